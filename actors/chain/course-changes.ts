@@ -6,7 +6,7 @@ import type { LogEntry } from '../../src/market/log.ts'
 import type { KeptBlock } from '../../src/market/kept-block.ts'
 import { Refold, type RefoldTools } from '../../src/market/refold.ts'
 import type { BlockRows } from '../../src/market/records.ts'
-import { moveAsLogEntry, type MovedSlot } from '../../src/stream/delivery-order.ts'
+import { moveAsLogEntry } from '../../src/stream/delivery-order.ts'
 import { endOfSlot, retractionsOf } from '../../src/stream/retractions.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
 import { FORK_SLOTS, type UndoHistory } from './undo-history.ts'
@@ -88,12 +88,14 @@ export async function onOtherCourse(
         'a lost fork has more events than there are cursors for their retractions; the rest is not retracted'
       )
     let next = from + told
-    const slots = sizes.map(({ slot, all, sideBySide }): MovedSlot => {
-      const toldFrom = next
+    const slots: [slot: number, toldFrom: number][] = []
+    const walletsFrom: number[] = []
+    for (const { slot, all, sideBySide } of sizes) {
+      slots.push([slot, next])
+      walletsFrom.push(next + sideBySide)
       next += all
-      return [slot, toldFrom, toldFrom + sideBySide]
-    })
-    return [...entries, moveAsLogEntry({ first: after + 1, last: last - 1, slots })]
+    }
+    return [...entries, moveAsLogEntry({ first: after + 1, last: last - 1, slots, walletsFrom })]
   }
   let refold: Refold | null = null
   for await (const { before } of undoHistory.blocks()) {

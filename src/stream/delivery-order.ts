@@ -16,24 +16,20 @@ export interface Move {
   /** First slot, and last slot (included), whose events are not sent at their own cursors. */
   readonly first: number
   readonly last: number
-  /** Each slot with a block, ascending. */
-  readonly slots: readonly MovedSlot[]
+  /** Each slot with a block, ascending, and the cursor at which its first position is sent. */
+  readonly slots: readonly (readonly [slot: number, toldFrom: number])[]
+  /**
+   * For each of these slots the cursor at which its first position for `wallet:` is sent. Absent in moves that were stored
+   * before there were these channels.
+   */
+  readonly walletsFrom?: readonly number[] | undefined
 }
-
-/**
- * A slot, the cursor at which its first position is sent, and the one at which its first position for `wallet:` is. The
- * last is absent in moves that were stored before there were these channels.
- */
-export type MovedSlot = readonly [slot: number, toldFrom: number, walletsFrom?: number | undefined]
 
 const MOVE = z.object({
   first: z.int().nonnegative(),
   last: z.int().nonnegative(),
-  slots: z
-    .array(
-      z.tuple([z.int().nonnegative(), z.int().nonnegative(), z.int().nonnegative().optional()]).readonly()
-    )
-    .readonly()
+  slots: z.array(z.tuple([z.int().nonnegative(), z.int().nonnegative()]).readonly()).readonly(),
+  walletsFrom: z.array(z.int().nonnegative()).readonly().optional()
 })
 
 /** Returns the log entry that stores a move, at the slot of the first block that is again sent at its own cursors. */
@@ -62,13 +58,19 @@ export interface TellingStretch {
   readonly toldAt: (cursor: number) => number
 }
 
+interface MovedSlot {
+  readonly slot: number
+  readonly toldFrom: number
+  readonly walletsFrom: number | undefined
+}
+
 /** A range of own cursors, with the cursor from which it is sent. */
 interface Segment {
   readonly start: number
   readonly first: number
   readonly last: number
   /** Null where each event is sent at its own cursor. */
-  readonly slots: Move['slots'] | null
+  readonly slots: readonly MovedSlot[] | null
 }
 
 /**
@@ -84,9 +86,10 @@ export class DeliveryOrder {
     const segments: Segment[] = []
     let least = Infinity
     let open = Number.MAX_SAFE_INTEGER
-    for (const { first, last, slots } of moves.toReversed()) {
-      const own = slots.filter(([slot]) => slot < least)
-      for (const moved of own) this.#moved.set(moved[0], moved)
+    for (const { first, last, slots, walletsFrom } of moves.toReversed()) {
+      const moved = slots.map(([slot, toldFrom], i) => ({ slot, toldFrom, walletsFrom: walletsFrom?.[i] }))
+      const own = moved.filter(({ slot }) => slot < least)
+      for (const each of own) this.#moved.set(each.slot, each)
       if (last < least) {
         segments.push({ start: cursorAt(last + 1, 0), first: cursorAt(last + 1, 0), last: open, slots: null })
         open = cursorAt(first, 0) - 1
@@ -94,9 +97,9 @@ export class DeliveryOrder {
       least = Math.min(least, first)
       if (own.length > 0)
         segments.push({
-          start: own[0]![1],
-          first: cursorAt(own[0]![0], 0),
-          last: cursorAt(own.at(-1)![0], EVENT_POSITIONS) - 1,
+          start: own[0]!.toldFrom,
+          first: cursorAt(own[0]!.slot, 0),
+          last: cursorAt(own.at(-1)!.slot, EVENT_POSITIONS) - 1,
           slots: own
         })
     }
@@ -126,24 +129,25 @@ export class DeliveryOrder {
         end,
         toldAt: (cursor) => cursor
       }
-    const place = slots.findLast(([, from]) => from <= after)
+    const place = slots.findLast(({ toldFrom }) => toldFrom <= after)
     const ownAfter = place === undefined ? first - 1 : ownIn(place, after, isOfWallet)
     return { after: ownAfter, until: last, end, toldAt: (cursor) => this.toldAt(cursor) }
   }
 }
 
 /** Returns the cursor at which a position of a moved slot is sent. */
-function toldIn([, from, walletsFrom]: MovedSlot, position: number): number {
+function toldIn({ toldFrom, walletsFrom }: MovedSlot, position: number): number {
   const nth = position - SIDE_BY_SIDE_POSITIONS
-  if (nth < 0) return from + position
+  if (nth < 0) return toldFrom + position
   // Without positions of their own, copies on `wallet:` have the last of their group of four; it is one of their trade's.
-  return walletsFrom === undefined ? from + TRADE_POSITIONS * (nth + 1) - 1 : walletsFrom + nth
+  return walletsFrom === undefined ? toldFrom + TRADE_POSITIONS * (nth + 1) - 1 : walletsFrom + nth
 }
 
 /** Returns the last own cursor of a moved slot at which an event is sent up to a cursor. */
-function ownIn([slot, from, walletsFrom]: MovedSlot, told: number, isOfWallet: boolean): number {
-  const shared = isOfWallet ? Math.floor((told - from + 1) / TRADE_POSITIONS) - 1 : -1
+function ownIn({ slot, toldFrom, walletsFrom }: MovedSlot, told: number, isOfWallet: boolean): number {
+  const offset = told - toldFrom
+  const shared = isOfWallet ? Math.floor((offset + 1) / TRADE_POSITIONS) - 1 : -1
   const nth = walletsFrom === undefined ? shared : told - walletsFrom
-  const position = nth < 0 ? Math.min(told - from, SIDE_BY_SIDE_POSITIONS - 1) : SIDE_BY_SIDE_POSITIONS + nth
+  const position = nth < 0 ? Math.min(offset, SIDE_BY_SIDE_POSITIONS - 1) : SIDE_BY_SIDE_POSITIONS + nth
   return cursorAt(slot, Math.min(position, EVENT_POSITIONS - 1))
 }

@@ -8,13 +8,7 @@ import {
   TRADE_POSITIONS,
   walletPositions
 } from '../../src/market/cursor.ts'
-import {
-  DeliveryOrder,
-  moveAsLogEntry,
-  movesIn,
-  type Move,
-  type MovedSlot
-} from '../../src/stream/delivery-order.ts'
+import { DeliveryOrder, moveAsLogEntry, movesIn, type Move } from '../../src/stream/delivery-order.ts'
 import { randomRuns } from '../random-runs.ts'
 
 /**
@@ -68,12 +62,14 @@ function toldOf(course: typeof anyCourse extends fc.Arbitrary<infer T> ? T : nev
     told = told.filter(({ slot }) => slot <= after)
     head = lostHead + above
     let next = cursorAt(lostHead, EVENT_POSITIONS) + 7
-    const slots: MovedSlot[] = []
+    const slots: [number, number][] = []
+    const walletsFrom: number[] = []
     for (let slot = after + 1; slot < head; slot += 2) {
       const count = (slot * 7) % 12
       const [from, wallets] = [next, next + count]
       stored.set(slot, count)
-      slots.push(isOld ? [slot, from] : [slot, from, wallets])
+      slots.push([slot, from])
+      walletsFrom.push(wallets)
       tell(slot, (position) => {
         const nth = position - SIDE_BY_SIDE_POSITIONS
         if (nth < 0) return from + position
@@ -81,7 +77,7 @@ function toldOf(course: typeof anyCourse extends fc.Arbitrary<infer T> ? T : nev
       })
       next += isOld ? count : count + walletPositions(count)
     }
-    moves.push({ first: after + 1, last: head - 1, slots })
+    moves.push({ first: after + 1, last: head - 1, slots, ...(isOld ? {} : { walletsFrom }) })
     stored.set(head, 2)
     tell(head)
   }
