@@ -6,10 +6,7 @@ import { settle } from '../../virtual-time.ts'
 import { DeliveryModel, isSuccess, sinceOf } from './delivery-model.ts'
 import { DeliveryWorld, type Answer, type Received } from './delivery-world.ts'
 
-const CHANNELS = [
-  ...VENUES.map((venue) => `venue:${venue}`),
-  `wallet:${pubkeyToBase58(WALLETS[0]!)}`
-]
+const CHANNELS = [...VENUES.map((venue) => `venue:${venue}`), `wallet:${pubkeyToBase58(WALLETS[0]!)}`]
 
 const anySpecs = fc.array(fc.nat(69), { maxLength: 40 })
 const anyAnswer: fc.Arbitrary<Answer> = fc.constantFrom(
