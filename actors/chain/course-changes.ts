@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Amendment } from '../../src/market/amendment.ts'
 import type { DecodedBlock } from '../../src/market/block.ts'
-import { cursorAt, positionsOf } from '../../src/market/cursor.ts'
+import { cursorAt, positionsOf, walletPositions } from '../../src/market/cursor.ts'
 import type { LogEntry } from '../../src/market/log.ts'
 import type { KeptBlock } from '../../src/market/kept-block.ts'
 import { Refold, type RefoldTools } from '../../src/market/refold.ts'
@@ -46,8 +46,11 @@ export interface OtherCourse {
   readonly toldAt: (cursor: number) => number
 }
 
-/** Number of positions that the events of a block take. */
-const positionsIn = ({ entries }: DecodedBlock): number => positionsOf(entries.map(({ event }) => event))
+/** Number of positions that the events of a block take where they are moved, and of those before the copies on `wallet:`. */
+function positionsIn({ entries }: DecodedBlock): { readonly all: number; readonly sideBySide: number } {
+  const sideBySide = positionsOf(entries.map(({ event }) => event))
+  return { all: sideBySide + walletPositions(sideBySide), sideBySide }
+}
 
 /**
  * Counts the oldest blocks of a new chain for which no cursors are left between the stored head and the last of those
@@ -56,7 +59,7 @@ const positionsIn = ({ entries }: DecodedBlock): number => positionsOf(entries.m
  */
 export function blocksWithoutRoom(blocks: readonly DecodedBlock[], head: number): number {
   let left = cursorAt(blocks.at(-1)!.slot, 0) - endOfSlot(head).from
-  const firstTold = blocks.slice(0, -1).findLastIndex((block) => (left -= positionsIn(block)) < 0)
+  const firstTold = blocks.slice(0, -1).findLastIndex((block) => (left -= positionsIn(block).all) < 0)
   return firstTold + 1
 }
 
@@ -76,8 +79,8 @@ export async function onOtherCourse(
   const retract = (rows: readonly BlockRows[]): readonly LogEntry[] => {
     const head = rows.at(-1)!.slot.slot
     const { from, to } = { from: endOfSlot(head).from, to: cursorAt(last, 0) - 1 }
-    const sizes = blocks.slice(0, -1).map((block) => [block.slot, positionsIn(block)] as const)
-    const needed = sizes.reduce((sum, [, positions]) => sum + positions, 0)
+    const sizes = blocks.slice(0, -1).map((block) => ({ slot: block.slot, ...positionsIn(block) }))
+    const needed = sizes.reduce((sum, { all }) => sum + all, 0)
     const { entries, told, leftOut } = retractionsOf(rows, { from, to: to - needed, toldAt }, fold.cash)
     if (leftOut > 0)
       logger.error(
@@ -85,11 +88,14 @@ export async function onOtherCourse(
         'a lost fork has more events than there are cursors for their retractions; the rest is not retracted'
       )
     let next = from + told
-    const slots = sizes.map(([slot, positions]): [number, number] => {
-      next += positions
-      return [slot, next - positions]
-    })
-    return [...entries, moveAsLogEntry({ first: after + 1, last: last - 1, slots })]
+    const slots: [slot: number, toldFrom: number][] = []
+    const walletsFrom: number[] = []
+    for (const { slot, all, sideBySide } of sizes) {
+      slots.push([slot, next])
+      walletsFrom.push(next + sideBySide)
+      next += all
+    }
+    return [...entries, moveAsLogEntry({ first: after + 1, last: last - 1, slots, walletsFrom })]
   }
   let refold: Refold | null = null
   for await (const { before } of undoHistory.blocks()) {

@@ -2,6 +2,7 @@ import { splitCursor, tenantCursorAfter } from '../../src/market/cursor.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import { changeBatches, type ChangeBatch, type ToldChange } from '../../src/transactions/change-batch.ts'
 import { isSameChange, type SubmissionChange } from '../../src/transactions/changes.ts'
+import type { UnsettledBatches } from '../../src/transactions/unsettled-batches.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents, type Stored } from '../../storage/documents.ts'
 import type { ShardClaim } from '../shards/shard-claims.ts'
@@ -37,6 +38,8 @@ export interface ChangeLogDeps {
   readonly keptMs: number | null
   /** The end of the newest published slot; -1 before the first. */
   readonly head: () => number
+  /** Keeps batches from readers of this process until they are published. */
+  readonly unsettled: Pick<UnsettledBatches, 'begin' | 'end'>
   /** Called after changes are stored. */
   readonly publish: (batch: ChangeBatch) => void
 }
@@ -115,7 +118,7 @@ export class ChangeLog {
     while (queue.length > 0) {
       const items = takeBatch(queue)
       try {
-        await this.#store(tenant, items)
+        await this.#store(tenant, items).finally(() => this.#deps.unsettled.end(tenant))
         for (const { stored } of items) stored()
       } catch (error) {
         for (const { failed } of items) failed(error)
@@ -135,6 +138,7 @@ export class ChangeLog {
       try {
         last ??= await this.#readLast(tenant)
         const batch = this.#batchOf(tenant, last, open, claim.token)
+        this.#deps.unsettled.begin(tenant, batch.number)
         const outcome = await this.#documents.insert(batch)
         if (outcome.ok) return this.#publish(await this.#movedBehindHead(outcome.stored, last))
         const other = await this.#documents.get(tenant, [batch.number])
@@ -198,6 +202,7 @@ export class ChangeLog {
 
   #publish(batch: ChangeBatch): void {
     this.#remember(batch.tenant, lastBatchOf(batch))
+    this.#deps.unsettled.end(batch.tenant)
     this.#deps.publish(batch)
   }
 

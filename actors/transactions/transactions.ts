@@ -43,7 +43,7 @@ export interface TransactionsDeps extends Ports {
 
 export interface TransactionsNeeds {
   readonly storage: Pick<Storage, 'documents' | 'isShared'>
-  readonly channels: Pick<Channels, 'hub'>
+  readonly channels: Pick<Channels, 'hub' | 'changes'>
   readonly nodes: TransactionNode
   /** Absent where nothing is sent to leaders directly. */
   readonly leaders?: LeaderSender | null
@@ -74,6 +74,7 @@ export function transactions<Needs extends TransactionsNeeds>(
         isShared,
         keptMs: deps.changesKeptMs,
         head: () => channels.hub.head,
+        unsettled: channels.changes.unsettled,
         publish: (batch) =>
           deps.tenantEvents.publish({ tenant: batch.tenant, channel: 'tx', data: batch }, tenantEvents)
       },

@@ -15,6 +15,7 @@ import { REBROADCAST_MS, SUBMISSION, TRACKED_PER_TENANT_MAX } from '../../src/tr
 import { Documents, type Stored } from '../../storage/documents.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { Submission } from '../../src/transactions/submission.ts'
+import { UnsettledBatches } from '../../src/transactions/unsettled-batches.ts'
 import { monotonicMs } from '../stream/trades.ts'
 import { keyOf, nextTransfer } from './transfers.ts'
 
@@ -59,6 +60,7 @@ const changes = new ChangeLog(
     isShared: false,
     keptMs: null,
     head: () => -1,
+    unsettled: new UnsettledBatches(),
     publish: () => undefined
   },
   new AbortController().signal

@@ -16,6 +16,7 @@ export type Channel =
   | `trades:${string}`
   | `price:${string}`
   | `pool:${string}`
+  | `wallet:${string}`
   | `venue:${string}`
   | 'launches'
   | 'pools'
@@ -67,7 +68,7 @@ export interface Gap {
 /** An item of a subscription to some channels. */
 export type ItemOf<C extends Channel> = EventOn<C> | RetractEvent | Gap
 
-type EventOn<C extends Channel> = C extends `trades:${string}`
+type EventOn<C extends Channel> = C extends `trades:${string}` | `wallet:${string}`
   ? TradeEvent
   : C extends `price:${string}`
     ? PriceEvent

@@ -8,7 +8,18 @@ import { STREAM_PATH } from './handshake.ts'
 import { STREAM_MESSAGES } from './stream-messages.ts'
 import { POST_BATCH, RECEIVER, WEBHOOK_CHANNEL, webhookBatchMessage } from './webhook-message.ts'
 
-const EVENTS = ['trades', 'price', 'pool', 'venue', 'launches', 'pools', 'curves', 'webhooks', 'tx'] as const
+const EVENTS = [
+  'trades',
+  'price',
+  'pool',
+  'wallet',
+  'venue',
+  'launches',
+  'pools',
+  'curves',
+  'webhooks',
+  'tx'
+] as const
 
 /** Requests of a client, with the messages that can answer each. */
 const REQUESTS = {

@@ -10,6 +10,7 @@ import type {
 import type { SUBMISSION_CHANGE } from '../api/submission-change.ts'
 import type { WEBHOOK_CHANGE } from '../api/webhook-change.ts'
 import { WSOL } from '../market/cash.ts'
+import { walletCursor } from '../market/cursor.ts'
 
 /** Example events of the AsyncAPI document. */
 
@@ -45,6 +46,7 @@ const at = (position: number): number => ORIGIN.slot * 2 ** 20 + position
 
 export const EXAMPLE_POOL = POOL
 export const EXAMPLE_MINT = MINT
+export const EXAMPLE_USER = USER
 
 export const EXAMPLE_TRADE: z.input<typeof TRADE_EVENT> = {
   kind: 'trade',
@@ -87,6 +89,8 @@ export const EXAMPLE_TRADE: z.input<typeof TRADE_EVENT> = {
   price_forming: true,
   failed: false
 }
+
+export const EXAMPLE_WALLET_TRADE = { ...EXAMPLE_TRADE, cursor: walletCursor(EXAMPLE_TRADE.cursor) }
 
 export const EXAMPLE_TICK: z.input<typeof PRICE_TICK> = {
   mint: MINT,

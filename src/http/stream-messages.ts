@@ -143,6 +143,12 @@ export const STREAM_MESSAGES: Readonly<Record<string, MessageEntry>> = {
     events.pool,
     carry(`pool:${example.EXAMPLE_POOL}`, example.EXAMPLE_LIQUIDITY)
   ),
+  wallet: server(
+    'Event of wallet:<address>',
+    'Every trade of a wallet on all venues, as in `GET /v1/wallets/{wallet}/trades`. The trades of a block come after all other events of the block',
+    events.wallet,
+    carry(`wallet:${example.EXAMPLE_USER}`, example.EXAMPLE_WALLET_TRADE)
+  ),
   venue: server(
     'Event of venue:<venue>',
     'Every event on a venue',

@@ -6,7 +6,8 @@ import type { TradeRow } from './rows.ts'
  * The cursor of rows, stream and webhooks: slot × 2^20 + position in the slot. It is computed from the block alone, so
  * every replica, restart and backfill gives the same event the same cursor (INVARIANTS 3).
  *
- * C1. Every copy of an event on a channel has a position of its own, whether or not that copy is sent.
+ * C1. Every copy of an event on a channel has a position of its own, whether or not that copy is sent. Those of a slot are in
+ *     the order of the slot's events, and behind all of them come the copies on `wallet:`, in the same order.
  * C2. The REST row has the position of its `trades:` copy; other rows have their first.
  */
 export const POSITIONS_PER_SLOT = 2 ** 20
@@ -21,11 +22,16 @@ export const EVENT_POSITIONS = 2 ** 19
 /**
  * Number of positions at the end of those for events that no chain event takes: changes of a tenant's own submissions have
  * them, each tenant counts for itself. They are after the slot's events, and before the retractions that the next block
- * brings. Chosen: 98,000 trades have room before them, some twenty times the most of a block so far.
+ * brings. Chosen: a quarter of the positions for events.
  */
 export const TENANT_POSITIONS = 2 ** 17
 /** Number of positions of a slot for chain events. */
 export const CHAIN_POSITIONS = EVENT_POSITIONS - TENANT_POSITIONS
+/**
+ * Number of positions, the first of a slot, for events with the copies of COPY_OFFSETS beside them. Behind these come the
+ * copies of trades on `wallet:` channels. Chosen: 65,536 trades have room, some thirteen times the most of a block so far.
+ */
+export const SIDE_BY_SIDE_POSITIONS = 2 ** 18
 
 /**
  * Distance of each channel's copy from the event's first cursor (C1). A trade without a cash side is on the `trades:`
@@ -40,11 +46,13 @@ export const COPY_OFFSETS = {
   pool: { pool: 0, venue: 1, pools: 2 }
 } as const
 
-const COPIES = { trade: 4, liquidity: 2, launch: 2, curve: 3, pool: 3 } as const
+/** Number of positions beside each other that a trade takes. */
+export const TRADE_POSITIONS = 4
+const COPIES = { trade: TRADE_POSITIONS, liquidity: 2, launch: 2, curve: 3, pool: 3 } as const
 
 /**
- * Returns the first cursor of each event, in order. The first event that does not fit before TENANT_POSITIONS and all
- * after it get none, so the list may be shorter than the events.
+ * Returns the first cursor of each event, in order. The first event that does not fit into SIDE_BY_SIDE_POSITIONS and
+ * all after it get none, so the list may be shorter than the events.
  */
 export function placeEvents(
   slot: number,
@@ -54,17 +62,37 @@ export function placeEvents(
   let position = 0
   for (const event of events) {
     const next = position + COPIES[event.kind]
-    if (next > CHAIN_POSITIONS) break
+    if (next > SIDE_BY_SIDE_POSITIONS) break
     cursors.push(cursorAt(slot, position))
     position = next
   }
   return cursors
 }
 
-/** Returns the number of positions that a block's events take; at most those before TENANT_POSITIONS. */
+/** Returns the number of SIDE_BY_SIDE_POSITIONS that a block's events take. */
 export function positionsOf(events: readonly { readonly kind: ChainEvent['kind'] }[]): number {
   const all = events.reduce((sum, { kind }) => sum + COPIES[kind], 0)
-  return Math.min(all, CHAIN_POSITIONS)
+  return Math.min(all, SIDE_BY_SIDE_POSITIONS)
+}
+
+/**
+ * Returns the cursor of a trade's copy on `wallet:`, from the trade's first cursor. Trades are at least four positions apart,
+ * so each group of four has at most one that begins there, and has one position for its copy. Trades that were stored
+ * before there were these channels have such a cursor too.
+ */
+export function walletCursor(first: number): number {
+  const { slot, position } = splitCursor(first)
+  return cursorAt(slot, SIDE_BY_SIDE_POSITIONS + Math.floor(position / TRADE_POSITIONS))
+}
+
+/** Returns the number of positions that copies on `wallet:` can take, from the one of `positionsOf`. */
+export const walletPositions = (sideBySide: number): number => Math.floor(sideBySide / TRADE_POSITIONS)
+
+/** Returns the cursor after which those trades begin whose copies on `wallet:` are after a given cursor. */
+export function beforeWalletCopies(after: number): number {
+  const { slot, position } = splitCursor(after)
+  const passed = Math.max(0, position - SIDE_BY_SIDE_POSITIONS + 1) * TRADE_POSITIONS
+  return cursorAt(slot, Math.min(passed, POSITIONS_PER_SLOT)) - 1
 }
 
 /**
@@ -77,7 +105,7 @@ export function cursorAt(slot: number, position: number): number {
 /** Returns the last cursor that an event of a slot can have. */
 export const endOfEvents = (slot: number): number => cursorAt(slot, EVENT_POSITIONS) - 1
 
-/** Returns the last cursor that a chain event of a slot can have. */
+/** Returns the last cursor that the copy of a chain event of a slot can have. */
 export const endOfChainEvents = (slot: number): number => cursorAt(slot, CHAIN_POSITIONS) - 1
 
 /** Returns the lowest cursor above another one that a tenant's own event can have in a slot, or after it. */

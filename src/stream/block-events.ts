@@ -1,6 +1,6 @@
 import { pubkeyMapKey } from '../chain/pubkey.ts'
 import type { CashList } from '../market/cash.ts'
-import { COPY_OFFSETS } from '../market/cursor.ts'
+import { COPY_OFFSETS, walletCursor } from '../market/cursor.ts'
 import type { EncodedEvent, LogEntry } from '../market/log.ts'
 import type { LaunchRow, PoolEventRow, SlotRow, TradeRow } from '../market/rows.ts'
 import type { ChannelTable } from './channel-table.ts'
@@ -52,11 +52,12 @@ export class BlockEvents {
   }
 
   #trade<T>(row: TradeRow, channels: ChannelTable<T>, add: Add<T>): void {
-    const [trades, prices, pools, venues] = [
+    const [trades, prices, pools, venues, wallets] = [
       channels.of('trades'),
       channels.of('price'),
       channels.of('pool'),
-      channels.of('venue')
+      channels.of('venue'),
+      channels.of('wallet')
     ]
     const { cursor } = row
     const offsets = tradeOffsets(row)
@@ -75,6 +76,8 @@ export class BlockEvents {
     if (pool !== undefined) add(pool, { cursor: cursor + offsets.pool, body: this.#tradeBody(row) })
     const venue = venues.get(row.venue)
     if (venue !== undefined) add(venue, { cursor: cursor + offsets.venue, body: this.#tradeBody(row) })
+    const wallet = wallets.size === 0 ? undefined : wallets.get(pubkeyMapKey(row.user))
+    if (wallet !== undefined) add(wallet, { cursor: walletCursor(cursor), body: this.#tradeBody(row) })
   }
 
   #poolEvent<T>(row: PoolEventRow, channels: ChannelTable<T>, add: Add<T>): void {

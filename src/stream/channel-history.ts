@@ -3,7 +3,7 @@ import { HEAP_ALLOCATOR } from '../memory/arena.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import { samePubkey } from '../chain/pubkey.ts'
 import type { CashList } from '../market/cash.ts'
-import { COPY_OFFSETS, eventCursor } from '../market/cursor.ts'
+import { beforeWalletCopies, COPY_OFFSETS, eventCursor, walletCursor } from '../market/cursor.ts'
 import type { EncodedEvent, LogChannel, LogEntry, Allocator } from '../market/log.ts'
 import type { PoolRow } from '../market/registry-rows.ts'
 import type { SlotRow, TradeRow } from '../market/rows.ts'
@@ -84,7 +84,7 @@ export class ChannelHistory {
   async read(channel: Channel, after: number, until: number, limits: ReadLimits): Promise<Stretch> {
     for (;;) {
       const { amendments, order } = await this.#order()
-      const { end, toldAt, ...own } = order.stretchAfter(after, until)
+      const { end, toldAt, ...own } = order.stretchAfter(after, until, channel.kind === 'wallet')
       const { events, to } = await this.#own(channel, own.after, own.until, limits)
       const told = {
         events: events.map(({ cursor, body }) => ({ cursor: toldAt(cursor), body })),
@@ -116,6 +116,8 @@ export class ChannelHistory {
         return this.#ticks(channel.of, after, until, limits.rows)
       case 'pool':
         return this.#pool(channel.of, after, until, limits.rows)
+      case 'wallet':
+        return this.#walletTrades(channel.of, after, until, limits.rows)
       case 'venue':
         return this.#log(`venue:${channel.venue}`, after, until, limits)
       case 'launches':
@@ -158,6 +160,16 @@ export class ChannelHistory {
       body: encodeTrade(row, ms, this.#cash)
     }))
     return { events, to: rows.length < limit ? until : rows.at(-1)!.cursor }
+  }
+
+  async #walletTrades(wallet: Pubkey, after: number, until: number, limit: number): Promise<Stretch> {
+    const page = { from: beforeWalletCopies(after), until, order: 'asc', limit } as const
+    const rows = await this.#storage.trades.ofWallet(wallet, page)
+    const events = await this.#encoded(rows, (row, ms) => ({
+      cursor: walletCursor(row.cursor),
+      body: encodeTrade(row, ms, this.#cash)
+    }))
+    return { events, to: rows.length < limit ? until : walletCursor(rows.at(-1)!.cursor) }
   }
 
   async #ticks(mint: Pubkey, after: number, until: number, limit: number): Promise<Stretch> {

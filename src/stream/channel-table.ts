@@ -8,6 +8,7 @@ export class ChannelTable<T> {
     trades: new Map(),
     price: new Map(),
     pool: new Map(),
+    wallet: new Map(),
     venue: new Map(),
     launches: new Map(),
     pools: new Map(),

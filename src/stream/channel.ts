@@ -1,9 +1,12 @@
 import { pubkeyFromBase58, pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import { VENUE_IDS, type VenueId } from '../chain/venue-id.ts'
 
-/** A channel and the subject of its events (spec, Stream channels). */
+/** Kinds of channels that are named by an address. */
+type AddressedKind = 'trades' | 'price' | 'pool' | 'wallet'
+
+/** A channel and the subject of its events (spec, Stream channels; choices, section 17). */
 export type Channel =
-  | { readonly kind: 'trades' | 'price' | 'pool'; readonly name: string; readonly of: Pubkey }
+  | { readonly kind: AddressedKind; readonly name: string; readonly of: Pubkey }
   | { readonly kind: 'venue'; readonly name: string; readonly venue: VenueId }
   | { readonly kind: 'launches' | 'pools' | 'curves'; readonly name: string }
 
@@ -41,6 +44,7 @@ export const CHAIN_CHANNEL_FORMS = [
   'trades:<mint>',
   'price:<mint>',
   'pool:<pool>',
+  'wallet:<address>',
   'venue:<venue>',
   'launches',
   'pools',
@@ -77,6 +81,7 @@ function chainChannelOf(name: string, forms: string): Channel | ChannelFault {
     case 'trades':
     case 'price':
     case 'pool':
+    case 'wallet':
       return rest === null ? unknown(name, forms) : addressed(kind, name, rest)
     case 'venue': {
       const venue = VENUE_IDS.find((id) => id === rest)
@@ -131,6 +136,7 @@ export function channelKey(channel: Channel): string {
     case 'trades':
     case 'price':
     case 'pool':
+    case 'wallet':
       return pubkeyMapKey(channel.of)
     case 'venue':
       return channel.venue
@@ -139,7 +145,7 @@ export function channelKey(channel: Channel): string {
   }
 }
 
-function addressed(kind: 'trades' | 'price' | 'pool', name: string, address: string): Channel | ChannelFault {
+function addressed(kind: AddressedKind, name: string, address: string): Channel | ChannelFault {
   try {
     return { kind, name, of: pubkeyFromBase58(address) }
   } catch {

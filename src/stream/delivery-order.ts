@@ -1,5 +1,11 @@
 import { z } from 'zod'
-import { cursorAt, EVENT_POSITIONS, splitCursor } from '../market/cursor.ts'
+import {
+  cursorAt,
+  EVENT_POSITIONS,
+  SIDE_BY_SIDE_POSITIONS,
+  splitCursor,
+  TRADE_POSITIONS
+} from '../market/cursor.ts'
 import type { LogEntry } from '../market/log.ts'
 
 /**
@@ -12,12 +18,18 @@ export interface Move {
   readonly last: number
   /** Each slot with a block, ascending, and the cursor at which its first position is sent. */
   readonly slots: readonly (readonly [slot: number, toldFrom: number])[]
+  /**
+   * For each of these slots the cursor at which its first position for `wallet:` is sent. Absent in moves that were stored
+   * before there were these channels.
+   */
+  readonly walletsFrom?: readonly number[] | undefined
 }
 
 const MOVE = z.object({
   first: z.int().nonnegative(),
   last: z.int().nonnegative(),
-  slots: z.array(z.tuple([z.int().nonnegative(), z.int().nonnegative()]).readonly()).readonly()
+  slots: z.array(z.tuple([z.int().nonnegative(), z.int().nonnegative()]).readonly()).readonly(),
+  walletsFrom: z.array(z.int().nonnegative()).readonly().optional()
 })
 
 /** Returns the log entry that stores a move, at the slot of the first block that is again sent at its own cursors. */
@@ -46,13 +58,19 @@ export interface TellingStretch {
   readonly toldAt: (cursor: number) => number
 }
 
+interface MovedSlot {
+  readonly slot: number
+  readonly toldFrom: number
+  readonly walletsFrom: number | undefined
+}
+
 /** A range of own cursors, with the cursor from which it is sent. */
 interface Segment {
   readonly start: number
   readonly first: number
   readonly last: number
   /** Null where each event is sent at its own cursor. */
-  readonly slots: Move['slots'] | null
+  readonly slots: readonly MovedSlot[] | null
 }
 
 /**
@@ -61,16 +79,17 @@ interface Segment {
  */
 export class DeliveryOrder {
   readonly #segments: readonly Segment[]
-  readonly #toldFrom = new Map<number, number>()
+  readonly #moved = new Map<number, MovedSlot>()
 
   /** `moves` ascend by their last slot. */
   constructor(moves: readonly Move[]) {
     const segments: Segment[] = []
     let least = Infinity
     let open = Number.MAX_SAFE_INTEGER
-    for (const { first, last, slots } of moves.toReversed()) {
-      const own = slots.filter(([slot]) => slot < least)
-      for (const [slot, from] of own) this.#toldFrom.set(slot, from)
+    for (const { first, last, slots, walletsFrom } of moves.toReversed()) {
+      const moved = slots.map(([slot, toldFrom], i) => ({ slot, toldFrom, walletsFrom: walletsFrom?.[i] }))
+      const own = moved.filter(({ slot }) => slot < least)
+      for (const each of own) this.#moved.set(each.slot, each)
       if (last < least) {
         segments.push({ start: cursorAt(last + 1, 0), first: cursorAt(last + 1, 0), last: open, slots: null })
         open = cursorAt(first, 0) - 1
@@ -78,9 +97,9 @@ export class DeliveryOrder {
       least = Math.min(least, first)
       if (own.length > 0)
         segments.push({
-          start: own[0]![1],
-          first: cursorAt(own[0]![0], 0),
-          last: cursorAt(own.at(-1)![0], EVENT_POSITIONS) - 1,
+          start: own[0]!.toldFrom,
+          first: cursorAt(own[0]!.slot, 0),
+          last: cursorAt(own.at(-1)!.slot, EVENT_POSITIONS) - 1,
           slots: own
         })
     }
@@ -91,12 +110,12 @@ export class DeliveryOrder {
   /** Returns the cursor at which the event of a row's cursor is sent. */
   toldAt(cursor: number): number {
     const { slot, position } = splitCursor(cursor)
-    const from = this.#toldFrom.get(slot)
-    return from === undefined ? cursor : from + position
+    const moved = this.#moved.get(slot)
+    return moved === undefined ? cursor : toldIn(moved, position)
   }
 
-  /** Returns the next section after a cursor, up to another one that ends a slot. */
-  stretchAfter(after: number, until: number): TellingStretch {
+  /** Returns the next section of a kind of channels after a cursor, up to another one that ends a slot. */
+  stretchAfter(after: number, until: number, isOfWallet: boolean): TellingStretch {
     const at = Math.max(
       0,
       this.#segments.findLastIndex(({ start }) => start <= after + 1)
@@ -110,9 +129,25 @@ export class DeliveryOrder {
         end,
         toldAt: (cursor) => cursor
       }
-    const place = slots.findLast(([, from]) => from <= after)
-    const ownAfter =
-      place === undefined ? first - 1 : cursorAt(place[0], Math.min(after - place[1], EVENT_POSITIONS - 1))
+    const place = slots.findLast(({ toldFrom }) => toldFrom <= after)
+    const ownAfter = place === undefined ? first - 1 : ownIn(place, after, isOfWallet)
     return { after: ownAfter, until: last, end, toldAt: (cursor) => this.toldAt(cursor) }
   }
+}
+
+/** Returns the cursor at which a position of a moved slot is sent. */
+function toldIn({ toldFrom, walletsFrom }: MovedSlot, position: number): number {
+  const nth = position - SIDE_BY_SIDE_POSITIONS
+  if (nth < 0) return toldFrom + position
+  // Without positions of their own, copies on `wallet:` have the last of their group of four; it is one of their trade's.
+  return walletsFrom === undefined ? toldFrom + TRADE_POSITIONS * (nth + 1) - 1 : walletsFrom + nth
+}
+
+/** Returns the last own cursor of a moved slot at which an event is sent up to a cursor. */
+function ownIn({ slot, toldFrom, walletsFrom }: MovedSlot, told: number, isOfWallet: boolean): number {
+  const offset = told - toldFrom
+  const shared = isOfWallet ? Math.floor((offset + 1) / TRADE_POSITIONS) - 1 : -1
+  const nth = walletsFrom === undefined ? shared : told - walletsFrom
+  const position = nth < 0 ? Math.min(offset, SIDE_BY_SIDE_POSITIONS - 1) : SIDE_BY_SIDE_POSITIONS + nth
+  return cursorAt(slot, Math.min(position, EVENT_POSITIONS - 1))
 }

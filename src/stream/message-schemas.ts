@@ -202,6 +202,7 @@ export const EVENT_MESSAGES = {
     `pool:${ADDRESS}`,
     z.union([TRADE_EVENT, LIQUIDITY_EVENT, CURVE_EVENT, POOL_EVENT, RETRACTION])
   ).meta({ id: 'PoolMessage' }),
+  wallet: event(`wallet:${ADDRESS}`, z.union([TRADE_EVENT, RETRACTION])).meta({ id: 'WalletMessage' }),
   venue: event('venue:[a-z0-9-]+', ANY_EVENT).meta({ id: 'VenueMessage' }),
   launches: event('launches', z.union([LAUNCH_EVENT, RETRACTION])).meta({ id: 'LaunchesMessage' }),
   pools: event('pools', z.union([POOL_EVENT, RETRACTION])).meta({ id: 'PoolsMessage' }),

@@ -1,15 +1,15 @@
 import { encodeBase58 } from '../chain/base58.ts'
 import { pubkeyToBase58 } from '../chain/pubkey.ts'
 import type { CashList } from '../market/cash.ts'
-import { cursorAt, EVENT_POSITIONS, splitCursor } from '../market/cursor.ts'
+import { cursorAt, EVENT_POSITIONS, splitCursor, walletCursor } from '../market/cursor.ts'
 import type { EncodedEvent, LogEntry } from '../market/log.ts'
 import type { RetractionData } from '../api/stream-schema.ts'
 import { BlockEvents } from './block-events.ts'
 import { ChannelTable } from './channel-table.ts'
 import type { Channel } from './channel.ts'
-import { encode, LogEntries, type EventRows } from './encode.ts'
+import { encode, isFirstRow, LogEntries, type EventRows } from './encode.ts'
 
-/** Positions of an event at most; the first is that of its row. */
+/** Positions of an event at most that are beside each other; the first is that of its row. */
 const COPIES_MAX = 4
 
 /** The log's retractions of a lost fork: how many copies of events are retracted, and how many had no room. */
@@ -90,6 +90,7 @@ export function channelsOf({ trades, poolEvents, launches }: EventRows): Channel
   for (const { mint } of trades)
     for (const kind of ['trades', 'price'] as const)
       add({ kind, name: `${kind}:${pubkeyToBase58(mint)}`, of: mint })
+  for (const { user } of trades) add({ kind: 'wallet', name: `wallet:${pubkeyToBase58(user)}`, of: user })
   for (const { pool } of [...trades, ...poolEvents])
     add({ kind: 'pool', name: `pool:${pubkeyToBase58(pool)}`, of: pool })
   for (const { venue } of [...trades, ...poolEvents, ...launches])
@@ -104,5 +105,6 @@ function signaturesIn({ trades, poolEvents, launches }: EventRows): Map<number, 
   for (const { cursor, signature } of [...trades, ...poolEvents, ...launches])
     for (let copy = 0; copy < COPIES_MAX; copy++)
       if (copy === 0 || !signatures.has(cursor + copy)) signatures.set(cursor + copy, signature)
+  for (const row of trades) if (isFirstRow(row)) signatures.set(walletCursor(row.cursor), row.signature)
   return signatures
 }

@@ -17,6 +17,11 @@ export async function reads(client: Client): Promise<void> {
     // @ts-expect-error a tick has no signature
     if (item.kind === 'price') void item.data.signature
   }
+  for await (const item of client.subscribe(['wallet:A'])) {
+    if (item.kind === 'trade') item.data.trader satisfies string
+    // @ts-expect-error only trades come on this channel
+    if (item.kind === 'liquidity') return
+  }
   for await (const item of client.subscribe(['webhooks']))
     if (item.kind === 'webhook') item.data.dropped satisfies number | undefined
   // @ts-expect-error there is no such channel

@@ -8,7 +8,7 @@ const CREATED = '2026-08-24T12:00:00.000Z'
 
 t.test('a webhook is created with its secret, and listed without it', async (t) => {
   const app = await webhookClient(t)
-  const channels = ['launches', `trades:${MINT}`, 'venue:pumpfun']
+  const channels = ['launches', `trades:${MINT}`, `wallet:${MINT}`, 'venue:pumpfun']
   const made = await app.send('POST', '/v1/webhooks', { url: URL_OF, channels })
   t.equal(made.status, 201)
   t.equal(made.headers['cache-control'], 'no-store')
@@ -165,6 +165,9 @@ t.test('each wrong field of a creation is refused by name', async (t) => {
     ['channels', ['trades:'], 'invalid_address'],
     ['channels', ['trades:abc'], 'invalid_address'],
     ['channels', [`pool:${MINT}1`], 'invalid_address'],
+    ['channels', ['wallet'], 'unknown_channel'],
+    ['channels', [`wallet:${MINT}1`], 'invalid_address'],
+    ['channels', [`Wallet:${MINT}`], 'unknown_channel'],
     ['channels', [`price: ${MINT}`], 'invalid_address']
   ]
   for (const [field, value, code = 'invalid_parameter'] of cases) {

@@ -39,7 +39,7 @@ async function streamKey(service: ServiceProcess): Promise<string> {
   }, 'a key is made')
 }
 
-/** Returns channels of traded tokens and pools, and of lists. */
+/** Returns channels of traded tokens, of pools and wallets, and of lists. */
 async function channelsOf(service: ServiceProcess): Promise<string[]> {
   const ranked = await until(async () => {
     // Slow enough for the quota of the key.
@@ -50,7 +50,10 @@ async function channelsOf(service: ServiceProcess): Promise<string[]> {
   const mints = [WSOL, ...ranked.map(({ mint }) => String(mint))]
   const { body } = await service.get(`/v1/tokens/${WSOL}/pools?limit=4`)
   const pools = body.data.map(({ pool }) => `pool:${String(pool)}`)
-  return [...LISTS, ...mints.flatMap((mint) => [`trades:${mint}`, `price:${mint}`]), ...pools]
+  const trades = await service.get(`/v1/tokens/${WSOL}/trades?limit=50`)
+  const traders = new Set(trades.body.data.map(({ trader }) => String(trader)))
+  const wallets = [...traders].slice(0, 4).map((trader) => `wallet:${trader}`)
+  return [...LISTS, ...mints.flatMap((mint) => [`trades:${mint}`, `price:${mint}`]), ...pools, ...wallets]
 }
 
 /** Runs a swarm on some processes until their chain reaches a slot; `services` may change meanwhile. */

@@ -5,12 +5,13 @@ import type { BlockCommit } from '../../storage/port.ts'
 import { emptyCommit } from '../http/commits.ts'
 import { key } from '../market/world.ts'
 
-/** Few mints, pools and venues, so that events share channels. */
+/** Few mints, pools, wallets and venues, so that events share channels. */
 export const MINTS = [key(1), key(2)]
 export const POOLS = [key(11), key(12)]
+export const WALLETS = [key(60), key(61)]
 export const VENUES = VENUE_IDS.slice(0, 2)
 
-/** An event as a number that determines its mint, pool and venue. */
+/** An event as a number that determines its mint, pool, wallet and venue. */
 export type EventSpec = number
 
 const CASH = key(99)
@@ -47,7 +48,7 @@ function originOf(slot: number, position: number, spec: EventSpec) {
     venue: VENUES[spec % 3 === 0 ? 0 : 1]!,
     program: key(50),
     pool: POOLS[spec % 5 < 2 ? 0 : 1]!,
-    user: key(60),
+    user: WALLETS[spec % 11 < 5 ? 0 : 1]!,
     feePayer: key(60),
     commitment: 'confirmed' as const
   }

@@ -1,10 +1,14 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import t from 'tap'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { cursorAt, endOfChainEvents, tenantCursorAfter } from '../../src/market/cursor.ts'
+import { ChangeLog } from '../../actors/transactions/change-log.ts'
 import { changeBatches, type ChangeBatch } from '../../src/transactions/change-batch.ts'
 import { Documents } from '../../storage/documents.ts'
 import { randomRuns } from '../random-runs.ts'
+import { testClaim } from '../actors/webhooks/delivery-world.ts'
+import { MemoryDocuments } from '../actors/webhooks/memory-documents.ts'
 import { blockOf, MINTS } from './blocks.ts'
 import type { FakePipe } from './fake-pipe.ts'
 import { quiet, send, World, WorldStore } from './stream-world.ts'
@@ -174,3 +178,64 @@ t.test(
     )
   }
 )
+
+/** A store that answers a write of a batch when the test lets it; the batch can be read before. */
+class SlowAnswers extends MemoryDocuments {
+  #answers: (() => void)[] = []
+
+  override async put(...write: Parameters<MemoryDocuments['put']>): ReturnType<MemoryDocuments['put']> {
+    const outcome = await super.put(...write)
+    await new Promise<void>((resolve) => this.#answers.push(resolve))
+    return outcome
+  }
+
+  async answer(): Promise<void> {
+    for (const resolve of this.#answers.splice(0)) resolve()
+    await quiet()
+  }
+}
+
+t.test('a batch that is moved behind a new block is replayed at its last place alone', async (t) => {
+  for (const isLive of [false, true]) {
+    const documents = new SlowAnswers()
+    const store = new WorldStore()
+    store.blocks = [blockOf(99, [TRADE])]
+    const world = new World(store, documents)
+    world.commit(blockOf(100, [TRADE]))
+    const clients = [world.connect()]
+    const log = new ChangeLog(
+      {
+        documents,
+        clock: { now: () => 0, setTimeout: () => 0, clearTimeout: () => undefined },
+        isShared: false,
+        keptMs: null,
+        head: () => world.hub.head,
+        unsettled: world.changes.unsettled,
+        publish: (batch) => clients.forEach(({ connection }) => connection.hear(batch))
+      },
+      new AbortController().signal
+    )
+    const subscribe = { subscribe: [TRADES, 'tx'], since: isLive ? undefined : cursorAt(100, 0) - 1 }
+    if (isLive) send(clients[0]!.connection, subscribe)
+    await quiet()
+    const appended = log.append('acme', CHANGE, testClaim(1))
+    await turn()
+    // The batch is in the store behind block 100, and its writer does not know yet.
+    if (isLive) clients[0]!.connection.lookForChanges()
+    else send(clients[0]!.connection, subscribe)
+    await quiet()
+    world.commit(blockOf(101, [TRADE]))
+    await quiet()
+    for (let write = 0; write < 2; write++) await documents.answer()
+    await appended
+    await quiet()
+    const place = tenantCursorAfter(-1, 101)
+    const trades = [...(isLive ? [] : [cursorAt(100, 0)]), cursorAt(101, 0)]
+    t.strictSame(cursorsOf(clients[0]!.pipe), [...trades, place], isLive ? 'live' : 'replayed')
+    clients.push(world.connect())
+    send(clients[1]!.connection, { subscribe: ['tx'], since: 0 })
+    await quiet()
+    t.strictSame(cursorsOf(clients[1]!.pipe), [place])
+    t.strictSame(world.faults, [])
+  }
+})

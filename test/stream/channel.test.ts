@@ -5,7 +5,7 @@ import { channelOf, isFault, streamChannelOf } from '../../src/stream/channel.ts
 const MINT = 'So11111111111111111111111111111111111111112'
 
 t.test('every channel of the specification is read by its name', async (t) => {
-  for (const kind of ['trades', 'price', 'pool'] as const)
+  for (const kind of ['trades', 'price', 'pool', 'wallet'] as const)
     t.match(channelOf(`${kind}:${MINT}`), { kind, name: `${kind}:${MINT}` })
   for (const venue of VENUE_IDS) t.match(channelOf(`venue:${venue}`), { kind: 'venue', venue })
   for (const kind of ['launches', 'pools', 'curves'] as const) t.same(channelOf(kind), { kind, name: kind })
@@ -22,6 +22,14 @@ t.test('a name that is no channel says what is wrong with it', async (t) => {
     ['venue:', 'unknown_channel', /venues are/],
     ['trades:', 'invalid_address', /32 bytes in base58/],
     [`trades:${MINT}x`, 'invalid_address', /32 bytes/],
+    ['wallet', 'unknown_channel', /there are trades:<mint>, .*wallet:<address>/],
+    ['wallet:', 'invalid_address', /32 bytes in base58/],
+    ['wallet:me', 'invalid_address', /32 bytes/],
+    [`wallet:${MINT.slice(1)}`, 'invalid_address', /32 bytes/],
+    [`wallet:${MINT}1`, 'invalid_address', /32 bytes/],
+    [`wallet: ${MINT}`, 'invalid_address', /32 bytes/],
+    [`wallet:${'1'.repeat(5_000)}`, 'invalid_address', /^"wallet:1{73}…" is no channel/],
+    [`Wallet:${MINT}`, 'unknown_channel', /there are/],
     ['pool:0OIl', 'invalid_address', /32 bytes/],
     ['x'.repeat(5_000), 'unknown_channel', /^"x{80}…"/]
   ]
@@ -40,4 +48,12 @@ t.test('a private channel is known to the stream alone, which lists it among its
     message: /^"webhooks" is no channel; .* curves$/
   })
   t.match(streamChannelOf('webhooks:7'), { code: 'unknown_channel', message: /curves, webhooks and tx$/ })
+})
+
+t.test('the case of an address counts', async (t) => {
+  t.match(channelOf('wallet:FrTqvWe21yaaAwMemRVpBYT7HsDjHpyVnxndzkxrb9PY'), { kind: 'wallet' })
+  t.notSame(
+    channelOf('wallet:FrTqvWe21yaaAwMemRVpBYT7HsDjHpyVnxndzkxrb9PY'),
+    channelOf('wallet:FrTqvWe21yaaAwMemRVpBYT7HsDjHpyVnxndzkxrb9Py')
+  )
 })

@@ -1,19 +1,17 @@
 import t from 'tap'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { encodeBase58 } from '../../src/chain/base58.ts'
-import { cursorAt, endOfChainEvents, endOfEvents } from '../../src/market/cursor.ts'
+import { cursorAt, endOfChainEvents, endOfEvents, walletCursor } from '../../src/market/cursor.ts'
 import { key } from '../market/world.ts'
-import { blockOf, MINTS } from './blocks.ts'
+import { blockOf, MINTS, WALLETS } from './blocks.ts'
 import type { FakePipe, Message } from './fake-pipe.ts'
 import { quiet, send, World, WorldStore } from './stream-world.ts'
 
 const TRADES = `trades:${pubkeyToBase58(MINTS[0]!)}`
+const WALLET = `wallet:${pubkeyToBase58(WALLETS[0]!)}`
 const HEAD = endOfChainEvents(102)
 /** A trade of the first mint, and an event of a pool that is no trade. */
 const [TRADE, OTHER] = [0, 1]
-
-/** Cursor positions between the copies of a price-forming trade on `venue:` and `trades:`, which are on other channels. */
-const PLACES_BETWEEN = 3
 
 /** A process that has published one block since its start. */
 function worldOf(): World {
@@ -70,6 +68,29 @@ t.test('a subscription without since is told blocks as they come', async (t) => 
     'ts_ms'
   ])
   t.same(pipe.writes.at(-1), 1, 'in one write')
+})
+
+t.test('a trade of a wallet is told on its channel, behind all other events of the block', async (t) => {
+  const world = worldOf()
+  const { connection, pipe } = world.connect()
+  send(connection, { subscribe: [WALLET, TRADES] })
+  await quiet()
+  // The third is of another wallet and the same mint.
+  world.commit(blockOf(103, [TRADE, TRADE, 8]))
+  const told = pipe.messages.filter(({ type }) => type === 'event')
+  t.strictSame(
+    told.map(({ channel, cursor }) => [channel, cursor]),
+    [
+      [TRADES, cursorAt(103, 0)],
+      [TRADES, cursorAt(103, 4)],
+      [TRADES, cursorAt(103, 8)],
+      [WALLET, walletCursor(cursorAt(103, 0))],
+      [WALLET, walletCursor(cursorAt(103, 4))]
+    ]
+  )
+  const data = told.map(({ data }) => data as { readonly cursor: number })
+  t.strictSame(data[3], { ...data[0], cursor: walletCursor(data[0]!.cursor) }, 'with the same data')
+  t.equal(pipe.writes.at(-1), 1, 'in one write')
 })
 
 t.test(
@@ -424,27 +445,29 @@ t.test(
   async (t) => {
     const world = worldOf()
     const { connection, pipe } = world.connect()
-    send(connection, { subscribe: [TRADES, 'venue:raydium-amm-v4'] })
+    send(connection, { subscribe: [TRADES, 'venue:raydium-amm-v4', WALLET] })
     await quiet()
     world.commit(blockOf(103, [TRADE]))
     world.takeBack(1, 105)
     await quiet()
-    t.equal(events(pipe).length, 2, 'nothing is said before there is a block to go on with')
+    t.equal(events(pipe).length, 3, 'nothing is said before there is a block to go on with')
     world.commit(blockOf(105, [TRADE]))
     await quiet()
     const retracted = pipe.messages.filter(({ data }) => (data as { event?: string })?.event === 'retract')
     t.strictSame(
       retracted.map(({ channel, data, cursor }) => [channel, data, cursor]),
       [
-        ['venue:raydium-amm-v4', cursorAt(103, 3)],
-        [TRADES, cursorAt(103, 0)]
-      ].map(([channel, of], place) => {
-        const cursor = endOfEvents(104) + 1 + PLACES_BETWEEN * place
+        [WALLET, walletCursor(cursorAt(103, 0)), 0],
+        ['venue:raydium-amm-v4', cursorAt(103, 3), 1],
+        // The copies on two other channels are between.
+        [TRADES, cursorAt(103, 0), 4]
+      ].map(([channel, of, place]) => {
+        const cursor = endOfEvents(104) + 1 + Number(place)
         const signature = encodeBase58(new Uint8Array(64))
         return [channel, { event: 'retract', of, signature, slot: 103, ts_ms: 103, cursor }, cursor]
       })
     )
-    t.same(events(pipe).slice(-2), [cursorAt(105, 0), cursorAt(105, 3)])
+    t.same(events(pipe).slice(-3), [cursorAt(105, 0), cursorAt(105, 3), walletCursor(cursorAt(105, 0))])
   }
 )
 

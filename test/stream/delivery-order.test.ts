@@ -1,15 +1,27 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { cursorAt, endOfEvents, EVENT_POSITIONS } from '../../src/market/cursor.ts'
+import {
+  cursorAt,
+  endOfEvents,
+  EVENT_POSITIONS,
+  SIDE_BY_SIDE_POSITIONS,
+  TRADE_POSITIONS,
+  walletPositions
+} from '../../src/market/cursor.ts'
 import { DeliveryOrder, moveAsLogEntry, movesIn, type Move } from '../../src/stream/delivery-order.ts'
 import { randomRuns } from '../random-runs.ts'
 
-/** How often the chain leaves the stored course, how far back, and the content of the new blocks. */
+/**
+ * How often the chain leaves the stored course, how far back, and the content of the new blocks: the positions that the
+ * events of each take.
+ */
 const anyCourse = fc.array(
   fc.record({
-    blocks: fc.array(fc.nat(3), { minLength: 1, maxLength: 6 }),
+    blocks: fc.array(fc.nat(11), { minLength: 1, maxLength: 6 }),
     back: fc.nat(8),
-    above: fc.integer({ min: 1, max: 3 })
+    above: fc.integer({ min: 1, max: 3 }),
+    /** Whether the move was stored before there were channels of wallets. */
+    isOld: fc.boolean()
   }),
   { minLength: 1, maxLength: 5 }
 )
@@ -20,18 +32,28 @@ interface Told {
   readonly position: number
 }
 
-/** A chain published as by the stream: `told` has every event and retraction of its blocks, oldest first. */
+const isOfWallet = ({ position }: Pick<Told, 'position'>): boolean => position >= SIDE_BY_SIDE_POSITIONS
+
+/** Returns the positions of a block: as if it had trades alone, and their copies for wallets. */
+const positionsIn = (count: number): number[] => [
+  ...Array.from({ length: count }, (_, position) => position),
+  ...Array.from({ length: walletPositions(count) }, (_, nth) => SIDE_BY_SIDE_POSITIONS + nth)
+]
+
+/** A chain published as by the stream: `told` has every event of its blocks, oldest first. */
 function toldOf(course: typeof anyCourse extends fc.Arbitrary<infer T> ? T : never) {
   let stored = new Map<number, number>()
   let head = 0
   let told: Told[] = []
   const moves: Move[] = []
-  const events = (slot: number, from: number): Told[] =>
-    Array.from({ length: stored.get(slot)! }, (_, position) => ({ cursor: from + position, slot, position }))
-  for (const { blocks, back, above } of course) {
+  const tell = (slot: number, toldAt = (position: number) => cursorAt(slot, position)): void => {
+    const positions = positionsIn(stored.get(slot)!)
+    told.push(...positions.map((position) => ({ cursor: toldAt(position), slot, position })))
+  }
+  for (const { blocks, back, above, isOld } of course) {
     for (const count of blocks) {
       stored.set(++head, count)
-      told.push(...events(head, cursorAt(head, 0)))
+      tell(head)
     }
     if (back === 0) continue
     const after = Math.max(0, head - back)
@@ -41,15 +63,23 @@ function toldOf(course: typeof anyCourse extends fc.Arbitrary<infer T> ? T : nev
     head = lostHead + above
     let next = cursorAt(lostHead, EVENT_POSITIONS) + 7
     const slots: [number, number][] = []
+    const walletsFrom: number[] = []
     for (let slot = after + 1; slot < head; slot += 2) {
-      stored.set(slot, (slot * 7) % 4)
-      slots.push([slot, next])
-      told.push(...events(slot, next))
-      next += stored.get(slot)!
+      const count = (slot * 7) % 12
+      const [from, wallets] = [next, next + count]
+      stored.set(slot, count)
+      slots.push([slot, from])
+      walletsFrom.push(wallets)
+      tell(slot, (position) => {
+        const nth = position - SIDE_BY_SIDE_POSITIONS
+        if (nth < 0) return from + position
+        return isOld ? from + TRADE_POSITIONS * nth + 3 : wallets + nth
+      })
+      next += isOld ? count : count + walletPositions(count)
     }
-    moves.push({ first: after + 1, last: head - 1, slots })
+    moves.push({ first: after + 1, last: head - 1, slots, ...(isOld ? {} : { walletsFrom }) })
     stored.set(head, 2)
-    told.push(...events(head, cursorAt(head, 0)))
+    tell(head)
   }
   return { told, moves, end: endOfEvents(head), stored }
 }
@@ -62,23 +92,33 @@ t.test(
         const { told, moves, end, stored } = toldOf(course)
         const order = new DeliveryOrder(movesIn(moves.map(moveAsLogEntry)))
         const own = [...stored].flatMap(([slot, count]) =>
-          Array.from({ length: count }, (_, position) => cursorAt(slot, position))
+          positionsIn(count).map((position) => ({ cursor: cursorAt(slot, position), position }))
         )
         const starts = [-1, ...told.map(({ cursor }) => cursor), ...told.map(({ slot }) => cursorAt(slot, 1))]
         const since = starts[seed % starts.length]!
-        const heard: number[] = []
-        for (let from = since; from < end;) {
-          const stretch = order.stretchAfter(from, end)
-          const inside = own.filter((cursor) => cursor > stretch.after && cursor <= stretch.until)
-          heard.push(...inside.sort((a, b) => a - b).map((cursor) => stretch.toldAt(cursor)))
-          if (stretch.end <= from) throw new Error(`no way on after ${from}`)
-          from = stretch.end
+        for (const ofWallet of [false, true]) {
+          const heard: number[] = []
+          for (let from = since; from < end;) {
+            const stretch = order.stretchAfter(from, end, ofWallet)
+            const inside = own
+              .filter((event) => isOfWallet(event) === ofWallet)
+              .filter(({ cursor }) => cursor > stretch.after && cursor <= stretch.until)
+            const cursors = inside.map(({ cursor }) => cursor).sort((a, b) => a - b)
+            heard.push(...cursors.map((cursor) => stretch.toldAt(cursor)))
+            if (stretch.end <= from) throw new Error(`no way on after ${from}`)
+            from = stretch.end
+          }
+          t.strictSame(
+            heard,
+            told
+              .filter((event) => isOfWallet(event) === ofWallet)
+              .map(({ cursor }) => cursor)
+              .filter((cursor) => cursor > since)
+          )
         }
-        t.strictSame(
-          heard,
-          told.map(({ cursor }) => cursor).filter((cursor) => cursor > since)
-        )
         for (const { cursor, slot, position } of told) t.equal(order.toldAt(cursorAt(slot, position)), cursor)
+        if (course.every(({ isOld }) => !isOld))
+          t.equal(new Set(told.map(({ cursor }) => cursor)).size, told.length, 'each has a cursor of its own')
       }),
       randomRuns(300)
     )
@@ -87,6 +127,14 @@ t.test(
 
 t.test('without a move each event is told at its own cursor', async (t) => {
   const order = new DeliveryOrder([])
-  const { after, until, end, toldAt } = order.stretchAfter(5, 900)
+  const { after, until, end, toldAt } = order.stretchAfter(5, 900, false)
   t.strictSame([after, until, end, toldAt(77)], [5, 900, 900, 77])
+})
+
+t.test('a move that was stored before there were channels of wallets is read', async (t) => {
+  const body = Buffer.from('{"first":5,"last":6,"slots":[[5,4718592]]}')
+  const [move] = movesIn([{ channel: 'moves', slot: 7, events: [{ cursor: cursorAt(7, 0), body }] }])
+  const order = new DeliveryOrder([move!])
+  t.equal(order.toldAt(cursorAt(5, 8)), 4718592 + 8)
+  t.equal(order.toldAt(cursorAt(5, SIDE_BY_SIDE_POSITIONS + 2)), 4718592 + 11, 'a position of its trade')
 })

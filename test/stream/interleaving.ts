@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
-import { cursorAt } from '../../src/market/cursor.ts'
-import { blockOf, MINTS, POOLS, VENUES, type EventSpec } from './blocks.ts'
+import { cursorAt, SIDE_BY_SIDE_POSITIONS } from '../../src/market/cursor.ts'
+import { blockOf, MINTS, POOLS, VENUES, WALLETS, type EventSpec } from './blocks.ts'
 import { StreamClient, type Heard } from './stream-client.ts'
 import { channelNamed, quiet, World, WorldStore } from './stream-world.ts'
 
@@ -31,6 +31,7 @@ export interface Step {
 export const CHANNELS = [
   ...MINTS.flatMap((mint) => [`trades:${pubkeyToBase58(mint)}`, `price:${pubkeyToBase58(mint)}`]),
   ...POOLS.map((pool) => `pool:${pubkeyToBase58(pool)}`),
+  ...WALLETS.map((wallet) => `wallet:${pubkeyToBase58(wallet)}`),
   ...VENUES.map((venue) => `venue:${venue}`),
   'pools'
 ]
@@ -186,7 +187,9 @@ function resume({ pipe, connection }: StreamClient): void {
 
 function sinceAt(thousandths: number, slot: number): number {
   const slots = ((slot - FIRST_SLOT + 1) * thousandths) / 1_000
-  return cursorAt(FIRST_SLOT + Math.floor(slots), Math.floor((slots % 1) * 24))
+  // The positions of six trades, then those of their copies on `wallet:`.
+  const nth = Math.floor((slots % 1) * 30)
+  return cursorAt(FIRST_SLOT + Math.floor(slots), nth < 24 ? nth : SIDE_BY_SIDE_POSITIONS + nth - 24)
 }
 
 const slotOf = (cursor: number): number => Math.floor(cursor / 2 ** 20)

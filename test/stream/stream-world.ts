@@ -100,14 +100,17 @@ export class World {
   readonly limits = new RateWindow(10)
   readonly #replays = new Replays(2)
   readonly store: WorldStore
-  readonly documents = new MemoryDocuments()
+  readonly documents: MemoryDocuments
+  readonly changes: ChangeHistory
   nowMs = 0
   room: Room = BUFFER
   /** Bytes that a socket accepts while its peer reads nothing. */
   socketBytes = 0
 
-  constructor(store: WorldStore) {
+  constructor(store: WorldStore, documents = new MemoryDocuments()) {
     this.store = store
+    this.documents = documents
+    this.changes = new ChangeHistory(documents)
     this.feed.restore(store.head)
     this.hub = new StreamHub(this.feed, CASH, (fault) => this.faults.push(fault))
     this.hub.follow()
@@ -153,7 +156,7 @@ export class World {
     const connection = new StreamConnection(pipe, new Caller(KEY, ratePerMinute), {
       hub: this.hub,
       history: this.store,
-      changes: new ChangeHistory(this.documents),
+      changes: this.changes,
       horizon: this.horizon,
       limits: this.limits,
       room: this.room,

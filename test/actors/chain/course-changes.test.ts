@@ -1,13 +1,15 @@
 import t from 'tap'
 import { blocksWithoutRoom } from '../../../actors/chain/course-changes.ts'
 import type { DecodedBlock } from '../../../src/market/block.ts'
-import { cursorAt, EVENT_POSITIONS, positionsOf } from '../../../src/market/cursor.ts'
+import { cursorAt, EVENT_POSITIONS, positionsOf, walletPositions } from '../../../src/market/cursor.ts'
 
 const HEAD = 100
-/** Cursor positions of a trade. */
-const TRADE = positionsOf([{ kind: 'trade' }])
+/** Cursor positions of a trade, with that of its copy on `wallet:`. */
+const TRADE = positionsOf([{ kind: 'trade' }]) + walletPositions(positionsOf([{ kind: 'trade' }]))
 /** Number of trades that fill the rest of the head's slot. */
-const ROOM = EVENT_POSITIONS / TRADE
+const ROOM = Math.floor(EVENT_POSITIONS / TRADE)
+/** Number of trades of which one block has positions. */
+const HALF = Math.floor(ROOM / 2)
 
 /** Returns a block with a number of trades. */
 function block(slot: number, trades: number): DecodedBlock {
@@ -19,8 +21,8 @@ t.test('blocks in place of a lost fork have room up to the last position before 
   // One block has not as many positions as there is room.
   const course = (trades: number) => [
     block(98, 1),
-    block(99, trades - ROOM / 2),
-    block(HEAD, 1 + ROOM / 2),
+    block(99, trades - HALF),
+    block(HEAD, 1 + HALF),
     block(HEAD + 1, 9)
   ]
   t.equal(blocksWithoutRoom(course(ROOM - 2), HEAD), 0)
@@ -31,10 +33,10 @@ t.test('blocks in place of a lost fork have room up to the last position before 
 
 t.test('with 130,000 events and more the moved cursors stay below those of the next block', async (t) => {
   const course = [
-    block(96, 40_000),
-    block(97, 40_000),
-    block(98, 40_000),
-    block(99, 40_000),
+    block(96, 34_000),
+    block(97, 34_000),
+    block(98, 34_000),
+    block(99, 34_000),
     block(HEAD + 1, 1)
   ]
   const positions = (blocks: readonly DecodedBlock[]) =>

@@ -6,6 +6,7 @@ import { openScyllaStorage } from '../../../storage/scylla/store.ts'
 import { testWithCql } from '../../servers/cql.ts'
 import { portRows } from '../../storage/port-rows.ts'
 import { ScyllaUnderTest } from '../../storage/scylla-keyspace.ts'
+import { assertResumable, channelsIn } from './resuming.ts'
 import { chain, forkAfter, openedOn, rollbackAfter, sourced } from './put-back-chain.ts'
 
 // The expected store has seen only the last course of the chain, and has its own disk.
@@ -58,6 +59,12 @@ testWithCql(t, 'a chain that was put back, on a CQL server', async (t, server) =
         )
         t.strictSame(different, [], `all ${expected.size} answers are as if the fork had never been`)
       }
+      const byKind = Map.groupBy(channelsIn(one.told), ({ kind }) => kind)
+      const channels = [...byKind.values()].flatMap((ofKind) => ofKind.slice(0, 8))
+      const end = endOfEvents(chain.at(-1)!.slot)
+      const sent = await assertResumable(t, one.storage, channels, end, 3)
+      t.ok(sent.some(({ channel, text }) => channel.startsWith('wallet:') && text.includes('"retract"')))
+      t.strictSame(await assertResumable(t, another, channels, end, 0), sent, 'every process sends the same')
     })
   }
 })

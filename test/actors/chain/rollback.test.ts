@@ -5,10 +5,12 @@ import { lostForkOf } from '../../../src/node/coverage.ts'
 import { cursorAt, endOfEvents } from '../../../src/market/cursor.ts'
 import { ChannelHistory } from '../../../src/stream/channel-history.ts'
 import { channelsOf } from '../../../src/stream/retractions.ts'
+import type { BlockCommit } from '../../../storage/port.ts'
 import { logKey } from '../../../storage/codec/keys.ts'
 import { openEmbeddedStorage } from '../../../storage/embedded/store.ts'
 import { withRawStore } from '../../storage/embedded-directory.ts'
 import { channelNamed } from '../../stream/stream-world.ts'
+import { assertResumable, channelsIn, sentAfter, sentLive } from './resuming.ts'
 import { CASH, chain, forkAfter, openedOn, rollbackAfter, sourced, type Opened } from './put-back-chain.ts'
 
 const LIMITS = { rows: 64, parts: 8 }
@@ -32,9 +34,12 @@ async function recordsOf(directory: string): Promise<Map<string, string>> {
 }
 
 const undisturbedDirectory = t.testdir()
+/** The blocks of the chain, as they were published. */
+const published: BlockCommit[] = []
 const undisturbed = await (async () => {
-  const { storage, ingester } = await opened(undisturbedDirectory)
+  const { storage, ingester, told } = await opened(undisturbedDirectory)
   for (const block of chain) await ingester.ingest(sourced(block))
+  published.push(...told)
   await storage.close()
   return recordsOf(undisturbedDirectory)
 })()
@@ -77,7 +82,27 @@ async function left(
   return [...kept.values()]
 }
 
-const CHANNELS = ['launches', 'curves', 'venue:pumpfun', 'venue:pumpswap', 'venue:raydium-amm-v4']
+const WALLETS = channelsIn(published).filter(({ kind }) => kind === 'wallet')
+const CHANNELS = [
+  ...['launches', 'curves', 'venue:pumpfun', 'venue:pumpswap', 'venue:raydium-amm-v4'],
+  ...WALLETS.slice(0, 3).map(({ name }) => name)
+]
+
+t.test('what the store has is what was sent live, on all channels together, from anywhere on', async (t) => {
+  const storage = await openEmbeddedStorage({ directory: undisturbedDirectory })
+  const end = endOfEvents(chain.at(-1)!.slot)
+  const channels = channelsIn(published)
+  const live = sentLive(published)
+  t.strictSame(await sentAfter(storage, channels, -1, end), live)
+  const trades = live.filter(({ channel }) => channel.startsWith('wallet:'))
+  const onVenues = live.filter(
+    ({ channel, text }) => channel.startsWith('venue:') && text.includes('"trade"')
+  )
+  t.equal(trades.length, onVenues.length, `${trades.length} trades of ${WALLETS.length} wallets`)
+  t.ok(trades.length > 100)
+  await assertResumable(t, storage, channels, end, 10)
+  await storage.close()
+})
 
 t.test('a chain that was put back leaves the store as if its last course alone had been seen', async (t) => {
   const cases = [
@@ -126,6 +151,11 @@ t.test('a chain that was put back leaves the store as if its last course alone h
       t.strictSame((await left(history, name, -1, end)).sort(), events.sort(), name)
     }
     t.ok(count > 500, `${count} events on ${names.size} channels`)
+    const sent = await assertResumable(t, storage, [...names].map(channelNamed), end, 4)
+    const retracted = sent.filter(
+      ({ channel, text }) => channel.startsWith('wallet:') && text.includes('"retract"')
+    )
+    t.ok(retracted.length > 0, `${retracted.length} trades were taken back on channels of wallets`)
     t.equal(await lostForkOf(storage.coverage), null)
     await plain.close()
     await storage.close()

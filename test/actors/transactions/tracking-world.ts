@@ -13,6 +13,7 @@ import {
 } from '../../../src/transactions/submission.ts'
 import { endOfEvents } from '../../../src/market/cursor.ts'
 import { changeBatches, type ChangeBatch, type ToldChange } from '../../../src/transactions/change-batch.ts'
+import { UnsettledBatches } from '../../../src/transactions/unsettled-batches.ts'
 import { Documents, type Stored } from '../../../storage/documents.ts'
 import { virtualClock } from '../../virtual-time.ts'
 import { testClaim } from '../webhooks/delivery-world.ts'
@@ -62,6 +63,7 @@ export class TestProcess {
         isShared: world.isShared,
         keptMs: null,
         head: () => endOfEvents(world.chain.slot),
+        unsettled: new UnsettledBatches(),
         publish: (batch) => this.#hear(batch)
       },
       this.#end.signal

@@ -1,11 +1,12 @@
 import fc from 'fast-check'
-import { blockOf, VENUES } from '../../stream/blocks.ts'
+import { pubkeyToBase58 } from '../../../src/chain/pubkey.ts'
+import { blockOf, VENUES, WALLETS } from '../../stream/blocks.ts'
 import { channelNamed } from '../../stream/stream-world.ts'
 import { settle } from '../../virtual-time.ts'
 import { DeliveryModel, isSuccess, sinceOf } from './delivery-model.ts'
 import { DeliveryWorld, type Answer, type Received } from './delivery-world.ts'
 
-const CHANNELS = VENUES.map((venue) => `venue:${venue}`)
+const CHANNELS = [...VENUES.map((venue) => `venue:${venue}`), `wallet:${pubkeyToBase58(WALLETS[0]!)}`]
 
 const anySpecs = fc.array(fc.nat(69), { maxLength: 40 })
 const anyAnswer: fc.Arbitrary<Answer> = fc.constantFrom(
