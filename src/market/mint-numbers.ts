@@ -34,6 +34,11 @@ export class MintNumbers {
     return number
   }
 
+  /** Returns the number of a mint by its map key; undefined if it has none. */
+  find(mapKey: string): number | undefined {
+    return this.#numbers.get(mapKey)
+  }
+
   mint(number: number): Pubkey {
     const mint = this.#mints[number]
     if (mint === undefined) throw new RangeError(`no mint has the number ${number}`)

@@ -125,6 +125,14 @@ export class Ranking {
     return this.#sums[window].active
   }
 
+  /** Returns the trades of a mint in a window by the mint's map key; undefined if it has none. */
+  volume(window: RankedWindow, mapKey: string): MintVolume | undefined {
+    const number = this.#mints.find(mapKey)
+    if (number === undefined) return undefined
+    const sums = this.#sums[window]
+    return sums.trades(number) === 0 ? undefined : sums.of(number)
+  }
+
   /**
    * Returns the mints with the largest volume in USD, at most RANKS_MAX; unpriced volume counts as zero. Equals are
    * ordered by more trades, then by lower bytes.

@@ -13,19 +13,22 @@ export const ACCOUNTS: Product = {
   name: 'accounts',
   roles: ['gateway'],
   settings: {},
-  units: (service) =>
-    hasNode(service)
+  units: (service) => {
+    const { ports, budget, names, ranking } = service
+    const mints = { clock: ports.clock, bytesMax: budget.mints, names, ranking }
+    return hasNode(service)
       ? [
           child(
             'accounts',
             nodes(
               () => nodeUrls(service),
-              (urls) => new RpcAccountNode(urls, service.ports.clock)
+              (urls) => new RpcAccountNode(urls, ports.clock)
             )
           ),
-          child('mints', mintDirectory(service.ports.clock, service.budget.mints))
+          child('mints', mintDirectory(mints))
         ]
-      : [],
+      : []
+  },
   routes: [metadataRoutes, tokenAccountRoutes]
 }
 

@@ -34,6 +34,7 @@ import type { LeaderSender } from '../transactions/ports.ts'
 import type { PriorityFees } from '../transactions/priority-fees.ts'
 import type { LocalDeliveries } from '../webhooks/local-deliveries.ts'
 import type { CommitFeed } from '../views/commit-feed.ts'
+import type { NameIndex } from '../views/name-index.ts'
 import type { RankingHandle } from '../views/ranking-handle.ts'
 import type { ChainWatch } from '../program-accounts/chain-watch.ts'
 import type { LocalMirror } from '../program-accounts/local-mirror.ts'
@@ -92,6 +93,7 @@ export interface ServiceParts {
   readonly budget: MemoryBudget
   readonly feed: CommitFeed
   readonly ranking: RankingHandle
+  readonly names: NameIndex
   readonly cash: CashList
   readonly decoding: DecodingReport
   readonly deliveries: LocalDeliveries
