@@ -161,8 +161,11 @@ export class NameIndex {
   ): readonly NameHit[] {
     const best: Ranked[] = []
     const consider = (key: string, names: SymbolAndName, searched: SymbolAndName): void => {
+      const volume = volumeOf(key)
+      // A text can be in a third of all names: most of them are excluded by their volume alone.
+      if (best.length === limit && microUsdOf(volume) < microUsdOf(best[limit - 1]!.volume)) return
       const match = matchOf(text, searched)
-      if (match !== null) insert(best, { key, names, match, volume: volumeOf(key) }, limit)
+      if (match !== null) insert(best, { key, names, match, volume }, limit)
     }
     for (const [key, { names, searched }] of this.#cash)
       if ((this.#entries.peek(key)?.account ?? null) === null) consider(key, names, searched)
@@ -218,6 +221,8 @@ const textBytes = ({ symbol, name }: SymbolAndName): number =>
 
 const isSame = (a: SymbolAndName, b: SymbolAndName): boolean => a.symbol === b.symbol && a.name === b.name
 
+const microUsdOf = (volume: MintVolume | undefined): bigint => volume?.microUsd ?? 0n
+
 /** Inserts a hit into a sorted list of at most `limit`. */
 function insert(best: Ranked[], hit: Ranked, limit: number): void {
   if (best.length === limit && !isBefore(hit, best[limit - 1]!)) return
@@ -228,8 +233,8 @@ function insert(best: Ranked[], hit: Ranked, limit: number): void {
 }
 
 function isBefore(a: Ranked, b: Ranked): boolean {
-  const volume = a.volume?.microUsd ?? 0n
-  const other = b.volume?.microUsd ?? 0n
+  const volume = microUsdOf(a.volume)
+  const other = microUsdOf(b.volume)
   if (volume !== other) return volume > other
   return a.match !== b.match ? a.match < b.match : a.key < b.key
 }

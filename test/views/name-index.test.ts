@@ -119,7 +119,7 @@ t.test('any names, changes and reloads are found as a search of a plain list fin
         index.endReload()
       }
       const volumeOf = (mapKey: string) => {
-        const volume = volumes[MINTS.findIndex((mint) => pubkeyMapKey(mint) === mapKey)]!
+        const volume = volumes[MINTS.findIndex((mint) => pubkeyMapKey(mint) === mapKey)] ?? 0
         return volume === 0 ? undefined : { trades: 1, microUsd: BigInt(volume) }
       }
       for (const text of texts) {
