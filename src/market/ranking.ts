@@ -4,6 +4,7 @@ import { MintNumbers } from './mint-numbers.ts'
 import { MinuteVolumes, type MintVolume } from './minute-volumes.ts'
 import type { BlockCommit } from './records.ts'
 import { minuteOf } from './sol-usd.ts'
+import { byVolume } from './volume-order.ts'
 import { WindowSums } from './window-sums.ts'
 
 const MINUTE = 60
@@ -131,6 +132,12 @@ export class Ranking {
     if (number === undefined) return undefined
     const sums = this.#sums[window]
     return sums.trades(number) === 0 ? undefined : sums.of(number)
+  }
+
+  /** Yields the map keys of mints with a volume in USD, the largest volume first. It ends with the next change. */
+  *byVolume(window: RankedWindow): Generator<string> {
+    for (const number of byVolume(this.#sums[window], this.#mints.end))
+      yield pubkeyMapKey(this.#mints.mint(number))
   }
 
   /**

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { MintDirectory } from '../accounts/mint-directory.ts'
 import type { RpcAccountNode } from '../accounts/node-client.ts'
+import type { OffChainCache } from '../../actors/accounts/off-chain-cache.ts'
 import type { OpenBlockEngine } from '../../actors/transactions/engine/block-engine.ts'
 import type { OpenOutgoing } from '../../actors/webhooks/outgoing.ts'
 import type { Channels } from '../../actors/stream/channels.ts'
@@ -74,6 +75,8 @@ export interface Given {
   readonly accounts?: RpcAccountNode
   /** Absent in a process without a node to read accounts from. */
   readonly mints?: MintDirectory
+  /** Absent where the JSON behind the URIs of mints is not fetched. */
+  readonly 'off-chain'?: OffChainCache
   /** Absent where nothing is sent to leaders directly. */
   readonly leaders?: LeaderSender
   /** Absent where there is no block engine. */

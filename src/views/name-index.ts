@@ -34,7 +34,28 @@ interface Ranked {
   readonly key: string
   readonly names: SymbolAndName
   readonly match: number
-  readonly volume: MintVolume | undefined
+  readonly microUsd: bigint
+}
+
+/** Volumes that hits are ranked by, of one window. */
+export interface Volumes {
+  /** Returns the trades of a mint by its map key; undefined for none. */
+  of(mapKey: string): MintVolume | undefined
+  /** Yields the map keys of the mints with a volume in USD, the largest first. */
+  descending(): Iterable<string>
+}
+
+/**
+ * Candidates beyond which hits are looked for by volume. Chosen: so many take as long as one pass over the mints of a
+ * day's trades.
+ */
+const MANY = 2_000
+
+export interface NameIndexOptions {
+  readonly bytesMax: number
+  readonly cash: CashList
+  /** Candidates beyond which hits are looked for by volume. */
+  readonly manyFrom?: number
 }
 
 /** Estimated bytes of an entry besides its texts and lists, with its Map key. */
@@ -53,6 +74,7 @@ const CHARACTER_LIST_BYTES = 8
  */
 export class NameIndex {
   readonly bytesMax: number
+  readonly #manyFrom: number
   readonly #entries: SecondChanceCache<Entry>
   readonly #byNumber: (Entry | undefined)[] = []
   readonly #free: number[] = []
@@ -65,8 +87,9 @@ export class NameIndex {
   /** Tokens that were evicted or not read for want of memory since the last reload began. */
   leftOut = 0
 
-  constructor({ bytesMax, cash }: { readonly bytesMax: number; readonly cash: CashList }) {
+  constructor({ bytesMax, cash, manyFrom = MANY }: NameIndexOptions) {
     this.bytesMax = bytesMax
+    this.#manyFrom = manyFrom
     this.#entries = new SecondChanceCache(bytesMax, (_, entry) => {
       this.#unlist(entry)
       this.leftOut++
@@ -154,31 +177,64 @@ export class NameIndex {
    * Returns the tokens that contain a folded text (`foldedText`), at most `limit`: the largest volume in USD first, then
    * the closest match, then the lowest bytes of the address.
    */
-  search(
-    text: string,
-    limit: number,
-    volumeOf: (mapKey: string) => MintVolume | undefined
-  ): readonly NameHit[] {
+  search(text: string, limit: number, volumes: Volumes): readonly NameHit[] {
+    const candidates = this.#grams.candidates(text)
     const best: Ranked[] = []
-    const consider = (key: string, names: SymbolAndName, searched: SymbolAndName): void => {
-      const volume = volumeOf(key)
-      // A text can be in a third of all names: most of them are excluded by their volume alone.
-      if (best.length === limit && microUsdOf(volume) < microUsdOf(best[limit - 1]!.volume)) return
-      const match = matchOf(text, searched)
-      if (match !== null) insert(best, { key, names, match, volume }, limit)
-    }
-    for (const [key, { names, searched }] of this.#cash)
-      if ((this.#entries.peek(key)?.account ?? null) === null) consider(key, names, searched)
-    for (const number of this.#grams.candidates(text)) {
-      const { key, account, launch, searched } = this.#byNumber[number]!
-      if (account !== null || !this.#cash.has(key)) consider(key, account ?? launch!, searched)
-    }
-    return best.map(({ key, names, match, volume }) => ({
+    if (candidates.length > this.#manyFrom) this.#searchByVolume(text, limit, { best, candidates, volumes })
+    else
+      for (const key of this.#keysOf(candidates)) {
+        const hit = this.#hit(text, key)
+        if (hit !== null) insert(best, { ...hit, microUsd: volumes.of(key)?.microUsd ?? 0n }, limit)
+      }
+    return best.map(({ key, names, match }) => ({
       mint: pubkeyOfMapKey(key),
       ...names,
       match: NAME_MATCHES[match]!,
-      volume
+      volume: volumes.of(key)
     }))
+  }
+
+  /** Searches the tokens from the largest volume on until there are enough hits, and then those without a volume. */
+  #searchByVolume(
+    text: string,
+    limit: number,
+    {
+      best,
+      candidates,
+      volumes
+    }: { readonly best: Ranked[]; readonly candidates: Uint32Array; readonly volumes: Volumes }
+  ): void {
+    for (const key of volumes.descending()) {
+      const microUsd = volumes.of(key)?.microUsd ?? 0n
+      if (best.length === limit && microUsd < best[limit - 1]!.microUsd) return
+      const hit = this.#hit(text, key)
+      if (hit !== null) insert(best, { ...hit, microUsd }, limit)
+    }
+    if (best.length === limit) return
+    const taken = new Set(best.map(({ key }) => key))
+    for (const key of this.#keysOf(candidates)) {
+      const hit = taken.has(key) ? null : this.#hit(text, key)
+      if (hit !== null) insert(best, { ...hit, microUsd: 0n }, limit)
+    }
+  }
+
+  /** Yields the keys of numbers, and those of cash mints that are in no list. */
+  *#keysOf(numbers: Uint32Array): Generator<string> {
+    for (const number of numbers) {
+      const { key, account } = this.#byNumber[number]!
+      if (account !== null || !this.#cash.has(key)) yield key
+    }
+    for (const key of this.#cash.keys()) if ((this.#entries.peek(key)?.account ?? null) === null) yield key
+  }
+
+  /** Returns how a token matches a text; null if it does not. */
+  #hit(text: string, key: string): Pick<Ranked, 'key' | 'names' | 'match'> | null {
+    const entry = this.#entries.peek(key)
+    const counted = entry === undefined || entry.account === null ? this.#cash.get(key) : undefined
+    const searched = counted?.searched ?? entry?.searched
+    const match = searched === undefined ? null : matchOf(text, searched)
+    if (match === null) return null
+    return { key, names: counted?.names ?? entry!.account ?? entry!.launch!, match }
   }
 
   #put(key: string, { launch, account }: Pick<Entry, 'launch' | 'account'>, seenIn = this.#reload): void {
@@ -221,8 +277,6 @@ const textBytes = ({ symbol, name }: SymbolAndName): number =>
 
 const isSame = (a: SymbolAndName, b: SymbolAndName): boolean => a.symbol === b.symbol && a.name === b.name
 
-const microUsdOf = (volume: MintVolume | undefined): bigint => volume?.microUsd ?? 0n
-
 /** Inserts a hit into a sorted list of at most `limit`. */
 function insert(best: Ranked[], hit: Ranked, limit: number): void {
   if (best.length === limit && !isBefore(hit, best[limit - 1]!)) return
@@ -233,8 +287,6 @@ function insert(best: Ranked[], hit: Ranked, limit: number): void {
 }
 
 function isBefore(a: Ranked, b: Ranked): boolean {
-  const volume = microUsdOf(a.volume)
-  const other = microUsdOf(b.volume)
-  if (volume !== other) return volume > other
+  if (a.microUsd !== b.microUsd) return a.microUsd > b.microUsd
   return a.match !== b.match ? a.match < b.match : a.key < b.key
 }

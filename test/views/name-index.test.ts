@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import t from 'tap'
 import { pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../../src/chain/pubkey.ts'
 import { CashList, USDC } from '../../src/market/cash.ts'
-import { NameIndex } from '../../src/views/name-index.ts'
+import { NameIndex, type Volumes } from '../../src/views/name-index.ts'
 import { foldedText, NAME_MATCHES, type NameMatch, type SymbolAndName } from '../../src/views/name-text.ts'
 import { key, SOL, USD_COIN } from '../market/world.ts'
 import { randomRuns } from '../random-runs.ts'
 
 const cash = new CashList()
-const NO_VOLUME = (): undefined => undefined
+const NO_VOLUME: Volumes = { of: () => undefined, descending: () => [] }
 
 /** Searches an index without volumes; hits as `symbol match`. */
 function found(index: NameIndex, text: string, limit = 50): string[] {
@@ -98,11 +98,12 @@ t.test('any names, changes and reloads are found as a search of a plain list fin
       { minLength: 1, maxLength: 4 }
     ),
     limit: fc.integer({ min: 1, max: 10 }),
+    manyFrom: fc.constantFrom(0, 2, 2_000),
     volumes: fc.array(fc.nat({ max: 2 }), { minLength: MINTS.length, maxLength: MINTS.length })
   })
   fc.assert(
-    fc.property(anyCase, ({ steps, texts, limit, volumes }) => {
-      const index = new NameIndex({ bytesMax: 2 ** 24, cash })
+    fc.property(anyCase, ({ steps, texts, limit, manyFrom, volumes }) => {
+      const index = new NameIndex({ bytesMax: 2 ** 24, cash, manyFrom })
       const plain = new PlainNames()
       for (const step of steps) {
         plain.take(step)
@@ -118,12 +119,18 @@ t.test('any names, changes and reloads are found as a search of a plain list fin
         }
         index.endReload()
       }
-      const volumeOf = (mapKey: string) => {
-        const volume = volumes[MINTS.findIndex((mint) => pubkeyMapKey(mint) === mapKey)] ?? 0
-        return volume === 0 ? undefined : { trades: 1, microUsd: BigInt(volume) }
+      const traded = new Map(
+        MINTS.flatMap((mint, at) =>
+          volumes[at] === 0 ? [] : [[pubkeyMapKey(mint), { trades: 1, microUsd: BigInt(volumes[at]!) }]]
+        )
+      )
+      const ranked: Volumes = {
+        of: (mapKey) => traded.get(mapKey),
+        descending: () =>
+          [...traded].sort(([, a], [, b]) => Number(b.microUsd - a.microUsd)).map(([mapKey]) => mapKey)
       }
       for (const text of texts) {
-        const hits = index.search(foldedText(text), limit, volumeOf)
+        const hits = index.search(foldedText(text), limit, ranked)
         t.strictSame(
           hits.map(({ mint, match }) => ({ mint: pubkeyToBase58(mint), match })),
           plain

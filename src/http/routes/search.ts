@@ -2,9 +2,11 @@ import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { SEARCH, searchHit, volumeUsd, type SearchHit } from '../../api/search.ts'
 import { pubkeyFromBase58, type Pubkey } from '../../chain/pubkey.ts'
+import type { Ranking } from '../../market/ranking.ts'
 import { fromNode } from '../../node/upstream.ts'
 import { ChainStatuses } from '../../transactions/chain-statuses.ts'
 import { Submissions } from '../../transactions/submissions.ts'
+import type { Volumes } from '../../views/name-index.ts'
 import { foldedText, isWholeWord } from '../../views/name-text.ts'
 import { ANSWER_MS } from '../account-parts.ts'
 import { addressHits } from '../address-hits.ts'
@@ -63,7 +65,7 @@ export const searchRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
       if (address === null && isSignature(text)) return transactionHits(tenant, text)
       const ranking = await loadedRanking(deps, signal)
       if (address !== null) return addressHits(deps, { address, ranking, head })
-      const found = names.search(foldedText(text), limit, (mapKey) => ranking.volume('24h', mapKey))
+      const found = names.search(foldedText(text), limit, volumesOf(ranking))
       return found.map(({ mint, symbol, name, match, volume }) =>
         searchHit('token', mint, { symbol, name, volume_24h_usd: volumeUsd(volume), match })
       )
@@ -82,6 +84,11 @@ export const searchRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     return [{ kind: 'transaction', address: signature, ...none, match: 'signature' }]
   }
 }
+
+const volumesOf = (ranking: Ranking): Volumes => ({
+  of: (mapKey) => ranking.volume('24h', mapKey),
+  descending: () => ranking.byVolume('24h')
+})
 
 function isSearchable(q: string): boolean {
   const characters = [...q.trim()]

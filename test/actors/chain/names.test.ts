@@ -10,7 +10,7 @@ import { noRows, type BlockCommit } from '../../../src/market/records.ts'
 import type { LaunchRow } from '../../../src/market/rows.ts'
 import { ServiceError } from '../../../src/errors.ts'
 import { CommitFeed } from '../../../src/views/commit-feed.ts'
-import { NameIndex } from '../../../src/views/name-index.ts'
+import { NameIndex, type Volumes } from '../../../src/views/name-index.ts'
 import { RankingHandle } from '../../../src/views/ranking-handle.ts'
 import type { Storage } from '../../../storage/port.ts'
 import { commitOf } from '../../market/sales.ts'
@@ -19,7 +19,7 @@ import { settle, virtualClock } from '../../virtual-time.ts'
 import { aborted, nodeAt } from '../supervision/recorder.ts'
 
 const logger = pino({ level: 'silent' })
-const NO_VOLUME = (): undefined => undefined
+const NO_VOLUME: Volumes = { of: () => undefined, descending: () => [] }
 
 const launched = (n: number, symbol = `SYM${n}x`): LaunchRow =>
   ({ mint: key(n), symbol, name: `Name ${n}`, cursor: n }) as unknown as LaunchRow
