@@ -134,10 +134,11 @@ export class Ranking {
     return sums.trades(number) === 0 ? undefined : sums.of(number)
   }
 
-  /** Yields the map keys of mints with a volume in USD, the largest volume first. It ends with the next change. */
-  *byVolume(window: RankedWindow): Generator<string> {
-    for (const number of byVolume(this.#sums[window], this.#mints.end))
-      yield pubkeyMapKey(this.#mints.mint(number))
+  /** Yields mints with a volume in USD by their map keys, the largest volume first. It ends with the next change. */
+  *byVolume(window: RankedWindow): Generator<{ readonly mapKey: string; readonly microUsd: bigint }> {
+    const sums = this.#sums[window]
+    for (const number of byVolume(sums, this.#mints.end))
+      yield { mapKey: this.#mints.mapKey(number), microUsd: sums.microUsd(number) }
   }
 
   /**

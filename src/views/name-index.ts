@@ -30,10 +30,13 @@ interface Entry {
   searched: SymbolAndName
 }
 
-interface Ranked {
+interface Hit {
   readonly key: string
   readonly names: SymbolAndName
   readonly match: number
+}
+
+interface Ranked extends Hit {
   readonly microUsd: bigint
 }
 
@@ -41,20 +44,20 @@ interface Ranked {
 export interface Volumes {
   /** Returns the trades of a mint by its map key; undefined for none. */
   of(mapKey: string): MintVolume | undefined
-  /** Yields the map keys of the mints with a volume in USD, the largest first. */
-  descending(): Iterable<string>
+  /** Yields the mints with a volume in USD by their map keys, the largest first. */
+  descending(): Iterable<{ readonly mapKey: string; readonly microUsd: bigint }>
 }
 
 /**
- * Candidates beyond which hits are looked for by volume. Chosen: so many take as long as one pass over the mints of a
- * day's trades.
+ * Hits beyond which they are looked for by volume. Chosen: so many take as long as one pass over the mints of a day's
+ * trades.
  */
 const MANY = 2_000
 
 export interface NameIndexOptions {
   readonly bytesMax: number
   readonly cash: CashList
-  /** Candidates beyond which hits are looked for by volume. */
+  /** Hits beyond which they are looked for by volume. */
   readonly manyFrom?: number
 }
 
@@ -178,14 +181,10 @@ export class NameIndex {
    * the closest match, then the lowest bytes of the address.
    */
   search(text: string, limit: number, volumes: Volumes): readonly NameHit[] {
-    const candidates = this.#grams.candidates(text)
-    const best: Ranked[] = []
-    if (candidates.length > this.#manyFrom) this.#searchByVolume(text, limit, { best, candidates, volumes })
-    else
-      for (const key of this.#keysOf(candidates)) {
-        const hit = this.#hit(text, key)
-        if (hit !== null) insert(best, { ...hit, microUsd: volumes.of(key)?.microUsd ?? 0n }, limit)
-      }
+    const best =
+      this.#searchAll(text, limit, volumes, this.#manyFrom) ??
+      this.#searchByVolume(text, limit, volumes) ??
+      this.#searchAll(text, limit, volumes, Infinity)!
     return best.map(({ key, names, match }) => ({
       mint: pubkeyOfMapKey(key),
       ...names,
@@ -194,41 +193,44 @@ export class NameIndex {
     }))
   }
 
-  /** Searches the tokens from the largest volume on until there are enough hits, and then those without a volume. */
-  #searchByVolume(
-    text: string,
-    limit: number,
-    {
-      best,
-      candidates,
-      volumes
-    }: { readonly best: Ranked[]; readonly candidates: Uint32Array; readonly volumes: Volumes }
-  ): void {
-    for (const key of volumes.descending()) {
-      const microUsd = volumes.of(key)?.microUsd ?? 0n
-      if (best.length === limit && microUsd < best[limit - 1]!.microUsd) return
-      const hit = this.#hit(text, key)
-      if (hit !== null) insert(best, { ...hit, microUsd }, limit)
+  /** Searches all tokens; returns null if more than `hitsMax` match, and so would have their volume looked up. */
+  #searchAll(text: string, limit: number, volumes: Volumes, hitsMax: number): Ranked[] | null {
+    const best: Ranked[] = []
+    let hits = 0
+    const consider = (hit: Hit | null): boolean => {
+      if (hit === null) return true
+      insert(best, { ...hit, microUsd: volumes.of(hit.key)?.microUsd ?? 0n }, limit)
+      return ++hits <= hitsMax
     }
-    if (best.length === limit) return
-    const taken = new Set(best.map(({ key }) => key))
-    for (const key of this.#keysOf(candidates)) {
-      const hit = taken.has(key) ? null : this.#hit(text, key)
-      if (hit !== null) insert(best, { ...hit, microUsd: 0n }, limit)
+    for (const key of this.#cash.keys()) if (!consider(this.#hit(text, key))) return null
+    for (const number of this.#grams.candidates(text)) {
+      const { key, account, launch, searched } = this.#byNumber[number]!
+      const match = matchOf(text, searched)
+      // Cash mints come first, by the names that count.
+      if (match === null || this.#cash.has(key)) continue
+      if (!consider({ key, names: account ?? launch!, match })) return null
     }
+    return best
   }
 
-  /** Yields the keys of numbers, and those of cash mints that are in no list. */
-  *#keysOf(numbers: Uint32Array): Generator<string> {
-    for (const number of numbers) {
-      const { key, account } = this.#byNumber[number]!
-      if (account !== null || !this.#cash.has(key)) yield key
+  /**
+   * Searches tokens from the largest volume on until there are enough hits. Returns null if there are too few among as many
+   * tokens as a search of all would take as long for.
+   */
+  #searchByVolume(text: string, limit: number, volumes: Volumes): Ranked[] | null {
+    const best: Ranked[] = []
+    let left = this.#grams.candidates(text).length
+    for (const { mapKey, microUsd } of volumes.descending()) {
+      if (best.length === limit && microUsd < best[limit - 1]!.microUsd) return best
+      if (left-- === 0) return null
+      const hit = this.#hit(text, mapKey)
+      if (hit !== null) insert(best, { ...hit, microUsd }, limit)
     }
-    for (const key of this.#cash.keys()) if ((this.#entries.peek(key)?.account ?? null) === null) yield key
+    return best.length === limit ? best : null
   }
 
   /** Returns how a token matches a text; null if it does not. */
-  #hit(text: string, key: string): Pick<Ranked, 'key' | 'names' | 'match'> | null {
+  #hit(text: string, key: string): Hit | null {
     const entry = this.#entries.peek(key)
     const counted = entry === undefined || entry.account === null ? this.#cash.get(key) : undefined
     const searched = counted?.searched ?? entry?.searched

@@ -52,12 +52,12 @@ export function isWholeWord(character: string): boolean {
 
 /** Returns the place in NAME_MATCHES at which folded names match a folded text; null if they do not. */
 export function matchOf(text: string, { symbol, name }: SymbolAndName): number | null {
+  if (!symbol.includes(text) && !name.includes(text)) return null
   if (symbol === text) return 0
   if (name === text) return 1
   if (symbol.startsWith(text)) return 2
   if (name.startsWith(text)) return 3
-  if (hasWordPrefix(symbol, text) || hasWordPrefix(name, text)) return 4
-  return symbol.includes(text) || name.includes(text) ? 5 : null
+  return hasWordPrefix(symbol, text) || hasWordPrefix(name, text) ? 4 : 5
 }
 
 /** Tells whether a text stands in another where a word begins. */

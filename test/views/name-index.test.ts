@@ -127,7 +127,9 @@ t.test('any names, changes and reloads are found as a search of a plain list fin
       const ranked: Volumes = {
         of: (mapKey) => traded.get(mapKey),
         descending: () =>
-          [...traded].sort(([, a], [, b]) => Number(b.microUsd - a.microUsd)).map(([mapKey]) => mapKey)
+          [...traded]
+            .sort(([, a], [, b]) => Number(b.microUsd - a.microUsd))
+            .map(([mapKey, { microUsd }]) => ({ mapKey, microUsd }))
       }
       for (const text of texts) {
         const hits = index.search(foldedText(text), limit, ranked)
