@@ -26,6 +26,7 @@ import { ChainWatch } from './program-accounts/chain-watch.ts'
 import { LocalMirror } from './program-accounts/local-mirror.ts'
 import { LocalDeliveries } from './webhooks/local-deliveries.ts'
 import { CommitFeed } from './views/commit-feed.ts'
+import { NameIndex } from './views/name-index.ts'
 import { RankingHandle } from './views/ranking-handle.ts'
 
 export interface ServiceDeps {
@@ -55,6 +56,8 @@ export function startService(deps: ServiceDeps): Supervision {
   const committedBlocks = new CommittedBlocks(feed)
   const sightings = new WatchedSignatures(feed)
   const fees = new PriorityFees()
+  const cash = new CashList(config.usdMints.map(pubkeyFromBase58))
+  const budget = memoryBudget(config)
   committedBlocks.subscribe(sightings)
   committedBlocks.subscribe(fees)
   let localnetUrl: string | null = null
@@ -70,13 +73,14 @@ export function startService(deps: ServiceDeps): Supervision {
     source,
     decoding,
     metrics: createMetrics(decoding),
-    budget: memoryBudget(config),
+    budget,
     feed,
     committedBlocks,
     sightings,
     fees,
     ranking: new RankingHandle(),
-    cash: new CashList(config.usdMints.map(pubkeyFromBase58)),
+    names: new NameIndex({ bytesMax: budget.names, cash }),
+    cash,
     deliveries: new LocalDeliveries(),
     chainWatch: new ChainWatch(feed, committedBlocks),
     localMirror: new LocalMirror(),

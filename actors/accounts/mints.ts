@@ -1,17 +1,46 @@
 import { MintDirectory } from '../../src/accounts/mint-directory.ts'
 import type { AccountNode } from '../../src/accounts/ports.ts'
-import type { Clock } from '../../src/ports.ts'
-import { aborted } from '../supervision/aborted.ts'
+import { RANKS_MAX } from '../../src/market/ranking.ts'
+import { sleep, type Clock } from '../../src/ports.ts'
+import type { NameIndex } from '../../src/views/name-index.ts'
+import type { RankingHandle } from '../../src/views/ranking-handle.ts'
 import type { Run } from '../supervision/process.ts'
+
+/** Milliseconds between two looks for traded tokens whose accounts were not read. Chosen: a ranking changes little in a minute. */
+const LOOK_MS = 60_000
+/** Milliseconds until the first look, after which the ranking is usually loaded. */
+const FIRST_LOOK_MS = 5_000
 
 export interface MintsNeeds {
   readonly accounts: AccountNode
 }
 
-/** Owns the cache of mint facts and its reads. */
-export function mintDirectory(clock: Clock, bytesMax: number): Run<MintsNeeds, MintDirectory> {
+export interface MintsDeps {
+  readonly clock: Clock
+  /** Bytes of the cache at most. */
+  readonly bytesMax: number
+  /** Takes the names of every mint that is read. */
+  readonly names: NameIndex
+  readonly ranking: RankingHandle
+}
+
+/**
+ * Owns the cache of mint facts and its reads. Mints with the largest volume of the last day are read even if nobody asks,
+ * so that a search finds them by name.
+ */
+export function mintDirectory({
+  clock,
+  bytesMax,
+  names,
+  ranking
+}: MintsDeps): Run<MintsNeeds, MintDirectory> {
   return async ({ input, draining, ready, gauge }) => {
-    const directory = new MintDirectory({ node: input.accounts, clock, bytesMax })
+    const directory = new MintDirectory({
+      node: input.accounts,
+      clock,
+      bytesMax,
+      onFacts: ({ mint, names: stated }) => names.setAccountNames(mint, stated)
+    })
     gauge('mints', () => directory.size)
     gauge('bytes', () => directory.bytes)
     gauge('bytes_max', () => bytesMax)
@@ -20,7 +49,12 @@ export function mintDirectory(clock: Clock, bytesMax: number): Run<MintsNeeds, M
     gauge('refreshes_dropped', () => directory.dropped)
     try {
       ready(directory)
-      await aborted(draining)
+      await sleep(clock, FIRST_LOOK_MS, draining)
+      while (!draining.aborted) {
+        for (const { mint } of ranking.current?.top('24h', RANKS_MAX) ?? [])
+          if (!names.hasAccountNames(mint)) directory.refresh(mint)
+        await sleep(clock, LOOK_MS, draining)
+      }
     } finally {
       directory.close()
     }

@@ -16,6 +16,7 @@ import { CommitFeed } from '../../src/views/commit-feed.ts'
 import { DecodingReport } from '../../src/telemetry/decoding-report.ts'
 import { buildApp } from '../../src/http/app.ts'
 import { httpBounds } from '../../src/http/bounds.ts'
+import { NameIndex } from '../../src/views/name-index.ts'
 import { RankingHandle } from '../../src/views/ranking-handle.ts'
 import { openFilesMax } from '../../src/http/open-files.ts'
 import { systemPorts } from '../../src/ports.ts'
@@ -80,6 +81,7 @@ const app = buildApp(
     limits,
     feed: feedOfRest,
     ranking: new RankingHandle(),
+    names: new NameIndex({ bytesMax: 0, cash }),
     stream: tenants,
     webhooks: null,
     transactions: null,

@@ -2,7 +2,7 @@ import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import { SecondChanceCache } from '../memory/second-chance-cache.ts'
 import { NodeError } from '../node/node-fault.ts'
 import type { Clock } from '../ports.ts'
-import type { KnownMint, MintReading } from './mint-facts.ts'
+import type { KnownMint, MintFacts, MintReading } from './mint-facts.ts'
 import { readMints } from './mint-reader.ts'
 import { ACCOUNTS_AT_ONCE } from './node-client.ts'
 import type { AccountNode } from './ports.ts'
@@ -37,6 +37,8 @@ export interface MintDirectoryOptions {
   readonly clock: Clock
   /** Limit of the cache. */
   readonly bytesMax: number
+  /** Called with the facts of each mint that was read. It must not throw. */
+  readonly onFacts?: (facts: MintFacts) => void
 }
 
 /**
@@ -49,6 +51,7 @@ export interface MintDirectoryOptions {
 export class MintDirectory {
   readonly #node: AccountNode
   readonly #clock: Clock
+  readonly #onFacts: (facts: MintFacts) => void
   readonly #cache: SecondChanceCache<KnownMint>
   /** Mints that wait or are being read. */
   readonly #asks = new Map<string, Ask>()
@@ -63,9 +66,10 @@ export class MintDirectory {
   /** Batches that failed. */
   failed = 0
 
-  constructor({ node, clock, bytesMax }: MintDirectoryOptions) {
+  constructor({ node, clock, bytesMax, onFacts = () => undefined }: MintDirectoryOptions) {
     this.#node = node
     this.#clock = clock
+    this.#onFacts = onFacts
     this.#cache = new SecondChanceCache(bytesMax)
   }
 
@@ -206,7 +210,10 @@ export class MintDirectory {
     const cached = this.#cache.get(ask.key)
     // A node that lags behind the one asked before knows nothing newer.
     const newest = cached !== undefined && cached.slot > known.slot ? cached : known
-    if (newest === known) this.#cache.set(ask.key, known, bytesOf(known.reading))
+    if (newest === known) {
+      this.#cache.set(ask.key, known, bytesOf(known.reading))
+      if (known.reading.kind === 'facts') this.#onFacts(known.reading)
+    }
     ask.resolve(newest)
   }
 

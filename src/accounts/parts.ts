@@ -1,8 +1,10 @@
 import type { MintDirectory } from './mint-directory.ts'
-import type { AccountNode } from './ports.ts'
+import type { AccountNode, OffChainSource } from './ports.ts'
 
 /** The parts of the account side that the HTTP side uses. */
 export interface AccountParts {
   readonly node: AccountNode
   readonly mints: MintDirectory
+  /** Null where the operator has not allowed it. */
+  readonly offChain: OffChainSource | null
 }

@@ -55,3 +55,43 @@ export interface AccountNode {
     signal: AbortSignal
   ): Promise<{ readonly slot: number; readonly accounts: readonly AddressedAccount[] }>
 }
+
+/** Fields of the JSON that a mint's URI leads to, each null where it is absent or of another form. */
+export interface OffChainFields {
+  /** With http, https, ipfs or ar. */
+  readonly image: string | null
+  readonly description: string | null
+  /** Links, with http or https. */
+  readonly website: string | null
+  readonly twitter: string | null
+  readonly telegram: string | null
+  readonly discord: string | null
+}
+
+/** Reasons why a URI gave no fields. */
+export const OFF_CHAIN_ERRORS = [
+  'url_not_allowed',
+  'unreachable',
+  'timeout',
+  'status',
+  'too_many_redirects',
+  'too_large',
+  'not_json',
+  'not_an_object'
+] as const
+export type OffChainError = (typeof OFF_CHAIN_ERRORS)[number]
+
+/** The outcome of fetching a URI. */
+export type OffChainReading =
+  | { readonly kind: 'read'; readonly fields: OffChainFields }
+  | { readonly kind: 'failed'; readonly error: OffChainError }
+
+/** Knowledge of a URI: pending before the first outcome. After a failure an earlier success counts. */
+export type KnownOffChain =
+  { readonly kind: 'pending' } | (OffChainReading & { /** When it was fetched. */ readonly readAtMs: number })
+
+/** The JSON behind URIs, fetched and cached. */
+export interface OffChainSource {
+  /** Returns what is known of URIs, in their order. Waits a short time for those that are fetched first. Never rejects. */
+  read(uris: readonly string[]): Promise<readonly KnownOffChain[]>
+}

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { DESCRIPTION_MAX } from '../accounts/off-chain-fields.ts'
+import { OFF_CHAIN_ERRORS, type KnownOffChain, type OffChainFields } from '../accounts/ports.ts'
 import type { KnownMint, MintFacts } from '../accounts/mint-facts.ts'
 import { TOKEN_PROGRAM_NAMES } from '../accounts/token-program.ts'
 import type { TransferFee } from '../accounts/transfer-fee.ts'
@@ -40,6 +42,35 @@ const FEE = z
     maximum_raw: schema.rawAmount('Largest fee of one transfer')
   })
   .meta({ id: 'TransferFee' })
+
+const stated = (meaning: string) =>
+  z.string().nullable().describe(`${meaning}, as the JSON states it; null if it does not, or in another form`)
+const web = (meaning: string) => stated(`${meaning}, a URL with http or https`)
+
+const OFF_CHAIN = z
+  .object({
+    state: z
+      .enum(['none', 'pending', 'read', 'failed'])
+      .describe(
+        '`none`: there is no `uri`; `pending`: not fetched yet, ask again; `read`: fetched; `failed`: not to be had, see `error`'
+      ),
+    error: z.enum(OFF_CHAIN_ERRORS).nullable().describe('Why the fetch failed; null otherwise'),
+    image: stated('URL of the image with http, https, ipfs or ar'),
+    description: stated(`Description, its first ${DESCRIPTION_MAX} characters`),
+    website: web('Website'),
+    twitter: web('Page on X'),
+    telegram: web('Page on Telegram'),
+    discord: web('Page on Discord'),
+    updated_at: schema
+      .time('When it was fetched', 'service')
+      .nullable()
+      .describe('When it was fetched; by the clock of the service, UTC, `YYYY-MM-DD HH:MM:SS`; null before'),
+    age_seconds: schema.count('Age').nullable().describe('Whole seconds since then; null before')
+  })
+  .meta({
+    id: 'OffChainMetadata',
+    description: 'The JSON that the URI of a mint leads to. Its creator writes it, and nobody checks it'
+  })
 
 const TRANSFER_FEE = z
   .object({
@@ -109,6 +140,9 @@ export const METADATA = z
       .describe(
         `When the accounts were read; by the clock of the service, UTC, \`YYYY-MM-DD HH:MM:SS\`; ${UNREAD}`
       ),
+    off_chain: OFF_CHAIN.nullable().describe(
+      'Fields of the JSON that `uri` leads to; only in `/v1/metadata`, and null where the operator has not allowed it (`MILLRACE_TOKEN_IMAGES`)'
+    ),
     age_seconds: schema
       .count('Age')
       .nullable()
@@ -161,6 +195,7 @@ export function statedMetadataBody(stated: StatedMint): z.input<typeof METADATA>
     paused: null,
     slot: null,
     updated_at: null,
+    off_chain: null,
     age_seconds: null
   }
 }
@@ -200,7 +235,8 @@ export function metadataBody(
     paused: features.paused,
     slot,
     updated_at: secondsText(Math.floor(readAtMs / 1000)),
-    age_seconds: Math.max(0, Math.floor((nowMs - readAtMs) / 1000))
+    off_chain: null,
+    age_seconds: ageSeconds(readAtMs, nowMs)
   }
 }
 
@@ -219,3 +255,28 @@ const feeBody = ({ epoch, basisPoints, maximum }: TransferFee): z.input<typeof F
   bps: basisPoints,
   maximum_raw: String(maximum)
 })
+
+/** Renders what is known of the JSON behind a URI as of a time; undefined for a mint without a URI. */
+export function offChainBody(known: KnownOffChain | undefined, nowMs: number): z.input<typeof OFF_CHAIN> {
+  const fields = known?.kind === 'read' ? known.fields : NO_FIELDS
+  const readAtMs = known === undefined || known.kind === 'pending' ? null : known.readAtMs
+  return {
+    state: known?.kind ?? 'none',
+    error: known?.kind === 'failed' ? known.error : null,
+    ...fields,
+    updated_at: readAtMs === null ? null : secondsText(Math.floor(readAtMs / 1000)),
+    age_seconds: readAtMs === null ? null : ageSeconds(readAtMs, nowMs)
+  }
+}
+
+const NO_FIELDS: OffChainFields = {
+  image: null,
+  description: null,
+  website: null,
+  twitter: null,
+  telegram: null,
+  discord: null
+}
+
+const ageSeconds = (readAtMs: number, nowMs: number): number =>
+  Math.max(0, Math.floor((nowMs - readAtMs) / 1000))

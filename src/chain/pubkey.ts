@@ -51,6 +51,11 @@ export function pubkeyMapKey(key: Pubkey): string {
   return (writtenOf(key).mapKey ??= characters(key))
 }
 
+/** Returns the address of a Map key. */
+export function pubkeyOfMapKey(mapKey: string): Pubkey {
+  return Uint8Array.from({ length: 32 }, (_, at) => mapKey.charCodeAt(at))
+}
+
 /** Written out because `String.fromCharCode(...k)` takes four times as long. */
 // prettier-ignore
 function characters(k: Pubkey): string {

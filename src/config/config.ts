@@ -4,6 +4,7 @@ import type { Setting } from './setting.ts'
 import { SERVICE_SETTINGS } from './settings/service.ts'
 import { CHAIN_SETTINGS } from './settings/chain.ts'
 import { STORAGE_SETTINGS } from './settings/storage.ts'
+import { ACCOUNT_SETTINGS } from './settings/accounts.ts'
 import { ACCESS_SETTINGS } from './settings/access.ts'
 import { STREAM_SETTINGS } from './settings/stream.ts'
 import { TRANSACTION_SETTINGS } from './settings/transactions.ts'
@@ -20,7 +21,8 @@ export const SETTINGS = {
   ...ACCESS_SETTINGS,
   ...STREAM_SETTINGS,
   ...WEBHOOK_SETTINGS,
-  ...TRANSACTION_SETTINGS
+  ...TRANSACTION_SETTINGS,
+  ...ACCOUNT_SETTINGS
 } satisfies Record<string, Setting>
 
 export type SettingName = keyof typeof SETTINGS

@@ -19,6 +19,10 @@ const PARTS = {
   replays: 2,
   /** Facts of mints, as their accounts state them. */
   mints: 1,
+  /** Names of tokens, for the search. */
+  names: 2,
+  /** Fields of the JSON behind the URIs of mints. */
+  offChain: 1,
   /** Blocks rendered by the localnet's node. */
   localnetBlocks: 1
 }
@@ -30,7 +34,7 @@ export type MemoryBudget = Readonly<Record<CacheName, number>>
 /** Default budget in MB: a localnet runs on a laptop beside other programs. */
 export const DEFAULT_MEMORY_MB = { localnet: 64, other: 512 } as const
 
-type Setup = Pick<Config, 'memoryMb' | 'source' | 'storage' | 'role'>
+type Setup = Pick<Config, 'memoryMb' | 'source' | 'storage' | 'role'> & Partial<Pick<Config, 'tokenImages'>>
 
 const isLocalnetOf = ({ source, role }: Setup): boolean => source === 'localnet' && role.includes('ingest')
 
@@ -46,7 +50,7 @@ export function isMemoryTight(setup: Setup): boolean {
 
 /** Divides `MILLRACE_MEMORY_MB` among the caches that a process has. */
 export function memoryBudget(setup: Setup): MemoryBudget {
-  const { storage, role } = setup
+  const { storage, role, tokenImages = false } = setup
   const isEmbedded = storage === 'embedded'
   const isGateway = isEmbedded || role.includes('gateway')
   const has: Readonly<Record<CacheName, boolean>> = {
@@ -57,6 +61,8 @@ export function memoryBudget(setup: Setup): MemoryBudget {
     engine: isEmbedded,
     replays: isGateway,
     mints: role.includes('gateway'),
+    names: role.includes('gateway'),
+    offChain: role.includes('gateway') && tokenImages,
     localnetBlocks: isLocalnetOf(setup)
   }
   const bytes = budgetMb(setup) * 2 ** 20

@@ -5,6 +5,7 @@ import type { KeyDirectory } from '../access/key-directory.ts'
 import type { RateCounter } from '../../storage/cluster/coordination.ts'
 import type { VenueId } from '../chain/venue-id.ts'
 import type { CommitFeed } from '../views/commit-feed.ts'
+import type { NameIndex } from '../views/name-index.ts'
 import type { RankingHandle } from '../views/ranking-handle.ts'
 import type { TreeBody } from '../api/tree.ts'
 import type { CashList } from '../market/cash.ts'
@@ -42,6 +43,8 @@ export interface AppDeps {
   /** Publishes each block as soon as the store shows it. */
   readonly feed: CommitFeed
   readonly ranking: RankingHandle
+  /** Symbols and names of tokens. */
+  readonly names: NameIndex
   /** Null in a process that serves no stream. */
   readonly stream: StreamGateway | null
   /** Null in a process that serves no webhooks. */

@@ -36,6 +36,8 @@ export function isWrappedSol(mint: Pubkey): boolean {
 }
 
 export class CashList {
+  /** All of them, by rank. */
+  readonly mints: readonly CashMint[]
   readonly #table: PubkeyTable<CashMint>
 
   /** Takes an operator's USD-pegged mints, which rank after the three default ones in the order given. */
@@ -49,12 +51,12 @@ export class CashList {
         pegged: true
       }))
       .filter(({ text }) => !DEFAULTS.some((known) => known.text === text))
-    this.#table = new PubkeyTable(
-      [...DEFAULTS, ...extra].map(({ text, ...facts }, rank) => [
-        text,
-        { mint: pubkeyFromBase58(text), ...facts, rank }
-      ])
-    )
+    const all = [...DEFAULTS, ...extra].map(({ text, ...facts }, rank): [string, CashMint] => [
+      text,
+      { mint: pubkeyFromBase58(text), ...facts, rank }
+    ])
+    this.#table = new PubkeyTable(all)
+    this.mints = all.map(([, cash]) => cash)
   }
 
   of(mint: Pubkey): CashMint | undefined {

@@ -7,6 +7,8 @@ import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 export class MintNumbers {
   readonly #numbers = new Map<string, number>()
   readonly #mints: Pubkey[] = []
+  /** Map keys, the strings that `#numbers` has. */
+  readonly #keys: string[] = []
   /** Number of holders of each number; 0 for a free one. */
   readonly #holders: number[] = []
   readonly #free: number[] = []
@@ -29,15 +31,26 @@ export class MintNumbers {
     const number = this.#free.pop() ?? this.#mints.length
     // A copy, because a decoded key may be a view of a whole transaction's bytes.
     this.#mints[number] = mint.slice()
+    this.#keys[number] = key
     this.#holders[number] = 0
     this.#numbers.set(key, number)
     return number
+  }
+
+  /** Returns the number of a mint by its map key; undefined if it has none. */
+  find(mapKey: string): number | undefined {
+    return this.#numbers.get(mapKey)
   }
 
   mint(number: number): Pubkey {
     const mint = this.#mints[number]
     if (mint === undefined) throw new RangeError(`no mint has the number ${number}`)
     return mint
+  }
+
+  /** Returns the map key of a number that is in use. */
+  mapKey(number: number): string {
+    return this.#keys[number]!
   }
 
   hold(number: number): void {

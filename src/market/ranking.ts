@@ -4,6 +4,7 @@ import { MintNumbers } from './mint-numbers.ts'
 import { MinuteVolumes, type MintVolume } from './minute-volumes.ts'
 import type { BlockCommit } from './records.ts'
 import { minuteOf } from './sol-usd.ts'
+import { byVolume } from './volume-order.ts'
 import { WindowSums } from './window-sums.ts'
 
 const MINUTE = 60
@@ -123,6 +124,21 @@ export class Ranking {
   /** Returns the number of mints that traded in a window. */
   activeMints(window: RankedWindow): number {
     return this.#sums[window].active
+  }
+
+  /** Returns the trades of a mint in a window by the mint's map key; undefined if it has none. */
+  volume(window: RankedWindow, mapKey: string): MintVolume | undefined {
+    const number = this.#mints.find(mapKey)
+    if (number === undefined) return undefined
+    const sums = this.#sums[window]
+    return sums.trades(number) === 0 ? undefined : sums.of(number)
+  }
+
+  /** Yields mints with a volume in USD by their map keys, the largest volume first. It ends with the next change. */
+  *byVolume(window: RankedWindow): Generator<{ readonly mapKey: string; readonly microUsd: bigint }> {
+    const sums = this.#sums[window]
+    for (const number of byVolume(sums, this.#mints.end))
+      yield { mapKey: this.#mints.mapKey(number), microUsd: sums.microUsd(number) }
   }
 
   /**

@@ -23,6 +23,7 @@ interface Entry<T> {
  */
 export class SecondChanceCache<T> {
   readonly #bytesMax: number
+  readonly #onEvict: (key: string, value: T) => void
   /** In the order of eviction. */
   readonly #entries = new Map<string, Entry<T>>()
   /**
@@ -32,8 +33,10 @@ export class SecondChanceCache<T> {
   #hand = this.#entries.entries()
   #bytes = 0
 
-  constructor(bytesMax: number) {
+  /** Takes the limit in bytes, and a function that is called with each evicted entry; it must not use the cache. */
+  constructor(bytesMax: number, onEvict: (key: string, value: T) => void = () => undefined) {
     this.#bytesMax = bytesMax
+    this.#onEvict = onEvict
   }
 
   /** Estimated bytes in use; after each `set` at most the maximum. */
@@ -48,6 +51,11 @@ export class SecondChanceCache<T> {
   /** The keys in the order of eviction. */
   keys(): Iterable<string> {
     return this.#entries.keys()
+  }
+
+  /** Returns the value of a key without marking it as used; undefined when there is none. */
+  peek(key: string): T | undefined {
+    return this.#entries.get(key)?.value
   }
 
   /** Returns the value of a key and marks it as used; undefined when there is none. */
@@ -97,7 +105,10 @@ export class SecondChanceCache<T> {
       if (entry.used) {
         entry.used = false
         this.#entries.set(key, entry)
-      } else this.#bytes -= entry.bytes
+      } else {
+        this.#bytes -= entry.bytes
+        this.#onEvict(key, entry.value)
+      }
     }
   }
 }

@@ -1,3 +1,4 @@
+import { names } from '../../actors/chain/names.ts'
 import { ranking } from '../../actors/chain/ranking.ts'
 import { child, supervisor } from '../../actors/supervision/unit.ts'
 import { bondingCurveRoutes } from '../http/routes/bonding-curve.ts'
@@ -6,6 +7,7 @@ import { launchRoutes } from '../http/routes/launches.ts'
 import { poolActivityRoutes } from '../http/routes/pool-activity.ts'
 import { poolRoutes } from '../http/routes/pool.ts'
 import { priceRoutes } from '../http/routes/price.ts'
+import { searchRoutes } from '../http/routes/search.ts'
 import { statsRoutes } from '../http/routes/stats.ts'
 import { tokenPoolRoutes } from '../http/routes/token-pools.ts'
 import { tokenRoutes } from '../http/routes/token.ts'
@@ -20,8 +22,11 @@ export const DATA: Product = {
   roles: ['gateway'],
   settings: {},
   // Restarted alone when it crashes.
-  units: ({ feed, ranking: live, logger, ports: { clock } }) => [
-    supervisor('views', 'one_for_one', [child('ranking', ranking({ feed, live, logger, clock }))])
+  units: ({ feed, ranking: live, names: index, logger, ports: { clock } }) => [
+    supervisor('views', 'one_for_one', [
+      child('ranking', ranking({ feed, live, logger, clock })),
+      child('names', names({ feed, names: index, ranking: live, logger, clock }))
+    ])
   ],
   routes: [
     launchRoutes,
@@ -35,6 +40,7 @@ export const DATA: Product = {
     bondingCurveRoutes,
     poolRoutes,
     poolActivityRoutes,
-    walletTradeRoutes
+    walletTradeRoutes,
+    searchRoutes
   ]
 }

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { MintDirectory } from '../accounts/mint-directory.ts'
 import type { RpcAccountNode } from '../accounts/node-client.ts'
+import type { OffChainCache } from '../../actors/accounts/off-chain-cache.ts'
 import type { OpenBlockEngine } from '../../actors/transactions/engine/block-engine.ts'
 import type { OpenOutgoing } from '../../actors/webhooks/outgoing.ts'
 import type { Channels } from '../../actors/stream/channels.ts'
@@ -34,6 +35,7 @@ import type { LeaderSender } from '../transactions/ports.ts'
 import type { PriorityFees } from '../transactions/priority-fees.ts'
 import type { LocalDeliveries } from '../webhooks/local-deliveries.ts'
 import type { CommitFeed } from '../views/commit-feed.ts'
+import type { NameIndex } from '../views/name-index.ts'
 import type { RankingHandle } from '../views/ranking-handle.ts'
 import type { ChainWatch } from '../program-accounts/chain-watch.ts'
 import type { LocalMirror } from '../program-accounts/local-mirror.ts'
@@ -73,6 +75,8 @@ export interface Given {
   readonly accounts?: RpcAccountNode
   /** Absent in a process without a node to read accounts from. */
   readonly mints?: MintDirectory
+  /** Absent where the JSON behind the URIs of mints is not fetched. */
+  readonly 'off-chain'?: OffChainCache
   /** Absent where nothing is sent to leaders directly. */
   readonly leaders?: LeaderSender
   /** Absent where there is no block engine. */
@@ -92,6 +96,7 @@ export interface ServiceParts {
   readonly budget: MemoryBudget
   readonly feed: CommitFeed
   readonly ranking: RankingHandle
+  readonly names: NameIndex
   readonly cash: CashList
   readonly decoding: DecodingReport
   readonly deliveries: LocalDeliveries

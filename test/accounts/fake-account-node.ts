@@ -3,6 +3,7 @@ import type {
   Account,
   AccountNode,
   AddressedAccount,
+  OffChainSource,
   ProgramAccountsQuery
 } from '../../src/accounts/ports.ts'
 import { MintDirectory } from '../../src/accounts/mint-directory.ts'
@@ -101,7 +102,10 @@ export interface FakeAccounts extends AccountParts {
   readonly node: FakeAccountNode
 }
 
-export function fakeAccounts(clock: Clock = systemPorts.clock): FakeAccounts {
+export function fakeAccounts(
+  clock: Clock = systemPorts.clock,
+  offChain: OffChainSource | null = null
+): FakeAccounts {
   const node = new FakeAccountNode()
-  return { node, mints: new MintDirectory({ node, clock, bytesMax: 2 ** 20 }) }
+  return { node, mints: new MintDirectory({ node, clock, bytesMax: 2 ** 20 }), offChain }
 }

@@ -28,10 +28,11 @@ t.test(
 
 t.test('a cache that a process does not have takes nothing of the budget', async (t) => {
   const alone = memoryBudget({
-    memoryMb: 180,
+    memoryMb: 200,
     source: 'rpc',
     storage: 'embedded',
-    role: ['ingest', 'gateway']
+    role: ['ingest', 'gateway'],
+    tokenImages: false
   })
   t.strictSame(alone, {
     answers: 80 * MB,
@@ -41,9 +42,17 @@ t.test('a cache that a process does not have takes nothing of the budget', async
     engine: 20 * MB,
     replays: 20 * MB,
     mints: 10 * MB,
+    names: 20 * MB,
+    offChain: 0,
     localnetBlocks: 0
   })
-  const writer = memoryBudget({ memoryMb: 90, source: 'rpc', storage: 'scylla', role: ['ingest'] })
+  const writer = memoryBudget({
+    memoryMb: 90,
+    source: 'rpc',
+    storage: 'scylla',
+    role: ['ingest'],
+    tokenImages: true
+  })
   t.match(writer, { answers: 0, replays: 0, engine: 0, market: 30 * MB, records: 20 * MB, indexes: 40 * MB })
 })
 

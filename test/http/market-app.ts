@@ -15,6 +15,7 @@ import { routesOf } from '../../src/products/product.ts'
 import { PRODUCTS } from '../../src/products/products.ts'
 import type { AppDeps } from '../../src/http/deps.ts'
 import { httpBounds } from '../../src/http/bounds.ts'
+import { NameIndex } from '../../src/views/name-index.ts'
 import { RankingHandle } from '../../src/views/ranking-handle.ts'
 import type { DecodedBlock } from '../../src/market/block.ts'
 import { foldBlock } from '../../src/market/fold.ts'
@@ -149,6 +150,9 @@ export async function marketApp(
   const ranked = new Ranking()
   ranking.show(ranked)
   feed.follow((commit) => ranked.apply(commit))
+  const names = new NameIndex({ bytesMax: 2 ** 20, cash: OPTIONS.cash })
+  names.isLoaded = true
+  feed.follow(({ launches }) => launches.forEach((launch) => names.setLaunch(launch)))
   let market: MarketState | null = null
   const deps: AppDeps = {
     storage: faulty(storage),
@@ -156,6 +160,7 @@ export async function marketApp(
     limits: new RateWindow(1000),
     feed,
     ranking,
+    names,
     stream: closedStream(),
     webhooks: fakeParts(),
     transactions: fakeTransactions(),

@@ -1,6 +1,8 @@
 import t, { type Test } from 'tap'
 import { METAPLEX_PROGRAM, metaplexAddress } from '../../src/accounts/metaplex.ts'
+import type { KnownOffChain, OffChainSource } from '../../src/accounts/ports.ts'
 import { TOKEN_PROGRAM_KEYS } from '../../src/accounts/token-program.ts'
+import { METADATA_BATCH } from '../../src/api/metadata.ts'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { WSOL } from '../../src/market/cash.ts'
 import { extended, key, metaplexData, mintData, tokenAccountData } from '../accounts/account-data.ts'
@@ -198,4 +200,60 @@ t.test('a process without a node has no routes of accounts, and serves the other
   ])
     t.match(await app.get(path), { status: 404, body: { detail: 'no such route' } })
   t.equal((await app.get(`/v1/tokens/${WSOL}`)).status, 200)
+})
+
+t.test(
+  'the fields behind a URI are in an answer where the operator has allowed it, with a state of their own',
+  async (t) => {
+    const fields = { image: 'https://a.example/1.png', description: 'Text', website: null, twitter: null }
+    const asked: (readonly string[])[] = []
+    const offChain: OffChainSource = {
+      read: async (uris) => {
+        asked.push(uris)
+        return uris.map((uri): KnownOffChain => {
+          if (uri.endsWith('pending')) return { kind: 'pending' }
+          const readAtMs = 1_700_000_000_000 - 90_000
+          if (uri.endsWith('failed')) return { kind: 'failed', error: 'too_large', readAtMs }
+          return { kind: 'read', fields: { ...fields, telegram: null, discord: null }, readAtMs }
+        })
+      }
+    }
+    const clock = { now: () => app.nowMs, setTimeout: () => undefined, clearTimeout: () => undefined }
+    const accounts = fakeAccounts(clock, offChain)
+    const app = await marketApp(t, undefined, { accounts })
+    app.nowMs = 1_700_000_000_000
+    for (const [number, uri] of [
+      [1, 'https://a.example/read'],
+      [2, 'https://a.example/pending'],
+      [3, 'https://a.example/failed'],
+      [4, ''],
+      [5, 'https://a.example/read']
+    ] as const) {
+      accounts.node.put(key(number), { owner: CLASSIC, data: mintData({ supply: 1n, decimals: 6 }) })
+      const names = { mint: key(number), name: 'A', symbol: 'A', uri, authority: key(9) }
+      accounts.node.put(metaplexAddress(key(number)), { owner: METAPLEX_PROGRAM, data: metaplexData(names) })
+    }
+    const { body } = await app.get(`/v1/metadata?mints=${[1, 2, 3, 4, 5].map(text).join(',')}`)
+    t.equal(METADATA_BATCH.safeParse(body).error, undefined)
+    const read = { state: 'read', error: null, ...fields, updated_at: '2023-11-14 22:11:50', age_seconds: 90 }
+    t.match(
+      body.data.map(({ off_chain }) => off_chain),
+      [
+        read,
+        { state: 'pending', image: null, updated_at: null, age_seconds: null },
+        { state: 'failed', error: 'too_large', image: null, age_seconds: 90 },
+        { state: 'none', error: null, image: null, age_seconds: null },
+        read
+      ]
+    )
+    t.strictSame(asked, [['read', 'pending', 'failed'].map((state) => `https://a.example/${state}`)])
+    t.match((await app.get(`/v1/metadata/${text(1)}`)).body, { off_chain: read })
+    t.match((await app.get(`/v1/tokens/${text(1)}`)).body, { metadata: { off_chain: null } })
+  }
+)
+
+t.test('without the word of the operator nothing is fetched', async (t) => {
+  const { app, node } = await world(t)
+  node.put(key(1), { owner: CLASSIC, data: mintData({ supply: 1n, decimals: 6 }) })
+  t.strictSame((await app.get(`/v1/metadata/${text(1)}`)).body['off_chain'], null)
 })

@@ -90,6 +90,12 @@ export const QUESTIONS: readonly Question[] = [
   ]),
   ...ask('block', '/v1/stats'),
   ...ask('block', '/v1/priority-fees', ['', `accounts=${pubkeyToBase58(POOL)}`]),
+  ...ask('block', '/v1/search', [
+    'q=grn',
+    'q=grain&limit=1',
+    'q=usdc',
+    ...[TOKEN, POOL, key(300), key(90)].map((address) => `q=${pubkeyToBase58(address)}`)
+  ]),
   ...ask('block', '/v1/trending', [
     '',
     'window=1h&limit=2',

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
 import {
   RANKED_WINDOWS,
   RANKING_KEEPS,
@@ -141,4 +142,32 @@ t.test('past the limit the oldest minutes are dropped and counted, and never tak
   t.match(few.size, { mints: 2, dropped: 1 })
   for (const n of [4, 5]) few.take(key(n), [{ minute: NOON + 60, trades: 1, volumeMicroUsd: 1n }])
   t.match(few.size, { mints: 4, dropped: 1 }, 'the newest minute stays whole')
+})
+
+t.test('mints by volume are all that have one, the largest first, and each has its own sums', async (t) => {
+  fc.assert(
+    fc.property(anySalesBlocks, (blocks) => {
+      const ranking = new Ranking()
+      const sales: Sale[] = []
+      for (const [slot, block] of blocks.entries()) {
+        sales.push(...block.sales)
+        ranking.apply(commitOf(slot, sales, block))
+      }
+      for (const window of WINDOWS) {
+        const valued = ranking.top(window, RANKS_MAX).filter(({ microUsd }) => microUsd > 0n)
+        const byVolume = [...ranking.byVolume(window)]
+        t.strictSame(
+          byVolume.map(({ microUsd }) => microUsd),
+          valued.map(({ microUsd }) => microUsd)
+        )
+        t.ok(byVolume.every(({ mapKey, microUsd }) => ranking.volume(window, mapKey)?.microUsd === microUsd))
+        t.strictSame(
+          byVolume.map(({ mapKey }) => mapKey).sort(),
+          valued.map(({ mint }) => pubkeyMapKey(mint)).sort()
+        )
+      }
+      t.equal(ranking.volume('24h', pubkeyMapKey(key(77_777))), undefined)
+    }),
+    randomRuns(100, 6)
+  )
 })

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { INTERVALS } from '../../src/market/rows.ts'
 import { fixturesDirectory, testWithFixtures } from '../fixtures.ts'
@@ -28,12 +29,22 @@ async function ask({ url }: ServiceProcess, path: string): Promise<Answer> {
   return { status: response.status, text, headers }
 }
 
+/** Resolves once the names of all launches are searched. */
+async function named(service: ServiceProcess): Promise<void> {
+  for (;;) {
+    const { text } = await ask(service, '/v1/search?q=sol')
+    if ((JSON.parse(text) as { readonly complete?: boolean }).complete === true) return
+    await sleep(100)
+  }
+}
+
 /** Walks through every endpoint and every page of a service, and returns its answers by path. */
 async function walk(service: ServiceProcess): Promise<Map<string, Answer>> {
   const answers = new Map<string, Answer>()
   const paths: string[] = [
     '/v1/stats',
     '/v1/admin/decoding',
+    ...['sol', 'pump', 'co', 'the&limit=50'].map((text) => `/v1/search?q=${text}`),
     ...['1h', '4h', '24h'].map((window) => `/v1/trending?window=${window}`),
     ...['', '&status=created', '&status=trading', '&status=graduated'].flatMap((status) =>
       ['desc', 'asc'].map((order) => `/v1/launches?limit=7&order=${order}${status}`)
@@ -46,6 +57,7 @@ async function walk(service: ServiceProcess): Promise<Map<string, Answer>> {
       const token = `/v1/tokens/${mint}`
       return [
         token,
+        `/v1/search?q=${mint}`,
         `${token}/price`,
         `${token}/bonding-curve`,
         `${token}/pools?limit=2`,
@@ -56,7 +68,11 @@ async function walk(service: ServiceProcess): Promise<Map<string, Answer>> {
         `${token}/candles?fill=previous&raw=1&currency=usd&limit=30`
       ]
     },
-    pool: (pool: string) => [`/v1/pools/${pool}/activity`, `/v1/pools/${pool}/activity?limit=1`],
+    pool: (pool: string) => [
+      `/v1/search?q=${pool}`,
+      `/v1/pools/${pool}/activity`,
+      `/v1/pools/${pool}/activity?limit=1`
+    ],
     wallet: (wallet: string) => [
       `/v1/wallets/${wallet}/trades?limit=3`,
       `/v1/wallets/${wallet}/trades?order=asc`
@@ -111,6 +127,8 @@ testWithFixtures(t, 'services on both stores', (t) =>
       start(join(directory, 'embedded'), limit),
       start(join(directory, 'scylla'), cluster)
     ])
+
+    await Promise.all([named(embedded), named(scylla)])
 
     const expected = await walk(embedded)
     const good = [...expected.values()].filter(({ status }) => status === 200)

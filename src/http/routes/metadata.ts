@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { KnownMint, MintFacts } from '../../accounts/mint-facts.ts'
-import { METADATA, METADATA_BATCH, metadataBody } from '../../api/metadata.ts'
+import { METADATA, METADATA_BATCH, metadataBody, offChainBody } from '../../api/metadata.ts'
 import { pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
 import { ServiceError } from '../../errors.ts'
 import { USDC, WSOL } from '../../market/cash.ts'
@@ -46,6 +46,7 @@ export const metadataBatch = endpoint({
   deadlineMs: NODE_DEADLINE_MS
 })
 
+type Body = z.input<typeof METADATA>
 type Deps = Pick<AppDeps, 'accounts' | 'storage' | 'cash' | 'clock'>
 
 export const metadataRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
@@ -53,15 +54,29 @@ export const metadataRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   if (accounts === null) return
   const kept = { dependsOn: [], changesWith: 'tags', maxAgeMs: ANSWER_MS } as const
   const read = async (mints: readonly Pubkey[]) => fromNode(accounts.mints.read(mints))
-  const bodyOf = async (facts: MintFacts, known: KnownMint): Promise<z.input<typeof METADATA>> =>
+  const bodyOf = async (facts: MintFacts, known: KnownMint): Promise<Body> =>
     metadataBody(facts, known, await statedNames(deps, facts), clock.now())
+
+  /** Adds what is known of the JSON behind their URIs, where the operator has allowed it. */
+  const withOffChain = async (bodies: readonly Body[]): Promise<readonly Body[]> => {
+    const { offChain } = accounts
+    if (offChain === null) return bodies
+    const uris = [...new Set(bodies.flatMap(({ uri }) => (uri === null || uri === '' ? [] : [uri])))]
+    const known = await offChain.read(uris)
+    const byUri = new Map(uris.map((uri, at) => [uri, known[at]!]))
+    return bodies.map((body) => ({
+      ...body,
+      off_chain: offChainBody(byUri.get(body.uri ?? ''), clock.now())
+    }))
+  }
 
   serveCached(app, metadata, async ({ params: { mint } }) => {
     const [known] = await read([mint])
     const { reading } = known!
     if (reading.kind === 'refused')
       throw new ServiceError('TOKEN_NOT_FOUND', `this address is no mint: its account ${reading.reason}`)
-    return { ...kept, body: await bodyOf(reading, known!) }
+    const [body] = await withOffChain([await bodyOf(reading, known!)])
+    return { ...kept, body: body! }
   })
 
   serveCached(app, metadataBatch, async ({ query }) => {
@@ -72,6 +87,7 @@ export const metadataRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     )
     const found = await Promise.all(bodies)
     const missing = mints.filter((_, at) => found[at] === null).map(pubkeyToBase58)
-    return { ...kept, body: { data: found.filter((body) => body !== null), missing } }
+    const data = await withOffChain(found.filter((body) => body !== null))
+    return { ...kept, body: { data: [...data], missing } }
   })
 }

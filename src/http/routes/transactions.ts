@@ -1,7 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { sentTransactionAnswer, submissionList, transactionStatusAnswer } from '../../api/transaction.ts'
-import { decodeBase58 } from '../../chain/base58.ts'
 import { ChainStatuses } from '../../transactions/chain-statuses.ts'
 import { TransactionIntake, transactionIn, type SendWish } from '../../transactions/intake.ts'
 import type { SignatureStatus } from '../../transactions/ports.ts'
@@ -15,6 +14,7 @@ import { EXAMPLE_SIGNATURE, EXAMPLE_TRANSACTION } from '../example-values.ts'
 import { Idempotency, idempotencyKeyOf } from '../idempotency.ts'
 import { readWordsCursor, writeWordsCursor } from '../page-cursor.ts'
 import { invalid, oneOf, wholeNumber } from '../parameters.ts'
+import { isSignature } from '../signature.ts'
 import { foreignBody, submissionBody } from '../transaction-bodies.ts'
 
 /** Milliseconds to take a transaction. Chosen: a simulation, or the tip accounts, may take the node some seconds. */
@@ -23,8 +23,6 @@ const SEND_MS = 10_000
 const STATUS_MS = 8_000
 /** Submissions of one page at most. Chosen: as other lists. */
 const LIST_MAX = 1_000
-/** Digits of 64 bytes in base58 at most; longer text is not decoded. */
-const SIGNATURE_DIGITS_MAX = 88
 
 const signatureParam = z
   .string()
@@ -183,13 +181,4 @@ export const transactionRoutes: FastifyPluginAsync<
 function placeIn(list: string, after: string): { receivedAtMs: number; signature: string } {
   const [receivedAtMs, signature] = readWordsCursor(list, after)
   return { receivedAtMs: Number(receivedAtMs), signature: signature! }
-}
-
-function isSignature(text: string): boolean {
-  if (text.length > SIGNATURE_DIGITS_MAX) return false
-  try {
-    return decodeBase58(text).length === 64
-  } catch {
-    return false
-  }
 }

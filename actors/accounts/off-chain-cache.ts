@@ -1,0 +1,143 @@
+import PQueue from 'p-queue'
+import type { KnownOffChain, OffChainReading, OffChainSource } from '../../src/accounts/ports.ts'
+import { SecondChanceCache } from '../../src/memory/second-chance-cache.ts'
+import { sleep, type Clock } from '../../src/ports.ts'
+import type { OffChainFetch } from './off-chain-fetch.ts'
+
+/** Milliseconds for which fetched fields count as new; after it they are served with their age, and fetched again. */
+export const OFF_CHAIN_FRESH_MS = 3_600_000
+/** Milliseconds after a failure before a URI is tried again. */
+export const OFF_CHAIN_RETRY_MS = 60_000
+/** Milliseconds that an answer waits for URIs that are fetched for the first time. */
+export const OFF_CHAIN_WAIT_MS = 500
+/** Fetches at a time, and of one host. Chosen: a host that hangs leaves most of them to others. */
+const CONCURRENCY = 16
+const HOST_CONCURRENCY = 4
+/** URIs that wait or are fetched. Further ones stay pending, and are asked for again at their next use. */
+export const OFF_CHAIN_WAITING_MAX = 1_000
+
+interface Entry {
+  /** The newest success; after one, failures change nothing of it. */
+  readonly known: OffChainReading & { readonly readAtMs: number }
+  readonly triedAtMs: number
+}
+
+export interface OffChainCacheOptions {
+  readonly fetch: OffChainFetch
+  readonly clock: Clock
+  readonly bytesMax: number
+}
+
+/**
+ * Fields behind the URIs of mints, cached and fetched in the background.
+ *
+ * O1. A URI is fetched once at a time, and not again for `OFF_CHAIN_RETRY_MS` after an attempt.
+ * O2. An answer waits `OFF_CHAIN_WAIT_MS` at most, and only for URIs without any outcome.
+ */
+export class OffChainCache implements OffChainSource {
+  readonly #fetch: OffChainFetch
+  readonly #clock: Clock
+  readonly #cache: SecondChanceCache<Entry>
+  readonly #flights = new Map<string, Promise<void>>()
+  readonly #places = new PQueue({ concurrency: CONCURRENCY })
+  readonly #hosts = new Map<string, PQueue>()
+  readonly #closing = new AbortController()
+  /** Fetches that failed. */
+  failed = 0
+  /** URIs that were not fetched because too many waited. */
+  dropped = 0
+
+  constructor({ fetch, clock, bytesMax }: OffChainCacheOptions) {
+    this.#fetch = fetch
+    this.#clock = clock
+    this.#cache = new SecondChanceCache(bytesMax)
+  }
+
+  get size(): number {
+    return this.#cache.size
+  }
+
+  get bytes(): number {
+    return this.#cache.bytes
+  }
+
+  /** URIs that wait or are fetched. */
+  get inFlight(): number {
+    return this.#flights.size
+  }
+
+  async read(uris: readonly string[]): Promise<readonly KnownOffChain[]> {
+    const firsts = uris.flatMap((uri) => {
+      const flight = this.#refresh(uri)
+      return flight !== null && this.#cache.get(uri) === undefined ? [flight] : []
+    })
+    if (firsts.length > 0) {
+      const end = new AbortController()
+      await Promise.race([Promise.all(firsts), sleep(this.#clock, OFF_CHAIN_WAIT_MS, end.signal)])
+      end.abort()
+    }
+    return uris.map((uri) => this.#cache.get(uri)?.known ?? { kind: 'pending' })
+  }
+
+  /** Ends the fetches. */
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await Promise.all(this.#flights.values())
+  }
+
+  /** Fetches a URI if it is due. Returns its fetch under way, null without one. */
+  #refresh(uri: string): Promise<void> | null {
+    const running = this.#flights.get(uri)
+    if (running !== undefined) return running
+    const entry = this.#cache.get(uri)
+    if (entry !== undefined && !this.#isDue(entry)) return null
+    if (this.#closing.signal.aborted) return null
+    if (this.#flights.size >= OFF_CHAIN_WAITING_MAX) {
+      this.dropped++
+      return null
+    }
+    const flight = this.#inPlace(uri).finally(() => this.#flights.delete(uri))
+    this.#flights.set(uri, flight)
+    return flight
+  }
+
+  #isDue({ known, triedAtMs }: Entry): boolean {
+    const now = this.#clock.now()
+    if (now - triedAtMs < OFF_CHAIN_RETRY_MS) return false
+    return known.kind === 'failed' || now - known.readAtMs >= OFF_CHAIN_FRESH_MS
+  }
+
+  /** Fetches a URI when it has a place of its host and one of the process. */
+  async #inPlace(uri: string): Promise<void> {
+    const host = URL.canParse(uri) ? new URL(uri).host : ''
+    const queue = this.#hosts.get(host) ?? new PQueue({ concurrency: HOST_CONCURRENCY })
+    this.#hosts.set(host, queue)
+    try {
+      await queue.add(() => this.#places.add(() => this.#take(uri)))
+    } finally {
+      if (queue.size === 0 && queue.pending === 0) this.#hosts.delete(host)
+    }
+  }
+
+  async #take(uri: string): Promise<void> {
+    const { signal } = this.#closing
+    if (signal.aborted) return
+    const reading = await this.#fetch(uri, signal).catch((): null => null)
+    if (reading === null) return
+    const triedAtMs = this.#clock.now()
+    const earlier = this.#cache.get(uri)?.known
+    if (reading.kind === 'failed') this.failed++
+    const known =
+      reading.kind === 'failed' && earlier?.kind === 'read' ? earlier : { ...reading, readAtMs: triedAtMs }
+    this.#cache.set(uri, { known, triedAtMs }, 2 * uri.length + bytesOf(known))
+  }
+}
+
+/** Estimates the bytes of a reading: two for each character, as no text need be Latin. */
+function bytesOf(reading: OffChainReading): number {
+  if (reading.kind === 'failed') return 100
+  return Object.values(reading.fields).reduce<number>(
+    (sum, text: string | null) => sum + 2 * (text?.length ?? 0),
+    300
+  )
+}

@@ -1,0 +1,65 @@
+import { z } from 'zod'
+import { pubkeyToBase58, type Pubkey } from '../chain/pubkey.ts'
+import type { MintVolume } from '../market/minute-volumes.ts'
+import { NAME_MATCHES } from '../views/name-text.ts'
+import { usdOrNull } from './event.ts'
+import * as schema from './schema.ts'
+
+const HIT_KINDS = ['token', 'pool', 'wallet', 'transaction'] as const
+
+export const SEARCH_HIT = z
+  .object({
+    kind: z.enum(HIT_KINDS).describe('Kind of the object'),
+    address: z
+      .string()
+      .regex(/^[1-9A-HJ-NP-Za-km-z]{32,88}$/)
+      .describe('Mint, pool or wallet; of a transaction its signature; base58'),
+    symbol: z
+      .string()
+      .nullable()
+      .describe('Symbol of the token; of a pool that of its base; null if unknown'),
+    name: z.string().nullable().describe('Name of the token; of a pool that of its base; null if unknown'),
+    venue: schema.venue('Venue of a pool').nullable().describe('Venue of a pool; null for others'),
+    volume_24h_usd: schema
+      .usd('Value of its trades')
+      .nullable()
+      .describe(
+        `Value of the trades of a token or pool in the ${schema.DAY}, in USD; null for wallets and transactions, and when there were trades and none has a known value`
+      ),
+    match: z
+      .enum([...NAME_MATCHES, 'address', 'signature'])
+      .describe(
+        'The closest match: the whole symbol or name, the beginning of either, the beginning of a word in them, or text inside of a word'
+      )
+  })
+  .meta({ id: 'SearchHit', description: 'An object that a search has found' })
+
+export const SEARCH = z
+  .object({
+    tenant: schema.text('Tenant of the key in use'),
+    data: z.array(SEARCH_HIT),
+    tokens_searched: schema.count('Tokens whose symbols and names are searched'),
+    complete: z
+      .boolean()
+      .describe(
+        'Whether symbols and names of all indexed launches are searched; `false` while they are read after a start or a rollback, and where memory has no room for the older ones'
+      )
+  })
+  .meta({ id: 'Search' })
+
+export type SearchHit = z.input<typeof SEARCH_HIT>
+
+/** Renders a hit. `volumeUsd` is in USD. */
+export function searchHit(
+  kind: SearchHit['kind'],
+  address: Pubkey,
+  fields: Pick<SearchHit, 'match'> & Partial<Pick<SearchHit, 'symbol' | 'name' | 'venue' | 'volume_24h_usd'>>
+): SearchHit {
+  const { symbol = null, name = null, venue = null, volume_24h_usd: volume = null, match } = fields
+  return { kind, address: pubkeyToBase58(address), symbol, name, venue, volume_24h_usd: volume, match }
+}
+
+/** Returns a volume in USD: 0 without trades, null where no trade has a known value. */
+export function volumeUsd(volume: MintVolume | undefined): number | null {
+  return volume === undefined ? 0 : volume.microUsd === 0n ? null : usdOrNull(volume.microUsd)
+}

@@ -1,0 +1,54 @@
+import { searchHit, volumeUsd, type SearchHit } from '../api/search.ts'
+import { usdOrNull } from '../api/event.ts'
+import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
+import type { Ranking } from '../market/ranking.ts'
+import type { SlotRow } from '../market/rows.ts'
+import { windowHours, windowOf } from '../market/windows.ts'
+import type { AppDeps } from './deps.ts'
+
+const DAY_SECONDS = 86_400
+const NEWEST = { order: 'desc', limit: 1 } as const
+
+/** Returns what the index knows an address as, at most one hit of each kind; token, pool, wallet in this order. */
+export async function addressHits(
+  { storage, accounts, cash, names }: Pick<AppDeps, 'storage' | 'accounts' | 'cash' | 'names'>,
+  {
+    address,
+    ranking,
+    head
+  }: { readonly address: Pubkey; readonly ranking: Ranking; readonly head: SlotRow | null }
+): Promise<SearchHit[]> {
+  const [token, launch, curve, pool, trades] = await Promise.all([
+    storage.tokens.get(address),
+    storage.launches.get(address),
+    storage.curves.get(address),
+    storage.pools.get(address),
+    storage.trades.ofWallet(address, NEWEST)
+  ])
+  const reading = accounts?.mints.peek(address)?.reading
+  const facts = reading?.kind === 'facts' ? reading : null
+  const isToken = [token, launch, curve, facts, cash.of(address) ?? null].some((known) => known !== null)
+  const hits: SearchHit[] = []
+  if (isToken) {
+    const named = names.namesOf(address) ?? facts?.names ?? launch
+    const volume = volumeUsd(ranking.volume('24h', pubkeyMapKey(address)))
+    hits.push(searchHit('token', address, { ...namesIn(named), volume_24h_usd: volume, match: 'address' }))
+  }
+  if (pool !== null) {
+    const { venue, base } = pool
+    const named = names.namesOf(base) ?? (await storage.launches.get(base))
+    const now = head?.blockTime ?? 0
+    const hours = await storage.activity.range('pool', address, windowHours(now, DAY_SECONDS))
+    const volume = usdOrNull(windowOf(hours, now, DAY_SECONDS).volumeMicroUsd)
+    hits.push(
+      searchHit('pool', address, { ...namesIn(named), venue, volume_24h_usd: volume, match: 'address' })
+    )
+  }
+  if (trades.length > 0) hits.push(searchHit('wallet', address, { match: 'address' }))
+  return hits
+}
+
+const namesIn = (
+  named: { readonly symbol: string; readonly name: string } | null
+): Partial<Pick<SearchHit, 'symbol' | 'name'>> =>
+  named === null ? {} : { symbol: named.symbol, name: named.name }

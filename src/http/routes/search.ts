@@ -1,0 +1,106 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import { SEARCH, searchHit, volumeUsd, type SearchHit } from '../../api/search.ts'
+import { pubkeyFromBase58, type Pubkey } from '../../chain/pubkey.ts'
+import type { Ranking } from '../../market/ranking.ts'
+import { fromNode } from '../../node/upstream.ts'
+import { ChainStatuses } from '../../transactions/chain-statuses.ts'
+import { Submissions } from '../../transactions/submissions.ts'
+import type { Volumes } from '../../views/name-index.ts'
+import { foldedText, isWholeWord } from '../../views/name-text.ts'
+import { ANSWER_MS } from '../account-parts.ts'
+import { addressHits } from '../address-hits.ts'
+import type { AppDeps } from '../deps.ts'
+import { endpoint, serveCached } from '../endpoint.ts'
+import { loadedRanking } from '../loaded-ranking.ts'
+import { wholeNumber } from '../parameters.ts'
+import { isSignature } from '../signature.ts'
+
+/** Characters of a search. Chosen: a signature has 88. */
+const TEXT_MAX = 100
+const TEXT_RULE = `must have 2 to ${TEXT_MAX} characters; one ideograph or emoji is enough`
+/** Most hits of an answer. Chosen: beyond a screen of them a longer text helps more. */
+const LIMIT_MAX = 50
+/** Milliseconds for an answer. Chosen: the archive of a node may take some seconds for a signature. */
+const SEARCH_MS = 8_000
+
+export const search = endpoint({
+  path: '/v1/search',
+  tag: 'Market',
+  summary: 'Search',
+  description: `Finds tokens by any part of their symbol or name, and tokens, pools, wallets and transactions by their whole \
+address or signature. Letters count without case; \`$\` before a symbol is ignored, and several words are found side by side \
+only. Tokens are in the order of their volume in USD in the last 24 hours, then of \`match\` (as its values are listed), then of \
+the bytes of their address. An address finds what the index knows it as: a token, a pool or curve, a wallet that has traded. \
+A signature is found among the tenant's submissions, and by the node. What is not known gives an empty list. The list has one page.`,
+  scope: 'data:read',
+  query: z.object({
+    q: z
+      .string()
+      .refine(isSearchable, TEXT_RULE)
+      .meta({ minLength: 1, maxLength: TEXT_MAX })
+      .describe(`Text, address or signature; 2 to ${TEXT_MAX} characters, or one ideograph or emoji`),
+    limit: wholeNumber(1, LIMIT_MAX, 20).describe('Maximum number of tokens')
+  }),
+  answer: SEARCH,
+  errors: ['INDEX_LOADING', 'UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT'],
+  examples: [
+    { name: 'by symbol', query: { q: 'sol' } },
+    { name: 'by part of a name, the first three', query: { q: 'coin', limit: '3' } }
+  ],
+  deadlineMs: SEARCH_MS
+})
+
+type Deps = Pick<AppDeps, 'storage' | 'ranking' | 'names' | 'clock' | 'cash' | 'accounts' | 'transactions'>
+
+export const searchRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
+  const { storage, names, clock, transactions } = deps
+  const chain = transactions === null ? null : new ChainStatuses(transactions.node, clock)
+  const submissions = transactions === null ? null : new Submissions(storage.documents, transactions.tracking)
+
+  serveCached(app, search, async ({ query: { q, limit }, tenant, head, signal }) => {
+    const text = q.trim()
+    const address = addressIn(text)
+    const hits = async (): Promise<readonly SearchHit[]> => {
+      if (address === null && isSignature(text)) return transactionHits(tenant, text)
+      const ranking = await loadedRanking(deps, signal)
+      if (address !== null) return addressHits(deps, { address, ranking, head })
+      const found = names.search(foldedText(text), limit, volumesOf(ranking))
+      return found.map(({ mint, symbol, name, match, volume }) =>
+        searchHit('token', mint, { symbol, name, volume_24h_usd: volumeUsd(volume), match })
+      )
+    }
+    const data = await hits()
+    const body = { tenant, data: [...data], tokens_searched: names.size, complete: names.isComplete }
+    // Names of accounts change without a block.
+    return { body, dependsOn: [], changesWith: 'block', maxAgeMs: ANSWER_MS }
+  })
+
+  async function transactionHits(tenant: string, signature: string): Promise<SearchHit[]> {
+    if (chain === null || submissions === null) return []
+    const own = await submissions.get(tenant, signature)
+    if (own === null && (await fromNode(chain.status(signature))) === null) return []
+    const none = { symbol: null, name: null, venue: null, volume_24h_usd: null }
+    return [{ kind: 'transaction', address: signature, ...none, match: 'signature' }]
+  }
+}
+
+const volumesOf = (ranking: Ranking): Volumes => ({
+  of: (mapKey) => ranking.volume('24h', mapKey),
+  descending: () => ranking.byVolume('24h')
+})
+
+function isSearchable(q: string): boolean {
+  const characters = [...q.trim()]
+  if (characters.length > TEXT_MAX) return false
+  const folded = [...foldedText(q)]
+  return folded.length >= 2 || (folded.length === 1 && isWholeWord(folded[0]!))
+}
+
+function addressIn(text: string): Pubkey | null {
+  try {
+    return pubkeyFromBase58(text)
+  } catch {
+    return null
+  }
+}

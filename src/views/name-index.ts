@@ -1,0 +1,294 @@
+import { pubkeyMapKey, pubkeyOfMapKey, type Pubkey } from '../chain/pubkey.ts'
+import type { CashList } from '../market/cash.ts'
+import type { MintVolume } from '../market/minute-volumes.ts'
+import type { LaunchRow } from '../market/rows.ts'
+import { SecondChanceCache } from '../memory/second-chance-cache.ts'
+import { GramIndex } from './gram-index.ts'
+import { matchOf, NAME_MATCHES, searchedNames, type NameMatch, type SymbolAndName } from './name-text.ts'
+
+/** A token that a text was found in. */
+export interface NameHit extends SymbolAndName {
+  readonly mint: Pubkey
+  readonly match: NameMatch
+  /** The trades of the window that ranks; undefined for none. */
+  readonly volume: MintVolume | undefined
+}
+
+/** Names that a launch states. */
+export type LaunchNames = Pick<LaunchRow, 'mint' | 'symbol' | 'name'>
+
+interface Entry {
+  readonly key: string
+  readonly number: number
+  /** As the launch states them; null without a launch. */
+  launch: SymbolAndName | null
+  /** The reload in which the launch was seen last. */
+  launchSeenIn: number
+  /** As the accounts state them, which count before those of the launch; null where they are not known. */
+  account: SymbolAndName | null
+  /** The names that count, as they are searched. */
+  searched: SymbolAndName
+}
+
+interface Hit {
+  readonly key: string
+  readonly names: SymbolAndName
+  readonly match: number
+}
+
+interface Ranked extends Hit {
+  readonly microUsd: bigint
+}
+
+/** Volumes that hits are ranked by, of one window. */
+export interface Volumes {
+  /** Returns the trades of a mint by its map key; undefined for none. */
+  of(mapKey: string): MintVolume | undefined
+  /** Yields the mints with a volume in USD by their map keys, the largest first. */
+  descending(): Iterable<{ readonly mapKey: string; readonly microUsd: bigint }>
+}
+
+/**
+ * Hits beyond which they are looked for by volume. Chosen: so many take as long as one pass over the mints of a day's
+ * trades.
+ */
+const MANY = 2_000
+
+export interface NameIndexOptions {
+  readonly bytesMax: number
+  readonly cash: CashList
+  /** Hits beyond which they are looked for by volume. */
+  readonly manyFrom?: number
+}
+
+/** Estimated bytes of an entry besides its texts and lists, with its Map key. */
+const ENTRY_BYTES = 250
+/** Estimated bytes of a character: of half of them beyond Latin, in the names and as they are searched. */
+const CHARACTER_BYTES = 3
+/** Estimated bytes in lists of a character, before the text is added. */
+const CHARACTER_LIST_BYTES = 8
+
+/**
+ * Symbols and names of tokens, found by any part of them.
+ *
+ * S1. The names that count are those of the accounts, else of the cash list, else of the launch, as in every answer.
+ * S2. Beyond its limit of memory, tokens without a recent launch, trade or reading are evicted, and counted. Cash mints stay.
+ * S3. After a reload only launches that it has seen, or that a block has brought since its start, are left.
+ */
+export class NameIndex {
+  readonly bytesMax: number
+  readonly #manyFrom: number
+  readonly #entries: SecondChanceCache<Entry>
+  readonly #byNumber: (Entry | undefined)[] = []
+  readonly #free: number[] = []
+  readonly #grams = new GramIndex()
+  /** Cash mints with names, in the order of rank. */
+  readonly #cash: ReadonlyMap<string, { readonly names: SymbolAndName; readonly searched: SymbolAndName }>
+  #reload = 0
+  /** Whether the launches of the store are all read; the answer of a search names it. */
+  isLoaded = false
+  /** Tokens that were evicted or not read for want of memory since the last reload began. */
+  leftOut = 0
+
+  constructor({ bytesMax, cash, manyFrom = MANY }: NameIndexOptions) {
+    this.bytesMax = bytesMax
+    this.#manyFrom = manyFrom
+    this.#entries = new SecondChanceCache(bytesMax, (_, entry) => {
+      this.#unlist(entry)
+      this.leftOut++
+    })
+    this.#cash = new Map(
+      cash.mints.flatMap(({ mint, symbol, name }) => {
+        if (symbol === null || name === null) return []
+        const names = { symbol, name }
+        return [[pubkeyMapKey(mint), { names, searched: searchedNames(names) }]]
+      })
+    )
+  }
+
+  /** Number of tokens, without cash mints that only the list names. */
+  get size(): number {
+    return this.#entries.size
+  }
+
+  /** Estimated bytes in use. */
+  get bytes(): number {
+    return this.#entries.bytes
+  }
+
+  /** Whether every launch of the store is searched: all are read, and none is left out for want of memory. */
+  get isComplete(): boolean {
+    return this.isLoaded && this.leftOut === 0
+  }
+
+  /** Tells whether the names of a mint are searched. */
+  has(mint: Pubkey): boolean {
+    const key = pubkeyMapKey(mint)
+    return this.#entries.peek(key) !== undefined || this.#cash.has(key)
+  }
+
+  /** Returns the names of a mint that count (S1), if they are searched; null otherwise. */
+  namesOf(mint: Pubkey): SymbolAndName | null {
+    const key = pubkeyMapKey(mint)
+    const known = this.#entries.peek(key)
+    return known?.account ?? this.#cash.get(key)?.names ?? known?.launch ?? null
+  }
+
+  /** Tells whether names of a mint's accounts are searched. */
+  hasAccountNames(mint: Pubkey): boolean {
+    return (this.#entries.peek(pubkeyMapKey(mint))?.account ?? null) !== null
+  }
+
+  /** Takes the names of a launch. */
+  setLaunch({ mint, symbol, name }: LaunchNames): void {
+    const key = pubkeyMapKey(mint)
+    const known = this.#entries.peek(key)
+    this.#put(key, { launch: { symbol, name }, account: known?.account ?? null })
+  }
+
+  /** Takes the names that the accounts of a mint state; null where they state none. */
+  setAccountNames(mint: Pubkey, names: SymbolAndName | null): void {
+    const key = pubkeyMapKey(mint)
+    const known = this.#entries.peek(key)
+    if (known === undefined && names === null) return
+    const account = names === null ? null : { symbol: names.symbol, name: names.name }
+    this.#put(key, { launch: known?.launch ?? null, account }, known?.launchSeenIn)
+  }
+
+  /** Notes a trade of a mint: it is evicted later than others. */
+  touch(mint: Pubkey): void {
+    this.#entries.get(pubkeyMapKey(mint))
+  }
+
+  /** Begins a reload: the launches of the store are about to be read again. */
+  beginReload(): void {
+    this.#reload++
+    this.isLoaded = false
+    this.leftOut = 0
+  }
+
+  /** Ends a reload: removes launches that were not seen since it began. */
+  endReload(): void {
+    const unseen = [...this.#entries.keys()]
+      .map((key) => this.#entries.peek(key)!)
+      .filter(({ launch, launchSeenIn }) => launch !== null && launchSeenIn !== this.#reload)
+    for (const { key, account } of unseen) this.#put(key, { launch: null, account })
+    this.isLoaded = true
+  }
+
+  /**
+   * Returns the tokens that contain a folded text (`foldedText`), at most `limit`: the largest volume in USD first, then
+   * the closest match, then the lowest bytes of the address.
+   */
+  search(text: string, limit: number, volumes: Volumes): readonly NameHit[] {
+    const best =
+      this.#searchAll(text, limit, volumes, this.#manyFrom) ??
+      this.#searchByVolume(text, limit, volumes) ??
+      this.#searchAll(text, limit, volumes, Infinity)!
+    return best.map(({ key, names, match }) => ({
+      mint: pubkeyOfMapKey(key),
+      ...names,
+      match: NAME_MATCHES[match]!,
+      volume: volumes.of(key)
+    }))
+  }
+
+  /** Searches all tokens; returns null if more than `hitsMax` match, and so would have their volume looked up. */
+  #searchAll(text: string, limit: number, volumes: Volumes, hitsMax: number): Ranked[] | null {
+    const best: Ranked[] = []
+    let hits = 0
+    const consider = (hit: Hit | null): boolean => {
+      if (hit === null) return true
+      insert(best, { ...hit, microUsd: volumes.of(hit.key)?.microUsd ?? 0n }, limit)
+      return ++hits <= hitsMax
+    }
+    for (const key of this.#cash.keys()) if (!consider(this.#hit(text, key))) return null
+    for (const number of this.#grams.candidates(text)) {
+      const { key, account, launch, searched } = this.#byNumber[number]!
+      const match = matchOf(text, searched)
+      // Cash mints come first, by the names that count.
+      if (match === null || this.#cash.has(key)) continue
+      if (!consider({ key, names: account ?? launch!, match })) return null
+    }
+    return best
+  }
+
+  /**
+   * Searches tokens from the largest volume on until there are enough hits. Returns null if there are too few among as many
+   * tokens as a search of all would take as long for.
+   */
+  #searchByVolume(text: string, limit: number, volumes: Volumes): Ranked[] | null {
+    const best: Ranked[] = []
+    let left = this.#grams.candidates(text).length
+    for (const { mapKey, microUsd } of volumes.descending()) {
+      if (best.length === limit && microUsd < best[limit - 1]!.microUsd) return best
+      if (left-- === 0) return null
+      const hit = this.#hit(text, mapKey)
+      if (hit !== null) insert(best, { ...hit, microUsd }, limit)
+    }
+    return best.length === limit ? best : null
+  }
+
+  /** Returns how a token matches a text; null if it does not. */
+  #hit(text: string, key: string): Hit | null {
+    const entry = this.#entries.peek(key)
+    const counted = entry === undefined || entry.account === null ? this.#cash.get(key) : undefined
+    const searched = counted?.searched ?? entry?.searched
+    const match = searched === undefined ? null : matchOf(text, searched)
+    if (match === null) return null
+    return { key, names: counted?.names ?? entry!.account ?? entry!.launch!, match }
+  }
+
+  #put(key: string, { launch, account }: Pick<Entry, 'launch' | 'account'>, seenIn = this.#reload): void {
+    const known = this.#entries.peek(key)
+    const names = account ?? launch
+    if (known !== undefined && names !== null && isSame(known.account ?? known.launch!, names)) {
+      known.launch = launch
+      known.account = account
+      known.launchSeenIn = seenIn
+      this.#entries.get(key)
+      return
+    }
+    if (known !== undefined) {
+      this.#entries.delete(key)
+      this.#unlist(known)
+    }
+    if (names === null) return
+    const searched = searchedNames(names)
+    const number = this.#free.pop() ?? this.#byNumber.length
+    const entry = { key, number, launch, launchSeenIn: seenIn, account, searched }
+    this.#byNumber[number] = entry
+    const listBytes = this.#grams.add(number, [searched.symbol, searched.name])
+    this.#entries.set(key, entry, listBytes + textBytes(names))
+  }
+
+  #unlist({ number, searched }: Entry): void {
+    this.#grams.remove(number, [searched.symbol, searched.name])
+    this.#byNumber[number] = undefined
+    this.#free.push(number)
+  }
+}
+
+/** Estimates the bytes that names take in an index. */
+export function nameBytes(names: SymbolAndName): number {
+  return textBytes(names) + CHARACTER_LIST_BYTES * (names.symbol.length + names.name.length)
+}
+
+const textBytes = ({ symbol, name }: SymbolAndName): number =>
+  ENTRY_BYTES + CHARACTER_BYTES * (symbol.length + name.length)
+
+const isSame = (a: SymbolAndName, b: SymbolAndName): boolean => a.symbol === b.symbol && a.name === b.name
+
+/** Inserts a hit into a sorted list of at most `limit`. */
+function insert(best: Ranked[], hit: Ranked, limit: number): void {
+  if (best.length === limit && !isBefore(hit, best[limit - 1]!)) return
+  if (best.length === limit) best.pop()
+  let place = best.length
+  while (place > 0 && isBefore(hit, best[place - 1]!)) place--
+  best.splice(place, 0, hit)
+}
+
+function isBefore(a: Ranked, b: Ranked): boolean {
+  if (a.microUsd !== b.microUsd) return a.microUsd > b.microUsd
+  return a.match !== b.match ? a.match < b.match : a.key < b.key
+}

@@ -1,0 +1,68 @@
+/** How a text matches a token, from the closest to the loosest. */
+export const NAME_MATCHES = [
+  'symbol',
+  'name',
+  'symbol_prefix',
+  'name_prefix',
+  'word_prefix',
+  'substring'
+] as const
+export type NameMatch = (typeof NAME_MATCHES)[number]
+
+/** Characters of a symbol or name that are searched. Chosen: twice what any launchpad allows; a mint can state more. */
+export const SEARCHED_CHARACTERS_MAX = 128
+
+/** Symbol and name of a token. */
+export interface SymbolAndName {
+  readonly symbol: string
+  readonly name: string
+}
+
+const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u
+const WHOLE_WORD = /^[\p{Ideographic}\p{Extended_Pictographic}]$/u
+/** Below it no character is a word of its own, which spares most texts the expression. */
+const FIRST_WHOLE_WORD = 0x2000
+
+/**
+ * Returns a text in the form in which texts are compared: compatible forms of a letter as one, lower case, without marks
+ * that are not seen, one space between words, and without the dollar sign before a symbol.
+ */
+export function foldedText(text: string): string {
+  const folded = text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/\p{Cf}+/gu, '')
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
+  return folded.replace(/^\$+(?=.)/u, '')
+}
+
+/** Returns symbol and name as they are searched. */
+export function searchedNames({ symbol, name }: SymbolAndName): SymbolAndName {
+  return { symbol: searched(symbol), name: searched(name) }
+}
+
+const searched = (text: string): string =>
+  foldedText(text.slice(0, SEARCHED_CHARACTERS_MAX)).slice(0, SEARCHED_CHARACTERS_MAX)
+
+/** Tells whether one character is enough to search for: an ideograph or an emoji. */
+export function isWholeWord(character: string): boolean {
+  return character.codePointAt(0)! >= FIRST_WHOLE_WORD && WHOLE_WORD.test(character)
+}
+
+/** Returns the place in NAME_MATCHES at which folded names match a folded text; null if they do not. */
+export function matchOf(text: string, { symbol, name }: SymbolAndName): number | null {
+  if (!symbol.includes(text) && !name.includes(text)) return null
+  if (symbol === text) return 0
+  if (name === text) return 1
+  if (symbol.startsWith(text)) return 2
+  if (name.startsWith(text)) return 3
+  return hasWordPrefix(symbol, text) || hasWordPrefix(name, text) ? 4 : 5
+}
+
+/** Tells whether a text stands in another where a word begins. */
+function hasWordPrefix(names: string, text: string): boolean {
+  for (let at = names.indexOf(text); at !== -1; at = names.indexOf(text, at + 1))
+    if (at === 0 || !LETTER_OR_DIGIT.test(names[at - 1]!)) return true
+  return false
+}
