@@ -1,6 +1,7 @@
 import t from 'tap'
 import { METAPLEX_PROGRAM, metaplexAddress } from '../../src/accounts/metaplex.ts'
-import { FRESH_MS, MintDirectory, READ_MS, REFRESH_MS } from '../../src/accounts/mint-directory.ts'
+import { READ_MS } from '../../src/accounts/account-directory.ts'
+import { FRESH_MS, MintDirectory, REFRESH_MS } from '../../src/accounts/mint-directory.ts'
 import { CLOCK_SYSVAR, SYSVAR_OWNER } from '../../src/accounts/mint-reader.ts'
 import { TOKEN_PROGRAM_KEYS } from '../../src/accounts/token-program.ts'
 import { NodeError } from '../../src/node/node-fault.ts'
