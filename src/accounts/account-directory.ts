@@ -43,10 +43,7 @@ export interface DirectoryOptions<Subject, Reading> {
   /** Estimated bytes of a reading. */
   readonly bytesOf: (reading: Reading) => number
   /** Reads subjects in the order given. Rejects like the node. */
-  readonly read: (
-    subjects: readonly Subject[],
-    signal: AbortSignal
-  ) => Promise<readonly ReadAt<Reading>[]>
+  readonly read: (subjects: readonly Subject[], signal: AbortSignal) => Promise<readonly ReadAt<Reading>[]>
 }
 
 interface Ask<Subject, Reading> {
