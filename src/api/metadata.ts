@@ -7,7 +7,7 @@ import { humanAmount } from '../market/amount.ts'
 import type { MintNames } from '../market/mint-names.ts'
 import { addressOrNull } from './event.ts'
 import * as schema from './schema.ts'
-import { secondsText } from './time.ts'
+import { ageSeconds, secondsText } from './time.ts'
 
 const NAME =
   'as its metadata states it, without padding; without metadata on the chain, of wrapped SOL, USDC and USDT as known, of others as the launch states it; null when unknown'
@@ -200,7 +200,7 @@ export function metadataBody(
     paused: features.paused,
     slot,
     updated_at: secondsText(Math.floor(readAtMs / 1000)),
-    age_seconds: Math.max(0, Math.floor((nowMs - readAtMs) / 1000))
+    age_seconds: ageSeconds(readAtMs, nowMs)
   }
 }
 

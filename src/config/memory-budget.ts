@@ -19,6 +19,8 @@ const PARTS = {
   replays: 2,
   /** Facts of mints, as their accounts state them. */
   mints: 1,
+  /** Reserves and curves of pools, as their accounts state them. */
+  pools: 1,
   /** Blocks rendered by the localnet's node. */
   localnetBlocks: 1
 }
@@ -57,6 +59,7 @@ export function memoryBudget(setup: Setup): MemoryBudget {
     engine: isEmbedded,
     replays: isGateway,
     mints: role.includes('gateway'),
+    pools: role.includes('gateway'),
     localnetBlocks: isLocalnetOf(setup)
   }
   const bytes = budgetMb(setup) * 2 ** 20

@@ -1,4 +1,5 @@
 import { mintDirectory } from '../../actors/accounts/mints.ts'
+import { poolDirectory } from '../../actors/accounts/pools.ts'
 import { nodes } from '../../actors/chain/nodes.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import { RpcAccountNode } from '../accounts/node-client.ts'
@@ -8,7 +9,7 @@ import { tokenAccountRoutes } from '../http/routes/token-accounts.ts'
 import { hasNode, nodeUrls } from './node-urls.ts'
 import type { Given, Product } from './product.ts'
 
-/** Accounts as the operator's nodes have them: metadata of mints, and token accounts of wallets. */
+/** Accounts as the operator's nodes have them: metadata of mints, reserves of pools, and token accounts of wallets. */
 export const ACCOUNTS: Product = {
   name: 'accounts',
   roles: ['gateway'],
@@ -23,13 +24,14 @@ export const ACCOUNTS: Product = {
               (urls) => new RpcAccountNode(urls, service.ports.clock)
             )
           ),
-          child('mints', mintDirectory(service.ports.clock, service.budget.mints))
+          child('mints', mintDirectory(service.ports.clock, service.budget.mints)),
+          child('pools', poolDirectory(service.ports.clock, service.budget.pools))
         ]
       : [],
   routes: [metadataRoutes, tokenAccountRoutes]
 }
 
 /** Returns the parts of the account side that the HTTP side uses; null in a process without a node. */
-export function accountPartsOf({ accounts: node, mints }: Given): AccountParts | null {
-  return node === undefined || mints === undefined ? null : { node, mints }
+export function accountPartsOf({ accounts: node, mints, pools }: Given): AccountParts | null {
+  return node === undefined || mints === undefined || pools === undefined ? null : { node, mints, pools }
 }

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { MintDirectory } from '../accounts/mint-directory.ts'
+import type { PoolDirectory } from '../accounts/pools/pool-directory.ts'
 import type { RpcAccountNode } from '../accounts/node-client.ts'
 import type { OpenBlockEngine } from '../../actors/transactions/engine/block-engine.ts'
 import type { OpenOutgoing } from '../../actors/webhooks/outgoing.ts'
@@ -73,6 +74,8 @@ export interface Given {
   readonly accounts?: RpcAccountNode
   /** Absent in a process without a node to read accounts from. */
   readonly mints?: MintDirectory
+  /** Absent in a process without a node to read accounts from. */
+  readonly pools?: PoolDirectory
   /** Absent where nothing is sent to leaders directly. */
   readonly leaders?: LeaderSender
   /** Absent where there is no block engine. */

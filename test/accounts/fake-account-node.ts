@@ -6,6 +6,7 @@ import type {
   ProgramAccountsQuery
 } from '../../src/accounts/ports.ts'
 import { MintDirectory } from '../../src/accounts/mint-directory.ts'
+import { PoolDirectory } from '../../src/accounts/pools/pool-directory.ts'
 import { pubkeyMapKey, samePubkey, type Pubkey } from '../../src/chain/pubkey.ts'
 import { systemPorts, type Clock } from '../../src/ports.ts'
 import { NodeError, type NodeFault } from '../../src/node/node-fault.ts'
@@ -103,5 +104,6 @@ export interface FakeAccounts extends AccountParts {
 
 export function fakeAccounts(clock: Clock = systemPorts.clock): FakeAccounts {
   const node = new FakeAccountNode()
-  return { node, mints: new MintDirectory({ node, clock, bytesMax: 2 ** 20 }) }
+  const options = { node, clock, bytesMax: 2 ** 20 }
+  return { node, mints: new MintDirectory(options), pools: new PoolDirectory(options) }
 }
