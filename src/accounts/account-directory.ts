@@ -27,7 +27,7 @@ export interface Known<Reading> {
 /** A reading as the node gives it. */
 export type ReadAt<Reading> = Omit<Known<Reading>, 'readAtMs'>
 
-/** What a directory reads, and how. */
+/** The subjects of a directory, and how they are read. */
 export interface DirectoryOptions<Subject, Reading> {
   readonly clock: Clock
   /** Limit of the cache. */
@@ -55,7 +55,7 @@ interface Ask<Subject, Reading> {
 }
 
 /**
- * What accounts say of some subjects (mints, pools), cached and read in batches.
+ * Caches readings of some subjects (mints, pools), and reads them from accounts in batches.
  *
  * D1. A subject is asked for once at a time: whoever else wants it waits for the same answer.
  * D2. Subjects that clients wait for go before those of the background.

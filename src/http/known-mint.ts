@@ -30,7 +30,7 @@ export function knownFacts(accounts: Pick<AccountParts, 'mints'> | null, mint: P
   return { facts: reading.kind === 'facts' ? reading : null, slot, readAtMs, maxAgeMs: REFRESH_MS }
 }
 
-/** What limits the age of an answer: milliseconds for which it may be repeated, or undefined. */
+/** A part of an answer that may be repeated for some milliseconds; undefined for no limit. */
 export type Aged = Pick<KnownFacts, 'maxAgeMs'>
 
 /** The limit of an answer's age; empty for none. */

@@ -16,7 +16,7 @@ export interface PricedToken extends Pick<ValuedToken, 'curve' | 'pair'> {
   readonly value: TokenValue
   /** Its pools, the newest first: `VALUED_POOLS_MAX` and one more at most. */
   readonly pools: readonly PoolRow[]
-  /** What was added to them from accounts. */
+  /** The reading of accounts that its liquidity is from. */
   readonly liquidity: Omit<ValuedPools, 'pools'>
 }
 

@@ -319,7 +319,7 @@ testWithFixtures(
   'the formula of a Moonshot curve gives the lamports that the recorded account holds',
   async (t) => {
     const { state } = read('moonshot', recorded('moonshot').get('curve')!)
-    // Of its 601,049,596 lamports, (128 + 409) × 6,960 keep it exempt from rent.
+    // It has 601,049,596 lamports, and (128 + 409) × 6,960 of them keep it exempt from rent.
     t.match(state, {
       sides: [{ reserve: 979_053_197_346_106_125n }, { reserve: 601_049_596n - 537n * 6_960n }],
       curve: { status: 'bonding', progressPct: null, targetQuote: null }

@@ -193,9 +193,12 @@ t.test('tokens that a block did not touch are not read again', async (t) => {
   await app.commit(block(1, NOON, [solSale(100), ...Array.from({ length: 50 }, (_, n) => sale(n + 1))]))
   await trendingOf(t, app, '?limit=100')
   t.equal(reads, 51)
+  // Their accounts are read in the background, and count from the next look.
+  await trendingOf(t, app, '?limit=100')
+  reads = 0
   await app.commit(block(2, NOON + 1, [sale(7), sale(8)]))
   await trendingOf(t, app, '?limit=100')
-  t.equal(reads, 53)
+  t.equal(reads, 2)
 })
 
 t.test('a value read during a commit is not cached', async (t) => {

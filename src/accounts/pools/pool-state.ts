@@ -15,11 +15,11 @@ export interface PoolSide {
   readonly mint: Pubkey | null
   /** Null for a curve that holds SOL itself, and where several pools share a vault. */
   readonly vault: Pubkey | null
-  /** What belongs to the pool, in base units; null where its accounts leave it open. */
+  /** The pool's own tokens, in base units; null where its accounts leave it open. */
   readonly reserve: bigint | null
 }
 
-/** What a launchpad's account says of its curve. Amounts in base units. */
+/** A curve as the account of its launchpad states it. Amounts in base units. */
 export interface CurveState {
   readonly status: CurveStatus
   readonly reserves: CurveReserves

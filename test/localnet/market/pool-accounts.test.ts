@@ -20,7 +20,7 @@ const EVERY = 8
 
 type Pair = readonly [bigint, bigint]
 
-/** What the market's programs keep of a pool or curve, as far as any of them does. */
+/** Fields of pools, as the programs of the market keep them; each has some. */
 interface Kept {
   readonly address: Pubkey
   readonly mints: readonly [Pubkey, Pubkey]
