@@ -6,7 +6,8 @@ import { isRefused } from './optional-key.ts'
 import type { Account } from './ports.ts'
 import { refused, type Refused } from './refused.ts'
 import type { EmbeddedNames, TokenNames } from './token-metadata.ts'
-import { transferFeeAt, type TransferFee } from './transfer-fee.ts'
+import type { TransferFee } from '../chain/transfer-fee.ts'
+import { transferFeeAt } from './transfer-fee.ts'
 
 /** Facts of a mint, as chain accounts state them. */
 export interface MintFacts {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { KnownMint, MintFacts } from '../accounts/mint-facts.ts'
 import { TOKEN_PROGRAM_NAMES } from '../accounts/token-program.ts'
-import type { TransferFee } from '../accounts/transfer-fee.ts'
+import type { TransferFee } from '../chain/transfer-fee.ts'
 import { pubkeyToBase58, type Pubkey } from '../chain/pubkey.ts'
 import { humanAmount } from '../market/amount.ts'
 import type { MintNames } from '../market/mint-names.ts'

@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import type { MintDirectory } from '../accounts/mint-directory.ts'
 import type { PoolDirectory } from '../accounts/pools/pool-directory.ts'
 import type { RpcAccountNode } from '../accounts/node-client.ts'
+import type { TransferFees } from '../accounts/transfer-fees.ts'
 import type { OpenBlockEngine } from '../../actors/transactions/engine/block-engine.ts'
 import type { OpenOutgoing } from '../../actors/webhooks/outgoing.ts'
 import type { Channels } from '../../actors/stream/channels.ts'
@@ -104,6 +105,8 @@ export interface ServiceParts {
   readonly fees: PriorityFees
   readonly chainWatch: ChainWatch
   readonly localMirror: LocalMirror
+  /** Transfer fees of mints, for the decoder. */
+  readonly transferFees: TransferFees
   readonly tenantEvents: TenantEvents
   readonly recorded: RecordedReport
   /** Undefined where no demo key is offered. */

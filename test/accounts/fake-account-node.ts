@@ -21,6 +21,8 @@ export class FakeAccountNode implements AccountNode {
   fault: NodeFault | null = null
   /** Addresses of each call of `accounts`. */
   readonly asked: (readonly Pubkey[])[] = []
+  /** Calls of `epochSchedule`. */
+  schedules = 0
   /** Calls of any method. */
   calls = 0
   /** Answers wait for it. */
@@ -41,6 +43,12 @@ export class FakeAccountNode implements AccountNode {
     return this.#answer(signal, () =>
       addresses.map((address) => this.#accounts.get(pubkeyMapKey(address))?.account ?? null)
     )
+  }
+
+  async epochSchedule(signal: AbortSignal): ReturnType<AccountNode['epochSchedule']> {
+    this.schedules++
+    await this.#answer(signal, () => null)
+    return { slotsPerEpoch: 432_000, firstNormalEpoch: 0, firstNormalSlot: 0 }
   }
 
   async tokenAccounts(

@@ -45,6 +45,7 @@ const nodeOf = (bank: LocalBank): AccountNode => ({
     slot: bank.slot('processed'),
     accounts: addresses.map((address) => bank.account(address))
   }),
+  epochSchedule: () => Promise.reject(new Error('not asked for')),
   tokenAccounts: () => Promise.reject(new Error('not asked for')),
   programAccounts: () => Promise.reject(new Error('not asked for'))
 })
