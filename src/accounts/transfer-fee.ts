@@ -35,8 +35,11 @@ export const transferFeeAt = ({ older, newer }: TransferFeeConfig, epoch: bigint
 
 /**
  * Returns the fee in force at an epoch, from a configuration that was read in `readEpoch`. Null where it does not tell: before
- * `older`, and from the second epoch after the reading on, because a change comes into force two epochs after it is made.
+ * `older`; in the epoch after the reading if `newer` begins then, because a further change may still replace it; and later,
+ * because a change comes into force two epochs after it is made.
  */
 export function knownFeeAt(config: TransferFeeConfig, epoch: bigint, readEpoch: bigint): TransferFee | null {
-  return epoch < config.older.epoch || epoch > readEpoch + 1n ? null : transferFeeAt(config, epoch)
+  const { older, newer } = config
+  const fixedTo = newer.epoch === readEpoch + 1n ? readEpoch : readEpoch + 1n
+  return epoch < older.epoch || epoch > fixedTo ? null : transferFeeAt(config, epoch)
 }

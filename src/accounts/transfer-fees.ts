@@ -108,7 +108,9 @@ export class TransferFees {
     const known = this.#cache.get(pubkeyMapKey(mint))
     if (known === undefined || this.#schedule === null) return true
     if (known.config === 'absent') return now - known.readAtMs >= ABSENT_MS
-    return typeof known.config === 'object' && epochOf(slot, this.#schedule) > known.readEpoch + 1n
+    const epoch = epochOf(slot, this.#schedule)
+    if (typeof known.config !== 'object' || epoch <= known.readEpoch) return false
+    return knownFeeAt(known.config, epoch, known.readEpoch) === null
   }
 
   async #read(node: FeeNode, mints: readonly Pubkey[], signal: AbortSignal): Promise<void> {
