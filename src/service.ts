@@ -24,6 +24,7 @@ import { PriorityFees } from './transactions/priority-fees.ts'
 import { TenantEvents } from './stream/tenant-events.ts'
 import { ChainWatch } from './program-accounts/chain-watch.ts'
 import { LocalMirror } from './program-accounts/local-mirror.ts'
+import { TransferFees } from './accounts/transfer-fees.ts'
 import { LocalDeliveries } from './webhooks/local-deliveries.ts'
 import { CommitFeed } from './views/commit-feed.ts'
 import { NameIndex } from './views/name-index.ts'
@@ -84,6 +85,7 @@ export function startService(deps: ServiceDeps): Supervision {
     deliveries: new LocalDeliveries(),
     chainWatch: new ChainWatch(feed, committedBlocks),
     localMirror: new LocalMirror(),
+    transferFees: new TransferFees(ports.clock),
     tracking: new LocalTracking(),
     tenantEvents: new TenantEvents(),
     recorded: new RecordedReport(),

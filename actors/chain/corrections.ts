@@ -7,6 +7,7 @@ import type { RefoldTools } from '../../src/market/refold.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import type { Rollback, SourcedBlock } from '../../src/node/block-source.ts'
 import { gapsAfter } from '../../src/node/coverage.ts'
+import type { TransferFees } from '../../src/accounts/transfer-fees.ts'
 import type { Clock } from '../../src/ports.ts'
 import { tellingOrder } from '../../src/stream/channel-history.ts'
 import { encodeLog } from '../../src/stream/encode.ts'
@@ -27,6 +28,8 @@ export interface CorrectionDeps {
   readonly metrics: Metrics
   readonly logger: Logger
   readonly clock: Clock
+  /** Absent where there is no node to read them from. */
+  readonly transferFees?: TransferFees | undefined
   /** Told of blocks once they are stored, and of lost forks. */
   readonly committedBlocks?: Pick<CommittedBlocks, 'read' | 'pending' | 'amended' | 'lost'>
 }
@@ -155,11 +158,11 @@ export class Corrections {
     for await (const each of rollback.blocks) {
       if (!('block' in each)) put.push({ detail: each.reason, ...each, atMs: clock.now() })
       else if (each.block.slot > after) {
-        wanted.push(await decodeSourced(each))
+        wanted.push(await decodeSourced(each, this.#deps.transferFees))
         if (committedBlocks) pending.push(committedBlocks.read(each))
       }
     }
-    wanted.push(await decodeSourced(sourced))
+    wanted.push(await decodeSourced(sourced, this.#deps.transferFees))
     if (committedBlocks) pending.push(committedBlocks.read(sourced))
     const roomless = blocksWithoutRoom(
       wanted.map(({ block }) => block),
@@ -196,7 +199,7 @@ export class Corrections {
       await this.#amend(unchanged(head, market), gaps)
       return
     }
-    const inserted = await Promise.all(blocks.map(decodeSourced))
+    const inserted = await Promise.all(blocks.map((block) => decodeSourced(block, this.#deps.transferFees)))
     const pending = blocks.flatMap((block) => committedBlocks?.read(block) ?? [])
     const late = inserted.map(({ block }) => block)
     const amendment = await withLateBlocks(late, this.#undoHistory, this.#tools)

@@ -149,7 +149,7 @@ export class Ingester {
       await this.#settled()
       await this.#corrections.removeFork(sourced.block, this.#head)
     }
-    const decoded = await decodeSourced(sourced)
+    const decoded = await decodeSourced(sourced, this.#deps.transferFees)
     const { block } = decoded
     const affected = affectedKeys(block, options.cash)
     const readSet = this.#market.readSet(affected)

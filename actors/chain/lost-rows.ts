@@ -1,3 +1,4 @@
+import type { TransferFees } from '../../src/accounts/transfer-fees.ts'
 import { pubkeyMapKey, type Pubkey } from '../../src/chain/pubkey.ts'
 import { unchanged } from '../../src/market/amendment.ts'
 import type { DecodedBlock } from '../../src/market/block.ts'
@@ -22,6 +23,8 @@ export interface LostRowsDeps {
   /** Gives blocks whose rows are lost; null where there is nobody to ask. */
   readonly again: BlockAgain | null
   readonly clock: Clock
+  /** Absent where there is no node to read them from. */
+  readonly transferFees?: TransferFees | undefined
 }
 
 const NO_GAPS = { put: [], remove: [] }
@@ -169,7 +172,7 @@ export class LostRows {
   /** A block whose rows are lost, as it is read again; null where it cannot be, or there was none. */
   async #again(stored: StoredBlock): Promise<DecodedBlock | null> {
     const { slot, row, trades, poolEvents } = stored
-    const { again, clock } = this.#deps
+    const { again, clock, transferFees } = this.#deps
     const miss = (why: string): null => this.#miss(stored, why)
     if (again === null) return miss(NO_SOURCE)
     for (;;) {
@@ -178,7 +181,7 @@ export class LostRows {
       if (found !== null) {
         this.#triesLeft = TRIES
         this.asked++
-        const { block } = await decodeSourced(found)
+        const { block } = await decodeSourced(found, transferFees)
         const isSame = row === null || row.blockhash === null || row.blockhash === block.blockhash
         const commitment = (trades[0] ?? poolEvents[0])?.commitment ?? block.commitment
         const receivedAtMs = row?.receivedAtMs ?? block.receivedAtMs

@@ -1,11 +1,13 @@
 import { samePubkey, type Pubkey } from '../chain/pubkey.ts'
+import type { Known } from './account-directory.ts'
 import { metaplexAddress, readMetaplex } from './metaplex.ts'
 import { readMintAccount, type MintAccount } from './mint-account.ts'
 import { isRefused } from './optional-key.ts'
 import type { Account } from './ports.ts'
 import { refused, type Refused } from './refused.ts'
 import type { EmbeddedNames, TokenNames } from './token-metadata.ts'
-import { transferFeeAt, type TransferFee } from './transfer-fee.ts'
+import type { TransferFee } from '../chain/transfer-fee.ts'
+import { transferFeeAt } from './transfer-fee.ts'
 
 /** Facts of a mint, as chain accounts state them. */
 export interface MintFacts {
@@ -23,13 +25,7 @@ export interface MintFacts {
 export type MintReading = MintFacts | Refused
 
 /** A reading with its slot and time. */
-export interface KnownMint {
-  readonly reading: MintReading
-  /** The accounts are as of this slot, at confirmed. */
-  readonly slot: number
-  /** When they were read, by the clock of the service. */
-  readonly readAtMs: number
-}
+export type KnownMint = Known<MintReading>
 
 /** Accounts that a mint is read from; null for one that does not exist. */
 export interface MintSources {

@@ -1,3 +1,4 @@
+import type { EpochSchedule } from '../chain/epoch-schedule.ts'
 import { pubkeyFromBase58, type Pubkey } from '../chain/pubkey.ts'
 import { isCount, isObject, listOf, objectOf, Unreadable } from '../chain/rpc/fields.ts'
 import type { Account, AddressedAccount } from './ports.ts'
@@ -45,6 +46,15 @@ export function readAddressed(value: unknown, isSlice = false): AddressedAccount
     const { pubkey, account } = objectOf(each, 'account')
     return { address: addressOf(pubkey, 'pubkey'), account: readAccount(account, isSlice) }
   })
+}
+
+/** Reads an epoch schedule. Throws Unreadable. */
+export function readEpochSchedule(result: unknown): EpochSchedule {
+  const { slotsPerEpoch, firstNormalEpoch, firstNormalSlot } = objectOf(result, 'result')
+  if (!isCount(slotsPerEpoch) || slotsPerEpoch === 0) throw new Unreadable('slotsPerEpoch')
+  if (!isCount(firstNormalEpoch)) throw new Unreadable('firstNormalEpoch')
+  if (!isCount(firstNormalSlot)) throw new Unreadable('firstNormalSlot')
+  return { slotsPerEpoch, firstNormalEpoch, firstNormalSlot }
 }
 
 /**

@@ -5,7 +5,13 @@ import { NodeError } from '../node/node-fault.ts'
 import { NodeGroup, type NodeClients } from '../node/node-group.ts'
 import { RpcClient, type RpcAnswer, type RpcClientOptions } from '../node/rpc-client.ts'
 import type { Clock } from '../ports.ts'
-import { readAccount, readAddressed, readInContext, resultWithExactLamports } from './node-answers.ts'
+import {
+  readAccount,
+  readAddressed,
+  readEpochSchedule,
+  readInContext,
+  resultWithExactLamports
+} from './node-answers.ts'
 import type { AccountNode, ProgramAccountsQuery } from './ports.ts'
 
 /** Maximum number of accounts in getMultipleAccounts (agave, MAX_MULTIPLE_ACCOUNTS). */
@@ -67,6 +73,10 @@ export class RpcAccountNode implements AccountNode {
       slot: Math.min(...answers.map(({ slot }) => slot)),
       accounts: answers.flatMap(({ accounts }) => accounts)
     }
+  }
+
+  async epochSchedule(signal: AbortSignal): ReturnType<AccountNode['epochSchedule']> {
+    return this.#ask('reads', 'getEpochSchedule', [], signal, readEpochSchedule)
   }
 
   async tokenAccounts(

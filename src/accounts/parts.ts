@@ -1,4 +1,5 @@
 import type { MintDirectory } from './mint-directory.ts'
+import type { PoolDirectory } from './pools/pool-directory.ts'
 import type { AccountNode, OffChainSource } from './ports.ts'
 
 /** The parts of the account side that the HTTP side uses. */
@@ -7,4 +8,5 @@ export interface AccountParts {
   readonly mints: MintDirectory
   /** Null where the operator has not allowed it. */
   readonly offChain: OffChainSource | null
+  readonly pools: PoolDirectory
 }

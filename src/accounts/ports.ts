@@ -1,3 +1,4 @@
+import type { EpochSchedule } from '../chain/epoch-schedule.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 
 /** An account as a node reports it. */
@@ -42,6 +43,8 @@ export interface AccountNode {
     addresses: readonly Pubkey[],
     signal: AbortSignal
   ): Promise<{ readonly slot: number; readonly accounts: readonly (Account | null)[] }>
+  /** Reads how the cluster divides its slots into epochs; it never changes. */
+  epochSchedule(signal: AbortSignal): Promise<EpochSchedule>
   /** Reads the token accounts of a wallet that one token program owns. */
   tokenAccounts(
     wallet: Pubkey,

@@ -1,13 +1,6 @@
 import type { Pubkey } from '../chain/pubkey.ts'
+import type { TransferFee } from '../chain/transfer-fee.ts'
 import { keyOrNull } from './optional-key.ts'
-
-/** A transfer fee of a Token-2022 mint, in force from an epoch on. */
-export interface TransferFee {
-  readonly epoch: bigint
-  /** Largest fee of one transfer, in base units. */
-  readonly maximum: bigint
-  readonly basisPoints: number
-}
 
 /** The fees of a mint: `newer` from its epoch on, `older` before. */
 export interface TransferFeeConfig {
@@ -36,12 +29,17 @@ export function readTransferFeeConfig(value: Uint8Array): TransferFeeConfig {
   }
 }
 
-/** Returns the fee in force at an epoch. */
+/** Returns the fee in force at an epoch that has `older` or `newer`. */
 export const transferFeeAt = ({ older, newer }: TransferFeeConfig, epoch: bigint): TransferFee =>
   epoch >= newer.epoch ? newer : older
 
-/** Returns what a transfer of `amount` base units withholds: rounded up, at most the maximum. */
-export function withheldOf({ basisPoints, maximum }: TransferFee, amount: bigint): bigint {
-  const fee = (amount * BigInt(basisPoints) + 9_999n) / 10_000n
-  return fee < maximum ? fee : maximum
+/**
+ * Returns the fee in force at an epoch, from a configuration that was read in `readEpoch`. Null where it does not tell: before
+ * `older`; in the epoch after the reading if `newer` begins then, because a further change may still replace it; and later,
+ * because a change comes into force two epochs after it is made.
+ */
+export function knownFeeAt(config: TransferFeeConfig, epoch: bigint, readEpoch: bigint): TransferFee | null {
+  const { older, newer } = config
+  const fixedTo = newer.epoch === readEpoch + 1n ? readEpoch : readEpoch + 1n
+  return epoch < older.epoch || epoch > fixedTo ? null : transferFeeAt(config, epoch)
 }

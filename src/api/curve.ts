@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { encodeBase58 } from '../chain/base58.ts'
 import { pubkeyToBase58 } from '../chain/pubkey.ts'
+import type { LiveCurve } from '../accounts/pools/live-curve.ts'
 import { priceUsd } from '../market/cash-price.ts'
 import type { CurveRow } from '../market/registry-rows.ts'
 import { addressOrNull, humanOrNull, rawOrNull, timeOrNull } from './event.ts'
 import * as schema from './schema.ts'
-import { secondsText } from './time.ts'
+import { ageSeconds, secondsText } from './time.ts'
 
 const UNSTATED = 'null where the venue does not state it'
 
@@ -20,7 +21,7 @@ const CURVE_RESERVES = z
     real_token: schema.amount('Tokens left for sale').nullable(),
     real_token_raw: schema.rawAmount('Tokens left for sale').nullable()
   })
-  .meta({ id: 'CurveReserves', description: `Reserves as of \`slot\`; each ${UNSTATED}` })
+  .meta({ id: 'CurveReserves', description: `Reserves as of \`state_slot\`; each ${UNSTATED}` })
 
 const GRADUATION = z
   .object({
@@ -56,7 +57,7 @@ export const CURVE = z
       .max(100)
       .nullable()
       .describe(
-        'Part of the tokens for sale that is sold, 0 to 100; null where the reserves do not determine it'
+        'Part of the tokens for sale that is sold, 0 to 100; of Meteora DBC, the raised part of the cash that completes it; null where the state does not determine it'
       ),
     price: schema.price('Price').nullable().describe('Cash per token on the curve; null when unknown'),
     price_usd: schema.usd('Price').nullable(),
@@ -68,13 +69,34 @@ export const CURVE = z
       .nullable()
       .describe('Creator of the token; null if it was created before the index began'),
     created_at: schema.time('Time of creation', 'block').nullable(),
+    state_from: z
+      .enum(['account', 'event'])
+      .describe(
+        'Where status, progress, price and reserves are from: the account of the curve, or its newest event where that is newer'
+      ),
+    state_slot: schema.count('Slot of that state'),
+    state_age_seconds: schema
+      .count('Age of the reading')
+      .nullable()
+      .describe(
+        'Seconds since the account was read, by the clock of the service; null for the state of an event'
+      ),
+    state_reason: z
+      .string()
+      .nullable()
+      .describe(
+        'Why the state is not fresh from the account; null where it is, where an event is newer, and for a graduated curve'
+      ),
     slot: schema.count('Slot of the newest event of the curve'),
     updated_at: schema.time('Time of the newest event of the curve', 'block')
   })
-  .meta({ id: 'BondingCurve', description: 'The bonding curve of a token after its newest event' })
+  .meta({
+    id: 'BondingCurve',
+    description: 'The bonding curve of a token, as its account or its newest event states it'
+  })
 
-/** Renders a bonding curve. */
-export function curveBody(row: CurveRow): z.input<typeof CURVE> {
+/** Renders a bonding curve at a time of the service in Unix milliseconds. */
+export function curveBody({ row, origin }: LiveCurve, nowMs: number): z.input<typeof CURVE> {
   const { reserves, decimals, quoteDecimals, targetQuote, graduated } = row
   return {
     mint: pubkeyToBase58(row.mint),
@@ -106,6 +128,10 @@ export function curveBody(row: CurveRow): z.input<typeof CURVE> {
     },
     creator: addressOrNull(row.creator),
     created_at: timeOrNull(row.created?.blockTime),
+    state_from: origin.from,
+    state_slot: origin.slot,
+    state_age_seconds: origin.readAtMs === null ? null : ageSeconds(origin.readAtMs, nowMs),
+    state_reason: origin.reason,
     slot: row.slot,
     updated_at: secondsText(row.blockTime)
   }

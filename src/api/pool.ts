@@ -1,13 +1,16 @@
 import { z } from 'zod'
 import { pubkeyToBase58 } from '../chain/pubkey.ts'
 import { priceUsd } from '../market/cash-price.ts'
+import { withReserves, type PoolReserves } from '../accounts/pools/live-reserves.ts'
 import type { CurveRow, PoolRow } from '../market/registry-rows.ts'
 import { poolLiquidityUsd } from '../market/token-value.ts'
 import type { ActivityWindow } from '../market/windows.ts'
 import { addressOrNull, humanOrNull, rawOrNull, timeOrNull, usdOrNull } from './event.ts'
 import * as schema from './schema.ts'
+import { ageSeconds } from './time.ts'
 
-const RESERVE = 'after its newest trade; null where that does not state both reserves'
+const RESERVE =
+  'without what the vaults owe to others: of its accounts, or after its newest trade where that is newer and states it; null when unknown'
 
 export const POOL = z
   .object({
@@ -33,14 +36,34 @@ export const POOL = z
       .rawAmount('Reserve of the quote')
       .nullable()
       .describe(`Reserve of the quote in base units, ${RESERVE}`),
+    reserves_from: z
+      .enum(['account', 'trade'])
+      .nullable()
+      .describe('Where the reserves are from; null without any'),
+    reserves_slot: schema
+      .count('Slot of the reserves')
+      .nullable()
+      .describe(
+        'The reserves are as of this slot: of the accounts, all of one slot, or of the trade; null without any'
+      ),
+    reserves_age_seconds: schema
+      .count('Age of the reading')
+      .nullable()
+      .describe(
+        'Seconds since the accounts were read, by the clock of the service; null for reserves of a trade'
+      ),
+    reserves_reason: z
+      .string()
+      .nullable()
+      .describe('Why the reserves are missing, or are not fresh from the accounts; null where they are live'),
     base_vault: schema
       .address('Vault of the base')
       .nullable()
-      .describe('Vault of the base; null when no event has stated it'),
+      .describe('Vault of the base; null when neither an event nor the account of the pool has stated it'),
     quote_vault: schema
       .address('Vault of the quote')
       .nullable()
-      .describe('Vault of the quote; null when no event has stated it'),
+      .describe('Vault of the quote; null when neither an event nor the account of the pool has stated it'),
     liquidity_usd: schema
       .usd('Liquidity')
       .nullable()
@@ -74,14 +97,20 @@ export const POOL = z
   })
   .meta({ id: 'Pool', description: 'A pool in which a token trades' })
 
-/** Renders a pool. `day` is its 24-hour window, `curve` the bonding curve of its token. */
+/**
+ * Renders a pool at a time of the service in Unix milliseconds. `row` has the decimals that are known, `day` is its 24-hour
+ * window, `curve` the bonding curve of its token.
+ */
 export function poolBody(
   row: PoolRow,
   day: ActivityWindow,
   symbols: { readonly base: string | null; readonly quote: string | null },
-  curve: CurveRow | null
+  curve: CurveRow | null,
+  reserves: PoolReserves,
+  nowMs: number
 ): z.input<typeof POOL> {
-  const { lastTrade, lastPrice, created, reserves, baseDecimals, quoteDecimals } = row
+  const { lastTrade, lastPrice, created, baseDecimals, quoteDecimals } = row
+  const { base, quote, from, slot, readAtMs, reason } = reserves
   return {
     pool: pubkeyToBase58(row.pool),
     venue: row.venue,
@@ -89,13 +118,17 @@ export function poolBody(
     quote_mint: pubkeyToBase58(row.quote),
     base_symbol: symbols.base,
     quote_symbol: symbols.quote,
-    base_reserve: humanOrNull(reserves?.base, baseDecimals),
-    base_reserve_raw: rawOrNull(reserves?.base),
-    quote_reserve: humanOrNull(reserves?.quote, quoteDecimals),
-    quote_reserve_raw: rawOrNull(reserves?.quote),
-    base_vault: addressOrNull(row.baseVault),
-    quote_vault: addressOrNull(row.quoteVault),
-    liquidity_usd: poolLiquidityUsd(row, curve),
+    base_reserve: humanOrNull(base, baseDecimals),
+    base_reserve_raw: rawOrNull(base),
+    quote_reserve: humanOrNull(quote, quoteDecimals),
+    quote_reserve_raw: rawOrNull(quote),
+    reserves_from: from,
+    reserves_slot: slot,
+    reserves_age_seconds: readAtMs === null ? null : ageSeconds(readAtMs, nowMs),
+    reserves_reason: reason,
+    base_vault: addressOrNull(reserves.baseVault),
+    quote_vault: addressOrNull(reserves.quoteVault),
+    liquidity_usd: poolLiquidityUsd(withReserves(row, reserves), curve),
     price: lastPrice?.price ?? null,
     price_usd: lastPrice === null ? null : priceUsd(lastPrice),
     fee_bps: row.feeBps,

@@ -36,6 +36,10 @@ export function millisecondsText(unixMs: number): string {
   return [secondsText(seconds), String(unixMs - seconds * 1000).padStart(3, '0')].join('.')
 }
 
+/** Returns the whole seconds since a time, at least 0; both are Unix milliseconds. */
+export const ageSeconds = (atMs: number, nowMs: number): number =>
+  Math.max(0, Math.floor((nowMs - atMs) / 1000))
+
 function writeTwoDigits(at: number, number: number): void {
   const tens = Math.floor(number / 10)
   written[at] = ZERO + tens

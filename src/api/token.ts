@@ -9,6 +9,7 @@ import { VALUED_POOLS_MAX, type TokenValue } from '../market/token-value.ts'
 import type { ActivityWindow } from '../market/windows.ts'
 import { CURVE, curveBody } from './curve.ts'
 import { METADATA, NAMES } from './metadata.ts'
+import { curveOfEvents } from '../accounts/pools/live-curve.ts'
 import { addressOrNull, solAmount, timeOrNull, usdOrNull } from './event.ts'
 import { LAUNCH_STATUSES } from './launch.ts'
 import * as schema from './schema.ts'
@@ -106,6 +107,12 @@ export const TOKEN = z
       .describe(
         `Liquidity in USD: ${schema.LIQUIDITY}; null without one, and of a token with more than ${VALUED_POOLS_MAX} pools`
       ),
+    liquidity_slot: schema
+      .count('Slot of the liquidity')
+      .nullable()
+      .describe(
+        'Slot of the oldest accounts that the liquidity is from; null where all of it is from trades, and without one'
+      ),
     volume_24h_usd: schema
       .usd('Volume')
       .nullable()
@@ -137,6 +144,8 @@ export interface KnownToken {
   readonly curve: CurveRow | null
   readonly pair: PricedPair | null
   readonly value: TokenValue
+  /** Slot of the oldest accounts that its liquidity is from; null where all of it is from trades. */
+  readonly liquiditySlot: number | null
 }
 
 /** Renders the overview of a token. */
@@ -175,6 +184,7 @@ export function tokenBody(
     supply_slot: value.supplySlot,
     circulating_supply: value.circulating,
     liquidity_usd: value.liquidityUsd,
+    liquidity_slot: value.liquidityUsd === null ? null : known.liquiditySlot,
     volume_24h_usd: usdOrNull(day.volumeMicroUsd),
     volume_24h_sol: solAmount(day.volumeCash),
     trades_24h: day.trades,
@@ -190,7 +200,7 @@ export function tokenBody(
       '24h': windowBody(day)
     },
     holders: { count: null, top10_pct: null, top10_adjusted_pct: null, updated_at: null },
-    bonding_curve: curve === null ? null : curveBody(curve),
+    bonding_curve: curve === null ? null : curveBody(curveOfEvents(curve), 0),
     pools_count: token?.pools ?? 0,
     last_trade: lastTradeBody(token)
   }

@@ -4,10 +4,13 @@ import { PubkeyTable } from './pubkey.ts'
 import { Movements } from './movements.ts'
 import { TokenAccounts } from './token-accounts.ts'
 import type { Instruction, Transaction } from './transaction.ts'
+import type { TransferFeeLookup } from './transfer-fee.ts'
 import type { Venue } from './venue.ts'
 
 /** The venue calls of a transaction in execution order, each with the movements and events below it. */
 export interface VenueCalls {
+  /** The token accounts of the transaction; null without a call. */
+  readonly tokens: TokenAccounts | null
   readonly calls: readonly Invocation<Venue>[]
   /** Calls whose nesting is unknown and could not be recovered, so that their movements cannot be told apart. */
   readonly unplaced: readonly Invocation<Venue>[]
@@ -26,13 +29,17 @@ const SILENT_PROGRAMS = new PubkeyTable<true>([
  */
 const venueByKey: (Venue | null | undefined)[] = []
 
-const NO_CALLS: VenueCalls = { calls: [], unplaced: [] }
+const NO_CALLS: VenueCalls = { tokens: null, calls: [], unplaced: [] }
 
 /**
  * Walks a transaction in execution order with a stack of open venue calls. A movement belongs to the innermost open
- * call, a stated event to the innermost open call of the same program.
+ * call, a stated event to the innermost open call of the same program. `feeOf` tells transfer fees, if they are known.
  */
-export function collectCalls(transaction: Transaction, venues: PubkeyTable<Venue>): VenueCalls {
+export function collectCalls(
+  transaction: Transaction,
+  venues: PubkeyTable<Venue>,
+  feeOf: TransferFeeLookup | null = null
+): VenueCalls {
   const { instructions, keys } = transaction
   while (venueByKey.length < keys.length) venueByKey.push(undefined)
   venueByKey.fill(undefined, 0, keys.length)
@@ -55,7 +62,7 @@ export function collectCalls(transaction: Transaction, venues: PubkeyTable<Venue
       (instruction) => keys.lookup(instruction.program, SILENT_PROGRAMS) === true
     ))
   const moved = new Movements(transaction)
-  const tokens = new TokenAccounts(transaction, moved)
+  const tokens = new TokenAccounts(transaction, moved, feeOf)
 
   const heights = transaction.nestingKnown
     ? null
@@ -89,7 +96,7 @@ export function collectCalls(transaction: Transaction, venues: PubkeyTable<Venue
     }
     open.at(-1)?.call.below.push(position)
   }
-  return { calls, unplaced }
+  return { tokens, calls, unplaced }
 }
 
 /** Adds a stated event to the innermost open call of its program; without such a call the event is dropped. */

@@ -3,6 +3,7 @@ import type { Note } from './emitter.ts'
 import type { ChainEvent } from './events.ts'
 import type { Pubkey } from './pubkey.ts'
 import type { Block } from './transaction.ts'
+import type { TransferFeeLookup } from './transfer-fee.ts'
 
 /** The events and notes of some transactions of a block, in chain order. */
 export interface DecodedTransactions {
@@ -13,22 +14,37 @@ export interface DecodedTransactions {
     readonly event: ChainEvent
   }[]
   readonly notes: readonly Note[]
+  /** Transactions that transfer fees would complete, with the mints of these. */
+  readonly openFees: readonly OpenFees[]
+}
+
+export interface OpenFees {
+  readonly signature: Uint8Array
+  readonly mints: readonly Pubkey[]
 }
 
 /**
- * Decodes consecutive transactions of a block. A transaction without an index gets its place in the list plus `first`.
+ * Decodes consecutive transactions of a block. A transaction without an index gets its place in the list plus `first`. `feeOf`
+ * tells the transfer fees of the block's epoch, as far as they are known.
  */
-export function decodeTransactions(transactions: Block['transactions'], first = 0): DecodedTransactions {
+export function decodeTransactions(
+  transactions: Block['transactions'],
+  first = 0,
+  feeOf: TransferFeeLookup | null = null
+): DecodedTransactions {
   const entries: DecodedTransactions['entries'][number][] = []
   const notes: Note[] = []
+  const openFees: OpenFees[] = []
   for (const [place, transaction] of transactions.entries()) {
-    const decoded = decodeTransaction(transaction)
+    const decoded = decodeTransaction(transaction, feeOf)
     notes.push(...decoded.notes)
+    if (decoded.openFees.length > 0)
+      openFees.push({ signature: transaction.signature, mints: decoded.openFees })
     if (decoded.events.length === 0) continue
     const { signature } = transaction
     const txIndex = transaction.index ?? first + place
     const feePayer = transaction.keys.bytes(0)
     for (const event of decoded.events) entries.push({ signature, txIndex, feePayer, event })
   }
-  return { entries, notes }
+  return { entries, notes, openFees }
 }

@@ -2,22 +2,33 @@ import { AGGREGATORS } from './aggregators.ts'
 import { collectCalls } from './calls.ts'
 import { Emitter, type Note } from './emitter.ts'
 import type { ChainEvent, RouteLeg, Trade } from './events.ts'
-import { samePubkey } from './pubkey.ts'
+import { samePubkey, type Pubkey } from './pubkey.ts'
 import type { Transaction } from './transaction.ts'
+import type { TransferFeeLookup } from './transfer-fee.ts'
 import { VENUES_BY_PROGRAM } from './venues.ts'
 
 /** The events of a transaction on the venues, in execution order, and notes on what could not be read. */
 export interface Decoded {
   readonly events: readonly ChainEvent[]
   readonly notes: readonly Note[]
+  /** Mints of Token-2022 whose transfer fee would give an event that is held back, or an amount that is missing. */
+  readonly openFees: readonly Pubkey[]
 }
 
-const NOTHING: Decoded = { events: [], notes: [] }
+const NOTHING: Decoded = { events: [], notes: [], openFees: [] }
 
-/** Decodes one transaction. Pure; throws on no input (INVARIANTS 9). A failed transaction has no events. */
-export function decodeTransaction(transaction: Transaction): Decoded {
+/**
+ * Decodes one transaction. Pure; throws on no input (INVARIANTS 9). A failed transaction has no events. Transfer fees by
+ * `feeOf` are used only where the transaction leaves one open, so that what decodes without them never depends on them.
+ */
+export function decodeTransaction(transaction: Transaction, feeOf: TransferFeeLookup | null = null): Decoded {
   if (transaction.failed) return NOTHING
-  const { calls, unplaced } = collectCalls(transaction, VENUES_BY_PROGRAM)
+  const decoded = decodeWith(transaction, null)
+  return decoded.openFees.length === 0 || feeOf === null ? decoded : decodeWith(transaction, feeOf)
+}
+
+function decodeWith(transaction: Transaction, feeOf: TransferFeeLookup | null): Decoded {
+  const { tokens, calls, unplaced } = collectCalls(transaction, VENUES_BY_PROGRAM, feeOf)
   if (calls.length === 0 && unplaced.length === 0) return NOTHING
   const emitter = new Emitter()
   for (const call of calls) {
@@ -30,7 +41,17 @@ export function decodeTransaction(transaction: Transaction): Decoded {
     emitter.missing('nesting-unknown')
     emitter.leave()
   }
-  return { events: labelRoutes(transaction, emitter.events), notes: emitter.notes }
+  const { events, notes } = emitter
+  const lacksFee =
+    notes.some((note) => note.kind === 'missing' && note.reason === 'transfer-fee-unknown') ||
+    events.some(
+      (each) => each.kind === 'liquidity' && (each.traderBase === null || each.traderQuote === null)
+    )
+  return {
+    events: labelRoutes(transaction, events),
+    notes,
+    openFees: lacksFee ? (tokens?.openFees ?? []) : []
+  }
 }
 
 /** Labels the fills of an outer instruction that routes: an aggregator's, or one with fills in several pools. */

@@ -1,7 +1,8 @@
-import { isZeroPubkey, pubkeyFromBase58, samePubkey, type Pubkey } from './pubkey.ts'
+import { distinctPubkeys, isZeroPubkey, pubkeyFromBase58, samePubkey, type Pubkey } from './pubkey.ts'
 import type { Movement } from './token-movement.ts'
 import type { Movements } from './movements.ts'
 import type { TokenBalance, Transaction } from './transaction.ts'
+import { withheldOf, type TransferFeeLookup } from './transfer-fee.ts'
 
 /** Wrapped SOL; the native SOL legs of bonding curves are reported under it too. */
 /** The program that derives and creates the usual token account of a wallet for a mint. */
@@ -21,8 +22,11 @@ export class TokenAccounts {
   /** Decimals of mints returned so far, by identity, because a base58 source decodes a key only on first use. */
   readonly #known = new Map<Pubkey, number>([[NATIVE_MINT, NATIVE_DECIMALS]])
   readonly #stated: { readonly mint: Pubkey; readonly decimals: number }[] = []
+  readonly #feeOf: TransferFeeLookup | null
+  readonly #openFees = new Set<Pubkey>()
 
-  constructor(transaction: Transaction, moved: Movements) {
+  constructor(transaction: Transaction, moved: Movements, feeOf: TransferFeeLookup | null = null) {
+    this.#feeOf = feeOf
     this.#transaction = transaction
     this.#moved = moved
     for (const balance of transaction.preTokenBalances) this.#pre[balance.account] = balance
@@ -117,7 +121,8 @@ export class TokenAccounts {
 
   /**
    * Returns the amount that a transfer credited to its destination: the amount less a Token-2022 transfer fee. An
-   * unstated fee follows from the destination's balances, if no other transfer to it has an open fee; else null.
+   * unstated fee follows from the destination's balances, if no other transfer to it has an open fee; else from the fee of the
+   * mint, if that is known and explains the balances; else null.
    */
   credited(movement: Movement): bigint | null {
     if (movement.fee !== null) return movement.amount - movement.fee
@@ -125,21 +130,44 @@ export class TokenAccounts {
     const account = movement.destination
     const before = this.balanceBefore(account)
     const after = this.balanceAfter(account)
-    if (before === null || after === null) return null
+    if (before === null || after === null) return this.#creditedByFee(movement, [movement], null)
     let gross = after - before
-    let open = 0
+    const open: Movement[] = []
     let openAmount = 0n
     for (const other of this.#moved.all()) {
       if (other.kind === 'lamports') continue
       if (other.source === account) gross += other.amount
       if (other.destination !== account) continue
       if (other.mayWithhold && other.fee === null && other.amount > 0n) {
-        open++
+        open.push(other)
         openAmount += other.amount
       } else gross -= other.amount - (other.fee ?? 0n)
     }
     if (gross === openAmount) return movement.amount
-    return open === 1 && gross > 0n && gross < movement.amount ? gross : null
+    if (open.length === 1) return gross > 0n && gross < movement.amount ? gross : null
+    return this.#creditedByFee(movement, open, gross)
+  }
+
+  /**
+   * Returns what a transfer credits by the fee of its mint. `open` are all transfers whose fees together explain `credited`,
+   * the amount that the balances show for them; null where the balances are not reported.
+   */
+  #creditedByFee(movement: Movement, open: readonly Movement[], credited: bigint | null): bigint | null {
+    const mint = this.mintMoved(movement)
+    if (mint === null) return null
+    const fee = this.#feeOf?.(mint) ?? null
+    if (fee === null) {
+      this.#openFees.add(mint)
+      return null
+    }
+    const net = (amount: bigint): bigint => amount - withheldOf(fee, amount)
+    const sum = open.reduce((total, { amount }) => total + net(amount), 0n)
+    return credited === null || credited === sum ? net(movement.amount) : null
+  }
+
+  /** Mints whose transfer fee was wanted and is not known. */
+  get openFees(): readonly Pubkey[] {
+    return distinctPubkeys([...this.#openFees])
   }
 
   /**

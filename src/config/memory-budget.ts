@@ -23,6 +23,8 @@ const PARTS = {
   names: 2,
   /** Fields of the JSON behind the URIs of mints. */
   offChain: 1,
+  /** Reserves and curves of pools, as their accounts state them. */
+  pools: 1,
   /** Blocks rendered by the localnet's node. */
   localnetBlocks: 1
 }
@@ -63,6 +65,7 @@ export function memoryBudget(setup: Setup): MemoryBudget {
     mints: role.includes('gateway'),
     names: role.includes('gateway'),
     offChain: role.includes('gateway') && tokenImages,
+    pools: role.includes('gateway'),
     localnetBlocks: isLocalnetOf(setup)
   }
   const bytes = budgetMb(setup) * 2 ** 20

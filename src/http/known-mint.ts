@@ -30,13 +30,16 @@ export function knownFacts(accounts: Pick<AccountParts, 'mints'> | null, mint: P
   return { facts: reading.kind === 'facts' ? reading : null, slot, readAtMs, maxAgeMs: REFRESH_MS }
 }
 
+/** A part of an answer that may be repeated for some milliseconds; undefined for no limit. */
+export type Aged = Pick<KnownFacts, 'maxAgeMs'>
+
 /** The limit of an answer's age; empty for none. */
 export interface AgeLimit {
   readonly maxAgeMs?: number
 }
 
-/** Returns the limit of an answer that is made from several mints. */
-export function ageLimit(known: readonly KnownFacts[]): AgeLimit {
+/** Returns the limit of an answer that is made from several parts. */
+export function ageLimit(known: readonly Aged[]): AgeLimit {
   const limits = known.flatMap(({ maxAgeMs }) => (maxAgeMs === undefined ? [] : [maxAgeMs]))
   return limits.length === 0 ? {} : { maxAgeMs: Math.min(...limits) }
 }

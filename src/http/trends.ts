@@ -24,6 +24,8 @@ const TRENDS_MAX = RANKS_MAX * RANKED_WINDOW_NAMES.length
 /** A trend with what is cached of the mint's accounts. */
 export interface KnownTrend extends Trend {
   readonly known: KnownFacts
+  /** Pools whose accounts were not read yet. */
+  readonly unread: readonly PoolRow[]
 }
 
 /**
@@ -68,22 +70,31 @@ export class Trends {
     return trend
   }
 
-  /** Tells whether a trend was made before the accounts of its mint were read, and they have been since. */
-  #isOutdone(mint: Pubkey, { known }: KnownTrend): boolean {
+  /** Tells whether a trend was made before the accounts of its mint or of its pools were read, and they have been since. */
+  #isOutdone(mint: Pubkey, { known, unread }: KnownTrend): boolean {
+    if (unread.some((pool) => this.#accounts?.pools.peek(pool) != null)) return true
     return known.maxAgeMs === ANSWER_MS && knownFacts(this.#accounts, mint).facts !== null
   }
 
   async #read(mint: Pubkey, seconds: number, headTime: number): Promise<KnownTrend> {
     const known = knownFacts(this.#accounts, mint)
-    const [hours, { launch, pair, pools, value }] = await Promise.all([
+    const [hours, { launch, pair, pools, value, liquidity }] = await Promise.all([
       this.#storage.activity.range('mint', mint, windowHours(headTime, seconds)),
-      readPricedToken(this.#storage, mint, known)
+      readPricedToken(this.#storage, mint, known, this.#accounts)
     ])
     const stated = namesStatedBy(this.#cash.of(mint), launch)
     const names = known.facts === null ? stated.names : mergedNames(known.facts, stated)
     // Counts traders now, so that the cache does not hold hours of activity.
     const activity = { ...windowOf(hours, headTime, seconds, newestUsd(pair)) }
-    return { activity, names, value, pair, venues: venuesSince(activity.from, pools), known }
+    return {
+      activity,
+      names,
+      value,
+      pair,
+      venues: venuesSince(activity.from, pools),
+      known,
+      unread: liquidity.unread
+    }
   }
 
   #keep(key: string, trend: KnownTrend): void {

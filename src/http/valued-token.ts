@@ -1,5 +1,7 @@
 import type { MintFacts } from '../accounts/mint-facts.ts'
+import type { AccountParts } from '../accounts/parts.ts'
 import type { KnownFacts } from './known-mint.ts'
+import { knownReserves, type ValuedPools } from './pool-reserves.ts'
 import type { Storage } from '../../storage/port.ts'
 import { samePubkey, type Pubkey } from '../chain/pubkey.ts'
 import { NATIVE_MINT } from '../chain/token-accounts.ts'
@@ -14,16 +16,20 @@ export interface PricedToken extends Pick<ValuedToken, 'curve' | 'pair'> {
   readonly value: TokenValue
   /** Its pools, the newest first: `VALUED_POOLS_MAX` and one more at most. */
   readonly pools: readonly PoolRow[]
+  /** The reading of accounts that its liquidity is from. */
+  readonly liquidity: Omit<ValuedPools, 'pools'>
 }
 
 /**
  * Reads a token's launch, curve and newest pair, and values it at the supply that its account states, if that is known. The
- * account of wrapped SOL states none. Rejects with the store's error.
+ * account of wrapped SOL states none. Pools whose trades state no reserves count as far as their accounts are cached. Rejects
+ * with the store's error.
  */
 export async function readPricedToken(
   { launches, curves, pools, pairs }: Pick<Storage, 'launches' | 'curves' | 'pools' | 'pairs'>,
   mint: Pubkey,
-  { facts, slot }: Pick<KnownFacts, 'facts' | 'slot'>
+  { facts, slot }: Pick<KnownFacts, 'facts' | 'slot'>,
+  accounts: Pick<AccountParts, 'pools'> | null
 ): Promise<PricedToken> {
   const [launch, curve, listed, paired] = await Promise.all([
     launches.get(mint),
@@ -34,8 +40,10 @@ export async function readPricedToken(
   ])
   const pair = newestPair(paired)
   const minted = facts === null || samePubkey(mint, NATIVE_MINT) ? null : { ...suppliedBy(facts), slot }
-  const value = tokenValue({ launch, minted, curve, pools: listed, pair })
-  return { launch, curve, pair, pools: listed, value }
+  const isWhole = listed.length <= VALUED_POOLS_MAX
+  const { pools: valued, ...liquidity } = knownReserves(isWhole ? accounts : null, listed)
+  const value = tokenValue({ launch, minted, curve, pools: valued, pair })
+  return { launch, curve, pair, pools: listed, value, liquidity }
 }
 
 const suppliedBy = ({ account: { supply, decimals } }: MintFacts) => ({ supply, decimals })

@@ -1,5 +1,6 @@
 import { mintDirectory } from '../../actors/accounts/mints.ts'
 import { offChain } from '../../actors/accounts/off-chain.ts'
+import { poolDirectory } from '../../actors/accounts/pools.ts'
 import { nodes } from '../../actors/chain/nodes.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import { RpcAccountNode } from '../accounts/node-client.ts'
@@ -10,7 +11,7 @@ import { tokenAccountRoutes } from '../http/routes/token-accounts.ts'
 import { hasNode, nodeUrls } from './node-urls.ts'
 import type { Given, Product } from './product.ts'
 
-/** Accounts as the operator's nodes have them: metadata of mints, and token accounts of wallets. */
+/** Accounts as the operator's nodes have them: metadata of mints, reserves of pools, and token accounts of wallets. */
 export const ACCOUNTS: Product = {
   name: 'accounts',
   roles: ['gateway'],
@@ -34,6 +35,7 @@ export const ACCOUNTS: Product = {
             )
           ),
           child('mints', mintDirectory(mints)),
+          child('pools', poolDirectory(ports.clock, budget.pools)),
           ...(config.tokenImages ? [child('off-chain', offChain(fetched))] : [])
         ]
       : []
@@ -42,6 +44,13 @@ export const ACCOUNTS: Product = {
 }
 
 /** Returns the parts of the account side that the HTTP side uses; null in a process without a node. */
-export function accountPartsOf({ accounts: node, mints, 'off-chain': offChain }: Given): AccountParts | null {
-  return node === undefined || mints === undefined ? null : { node, mints, offChain: offChain ?? null }
+export function accountPartsOf({
+  accounts: node,
+  mints,
+  pools,
+  'off-chain': offChain = null
+}: Given): AccountParts | null {
+  return node === undefined || mints === undefined || pools === undefined
+    ? null
+    : { node, mints, pools, offChain }
 }

@@ -3,11 +3,13 @@ import { ingest, type OpenIngest } from '../../actors/chain/ingest.ts'
 import { NO_UNDO } from '../../actors/chain/undo-history.ts'
 import { leader } from '../../actors/chain/leader.ts'
 import type { Run } from '../../actors/supervision/process.ts'
+import { transferFees } from '../../actors/chain/transfer-fees.ts'
 import { recallBlocks } from '../../actors/transactions/recall-blocks.ts'
 import { sharedFees } from '../../actors/transactions/shared-fees.ts'
 import { child, supervisor, type AnyUnit } from '../../actors/supervision/unit.ts'
 import { CHAIN_SETTINGS } from '../config/settings/chain.ts'
 import { addRecordedMetrics, addSourceMetrics } from '../telemetry/source-metrics.ts'
+import { hasNode, nodeUrls } from './node-urls.ts'
 import type { Product, ServiceParts } from './product.ts'
 import { chainOf, undoPolicyOf } from './sources.ts'
 
@@ -26,7 +28,10 @@ export const CHAIN: Product = {
         : [child('fees', sharedFees({ fees, feed, clock: ports.clock, publishes }))]
     if (!publishes)
       return [supervisor('chain', 'rest_for_one', [child('follower', follower(chain))]), ...shared]
+    const { transferFees: known } = service
+    const read = transferFees(known, () => nodeUrls(service), ports.clock)
     return [
+      ...(hasNode(service) ? [child('transferFees', read)] : []),
       config.storage === 'embedded' ? chainWith(service, ingest(chain)) : chainWith(service, leader(chain)),
       ...shared
     ]
@@ -48,7 +53,8 @@ function ingestDepsOf({
   budget,
   source,
   committedBlocks,
-  fees
+  fees,
+  transferFees
 }: ServiceParts) {
   return {
     fold: { cash, startingSolUsd: config.solUsd, venues: new Set(config.venues) },
@@ -60,7 +66,8 @@ function ingestDepsOf({
     clock: ports.clock,
     committedBlocks,
     recallBlocks: recallBlocks({ committedBlocks, fees, clock: ports.clock, logger }),
-    marketBytes: budget.market
+    marketBytes: budget.market,
+    transferFees
   }
 }
 

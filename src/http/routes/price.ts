@@ -11,7 +11,7 @@ import type { Storage } from '../../../storage/port.ts'
 import { addressList } from '../address-list.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
-import { ageLimit, knownFacts, type KnownFacts } from '../known-mint.ts'
+import { ageLimit, knownFacts, type Aged } from '../known-mint.ts'
 import { address } from '../parameters.ts'
 import { readPricedToken } from '../valued-token.ts'
 
@@ -57,7 +57,8 @@ type Deps = Pick<AppDeps, 'storage' | 'cash' | 'accounts'>
 /** A token's price, rendered for a block time of the head in Unix seconds, and what it was made from. */
 interface PriceAt {
   readonly body: (headTime: number) => z.input<typeof PRICE>
-  readonly facts: KnownFacts
+  /** Limits of its age. */
+  readonly parts: readonly Aged[]
 }
 
 export const priceRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
@@ -66,8 +67,8 @@ export const priceRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     if (price === null) {
       throw new ServiceError('TOKEN_NOT_FOUND', 'no trade that forms a price of this token is known')
     }
-    const { body, facts } = price
-    return { body, dependsOn: [mint], changesWith: 'minute', ...ageLimit([facts]) }
+    const { body, parts } = price
+    return { body, dependsOn: [mint], changesWith: 'minute', ...ageLimit(parts) }
   })
 
   serveCached(app, prices, async ({ query: { mints }, tenant, head }) => {
@@ -78,7 +79,7 @@ export const priceRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
       body: (headTime) => ({ tenant, data: known.map(({ body }) => body(headTime)), missing }),
       dependsOn: mints,
       changesWith: 'minute',
-      ...ageLimit(known.map(({ facts }) => facts))
+      ...ageLimit(known.flatMap(({ parts }) => parts))
     }
   })
 }
@@ -91,19 +92,20 @@ async function priceAt(
 ): Promise<PriceAt | null> {
   const now = head?.blockTime ?? 0
   const facts = knownFacts(accounts, mint)
-  const [{ pair, value }, hours] = await Promise.all([
-    readPricedToken(storage, mint, facts),
+  const [{ pair, value, liquidity }, hours] = await Promise.all([
+    readPricedToken(storage, mint, facts, accounts),
     storage.activity.range('mint', mint, windowHours(now, DAY))
   ])
+  const parts = [facts, liquidity]
   if (pair === null || head === null) {
     const listed = cash.of(mint)
     return listed === undefined
       ? null
-      : { body: () => untradedPriceBody(listed, windowOf(hours, now, DAY), value), facts }
+      : { body: () => untradedPriceBody(listed, windowOf(hours, now, DAY), value), parts }
   }
   const day = windowOf(hours, now, DAY, newestUsd(pair))
   const dayCash = await cashOf(storage, pair, day, now)
-  return { body: (headTime) => priceBody(pair, day, dayCash, value, cash, headTime), facts }
+  return { body: (headTime) => priceBody(pair, day, dayCash, value, cash, headTime), parts }
 }
 
 /**

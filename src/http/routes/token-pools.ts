@@ -10,9 +10,11 @@ import { windowHours, windowOf, windowSpan } from '../../market/windows.ts'
 import { WSOL } from '../../market/cash.ts'
 import type { Storage } from '../../../storage/port.ts'
 import type { AppDeps } from '../deps.ts'
+import { ANSWER_MS } from '../account-parts.ts'
+import { readReserves } from '../pool-reserves.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 import { readPageCursor, writePageCursor } from '../page-cursor.ts'
-import { ageLimit, knownFacts, type AgeLimit, type KnownFacts } from '../known-mint.ts'
+import { knownFacts, type AgeLimit } from '../known-mint.ts'
 import { address, paging } from '../parameters.ts'
 
 const DAY = 86_400
@@ -23,7 +25,7 @@ export const tokenPools = endpoint({
   tag: 'Tokens',
   summary: 'Pools of a token',
   description:
-    'The pools, curves and markets of a token, the most recently first seen one first. Reserves are those after the newest trade, if it states them. A pool is listed under its token; a pool of two tokens under both. Empty for an unknown token.',
+    'The pools, curves and markets of a token, the most recently first seen one first. Reserves are those of the accounts at confirmed, or those after the newest trade where it is newer and states them. The accounts are waited for up to 1 s; `reserves_reason` says why they are missing or old. A pool is listed under its token; a pool of two tokens under both. Empty for an unknown token.',
   scope: 'data:read',
   params: z.object({ mint: address.describe('The token') }),
   query: z.object({ limit, order, after }),
@@ -32,7 +34,7 @@ export const tokenPools = endpoint({
   examples: [{ name: 'Pools of wrapped SOL', params: { mint: WSOL }, query: { limit: '10' } }]
 })
 
-type Deps = Pick<AppDeps, 'storage' | 'cash' | 'accounts'>
+type Deps = Pick<AppDeps, 'storage' | 'cash' | 'accounts' | 'clock'>
 
 export const tokenPoolRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   const { storage } = deps
@@ -76,17 +78,27 @@ export async function poolBodies(
   deps: Deps
 ): Promise<PoolBodies> {
   const now = head?.blockTime ?? 0
-  const [{ symbols, limits }, days] = await Promise.all([
+  const [{ symbols, decimals }, reserves, days] = await Promise.all([
     symbolsOf(rows, deps),
+    readReserves(deps.accounts, rows),
     Promise.all(rows.map((row) => dayOf(row, now, deps.storage)))
   ])
+  const nowMs = deps.clock.now()
+  const decimalsOf = (mint: Pubkey): number | null => decimals.get(pubkeyMapKey(mint)) ?? null
   const symbolOf = (mint: Pubkey): string | null => symbols.get(pubkeyMapKey(mint)) ?? null
   const bodies = rows.map((row, index) => {
     const sides = { base: symbolOf(row.base), quote: symbolOf(row.quote) }
-    return poolBody(row, windowOf(days[index] ?? [], now, DAY), sides, curve)
+    const known = {
+      ...row,
+      baseDecimals: row.baseDecimals ?? decimalsOf(row.base),
+      quoteDecimals: row.quoteDecimals ?? decimalsOf(row.quote)
+    }
+    const day = windowOf(days[index] ?? [], now, DAY)
+    return poolBody(known, day, sides, curve, reserves[index]!, nowMs)
   })
   const mints = rows.flatMap(({ base, quote }) => [base, quote])
-  return { bodies, unnamed: mints.filter((mint) => symbolOf(mint) === null), limits }
+  const unnamed = mints.filter((mint) => symbolOf(mint) === null)
+  return { bodies, unnamed, limits: deps.accounts === null ? {} : { maxAgeMs: ANSWER_MS } }
 }
 
 /** Reads the hours of a pool's last day; none if it did not trade then, so that old pools cost nothing. */
@@ -99,24 +111,28 @@ async function dayOf(
   return isTraded ? activity.range('pool', pool, windowHours(now, DAY)) : []
 }
 
-/** Returns the symbols of pools' mints: of cash from the configuration, of tokens from their accounts, else their launch. */
+/**
+ * Returns the symbols of pools' mints: of cash from the configuration, of tokens from their accounts, else their launch; and
+ * the decimals that the configuration or the accounts state.
+ */
 async function symbolsOf(
   pools: readonly PoolRow[],
   { storage, cash, accounts }: Deps
 ): Promise<{
   readonly symbols: Map<string, string | null>
-  readonly limits: AgeLimit
+  readonly decimals: Map<string, number | null>
 }> {
   const mints = new Map<string, Pubkey>()
   for (const { base, quote } of pools) for (const mint of [base, quote]) mints.set(pubkeyMapKey(mint), mint)
-  const read: KnownFacts[] = []
+  const decimals = new Map<string, number | null>()
   const symbols = [...mints].map(async ([key, mint]) => {
-    const listed = cash.of(mint)?.symbol ?? null
-    if (listed !== null) return [key, listed] as const
+    const listed = cash.of(mint)
+    decimals.set(key, listed?.decimals ?? null)
+    if (listed?.symbol != null) return [key, listed.symbol] as const
     const known = knownFacts(accounts, mint)
-    read.push(known)
+    if (known.facts !== null) decimals.set(key, known.facts.account.decimals)
     const symbol = known.facts?.names?.symbol ?? (await storage.launches.get(mint))?.symbol ?? null
     return [key, symbol] as const
   })
-  return { symbols: new Map(await Promise.all(symbols)), limits: ageLimit(read) }
+  return { symbols: new Map(await Promise.all(symbols)), decimals }
 }

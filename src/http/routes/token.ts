@@ -32,9 +32,9 @@ export const tokenRoutes: FastifyPluginAsync<
   serveCached(app, token, async ({ params: { mint }, head }) => {
     const now = head?.blockTime ?? 0
     const read = knownFacts(accounts, mint)
-    const [row, { launch, curve, pair, value }, hours] = await Promise.all([
+    const [row, { launch, curve, pair, value, liquidity }, hours] = await Promise.all([
       storage.tokens.get(mint),
-      readPricedToken(storage, mint, read),
+      readPricedToken(storage, mint, read, accounts),
       storage.activity.range('mint', mint, windowHours(now, TOKEN_WINDOWS['24h']))
     ])
     const known = cash.of(mint)
@@ -55,10 +55,13 @@ export const tokenRoutes: FastifyPluginAsync<
     const of = (window: TokenWindow) => windowOf(hours, now, TOKEN_WINDOWS[window], lastUsd)
     const windows = { '5m': of('5m'), '1h': of('1h'), '6h': of('6h'), '24h': of('24h') }
     return {
-      body: tokenBody({ mint, metadata, token: row, launch, curve, pair, value }, windows),
+      body: tokenBody(
+        { mint, metadata, token: row, launch, curve, pair, value, liquiditySlot: liquidity.slot },
+        windows
+      ),
       dependsOn: [mint],
       changesWith: 'minute',
-      ...ageLimit([read])
+      ...ageLimit([read, liquidity])
     }
   })
 }

@@ -19,7 +19,7 @@ t.test('a block decoded in turns gives what it gives at once', async (t) => {
     at.entries.map(({ txIndex, event }) => [txIndex, event.kind, event.ixIndex])
   )
   t.strictSame(inTurns.notes, at.notes)
-  t.strictSame(await decodeInTurns([]), { entries: [], notes: [] })
+  t.strictSame(await decodeInTurns([]), { entries: [], notes: [], openFees: [] })
 })
 
 t.test('other work has its turn while a long block is decoded', async (t) => {

@@ -1,0 +1,161 @@
+import { isZeroPubkey } from '../../chain/pubkey.ts'
+import { NATIVE_MINT } from '../../chain/token-accounts.ts'
+import { ratio } from '../../market/amount.ts'
+import { curveCourse } from '../../market/curve-course.ts'
+import type { CurveStatus } from '../../market/registry-rows.ts'
+import { isKind, keyAt, u128At, u64At } from '../account-fields.ts'
+import type { AccountSet } from '../account-set.ts'
+import type { Account } from '../ports.ts'
+import { refused, type Refused } from '../refused.ts'
+import type { PoolState } from './pool-state.ts'
+
+// Sources: pump-fun/pump-public-docs; Raydium's LaunchLab interface 0.2.0; MeteoraAg/dynamic-bonding-curve 0.1.10;
+// IDL_V4 of @wen-moon-ser/moonshot-sdk.
+
+const NO_LAUNCHPAD = refused('is no curve of its launchpad')
+
+/** Reads a curve of Pump.fun, of any version of its account. The account does not name the token. */
+export function readPumpfunCurve({ data }: Account): PoolState | Refused {
+  if (!isKind(data, '17b7f83760d8ac60', 49)) return NO_LAUNCHPAD
+  const [virtualBase, virtualQuote, realBase, realQuote] = reserves(data, 8)
+  const stated = data.length >= 115 ? keyAt(data, 83) : NATIVE_MINT
+  const quote = isZeroPubkey(stated) ? NATIVE_MINT : stated
+  const isComplete = data[48] === 1
+  const all = { virtualBase, virtualQuote, realBase, realQuote }
+  const course = curveCourse(all)
+  return {
+    kind: 'pool',
+    sides: [
+      { mint: null, vault: null, reserve: realBase },
+      { mint: quote, vault: null, reserve: realQuote }
+    ],
+    curve: {
+      status: isComplete ? 'graduating' : 'bonding',
+      reserves: all,
+      progressPct: isComplete ? 100 : (course?.progressPct ?? null),
+      targetQuote: isComplete ? null : (course?.targetQuote ?? null),
+      rawPrice: null
+    }
+  }
+}
+
+const LAUNCHLAB_STATUSES: readonly CurveStatus[] = ['bonding', 'graduating', 'graduated']
+/** Curve type of a constant product, in the configuration of LaunchLab. */
+const CONSTANT_PRODUCT = 0
+
+/**
+ * Reads a curve of Raydium LaunchLab. The account counts what was sold and raised. Its virtual reserves are a price only with
+ * the constant product, which the configuration tells.
+ */
+export function readLaunchlabCurve({ data }: Account, accounts: AccountSet): PoolState | Refused {
+  if (!isKind(data, 'f7ede3f5d7c3de46', 429)) return NO_LAUNCHPAD
+  const status = LAUNCHLAB_STATUSES[data[17]!]
+  if (status === undefined) return refused(`has status ${data[17]}`)
+  const [forSale, startBase, startQuote, sold] = reserves(data, 29)
+  const raised = u64At(data, 61)
+  if (sold > forSale) return refused('has sold more than it had')
+  const config = accounts.get(keyAt(data, 141))
+  const isProduct =
+    config !== null && isKind(config.data, '95089ccaa0fcb0d9', 17) && config.data[16] === CONSTANT_PRODUCT
+  const virtual =
+    isProduct && sold < startBase ? { virtualBase: startBase - sold, virtualQuote: startQuote + raised } : {}
+  const isOver = status === 'graduated'
+  return {
+    kind: 'pool',
+    sides: [
+      { mint: keyAt(data, 205), vault: keyAt(data, 269), reserve: isOver ? null : forSale - sold },
+      { mint: keyAt(data, 237), vault: keyAt(data, 301), reserve: isOver ? null : raised }
+    ],
+    curve: {
+      status,
+      reserves: { realBase: forSale - sold, realQuote: raised, ...virtual },
+      progressPct: status === 'bonding' ? (forSale === 0n ? null : 100 * ratio(sold, forSale)) : 100,
+      targetQuote: u64At(data, 69),
+      rawPrice: null
+    }
+  }
+}
+
+/** Statuses by `migration_progress`: before the end, after it, vested tokens locked, pool created. */
+const DBC_STATUSES: readonly CurveStatus[] = ['bonding', 'graduating', 'graduating', 'graduated']
+
+/**
+ * Reads a curve of Meteora DBC, with or without transfer hook. Its segments are in the configuration, which also names the
+ * quote and how much of it completes the curve: progress is the raised part of that.
+ */
+export function readDbcCurve({ data }: Account, accounts: AccountSet): PoolState | Refused {
+  if (!isKind(data, 'd5e005d16245775c', 424) && !isKind(data, 'eddbb8172abda923', 424)) return NO_LAUNCHPAD
+  const status = data[305] === 1 ? 'graduated' : DBC_STATUSES[data[308]!]
+  if (status === undefined) return refused(`has migration progress ${data[308]}`)
+  const config = accounts.get(keyAt(data, 72))
+  if (config === null || !isKind(config.data, '1a6c0e7b74e6812b', 1048))
+    return refused('names a configuration that cannot be read')
+  const [realBase, realQuote] = reserves(data, 232)
+  const target = u64At(config.data, 264)
+  const isOver = status === 'graduated'
+  const root = Number(u128At(data, 280)) / 2 ** 64
+  const raised = target === 0n ? null : Math.min(100, 100 * ratio(realQuote, target))
+  return {
+    kind: 'pool',
+    sides: [
+      { mint: keyAt(data, 136), vault: keyAt(data, 168), reserve: isOver ? null : realBase },
+      { mint: keyAt(config.data, 8), vault: keyAt(data, 200), reserve: isOver ? null : realQuote }
+    ],
+    curve: {
+      status,
+      reserves: { realBase, realQuote },
+      progressPct: status === 'bonding' ? raised : 100,
+      targetQuote: target === 0n ? null : target,
+      rawPrice: root === 0 ? null : root * root
+    }
+  }
+}
+
+/** Curve type of Moonshot's first constant product, and its virtual reserves at the start: tokens of 9 decimals, lamports. */
+const MOONSHOT_PRODUCT = 1
+const MOONSHOT_TOKENS = 1_073_000_000_000_000_000n
+const MOONSHOT_LAMPORTS = 30_000_000_000n
+
+/**
+ * Reads a curve of Moonshot in SOL. The account states the tokens that it has left. With the constant product of version 1
+ * they determine the lamports; other curves leave them open. Where the market capitalisation completes it is not computed.
+ */
+export function readMoonshotCurve({ data }: Account): PoolState | Refused {
+  if (!isKind(data, '085b531c84d8f816', 82)) return NO_LAUNCHPAD
+  if (data[57] !== 0) return refused(`is paid in currency ${data[57]}`)
+  const [supply, held] = reserves(data, 8)
+  if (held > supply) return refused('holds more than the supply')
+  const sold = supply - held
+  const isProduct = data[58] === MOONSHOT_PRODUCT && data[56] === 9 && sold < MOONSHOT_TOKENS
+  const virtualBase = MOONSHOT_TOKENS - sold
+  const virtualQuote = isProduct ? (MOONSHOT_TOKENS * MOONSHOT_LAMPORTS) / virtualBase : 0n
+  // A curve that gave its tokens away has migrated.
+  const isOver = held === 0n
+  const known = isProduct && !isOver
+  const realQuote = known ? virtualQuote - MOONSHOT_LAMPORTS : null
+  return {
+    kind: 'pool',
+    sides: [
+      { mint: keyAt(data, 24), vault: null, reserve: isOver ? null : held },
+      { mint: NATIVE_MINT, vault: null, reserve: realQuote }
+    ],
+    curve: {
+      status: isOver ? 'graduated' : 'bonding',
+      reserves: {
+        realBase: held,
+        ...(realQuote !== null && { realQuote, virtualBase, virtualQuote })
+      },
+      progressPct: isOver ? 100 : null,
+      targetQuote: null,
+      rawPrice: null
+    }
+  }
+}
+
+/** Reads four consecutive u64 fields, as far as they are wanted. */
+const reserves = (data: Uint8Array, at: number): [bigint, bigint, bigint, bigint] => [
+  u64At(data, at),
+  u64At(data, at + 8),
+  u64At(data, at + 16),
+  u64At(data, at + 24)
+]

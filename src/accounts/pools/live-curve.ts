@@ -1,0 +1,97 @@
+import { isRefused } from '../optional-key.ts'
+import type { AccountParts } from '../parts.ts'
+import { orientedSides, type CurveState } from './pool-state.ts'
+import type { CurveReserves } from '../../chain/events.ts'
+import { isWrappedSol, SOL_DECIMALS } from '../../market/cash.ts'
+import { priceOf } from '../../market/price.ts'
+import type { CurveRow, CurveStatus } from '../../market/registry-rows.ts'
+
+/** Where the state of a curve is from, and why it is not fresh from its account. */
+export interface CurveOrigin {
+  readonly from: 'account' | 'event'
+  readonly slot: number
+  /** When the account was read, by the clock of the service; null for an event. */
+  readonly readAtMs: number | null
+  /** Null where the state is fresh, or an event is newer than a fresh account, or the curve has ended. */
+  readonly reason: string | null
+}
+
+export interface LiveCurve {
+  readonly row: CurveRow
+  readonly origin: CurveOrigin
+}
+
+/** A curve as its events leave it. */
+export const curveOfEvents = (row: CurveRow, reason: string | null = null): LiveCurve => ({
+  row,
+  origin: { from: 'event', slot: row.slot, readAtMs: null, reason }
+})
+
+/**
+ * Returns a curve as its account states it, or as its newest event does where that is newer. Nothing is read of a curve that
+ * has migrated. Waits for the node as long as `PoolDirectory.within` does.
+ */
+export async function readCurve(
+  accounts: Pick<AccountParts, 'pools'> | null,
+  row: CurveRow
+): Promise<LiveCurve> {
+  if (row.status === 'graduated') return curveOfEvents(row)
+  if (accounts === null) return curveOfEvents(row, 'this process has no node to read accounts from')
+  const [answer] = await accounts.pools.within([{ pool: row.curve, venue: row.platform }])
+  const { known, fault } = answer!
+  if (known === null) return curveOfEvents(row, fault)
+  const { state } = known.reading
+  if (isRefused(state)) return curveOfEvents(row, `the account ${state.reason}`)
+  const quote = row.quote ?? state.sides[1].mint
+  if (state.curve === null || quote === null || orientedSides(state, row.mint, quote) === null)
+    return curveOfEvents(row, 'the account is of another curve')
+  if (known.slot < row.slot) return curveOfEvents(row, fault)
+  const origin = { from: 'account', slot: known.slot, readAtMs: known.readAtMs, reason: fault } as const
+  return { row: withState({ ...row, quote }, state.curve), origin }
+}
+
+const RANK: Readonly<Record<CurveStatus, number>> = { bonding: 0, graduating: 1, graduated: 2 }
+
+/**
+ * Adds a state that is not older to a curve. What the account leaves open stays as events state it while the account shows
+ * the same reserves; after that it is unknown.
+ */
+export function withState(row: CurveRow, state: CurveState): CurveRow {
+  const isSame = agrees(row.reserves, state.reserves)
+  const reserves = isSame ? { ...row.reserves, ...state.reserves } : state.reserves
+  const status = RANK[state.status] > RANK[row.status] ? state.status : row.status
+  const isSol = row.quote !== null && isWrappedSol(row.quote)
+  const about = {
+    ...row,
+    reserves,
+    status,
+    quoteDecimals: row.quoteDecimals ?? (isSol ? SOL_DECIMALS : null)
+  }
+  return {
+    ...about,
+    progressPct: state.progressPct ?? (isSame || status !== 'bonding' ? row.progressPct : null),
+    targetQuote: state.targetQuote ?? row.targetQuote,
+    price: status === 'bonding' ? (spotOf(about, state) ?? row.price) : row.price
+  }
+}
+
+/** Whether every reserve that both state is the same, and there is one. */
+function agrees(one: CurveReserves, other: CurveReserves): boolean {
+  const names = ['realBase', 'realQuote', 'virtualBase', 'virtualQuote'] as const
+  const both = names.filter((name) => one[name] !== undefined && other[name] !== undefined)
+  return both.length > 0 && both.every((name) => one[name] === other[name])
+}
+
+/** Returns the price of the next token, in human units. */
+function spotOf(
+  { mint, quote, decimals, quoteDecimals, reserves }: CurveRow,
+  { rawPrice }: CurveState
+): number | null {
+  if (quote === null || decimals === null || quoteDecimals === null) return null
+  const { virtualBase, virtualQuote } = reserves
+  if (virtualBase !== undefined && virtualQuote !== undefined) {
+    const cash = { mint: quote, decimals: quoteDecimals, amount: virtualQuote }
+    return priceOf(cash, { mint, decimals, amount: virtualBase })
+  }
+  return rawPrice === null ? null : rawPrice * 10 ** (decimals - quoteDecimals)
+}

@@ -1,0 +1,66 @@
+import { isRefused } from '../optional-key.ts'
+import type { Pubkey } from '../../chain/pubkey.ts'
+import type { PoolRow } from '../../market/registry-rows.ts'
+import type { KnownPool } from './pool-directory.ts'
+import { orientedSides } from './pool-state.ts'
+
+/** The reserves of a pool, of its accounts or of its newest trade, whichever is newer. */
+export interface PoolReserves {
+  /** In base units; each null when unknown. */
+  readonly base: bigint | null
+  readonly quote: bigint | null
+  readonly from: 'account' | 'trade' | null
+  readonly slot: number | null
+  /** When the accounts were read, by the clock of the service; null for those of a trade. */
+  readonly readAtMs: number | null
+  /** Why they are not fresh from accounts; null where they are, or where a newer trade states them. */
+  readonly reason: string | null
+  readonly baseVault: Pubkey | null
+  readonly quoteVault: Pubkey | null
+}
+
+/** Chooses between what the accounts of a pool say and what its newest trade states. */
+export function reservesOf(row: PoolRow, known: KnownPool | null, fault: string | null): PoolReserves {
+  const { baseVault, quoteVault, reserves, lastTrade } = row
+  const traded = reserves === null || lastTrade === null ? null : { ...reserves, slot: lastTrade.slot }
+  const read = readSides(row, known)
+  const vaults = {
+    baseVault: baseVault ?? read.sides?.base.vault ?? null,
+    quoteVault: quoteVault ?? read.sides?.quote.vault ?? null
+  }
+  if (traded !== null && (read.sides === null || known === null || known.slot < traded.slot)) {
+    const { base, quote, slot } = traded
+    // A trade that is newer than a fresh reading is the newest that there is.
+    const reason = read.sides === null ? (fault ?? read.reason) : fault
+    return { ...vaults, base, quote, from: 'trade', slot, readAtMs: null, reason }
+  }
+  if (read.sides === null || known === null) {
+    const nothing = { base: null, quote: null, from: null, slot: null, readAtMs: null }
+    return { ...vaults, ...nothing, reason: fault ?? read.reason }
+  }
+  const { base, quote } = read.sides
+  return {
+    ...vaults,
+    base: base.reserve,
+    quote: quote.reserve,
+    from: 'account',
+    slot: known.slot,
+    readAtMs: known.readAtMs,
+    reason: fault
+  }
+}
+
+function readSides({ base, quote }: PoolRow, known: KnownPool | null) {
+  if (known === null) return { sides: null, reason: 'its accounts have not been read' }
+  const { state } = known.reading
+  if (isRefused(state)) return { sides: null, reason: `the account ${state.reason}` }
+  const sides = orientedSides(state, base, quote)
+  if (sides === null) return { sides: null, reason: 'the account is of other mints' }
+  const isOpen = sides.base.reserve !== null || sides.quote.reserve !== null
+  return isOpen ? { sides, reason: null } : { sides: null, reason: 'its funds have gone to a pool' }
+}
+
+/** Returns a pool with other reserves; null where one of them is not known. */
+export function withReserves(row: PoolRow, { base, quote }: Pick<PoolReserves, 'base' | 'quote'>): PoolRow {
+  return { ...row, reserves: base === null || quote === null ? null : { base, quote } }
+}

@@ -1,0 +1,97 @@
+import type { Clock } from '../../ports.ts'
+import { describeFault, NodeError } from '../../node/node-fault.ts'
+import { AccountDirectory, type Known } from '../account-directory.ts'
+import type { AccountNode } from '../ports.ts'
+import { readPools, type PoolReading } from './pool-reader.ts'
+import type { PoolSubject } from './pool-state.ts'
+
+/** Milliseconds for which a reading answers without a request. Chosen: five slots; reserves change with every trade. */
+export const FRESH_MS = 2_000
+/** Milliseconds after which a reading that was peeked at is read again, as for mints. */
+const REFRESH_MS = 10_000
+/** Milliseconds that an answer waits for the node. Chosen: half of the time that an answer may take. */
+export const POOL_WAIT_MS = 1_000
+/** Accounts of a pool that has not been read: itself and two vaults. */
+const USUAL_ACCOUNTS = 3
+
+export type KnownPool = Known<PoolReading>
+
+/** The reading of a pool, and why it is not fresh; null where it is. */
+export interface PoolAnswer {
+  readonly known: KnownPool | null
+  readonly fault: string | null
+}
+
+export interface PoolDirectoryOptions {
+  readonly node: AccountNode
+  readonly clock: Clock
+  /** Limit of the cache. */
+  readonly bytesMax: number
+}
+
+/** States of pools, cached and read in batches. */
+export class PoolDirectory extends AccountDirectory<PoolSubject, PoolReading> {
+  readonly #clock: Clock
+
+  constructor({ node, clock, bytesMax }: PoolDirectoryOptions) {
+    super({
+      clock,
+      bytesMax,
+      freshMs: FRESH_MS,
+      refreshMs: REFRESH_MS,
+      addressOf: ({ pool }) => pool,
+      accountsOf: (_, cached) => (cached === null ? USUAL_ACCOUNTS : 1 + cached.accounts.length),
+      bytesOf: ({ accounts }) => 900 + 100 * accounts.length,
+      read: async (subjects, signal) => {
+        const asks = subjects.map((subject) => ({
+          subject,
+          accounts: this.peek(subject)?.reading.accounts ?? []
+        }))
+        return readPools(node, asks, signal)
+      }
+    })
+    this.#clock = clock
+  }
+
+  /**
+   * Returns the states of pools in the order given: fresh ones, or what is cached where the node does not answer within
+   * `POOL_WAIT_MS`. Within `PAUSE_MS` of a failed read it does not wait. Never rejects.
+   */
+  async within(subjects: readonly PoolSubject[]): Promise<readonly PoolAnswer[]> {
+    const stale = subjects.filter((subject) => this.fresh(subject) === null)
+    if (stale.length === 0) return subjects.map((subject) => ({ known: this.peek(subject), fault: null }))
+    const faults = this.isPaused ? this.#refused(stale) : await this.#awaited(stale)
+    return subjects.map((subject) => ({ known: this.peek(subject), fault: faults.get(subject) ?? null }))
+  }
+
+  #refused(subjects: readonly PoolSubject[]): Map<PoolSubject, string> {
+    const reason = this.lastFault === null ? 'the node does not answer' : faultText(this.lastFault)
+    return new Map(subjects.map((subject) => [subject, reason]))
+  }
+
+  /** Waits for the reads of pools; returns those that failed or did not end in time. */
+  async #awaited(subjects: readonly PoolSubject[]): Promise<Map<PoolSubject, string>> {
+    const open = new Map(
+      subjects.map((subject) => [subject, `the node did not answer within ${POOL_WAIT_MS} ms`])
+    )
+    const reads = subjects.map(async (subject) => {
+      try {
+        await this.urgently(subject)
+        open.delete(subject)
+      } catch (error) {
+        if (!(error instanceof NodeError)) throw error
+        open.set(subject, faultText(error))
+      }
+    })
+    const { promise: late, resolve } = Promise.withResolvers<void>()
+    const timer = this.#clock.setTimeout(resolve, POOL_WAIT_MS)
+    try {
+      await Promise.race([Promise.all(reads), late])
+    } finally {
+      this.#clock.clearTimeout(timer)
+    }
+    return new Map(open)
+  }
+}
+
+const faultText = ({ fault }: NodeError): string => `the node failed: ${describeFault(fault)}`

@@ -1,0 +1,106 @@
+import {
+  distinctPubkeys,
+  pubkeyFromBase58,
+  pubkeyMapKey,
+  samePubkey,
+  type Pubkey
+} from '../../chain/pubkey.ts'
+import type { VenueId } from '../../chain/venue-id.ts'
+import { VENUES } from '../../chain/venues.ts'
+import { AccountSet } from '../account-set.ts'
+import { ACCOUNTS_AT_ONCE } from '../node-client.ts'
+import type { Account, AccountNode } from '../ports.ts'
+import { refused, type Refused } from '../refused.ts'
+import { readDbcCurve, readLaunchlabCurve, readMoonshotCurve, readPumpfunCurve } from './launch-curves.ts'
+import type { PoolState, PoolSubject } from './pool-state.ts'
+import { readSharedVaultPool } from './shared-vault-pool.ts'
+import { readVaultPool, VAULT_POOLS } from './vault-pools.ts'
+
+/** Requests in a row for one pool: its account, what that names, and what those name. One more finds nothing new. */
+const ROUNDS_MAX = 4
+
+/** The outcome of reading a pool: its state, or why it has none; with the further accounts that it took. */
+export interface PoolReading {
+  readonly state: PoolState | Refused
+  readonly accounts: readonly Pubkey[]
+}
+
+/** A pool to read. `accounts` are those that an earlier reading took besides the pool's own. */
+export interface PoolAsk {
+  readonly subject: PoolSubject
+  readonly accounts: readonly Pubkey[]
+}
+
+type Reader = (account: Account, accounts: AccountSet) => PoolState | Refused
+
+const CURVES: Partial<Readonly<Record<VenueId, Reader>>> = {
+  pumpfun: readPumpfunCurve,
+  'raydium-launchlab': readLaunchlabCurve,
+  'meteora-dbc': readDbcCurve,
+  moonshot: readMoonshotCurve,
+  'meteora-damm-v1': readSharedVaultPool
+}
+
+const PROGRAMS: ReadonlyMap<VenueId, readonly Pubkey[]> = new Map(
+  VENUES.map(({ id, programs }) => [id, programs.map(pubkeyFromBase58)])
+)
+
+/** Reads a pool from accounts of one slot; if `accounts` then wants more, the result does not count. */
+export function readPool({ pool, venue }: PoolSubject, accounts: AccountSet): PoolState | Refused {
+  const account = accounts.get(pool)
+  if (account === null) return refused('does not exist')
+  if (PROGRAMS.get(venue)?.some((program) => samePubkey(program, account.owner)) !== true)
+    return refused('is owned by another program')
+  const vaultPool = VAULT_POOLS[venue]
+  if (vaultPool !== undefined) return readVaultPool(vaultPool, account, accounts)
+  return CURVES[venue]?.(account, accounts) ?? refused('is of a venue whose accounts are not read')
+}
+
+/**
+ * Reads pools in the order given, each from accounts of one slot. A pool whose accounts are known takes one request, with
+ * others; a new one a second or third. Rejects like the node.
+ */
+export async function readPools(
+  node: AccountNode,
+  asks: readonly PoolAsk[],
+  signal: AbortSignal
+): Promise<readonly { readonly reading: PoolReading; readonly slot: number }[]> {
+  const found: { reading: PoolReading; slot: number }[] = []
+  let open = asks.map((ask, place) => ({ ...ask, place }))
+  for (let round = 1; open.length > 0; round++) {
+    const next: typeof open = []
+    const batches = batchesOf(open).map(async (batch) => {
+      const addresses = distinctPubkeys(batch.flatMap(({ subject, accounts }) => [subject.pool, ...accounts]))
+      const { slot, accounts } = await node.accounts(addresses, signal)
+      const known = new Map(addresses.map((address, at) => [pubkeyMapKey(address), accounts[at] ?? null]))
+      for (const ask of batch) {
+        const set = new AccountSet(known)
+        const state = readPool(ask.subject, set)
+        const { wanted } = set
+        if (wanted.length === 0) found[ask.place] = { reading: { state, accounts: ask.accounts }, slot }
+        else if (round < ROUNDS_MAX) next.push({ ...ask, accounts: [...ask.accounts, ...wanted] })
+        else
+          found[ask.place] = { reading: { state: refused('names ever more accounts'), accounts: [] }, slot }
+      }
+    })
+    await Promise.all(batches)
+    open = next
+  }
+  return found
+}
+
+/** Divides pools into requests: all accounts of a pool are in one, so that they are of one slot. */
+function batchesOf<A extends PoolAsk>(asks: readonly A[]): A[][] {
+  const batches: A[][] = []
+  let room = 0
+  for (const ask of asks) {
+    const size = 1 + ask.accounts.length
+    if (batches.length === 0 || size > room) {
+      batches.push([])
+      room = ACCOUNTS_AT_ONCE
+    }
+    batches.at(-1)!.push(ask)
+    room -= size
+  }
+  return batches
+}

@@ -1,0 +1,134 @@
+import { epochOf, type EpochSchedule } from '../chain/epoch-schedule.ts'
+import { distinctPubkeys, pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
+import { NO_FEE, type TransferFeeLookup } from '../chain/transfer-fee.ts'
+import { SecondChanceCache } from '../memory/second-chance-cache.ts'
+import { NodeError } from '../node/node-fault.ts'
+import type { Clock } from '../ports.ts'
+import { readMintAccount } from './mint-account.ts'
+import { ACCOUNTS_AT_ONCE } from './node-client.ts'
+import { isRefused } from './optional-key.ts'
+import type { Account, AccountNode } from './ports.ts'
+import { knownFeeAt, type TransferFeeConfig } from './transfer-fee.ts'
+
+/** Milliseconds that a block waits for the node. Chosen: two to three slots, which ingest catches up with at once. */
+export const FEE_WAIT_MS = 1_000
+/** Milliseconds without reads after a failed one. Chosen: a node that is away delays ingest by a tenth at most. */
+export const FEE_PAUSE_MS = 10_000
+/** Milliseconds after which a mint that was not there is looked for again. */
+const ABSENT_MS = 60_000
+/** Bytes of the cache. Chosen: 10,000 mints, several times as many as have a fee and trade on a day. */
+const BYTES_MAX = 4 * 2 ** 20
+const ENTRY_BYTES = 200
+
+/** Reads what transfer fees are known from. */
+export type FeeNode = Pick<AccountNode, 'accounts' | 'epochSchedule'>
+
+/** A mint as it was read: `none` without a transfer fee, `unclear` where a fee of earlier epochs cannot be excluded. */
+interface KnownConfig {
+  readonly config: TransferFeeConfig | 'none' | 'unclear' | 'absent'
+  readonly readEpoch: bigint
+  readonly readAtMs: number
+}
+
+/**
+ * The transfer fees of Token-2022 mints, for the decoder. Configurations are read as blocks need them, and cached.
+ *
+ * F1. A fee is told for an epoch only if the configuration determines it (`knownFeeAt`). It was fixed before that epoch began,
+ *     so whenever a block is decoded, it decodes to the same, or to less while a configuration cannot be read.
+ * F2. While the node is away no fee is told that is not cached: its events stay held back and are counted.
+ * F3. A block waits `FEE_WAIT_MS` at most, and within `FEE_PAUSE_MS` of a failed read not at all.
+ */
+export class TransferFees {
+  readonly #clock: Clock
+  readonly #cache = new SecondChanceCache<KnownConfig>(BYTES_MAX)
+  #node: FeeNode | null = null
+  #schedule: EpochSchedule | null = null
+  #pausedUntilMs = -Infinity
+  /** Reads that failed, or did not end in time. */
+  failed = 0
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Mints in the cache. */
+  get size(): number {
+    return this.#cache.size
+  }
+
+  /** Sets the node to ask; null while there is none. */
+  connect(node: FeeNode | null): void {
+    this.#node = node
+  }
+
+  /** Returns the fees that are known for a slot's epoch; null where none is. */
+  at(slot: number): TransferFeeLookup | null {
+    if (this.#schedule === null) return null
+    const epoch = epochOf(slot, this.#schedule)
+    return (mint) => {
+      const known = this.#cache.get(pubkeyMapKey(mint))
+      if (known === undefined || typeof known.config !== 'object')
+        return known?.config === 'none' ? NO_FEE : null
+      return knownFeeAt(known.config, epoch, known.readEpoch)
+    }
+  }
+
+  /**
+   * Reads the configurations of mints that the epoch of a slot needs, up to 100; tells whether any was read. Never rejects, and
+   * waits for the node as F3 says.
+   */
+  async load(mints: readonly Pubkey[], slot: number): Promise<boolean> {
+    const node = this.#node
+    const now = this.#clock.now()
+    if (node === null || now < this.#pausedUntilMs) return false
+    const wanted = distinctPubkeys(mints)
+      .filter((mint) => this.#isWanted(mint, slot, now))
+      .slice(0, ACCOUNTS_AT_ONCE)
+    if (wanted.length === 0) return false
+    const end = new AbortController()
+    const late = new NodeError('node', { kind: 'timeout', afterMs: FEE_WAIT_MS })
+    const timer = this.#clock.setTimeout(() => end.abort(late), FEE_WAIT_MS)
+    const aborted = new Promise<never>((_, reject) =>
+      end.signal.addEventListener('abort', () => reject(end.signal.reason as Error), { once: true })
+    )
+    try {
+      await Promise.race([this.#read(node, wanted, end.signal), aborted])
+      return true
+    } catch {
+      this.failed++
+      this.#pausedUntilMs = this.#clock.now() + FEE_PAUSE_MS
+      return false
+    } finally {
+      this.#clock.clearTimeout(timer)
+    }
+  }
+
+  /** Whether reading a mint may tell more of a slot's epoch than its cached configuration. */
+  #isWanted(mint: Pubkey, slot: number, now: number): boolean {
+    const known = this.#cache.get(pubkeyMapKey(mint))
+    if (known === undefined || this.#schedule === null) return true
+    if (known.config === 'absent') return now - known.readAtMs >= ABSENT_MS
+    const epoch = epochOf(slot, this.#schedule)
+    if (typeof known.config !== 'object' || epoch <= known.readEpoch) return false
+    return knownFeeAt(known.config, epoch, known.readEpoch) === null
+  }
+
+  async #read(node: FeeNode, mints: readonly Pubkey[], signal: AbortSignal): Promise<void> {
+    const schedule = (this.#schedule ??= await node.epochSchedule(signal))
+    const { slot, accounts } = await node.accounts(mints, signal)
+    const readEpoch = epochOf(slot, schedule)
+    const readAtMs = this.#clock.now()
+    for (const [at, mint] of mints.entries()) {
+      const known = { config: configOf(accounts[at] ?? null), readEpoch, readAtMs }
+      this.#cache.set(pubkeyMapKey(mint), known, ENTRY_BYTES)
+    }
+  }
+}
+
+function configOf(account: Account | null): KnownConfig['config'] {
+  const mint = account === null ? null : readMintAccount(account)
+  if (mint === null || isRefused(mint)) return 'absent'
+  const { transferFee, closeAuthority } = mint.features
+  // A mint that may be closed can have been made again, with other extensions.
+  return transferFee ?? (closeAuthority === null ? 'none' : 'unclear')
+}

@@ -1,0 +1,59 @@
+import type { AccountParts } from '../accounts/parts.ts'
+import { reservesOf, withReserves, type PoolReserves } from '../accounts/pools/live-reserves.ts'
+import { isLaunchpad } from '../market/curves.ts'
+import type { PoolRow } from '../market/registry-rows.ts'
+import { ANSWER_MS } from './account-parts.ts'
+
+/** Milliseconds for which an answer with cached reserves may be repeated, as for mints. */
+const REPEATED_MS = 10_000
+
+/** Returns the reserves of pools in their order. Waits for the node as long as `PoolDirectory.within` does. */
+export async function readReserves(
+  accounts: Pick<AccountParts, 'pools'> | null,
+  rows: readonly PoolRow[]
+): Promise<readonly PoolReserves[]> {
+  if (accounts === null)
+    return rows.map((row) => reservesOf(row, null, 'this process has no node to read accounts from'))
+  const answers = await accounts.pools.within(rows)
+  return answers.map(({ known, fault }, at) => reservesOf(rows[at]!, known, fault))
+}
+
+/** Pools valued with what is cached of their accounts. */
+export interface ValuedPools {
+  readonly pools: readonly PoolRow[]
+  /** Slot of the oldest reading among them; null where all reserves are those of trades. */
+  readonly slot: number | null
+  /** Pools whose accounts are not read yet. */
+  readonly unread: readonly PoolRow[]
+  /** Milliseconds for which an answer from it may be repeated; undefined for no limit. */
+  readonly maxAgeMs: number | undefined
+}
+
+/**
+ * Adds cached reserves to the pools whose trades state none, without a request, and has those read in the background that are
+ * missing or old. A pool without a price, and a curve, is left as it is: its accounts would not value it.
+ */
+export function knownReserves(
+  accounts: Pick<AccountParts, 'pools'> | null,
+  rows: readonly PoolRow[]
+): ValuedPools {
+  const slots: number[] = []
+  const unread: PoolRow[] = []
+  const pools = rows.map((row) => {
+    if (accounts === null || row.reserves !== null || row.lastPrice === null || isLaunchpad(row.venue))
+      return row
+    accounts.pools.refresh(row)
+    const known = accounts.pools.peek(row)
+    if (known === null) unread.push(row)
+    const found = reservesOf(row, known, null)
+    if (found.slot !== null) slots.push(found.slot)
+    return withReserves(row, found)
+  })
+  const isBare = slots.length === 0 && unread.length === 0
+  return {
+    pools,
+    slot: slots.length === 0 ? null : Math.min(...slots),
+    unread,
+    maxAgeMs: isBare ? undefined : unread.length > 0 ? ANSWER_MS : REPEATED_MS
+  }
+}

@@ -1,0 +1,347 @@
+import { basename } from 'node:path'
+import t from 'tap'
+import { AccountSet } from '../../src/accounts/account-set.ts'
+import { CLOCK_SYSVAR, SYSVAR_OWNER } from '../../src/accounts/clock.ts'
+import { isRefused } from '../../src/accounts/optional-key.ts'
+import { readPool } from '../../src/accounts/pools/pool-reader.ts'
+import type { PoolState } from '../../src/accounts/pools/pool-state.ts'
+import type { Account } from '../../src/accounts/ports.ts'
+import { TOKEN_PROGRAM_KEYS } from '../../src/accounts/token-program.ts'
+import { pubkeyFromBase58, pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../../src/chain/pubkey.ts'
+import type { VenueId } from '../../src/chain/venue-id.ts'
+import { fixtureAccounts, fixtureFiles, testWithFixtures } from '../fixtures.ts'
+import { key, tokenAccountData } from './account-data.ts'
+
+const SOL = 'So11111111111111111111111111111111111111112'
+const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
+/** Tokens that the test puts into vaults that are not recorded. */
+const HELD = 10n ** 15n
+
+const text = (address: Pubkey | null): string | null => (address === null ? null : pubkeyToBase58(address))
+const stated = (owner: Pubkey, data: Uint8Array): Account => ({
+  lamports: 1n,
+  owner,
+  executable: false,
+  rentEpoch: 0n,
+  data
+})
+
+/** The recorded accounts of a folder by file name, without owner and address of the file. */
+const recorded = (folder: string): ReadonlyMap<string, Account> =>
+  new Map(
+    fixtureAccounts(folder).map(({ path, owner, data }) => [
+      basename(path, '.json'),
+      stated(pubkeyFromBase58(owner), data)
+    ])
+  )
+
+/** Reads a recorded pool, with further accounts by their address in base58. */
+function read(venue: VenueId, account: Account, more: Readonly<Record<string, Account>> = {}) {
+  const pool = key(7)
+  const known = new Map<string, Account | null>([[pubkeyMapKey(pool), account]])
+  for (const [address, each] of Object.entries(more)) known.set(pubkeyMapKey(pubkeyFromBase58(address)), each)
+  const set = new AccountSet(known)
+  return { state: readPool({ pool, venue }, set), wanted: set.wanted.map(pubkeyToBase58) }
+}
+
+function pool({ state, wanted }: ReturnType<typeof read>): PoolState {
+  if (isRefused(state)) throw new Error(`${state.reason}; wanted ${wanted.join(', ')}`)
+  return state
+}
+
+const sides = ({ sides }: PoolState) =>
+  sides.map(({ mint, vault, reserve }) => [text(mint), text(vault), reserve])
+const vaultOf = (mint: string, amount = HELD): Account =>
+  stated(
+    TOKEN_PROGRAM_KEYS['spl-token'],
+    tokenAccountData({ mint: pubkeyFromBase58(mint), owner: key(9), amount })
+  )
+
+/**
+ * Recorded pools: mints, vaults, and what the vaults owe, in base units; read off the bytes by a script of its own in another
+ * language. The catalogue of the recordings states mints and vaults of the whirlpool, and the mints of the PumpSwap pools.
+ */
+const POOLS: readonly (readonly [
+  venue: VenueId,
+  folder: string,
+  file: string,
+  mints: readonly [string, string],
+  vaults: readonly [string, string],
+  owed?: readonly [bigint, bigint]
+])[] = [
+  [
+    'orca-whirlpool',
+    'orca-whirlpool',
+    'whirlpool',
+    [SOL, 'DzkKGBw4njGApBJ4Bd2csCpm4rsdgEmkgivR7XZvENPv'],
+    ['6cS7s6TZuQofs1TPYSpZ51qGPQKnrxk6xWhW131MysXh', '25tSGzR5NcRpuoWKzWFTWfMaB1ijiaHP6HkqjxZNH72m']
+  ],
+  [
+    'raydium-clmm',
+    'raydium-clmm',
+    'pool_state',
+    [SOL, '4kzLMxfMZVf6UztzjMcAmyLfBYgFcr9FfpwusrqgEjiH'],
+    ['6G5MVC3hqo6oYyucP3F7HK5smyWye84AF8fLExDDMUNL', 'E1NAfa5JAcNdKEzFiU4SkzX5uVi34pNhLdCJCmjA7nN'],
+    [7_425_061n + 2_474_997n, 7_407_817_781n + 2_469_272_531n]
+  ],
+  [
+    'pumpswap',
+    'pumpswap',
+    'pool_211',
+    ['Rc3ktd4RvE72ddsdS97VrVko5KN9yQoktfFmF1xpump', SOL],
+    ['6sMLqrXH8BwDbD6QWqqJdkZS6PTMWsoxKCX6hLG4mQRe', 'A3WfMbwNa1bVoM5TEhE7Xj9H7zvJYkdAQmcg8ztGnTJr']
+  ],
+  [
+    'pumpswap',
+    'pumpswap',
+    'pool_270',
+    ['3EMheh5MPVWpAGDdXnGBgs6uaukKL29zv65uuXxspump', USDC],
+    ['4USMxnBPkU44DarRS9TabfjfxYCcZmsW8PVj9Du7fsC2', 'HrD176Q5JY8Q5gqv7ghsu74EabBbRKz2rD4UcSKDuq15']
+  ],
+  [
+    'pumpswap',
+    'pumpswap',
+    'pool_301',
+    ['A6Zpvj47pSin4YLdUWKRG92x5HGJjtD35sZmJQ6cpump', SOL],
+    ['7QtzvM1VFVRJMNVeSPNQ8kMzwpDDkPhEHDsV4VUrxiq5', '7j4nv9cYSye9gbdNtQyMTHNZD54V96BWqYQStaZ8i6xM']
+  ],
+  [
+    'meteora-dlmm',
+    'meteora-dlmm',
+    'lb_pair',
+    ['FzytSxQv6nBgH3dByVJtgMVg6rANTZaZPzU6dcRbpump', SOL],
+    ['7SWjpLPaLKxGogCY321XRFbiSiAkXSKh8q8qioGdu8N8', 'iiWfKZygJii3g8RrKyWVQJdc6CciK2xGpuD8aCbgqbS'],
+    [317_260_998_460n, 240_423_958n]
+  ],
+  [
+    'meteora-dlmm',
+    'meteora-dlmm',
+    'lb_pair_7t1sXtcsSJ8Yg8UKgZp7mjv3HQQ9KW5v8FJ9cfU34GT3',
+    ['6zgbwgsiQkNP6EXHx7gEXqgKGK4RPpFWvW2HFwi7pump', SOL],
+    ['BGeQw7CbY5Px7ud9h2JuCesCxJp1w6Dp2QzymEN79FXj', 'E2FvEpdoc51rBgbsXsJ3KpRrobxdjY1acdTDQe12vKsx']
+  ],
+  [
+    'meteora-dlmm',
+    'meteora-dlmm',
+    'lb_pair_8KvuP878qiUxsc5P8X6mmjcNU5hzj7LBXbRhDSca5ej9',
+    ['EBnaKqUAk6ut1nse3R19CHCfY4jHD5SWdxB1UxyuYsRu', SOL],
+    ['3Cq9PyepdsFa4djeHmVkhzwJ3QktXABn32RoYBiHY1Ea', '4sn42YWErUSaq6GMt2PJgPEL1UL84coawrfM5e5RBHqE']
+  ],
+  [
+    'meteora-dlmm',
+    'meteora-dlmm',
+    'lb_pair_8nXD5VHhcKpehJKLgbMAxQ2myCqbYZiCk77K7J4K1fFz',
+    ['GEy7ycaeocLsQWJftjTL6xF1UqmruMBBBh5PqBkXvrSv', 'Xsa62P5mvPszXL1krVUnU5ar38bBSVcWAB6fmPCo5Zu'],
+    ['EzAAoZowZgQ3hTruG1gJuMJyC4f7AgoinufAaTEGXz24', '14mCzhN1sP753FEAQp5Y2cXZRZ8W3gzSai8imSoRNDFq'],
+    [0n, 92n]
+  ],
+  [
+    'meteora-dlmm',
+    'meteora-dlmm',
+    '9t3EyC_lb_pair',
+    ['BBZU4HYvY4qMGE5MbWsVxGweGBZJqGRsgH8tAEAKusNk', '31iVdsS8fkURXg737XQwYhXVAuGv2vNYHjyDiURStkaU'],
+    ['DDVpGjEz7Ay6QSyCJX5FpJhnYYYFUJ5kNdwy3ZrQP9u6', '9LqVUn45rtZqMmNSr7wSpJUy2Qqd6VE5q3QN7t7oJL8v']
+  ],
+  [
+    'meteora-dlmm',
+    'meteora-dlmm',
+    'B5Eia4_lb_pair',
+    ['B4rGSdcBrmLEPUQXpZa91PMsRE3GqNcjLd6EMvM3yaj2', SOL],
+    ['HmAJViUS3iMSzuedDs1z4QxAPitnK8oNC6dwAaNrRTBE', '2LAbjR3C5pWMVKh7HUWyEZ6wwubHwHB6B91vu5jaB3mr']
+  ],
+  [
+    'meteora-damm-v2',
+    'meteora-damm-v2',
+    'pool_28BDU1aghznh8t9Z1imygPU2DrLzw34FC5V9MHYb3HSA',
+    ['G95DFf3fjMqvTraw2T5EduHshNsrrNcaEA4QsD1upump', USDC],
+    ['F1kEVM8CReUAce1heL5zPPr9QM8E88kzBHx4S4RzYcvs', 'J7YwHhYy4b3jtAY8gYX6Yx28nWyK4WY24RQ7YERHcqik'],
+    [0n, 484_908n]
+  ],
+  [
+    'meteora-damm-v2',
+    'meteora-damm-v2',
+    'pool_2hoh2jW3RLRLRrLagb6aWPL3txRMfWsgNstC4j2cdRhW',
+    ['RszpWXeCRFhKg2DV4MeCZYe1WEsZ6M5Wpgr5SyB1nat', SOL],
+    ['Gt1wT8DHH3xYbTXjHPnN5afEeX9V6dwnoRMBcQwApqYQ', '6iHffaBRnWGMSHTKevKb4CsvkfeFKyiFra1HmeybyDdi'],
+    [0n, 682_731_660n]
+  ],
+  [
+    'meteora-damm-v2',
+    'meteora-damm-v2',
+    'pool_4EqtnwiCSDJQJvVBrLh7pVdCxmo9rGKd66u4Esmq5Utt',
+    ['AoQGnPGXWHo9FfSVhPTmhJGvGXisEDwfaRPnDHHRpump', USDC],
+    ['iQLuymHJULfPQPqSdL2UGrsnM8EE9LwXcbt7V25m5pN', '97Rd8vTaWN5EejDdKjeKxSHDjKPsVU3cbAEWTmUnxLeP'],
+    [0n, 48_446_692n]
+  ],
+  [
+    'lifinity',
+    'lifinity-v2',
+    'amm',
+    ['7GCihgDB8fe6KNjn2MYtkzZcRjQy3t9GHdC8uHYmW2hr', USDC],
+    ['9xNYopD8DTGm2M489XavdnMshBYA81RqJeEPoTUB6sNL', 'HzFLZptVPTGd3bj1fNQXeUbpUxVm6t8f9i1BsuLo41zj']
+  ]
+]
+
+testWithFixtures(
+  t,
+  'recorded pools name their mints and vaults, and own what these do not owe',
+  async (t) => {
+    for (const [venue, folder, file, mints, vaults, owed = [0n, 0n]] of POOLS) {
+      const account = recorded(folder).get(file)!
+      t.same(read(venue, account).wanted, vaults, `${file}: the vaults are asked for`)
+      const held = { [vaults[0]]: vaultOf(mints[0]), [vaults[1]]: vaultOf(mints[1]) }
+      t.same(
+        sides(pool(read(venue, account, held))),
+        [0, 1].map((side) => [mints[side], vaults[side], HELD - owed[side]!]),
+        file
+      )
+      const exchanged = { ...held, [vaults[0]]: vaultOf(mints[1]) }
+      t.match(read(venue, account, exchanged).state, { reason: 'names a vault of another mint' }, file)
+      if (owed[1] > 0n) {
+        const short = { ...held, [vaults[1]]: vaultOf(mints[1], owed[1] - 1n) }
+        t.match(read(venue, account, short).state, { reason: 'owes more than its vault holds' }, file)
+      }
+      const foreign = { ...account, owner: key(3) }
+      t.match(read(venue, foreign, held).state, { reason: 'is owned by another program' }, file)
+      const cut = { ...account, data: account.data.slice(0, 200) }
+      t.match(read(venue, cut, held).state, { reason: 'is no pool of its venue' }, file)
+    }
+  }
+)
+
+testWithFixtures(
+  t,
+  'a pair recorded with its vaults, of both token programs, has their balances',
+  async (t) => {
+    const accounts = recorded('meteora-dlmm')
+    const state = read('meteora-dlmm', accounts.get('B5Eia4_lb_pair')!, {
+      HmAJViUS3iMSzuedDs1z4QxAPitnK8oNC6dwAaNrRTBE: accounts.get('B5Eia4_reserve_x')!,
+      '2LAbjR3C5pWMVKh7HUWyEZ6wwubHwHB6B91vu5jaB3mr': accounts.get('B5Eia4_reserve_y')!
+    })
+    t.same(
+      pool(state).sides.map(({ reserve }) => reserve),
+      [999994987n, 999_999_984n]
+    )
+  }
+)
+
+testWithFixtures(t, 'a recorded pool of shared vaults owns its part of their unlocked tokens', async (t) => {
+  const accounts = Object.fromEntries(recorded('meteora-damm-v1'))
+  const clock = new Uint8Array(40)
+  new DataView(clock.buffer).setBigInt64(32, 1_719_233_607n, true)
+  const withClock = { ...accounts, [pubkeyToBase58(CLOCK_SYSVAR)]: stated(SYSVAR_OWNER, clock) }
+  const account = accounts['HcjZvfeSNJbNkfLD4eEcRBr96AD3w1GpmMppaeRZf7ur']!
+  t.same(sides(pool(read('meteora-damm-v1', account, withClock))), [
+    [SOL, null, 44_337_139_385_268n],
+    ['mSoLzYCxHdYgdzU16g5QSh3i5K3z3KZK7ytfqcJm7So', null, 79_794_493_001_643n]
+  ])
+  t.same(read('meteora-damm-v1', account, accounts).wanted, [pubkeyToBase58(CLOCK_SYSVAR)])
+})
+
+testWithFixtures(t, 'recorded curves state reserves, progress and target', async (t) => {
+  const pump = recorded('pumpfun')
+  t.match(pool(read('pumpfun', pump.get('bonding_curve_124')!)), {
+    sides: [
+      { mint: null, reserve: 765_730_912_722_553n },
+      { mint: pubkeyFromBase58(SOL), reserve: 735_966_700n }
+    ],
+    curve: {
+      status: 'bonding',
+      reserves: { virtualBase: 1_045_630_912_722_553n, virtualQuote: 36_966_559_351n }
+    }
+  })
+  const old = pool(read('pumpfun', pump.get('bonding_curve_49')!)).curve!
+  t.same(old.reserves, {
+    virtualBase: 1_070_419_577_927_421n,
+    virtualQuote: 30_072_319_932n,
+    realBase: 790_519_577_927_421n,
+    realQuote: 72_319_932n
+  })
+  t.ok(Math.abs(old.progressPct! - 100 * (1 - 790_519_577_927_421 / 793.1e12)) < 1e-6, 'the part sold')
+
+  const lab = recorded('raydium-launchlab')
+  const config = new Uint8Array(371)
+  config.set(Uint8Array.fromHex('95089ccaa0fcb0d9'))
+  const known = { '6s1xP3hpbAfFoNtUNF8mfHsjr2Bd97JxFJRWLbL6aHuX': stated(key(4), config) }
+  const active = lab.get('pool_state_active')!
+  const product = pool(read('raydium-launchlab', active, known))
+  t.same(sides(product), [
+    [
+      'Fgn8d55VioHKamwE8YaAK1s1p7afrSt6dX19nqzebonk',
+      'Ls7DDkc42aSXh2MrESi5nPFDEaH5JzWfbSWB1HhTrVG',
+      793_100_000_000_000n - 259_894_238_085_922n
+    ],
+    [SOL, 'DPpZv7VqYHMro3PzefgUVxtUdNbzUCFPVUPQ4375DtYH', 9_588_916_655n]
+  ])
+  t.match(product.curve, {
+    status: 'bonding',
+    reserves: { virtualBase: 813_131_367_510_460n, virtualQuote: 39_589_769_606n },
+    targetQuote: 85_000_000_000n
+  })
+  t.ok(Math.abs(product.curve!.progressPct! - 32.7694) < 1e-4)
+  config[16] = 1
+  t.notOk('virtualBase' in pool(read('raydium-launchlab', active, known)).curve!.reserves, 'of a fixed price')
+  const over = pool(read('raydium-launchlab', lab.get('pool_state_migrated')!, known))
+  t.match(over, {
+    curve: { status: 'graduated', progressPct: 100 },
+    sides: [{ reserve: null }, { reserve: null }]
+  })
+
+  const dbc = recorded('meteora-dbc')
+  const curve = dbc.get('fee_in_both_pool')!
+  t.same(read('meteora-dbc', curve).wanted, ['CbfpuGYivK1o8rCpKf536ebipFipRTyk71sGCCXaBeEc'])
+  const both = pool(
+    read('meteora-dbc', curve, {
+      CbfpuGYivK1o8rCpKf536ebipFipRTyk71sGCCXaBeEc: dbc.get('fee_in_both_config')!
+    })
+  )
+  t.same(sides(both), [
+    [
+      'QS4QLW6vZWMmQE3j3LAnGfCZbXWbVfDuVDeVfgT2dzM',
+      'EJbyuuy3n3bsuCcYMDFpZusYPygH37czkXTtz4fsUnyS',
+      722_427_194_010_288n
+    ],
+    [SOL, '9ahwHkK8L3otSSMpz2q2rNhbhRPiqaGGJqFiKyF3eN4X', 11_725_382_491n]
+  ])
+  t.match(both.curve, { status: 'bonding', targetQuote: 100_000_000_000n })
+  t.ok(Math.abs(both.curve!.progressPct! - 11.725382491) < 1e-9)
+  t.ok(Math.abs(both.curve!.rawPrice! - (139_394_230_708_914_577 / 2 ** 64) ** 2) < 1e-18)
+  const quoted = pool(
+    read('meteora-dbc', dbc.get('fee_in_quote_pool')!, {
+      '7UMR4yEaVYsQGbQGvxNUypFmPn15GkzVmwUEpUFJUPPX': dbc.get('fee_in_quote_config')!
+    })
+  )
+  t.match(quoted.curve, { targetQuote: 87_945_796_097n, reserves: { realQuote: 7_018_473_489n } })
+})
+
+testWithFixtures(
+  t,
+  'the formula of a Moonshot curve gives the lamports that the recorded account holds',
+  async (t) => {
+    const { state } = read('moonshot', recorded('moonshot').get('curve')!)
+    // It has 601,049,596 lamports, and (128 + 409) × 6,960 of them keep it exempt from rent.
+    t.match(state, {
+      sides: [{ reserve: 979_053_197_346_106_125n }, { reserve: 601_049_596n - 537n * 6_960n }],
+      curve: { status: 'bonding', progressPct: null, targetQuote: null }
+    })
+  }
+)
+
+testWithFixtures(t, 'of all recorded accounts, pools and curves read as such and no others do', async (t) => {
+  const CURVES = 7
+  const VENUES: Readonly<Record<string, VenueId>> = { 'lifinity-v2': 'lifinity' }
+  let count = 0
+  for (const folder of new Set(fixtureFiles('accounts').map((path) => path.split('/')[1]!))) {
+    const venue = VENUES[folder] ?? (folder as VenueId)
+    for (const [file, account] of recorded(folder)) {
+      const { state, wanted } = read(venue, account)
+      const isPool = wanted.length > 0 || state.kind === 'pool'
+      const isExpected =
+        /pool|curve|pair|^whirlpool$|^amm$|HcjZ/.test(file) && !/config|tick|token/.test(file)
+      t.equal(isPool, isExpected, `${folder}/${file}`)
+      if (isPool) count++
+    }
+  }
+  // One more is the pool of shared vaults.
+  t.equal(count, POOLS.length + CURVES + 1)
+})
