@@ -12,7 +12,7 @@ import { ROOT } from './house/sources.ts'
 import { closingReport, failuresOf, type Failed } from './runner/failures.ts'
 import { runHouseChecks, type CheckOutcome } from './runner/house-checks.ts'
 import { runTestFile, type TestOutcome } from './runner/test-file.ts'
-import { testFiles } from './runner/tiers.ts'
+import { isHeavy, takeNext, testFiles } from './runner/tiers.ts'
 
 /** Folder of the complete outputs of failed files, one file each. */
 const OUTPUTS = join(ROOT, '.tap/failed')
@@ -40,12 +40,18 @@ const failed: Failed[] = []
 let failedChecks = 0
 let processorSecondsTaken = 0
 
-/** Runs files one after another until the lists are empty; each time the first file of the first list that has one. */
+let heavyRuns = false
+
+/** Runs files one after another until the lists have none that may run. */
 async function work(...lists: string[][]): Promise<void> {
   for (;;) {
-    const file = lists.find((list) => list.length > 0)?.shift()
-    if (file === undefined) return
-    tell(await runTestFile(file, env))
+    const file = takeNext(lists, heavyRuns)
+    if (file === null) return
+    const isAlone = isHeavy(file)
+    if (isAlone) heavyRuns = true
+    const outcome = await runTestFile(file, env)
+    if (isAlone) heavyRuns = false
+    tell(outcome)
   }
 }
 

@@ -6,7 +6,7 @@ import t from 'tap'
 import { readSources, ROOT } from '../house/sources.ts'
 import { closingReport, failuresOf } from './failures.ts'
 import { countsOf, runTestFile } from './test-file.ts'
-import { reaches, testFiles } from './tiers.ts'
+import { isHeavy, reaches, takeNext, testFiles } from './tiers.ts'
 
 const TAP = JSON.stringify(import.meta.resolve('tap'))
 
@@ -113,6 +113,21 @@ t.test('the command ends with the sum, and with 1 where a file failed', async (t
   t.teardown(() => rmSync(kept))
   t.ok(existsSync(kept))
   t.match(await run('--jobs=none', good), { code: 1 })
+})
+
+t.test('one heavy file runs at a time, and none of them is left', async (t) => {
+  const { waiting } = testFiles()
+  const heavy = waiting.filter(isHeavy)
+  t.equal(heavy.length, 5)
+  const sources = new Map(readSources(['test']).map((source) => [source.path, source]))
+  for (const path of waiting)
+    if (reaches(sources, path, /real-validator/)) t.ok(isHeavy(path), `${path} starts a validator`)
+  const lists = [[heavy[0]!, heavy[1]!], ['test/x.test.ts']]
+  t.equal(takeNext(lists, false), heavy[0])
+  t.equal(takeNext(lists, true), 'test/x.test.ts')
+  t.equal(takeNext(lists, true), null)
+  t.equal(takeNext(lists, false), heavy[1])
+  t.equal(takeNext(lists, false), null)
 })
 
 t.test('every test file is in one list, and those of the quick tier reach no server', async (t) => {
