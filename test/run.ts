@@ -9,9 +9,10 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ROOT } from './house/sources.ts'
+import { closingReport, failuresOf, type Failed } from './runner/failures.ts'
 import { runHouseChecks, type CheckOutcome } from './runner/house-checks.ts'
-import { failuresOf, runTestFile, type TestOutcome } from './runner/test-file.ts'
-import { testFiles } from './runner/tiers.ts'
+import { runTestFile, type TestOutcome } from './runner/test-file.ts'
+import { isHeavy, takeNext, testFiles } from './runner/tiers.ts'
 
 /** Folder of the complete outputs of failed files, one file each. */
 const OUTPUTS = join(ROOT, '.tap/failed')
@@ -35,26 +36,38 @@ const env: NodeJS.ProcessEnv = {
 }
 const began = performance.now()
 const outcomes: TestOutcome[] = []
+const failed: Failed[] = []
 let failedChecks = 0
 let processorSecondsTaken = 0
 
-/** Runs files one after another until the lists are empty; each time the first file of the first list that has one. */
+let heavyRuns = false
+
+/** Runs files one after another until the lists have none that may run. */
 async function work(...lists: string[][]): Promise<void> {
   for (;;) {
-    const file = lists.find((list) => list.length > 0)?.shift()
-    if (file === undefined) return
-    tell(await runTestFile(file, env))
+    const file = takeNext(lists, heavyRuns)
+    if (file === null) return
+    const isAlone = isHeavy(file)
+    if (isAlone) heavyRuns = true
+    const outcome = await runTestFile(file, env)
+    if (isAlone) heavyRuns = false
+    tell(outcome)
   }
 }
 
 function tell(outcome: TestOutcome): void {
-  const { file, passed, failed, notRun, output } = outcome
+  const { file, passed, notRun, output } = outcome
   outcomes.push(outcome)
-  const counts = [`${passed} passed`, failed > 0 && `${failed} failed`, notRun > 0 && `${notRun} not run`]
+  const counts = [
+    `${passed} passed`,
+    outcome.failed > 0 && `${outcome.failed} failed`,
+    notRun > 0 && `${notRun} not run`
+  ]
   const line = `${file} # ${counts.filter(Boolean).join(', ')}, ${timesOf(outcome)}`
-  console.log(`${failed === 0 ? 'ok' : 'not ok'} ${outcomes.length} - ${line}`)
+  console.log(`${outcome.failed === 0 ? 'ok' : 'not ok'} ${outcomes.length} - ${line}`)
   for (const line of output.match(/^NOT RUN, .*$/gm) ?? []) console.log(`  ${line}`)
-  if (failed === 0) return
+  if (outcome.failed === 0) return
+  failed.push({ name: file, output })
   mkdirSync(OUTPUTS, { recursive: true })
   const whole = join(OUTPUTS, `${file.replaceAll('/', '_')}.tap`)
   writeFileSync(whole, output)
@@ -72,6 +85,7 @@ async function check(): Promise<void> {
     console.log(`${outcome.passed ? 'ok' : 'not ok'} - ${outcome.name} # ${timesOf(outcome)}`)
     if (outcome.passed) continue
     failedChecks++
+    failed.push(outcome)
     console.log(outcome.output.replace(/^/gm, '  '))
   }
 }
@@ -96,6 +110,8 @@ else {
       place === 0 ? work(computing, waiting) : work(waiting, computing)
     )
   ])
+  // A log is often shown by its first and last lines only.
+  if (outcomes.length > 1) for (const line of closingReport(failed)) console.log(line)
   const seconds = ((performance.now() - began) / 1_000).toFixed(0)
   const processor = `${(processorSecondsTaken / 60).toFixed(1)} minutes of processor`
   console.log(`# ${outcomes.length} files in ${seconds} s, ${processor}, ${sumOf('notRun')} tests not run`)

@@ -11,14 +11,14 @@ import {
   type StreamStatus,
   type StreamTuning
 } from '../../src/yellowstone/block-stream.ts'
-import {
-  ChainOrder,
-  type FetchMissing,
-  type OrderOptions,
-  type OrderTuning,
-  type StreamFork,
-  type StreamGap
-} from '../../src/yellowstone/chain-order.ts'
+import { ChainOrder } from '../../src/yellowstone/chain-order.ts'
+import type {
+  FetchMissing,
+  OrderOptions,
+  OrderTuning,
+  StreamFork,
+  StreamGap
+} from '../../src/yellowstone/order-options.ts'
 import { openStreams, type OpenStream } from '../../src/yellowstone/client.ts'
 import { ClusterCheck, type ClusterCheckOptions } from '../../src/yellowstone/cluster-check.ts'
 import { HeldBlocks, type HeldLimits } from '../../src/yellowstone/held-blocks.ts'

@@ -33,6 +33,8 @@ export interface StrangeBlock {
   readonly parentBlockhash: string | null
   /** The slot of the block delivered before it. */
   readonly head: number
+  /** Whether the slots between were given up, so that it may follow all the same. */
+  readonly isAfterGap?: true
 }
 
 /**
@@ -41,6 +43,8 @@ export interface StrangeBlock {
 export type RollbackSearch =
   /** The parent is stored, so only the blocks after it are lost, as in forks at `processed`. */
   | { readonly kind: 'fork' }
+  /** After a gap: nothing shows that the stored head is of a lost fork. */
+  | { readonly kind: 'follows' }
   | { readonly kind: 'rollback'; readonly rollback: Rollback }
   | { readonly kind: 'unproven'; readonly reason: string }
 
@@ -66,6 +70,8 @@ interface ChainSlot {
  * K2. Nothing is a lost fork while one of them has the block of the stored head.
  * K3. Parents of a block that does not follow are followed by slot and hash, until one is stored under the same hash. A
  * slot stored without a hash is matched by its time and parent.
+ * K4. A block after a gap follows, unless a node has another block, or none, in the place of the stored head. Where it has
+ * none, and the block's parents do not lead below the head, it follows too: the node may lack blocks.
  */
 export class RollbackFinder {
   readonly #deps: RollbackDeps
@@ -92,14 +98,31 @@ export class RollbackFinder {
         return { kind: 'fork' }
     }
     const { nodes, reason } = await this.#ofOurCluster(signal)
-    if (nodes.length === 0) return unproven(reason)
+    const { isAfterGap = false } = block
+    if (nodes.length === 0) return isAfterGap ? FOLLOWS : unproven(reason)
+    let [isReplaced, isSkipped] = [false, false]
     for (const node of nodes) {
-      const header = await headerOf(node, head.slot, signal)
-      if (header !== null && isStored(header, head))
+      const answer = await node.header(head.slot, signal)
+      if (answer.kind === 'absent') isSkipped ||= answer.why === 'skipped'
+      else if (!isStored(answer, head)) isReplaced = true
+      else if (isAfterGap) return FOLLOWS
+      else
         return unproven(
           `${node.name} still has the stored block of slot ${head.slot}: the nodes do not agree`
         )
     }
+    if (isAfterGap && !isReplaced && !isSkipped) return FOLLOWS
+    const search = await this.#searched(block, nodes, signal)
+    if (!isAfterGap || (search.kind === 'rollback' && search.rollback.after < head.slot)) return search
+    if (!isReplaced) return FOLLOWS
+    return search.kind === 'rollback' ? unproven(search.rollback.doubt ?? 'the nodes do not agree') : search
+  }
+
+  async #searched(
+    block: StrangeBlock,
+    nodes: readonly ChainNode[],
+    signal: AbortSignal
+  ): Promise<RollbackSearch> {
     if (block.parentBlockhash === null)
       return unproven(`the block of slot ${block.slot} does not name the hash of its parent`)
     return this.#walk({ slot: block.parentSlot, blockhash: block.parentBlockhash }, nodes, signal)
@@ -195,12 +218,8 @@ export class RollbackFinder {
   }
 }
 
+const FOLLOWS: RollbackSearch = { kind: 'follows' }
 const unproven = (reason: string): RollbackSearch => ({ kind: 'unproven', reason })
-
-async function headerOf(node: ChainNode, slot: number, signal: AbortSignal): Promise<BlockHeader | null> {
-  const answer = await node.header(slot, signal)
-  return answer.kind === 'header' ? answer : null
-}
 
 /** Whether a node's block is the stored one; compared by time and parent if the stored one has no hash. */
 function isStored(header: BlockHeader, row: SlotRow): boolean {

@@ -26,7 +26,7 @@ import type { StoredChain } from '../node/rollback.ts'
 import { sleep, type Ports } from '../ports.ts'
 import type { RecordedReport } from '../recorded/report.ts'
 import type { Logger } from '../telemetry/logger.ts'
-import type { FetchMissing } from '../yellowstone/chain-order.ts'
+import type { FetchMissing } from '../yellowstone/order-options.ts'
 
 /** Between two tries to reach a node that is to give a block again. */
 const AGAIN = { floorMs: 250, ceilingMs: 10_000 }

@@ -67,8 +67,7 @@ type Replay = { readonly from: number } | 'never' | 'not-now'
  * S2. A message is read only while there is room; the rest waits at the server. If that takes long, the stream is
  * closed.
  * S3. A new connection continues from the last slot held. If the server cannot, it continues from the first slot that
- * the
- * server has, and the slots between are missing.
+ * the server has, or from its newest one where it has pruned that too; the slots between are missing.
  * S4. No block of a connection is accepted before its first one is found to be of the store's chain.
  */
 export class BlockStream {
@@ -105,6 +104,8 @@ export class BlockStream {
       const isQuick = fault.remedy === 'replay' && attempt <= 2
       if (fault.remedy === 'replay') this.#replay = this.#replayAfter(fault)
       if (isQuick) continue
+      // The server prunes meanwhile: asked for the slot that it named before a pause, it would refuse again and again.
+      if (typeof this.#replay === 'object' && this.#replay !== null) this.#replay = 'not-now'
       await sleep(clock, jittered(backoffMs(tuning.backoff, attempt), random()), signal)
     }
   }

@@ -1,62 +1,9 @@
 import type { Rollback, SourcedBlock } from '../node/block-source.ts'
 import type { Block } from '../chain/transaction.ts'
-import type { Commitment } from '../market/rows.ts'
-import type { RollbackFinder } from '../node/rollback.ts'
-import { sleep, type Clock } from '../ports.ts'
+import { sleep } from '../ports.ts'
 import type { HeldBlocks } from './held-blocks.ts'
-
-/**
- * Requests the block of a slot: returns the block, `skipped` where the chain has none, or null when no node has it now.
- */
-export type FetchMissing = (slot: number, signal: AbortSignal) => Promise<Block | 'skipped' | null>
-
-/** A range of slots that were given up. */
-export interface StreamGap {
-  readonly from: number
-  /** The last slot, included. */
-  readonly to: number
-  /** `missing`: no node returned them in time; `no-node`: there is no node to ask. */
-  readonly reason: 'missing' | 'no-node'
-}
-
-/** A block that does not follow the last delivered one, which is therefore on another fork. */
-export interface StreamFork {
-  readonly slot: number
-  readonly parentSlot: number
-  /** The slot of the last delivered block. All slots after the parent are lost. */
-  readonly head: number
-}
-
-export interface OrderOptions {
-  readonly commitment: Commitment
-  readonly clock: Clock
-  readonly tuning: OrderTuning
-  readonly fetchMissing: FetchMissing | null
-  /** Called and awaited before any later block is delivered. */
-  readonly onGap: (gap: StreamGap) => void | Promise<void>
-  /** Called and awaited before the block is delivered. */
-  readonly onFork: (fork: StreamFork) => void | Promise<void>
-  /** Finds where the chain diverged from the delivered blocks; null without a node to ask. */
-  readonly rollbacks?: Pick<RollbackFinder, 'find'> | null
-  /** Called with the reason why no block is delivered though there are some; with null once delivery continues. */
-  readonly onDoubt?: (reason: string | null) => void
-  /** Called for oddities of a slot that stop nothing. */
-  readonly onOddity: (slot: number, detail: string) => void
-  /** Resolves when a block arrives, after `ms`, or when the signal aborts. */
-  readonly arrival: (ms: number, signal: AbortSignal) => Promise<void>
-  /** Called when a block leaves the held ones. */
-  readonly onTaken: () => void
-}
-
-export interface OrderTuning {
-  /** Time for which a block waits for its parent to arrive in the stream. */
-  readonly graceMs: number
-  /** Time for which a missing block is requested. */
-  readonly giveUpMs: number
-  readonly retryMs: number
-  /** Maximum number of missing blocks requested at once. */
-  readonly prefetch: number
-}
+import type { FetchMissing, OrderOptions, StreamGap } from './order-options.ts'
+import type { StreamedBlock } from './read-block.ts'
 
 const LONG_MS = 60_000
 /** Time between two searches for a rollback that is not proven. */
@@ -69,6 +16,8 @@ const DOUBT_MS = 2_000
  * C2. It follows the block delivered before it by slot and hash, or comes after a gap or a reported fork.
  * C3. A slot at or below the last one is delivered only as part of a rollback. If a block does not follow and there are
  * nodes to ask, a rollback is searched for; until it is proven nothing is delivered.
+ * C4. After a gap nothing of a block shows whether it follows. If there are nodes to ask, it is delivered once none has
+ * another block in the place of the last delivered one; where one has, that is a rollback as in C3.
  *
  * A working chain has no forks at confirmed and finalized. At processed it has: the next delivered block names the
  * parent from which it continues, and all blocks delivered after that parent are lost. Blocks of the winning fork below
@@ -128,8 +77,11 @@ export class ChainOrder {
       } else if (place === 'doubtful') this.#doubt(block.parentSlot)
       else if (place === 'ahead') yield* this.#bridge(block.parentSlot, receivedAtMs, signal)
       else {
-        const rollback = place === 'fork' ? await this.#leave(block, signal) : {}
-        if (rollback === null) continue
+        const rollback = place === 'next' ? {} : await this.#leave(block, place, signal)
+        if (rollback === null) {
+          yield* this.#otherThan(block, signal)
+          continue
+        }
         this.#take(block.slot)
         yield { ...(await this.#giveOut(block, receivedAtMs)), ...rollback }
       }
@@ -141,7 +93,7 @@ export class ChainOrder {
     this.#options.onTaken()
   }
 
-  #placeOf(block: Linked): 'settled' | 'next' | 'ahead' | 'doubtful' | 'fork' {
+  #placeOf(block: Linked): Place {
     const { slot, parentSlot, parentBlockhash } = block
     const [settled, head] = [this.#settled, this.#head]
     if (settled === null) return 'next'
@@ -151,7 +103,7 @@ export class ChainOrder {
     if (parentSlot > settled) return 'ahead'
     if (head === null || parentSlot < head.slot) return 'fork'
     if (parentSlot > head.slot) {
-      return this.#gap !== null && parentSlot <= this.#gap.to ? 'next' : 'doubtful'
+      return this.#gap !== null && parentSlot <= this.#gap.to ? 'after gap' : 'doubtful'
     }
     const hashes = [head.blockhash, parentBlockhash ?? null]
     return hashes.includes(null) || hashes[0] === hashes[1] ? 'next' : 'fork'
@@ -183,29 +135,55 @@ export class ChainOrder {
   }
 
   /**
-   * Returns the proven rollback of a block that does not follow, if any; null when nothing is proven and the block must
-   * wait.
+   * Returns the proven rollback of a block that does not follow, or may not after a gap, if any; null when nothing is
+   * proven and the block must wait.
    */
-  async #leave(block: Linked, signal: AbortSignal): Promise<{ readonly rollback?: Rollback } | null> {
+  async #leave(
+    block: Linked,
+    place: 'fork' | 'after gap',
+    signal: AbortSignal
+  ): Promise<{ readonly rollback?: Rollback } | null> {
     const { rollbacks = null, onDoubt = () => undefined, clock } = this.#options
     const { slot, parentBlockhash = null } = block
     const parentSlot = block.parentSlot!
     const head = this.#head!.slot
-    const search = await rollbacks?.find({ slot, parentSlot, parentBlockhash, head }, signal)
+    const strange = { slot, parentSlot, parentBlockhash, head }
+    const isAfterGap = place === 'after gap'
+    const search = await rollbacks?.find(isAfterGap ? { ...strange, isAfterGap } : strange, signal)
     if (search?.kind === 'unproven') {
       onDoubt(`slot ${slot} does not follow slot ${head}, the newest that is stored: ${search.reason}`)
       await sleep(clock, DOUBT_MS, signal)
       return null
     }
     onDoubt(null)
-    await this.#tellFork(block)
-    return search?.kind === 'rollback' ? { rollback: search.rollback } : {}
+    if (search?.kind !== 'rollback') {
+      if (!isAfterGap) await this.#tellFork(slot, parentSlot)
+      return {}
+    }
+    // Its blocks are in place of those of the gap too.
+    this.#gap = null
+    await this.#tellFork(slot, Math.min(parentSlot, search.rollback.after))
+    return { rollback: search.rollback }
+  }
+
+  /**
+   * Delivers another block in the place of a held one that does not follow: the held one came before its server was put
+   * back to an older state.
+   */
+  async *#otherThan({ slot, blockhash }: StreamedBlock, signal: AbortSignal): AsyncGenerator<SourcedBlock> {
+    const found = (await this.#options.fetchMissing?.(slot, signal).catch(() => null)) ?? null
+    if (found === null || found === 'skipped' || found.slot !== slot || found.blockhash === blockhash) return
+    if (this.#placeOf(found) !== 'next') return
+    this.#take(slot)
+    this.#options.onDoubt?.(null)
+    yield* this.#placeFetched(found, signal)
   }
 
   async *#placeFetched(block: Block, signal: AbortSignal): AsyncGenerator<SourcedBlock> {
     const place = this.#placeOf(block)
     if (place === 'doubtful') return this.#doubt(block.parentSlot!)
-    const rollback = place === 'fork' ? await this.#leave(block, signal) : {}
+    const leaves = place === 'fork' || place === 'after gap'
+    const rollback = leaves ? await this.#leave(block, place, signal) : {}
     if (rollback === null) return
     this.counts.fetched++
     yield { ...(await this.#giveOut(block, this.#options.clock.now())), ...rollback }
@@ -249,9 +227,9 @@ export class ChainOrder {
     await this.#options.onGap(gap)
   }
 
-  async #tellFork({ slot, parentSlot }: Linked): Promise<void> {
+  async #tellFork(slot: number, parentSlot: number): Promise<void> {
     this.counts.forks++
-    await this.#options.onFork({ slot, parentSlot: parentSlot!, head: this.#head!.slot })
+    await this.#options.onFork({ slot, parentSlot, head: this.#head!.slot })
   }
 
   async #giveOut(block: Block & Partial<Linked>, receivedAtMs: number): Promise<SourcedBlock> {
@@ -273,6 +251,9 @@ export class ChainOrder {
     return { block, commitment: this.#options.commitment, receivedAtMs }
   }
 }
+
+/** Where a block stands to the last delivered one; `after gap`: its parent was given up. */
+type Place = 'settled' | 'next' | 'ahead' | 'doubtful' | 'fork' | 'after gap'
 
 /** A block's links to the chain. */
 interface Linked {

@@ -28,7 +28,8 @@ export function isOutage(error: unknown): boolean {
     error instanceof errors.NoHostAvailableError ||
     error instanceof errors.OperationTimedOutError ||
     error instanceof errors.BusyConnectionError ||
-    isSocketError(error)
+    isSocketError(error) ||
+    isWithoutConnection(error)
   )
 }
 
@@ -38,7 +39,7 @@ export function isOutage(error: unknown): boolean {
  */
 export function isLoss(error: unknown): boolean {
   if (error instanceof errors.ResponseError) return LOSSES.has(error.code)
-  return error instanceof errors.NoHostAvailableError || isSocketError(error)
+  return error instanceof errors.NoHostAvailableError || isSocketError(error) || isWithoutConnection(error)
 }
 
 /** Whether a statement was refused because what it names is not there. */
@@ -151,6 +152,13 @@ function firstInner(error: errors.NoHostAvailableError): readonly [host?: string
   const tried = Object.entries((error.innerErrors ?? {}) as Record<string, unknown>)
   return tried.find(([, inner]) => inner !== null) ?? tried[0] ?? []
 }
+
+/**
+ * Whether a node had lost its last connection and did not count as down yet. The driver goes on to the next node for a
+ * statement, but not where it prepares one: that rejects with this plain error.
+ */
+const isWithoutConnection = (error: unknown): boolean =>
+  error instanceof Error && error.message === 'No connection available'
 
 function isSocketError(error: unknown): boolean {
   return error instanceof Error && 'isSocketError' in error && error.isSocketError === true

@@ -7,6 +7,7 @@ import type { Test } from 'tap'
 import { freePort } from '../servers/free-port.ts'
 import { notRun } from '../servers/not-run.ts'
 import { makeServerFolder, removeServerFolder, ServerProcess } from '../servers/server-process.ts'
+import { yieldSpinning } from './spinning-thread.ts'
 
 const PROGRAM = process.env.VALIDATOR ?? join(import.meta.dirname, '../../../shared/bin/validator')
 const CACHE = join(process.env.TEST_SERVERS_CACHE ?? join(homedir(), '.cache/millrace-tests'), 'validator')
@@ -24,7 +25,7 @@ export interface ValidatorOptions {
   readonly programs?: Readonly<Record<string, Buffer>>
 }
 
-/** Agave's test validator on loopback. Takes one core while it runs. */
+/** Agave's test validator on loopback. Takes one core while it runs, and leaves most of it to others that want it. */
 export class RealValidator {
   readonly url: string
   readonly connection: Connection
@@ -87,12 +88,14 @@ export class RealValidator {
     return `http://127.0.0.1:${this.port + 5}`
   }
 
+  /** Resolves once it makes blocks; to be awaited after each start of its process. */
   async healthy(): Promise<void> {
     const deadline = performance.now() + START_MS
     while ((await this.connection.getSlot('confirmed').catch(() => 0)) < 1) {
       if (performance.now() > deadline) throw new Error('the validator is not healthy')
       await delay(100)
     }
+    yieldSpinning(this.server.pid!)
   }
 
   async end(): Promise<void> {

@@ -241,3 +241,57 @@ t.test('a store that begins above the common block has nothing of the chain left
     'it begins where it did'
   )
 })
+
+t.test(
+  'a block after a gap follows, unless a node shows that the stored head is of a lost fork',
+  async (t) => {
+    const world = new World()
+    const chain = goOn(new Map(), range(1, 30), '')
+    world.fill(chain)
+    const putBack = goOn(upTo(chain, 20), range(21, 40), ' new')
+    const withoutHead = goOn(upTo(chain, 20), [...range(21, 29), ...range(31, 40)], ' new')
+    const longer = goOn(chain, range(31, 40), '')
+    const search = async (nodes: readonly ScriptedNode[], blocks: ReadonlyMap<number, FetchedBlock>) => {
+      const { clock } = world
+      const finder = new BlockFinder(nodes, { clock, random: () => 1, giveUpMs: 5_000 })
+      const stored: StoredChain = {
+        at: async (slot) => world.stored.get(slot) ?? null,
+        head: async () => world.stored.get(30)!,
+        oldest: async () => 1,
+        genesis: async () => 'genesis'
+      }
+      const deps = { finder, stored, commitment: 'confirmed', isSettled: true, clock } as const
+      const { previousBlockhash } = blocks.get(36)!
+      const strange = { slot: 36, parentSlot: 35, parentBlockhash: previousBlockhash, head: 30 }
+      const searching = new RollbackFinder(deps).find(
+        { ...strange, isAfterGap: true },
+        new AbortController().signal
+      )
+      for (let i = 0; i < 200; i++) {
+        clock.increment(STEP_MS)
+        await settle()
+      }
+      return searching
+    }
+    const lacking = (blocks: ReadonlyMap<number, FetchedBlock>, slots: readonly number[]): ScriptedNode =>
+      world.node('lacking', new Map([...blocks].filter(([slot]) => !slots.includes(slot))))
+
+    const rollback = { kind: 'rollback', rollback: { after: 20, doubt: null } }
+    const skipping = world.node('skipping', withoutHead)
+    skipping.otherwise = absent('skipped')
+    t.match(await search([world.node('a', putBack)], putBack), rollback)
+    t.match(await search([skipping], withoutHead), rollback, 'also where its slot is skipped')
+    t.match(await search([lacking(putBack, [33])], putBack), {
+      kind: 'unproven',
+      reason: /the block of slot 33 cannot be had/
+    })
+    t.same(await search([world.node('a', longer)], longer), { kind: 'follows' })
+    t.same(
+      await search([lacking(longer, [30])], longer),
+      { kind: 'follows' },
+      'a node that lacks the head shows nothing'
+    )
+    t.same(await search([lacking(longer, [30, 33])], longer), { kind: 'follows' })
+    t.same(await search([], longer), { kind: 'follows' })
+  }
+)

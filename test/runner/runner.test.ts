@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { readSources, ROOT } from '../house/sources.ts'
-import { countsOf, failuresOf, runTestFile } from './test-file.ts'
-import { reaches, testFiles } from './tiers.ts'
+import { closingReport, failuresOf } from './failures.ts'
+import { countsOf, runTestFile } from './test-file.ts'
+import { isHeavy, reaches, takeNext, testFiles } from './tiers.ts'
 
 const TAP = JSON.stringify(import.meta.resolve('tap'))
 
@@ -26,6 +27,35 @@ t.test(
     const output = 'ok 1 - fine\n    not ok 2 - bad\n      ---\n      at: here\n      ...\nok 3 - after\n'
     t.equal(failuresOf(output), '    not ok 2 - bad\n      ---\n      at: here\n      ...')
     t.equal(failuresOf('some\ncrash'), 'some\ncrash')
+  }
+)
+
+t.test(
+  'a closing report tells each failed assertion without sources and frames of the runner, within limits',
+  async (t) => {
+    const assertion = (name: string, diff: number): string => {
+      const rows = Array.from({ length: diff }, (_, at) => `        + row ${at}\n`).join('')
+      const places = '      at:\n        fileName: x.ts\n        columnNumber: 7\n'
+      const frames =
+        '      stack: |\n        inX (x.ts:4:7)\n      \n        test/runner/test-errors.ts:27:28\n'
+      const source = '      source: >2\n          t.same(rows, [])\n        ----^\n'
+      return `    not ok 1 - ${name}\n      ---\n      diff: |\n${rows}${places}${frames}${source}      ...\n`
+    }
+    const subtest = 'not ok 1 - a subtest # time=4.5ms\n  ---\n  at:\n    fileName: x.ts\n  ...\n'
+    const short = ['diff: |', '  + row 0', 'at:', '  fileName: x.ts', 'stack: |', '  inX (x.ts:4:7)']
+    t.same(closingReport([{ name: 'x.test.ts', output: assertion('rows are equal', 1) + subtest }]), [
+      'not ok - x.test.ts',
+      '  not ok 1 - rows are equal',
+      ...short.map((line) => `    ${line}`)
+    ])
+    const long = closingReport([{ name: 'long', output: assertion('a', 90) + assertion('b', 90) }])
+    t.equal(long.length, 41)
+    t.same(long.slice(19, 23), ['      + row 16', '  … 77 lines more', '  not ok 1 - b', '    diff: |'])
+    const crash = closingReport([{ name: 'lint', output: `${'x\n'.repeat(90)}the cause\n` }])
+    t.match([crash.length, crash.at(-1)], [41, '  the cause'])
+    const many = Array.from({ length: 7 }, (_, at) => ({ name: `f${at}`, output: assertion('a', 90) }))
+    t.equal(closingReport(many).length, 200)
+    t.equal(closingReport(many).at(-1), 'not ok - f6')
   }
 )
 
@@ -75,10 +105,29 @@ t.test('the command ends with the sum, and with 1 where a file failed', async (t
   t.match(await run(good), { stdout: /^2 passed, 0 failed\n$/m, code: 0 })
   const failing = await run(good, join(folder, 'bad.test.ts'))
   t.match(failing, { stdout: /not ok 1 - bad on purpose[^]*\n2 passed, 1 failed\n$/, code: 1 })
+  t.match(
+    failing.stdout,
+    /\nnot ok - \S*bad\.test\.ts\n {2}not ok 1 - bad on purpose\n[^]*\n# 2 files in .*\n2 passed, 1 failed\n$/
+  )
   const kept = /All that it wrote: (.*)/.exec(failing.stdout)![1]!
   t.teardown(() => rmSync(kept))
   t.ok(existsSync(kept))
   t.match(await run('--jobs=none', good), { code: 1 })
+})
+
+t.test('one heavy file runs at a time, and none of them is left', async (t) => {
+  const { waiting } = testFiles()
+  const heavy = waiting.filter(isHeavy)
+  t.equal(heavy.length, 5)
+  const sources = new Map(readSources(['test']).map((source) => [source.path, source]))
+  for (const path of waiting)
+    if (reaches(sources, path, /real-validator/)) t.ok(isHeavy(path), `${path} starts a validator`)
+  const lists = [[heavy[0]!, heavy[1]!], ['test/x.test.ts']]
+  t.equal(takeNext(lists, false), heavy[0])
+  t.equal(takeNext(lists, true), 'test/x.test.ts')
+  t.equal(takeNext(lists, true), null)
+  t.equal(takeNext(lists, false), heavy[1])
+  t.equal(takeNext(lists, false), null)
 })
 
 t.test('every test file is in one list, and those of the quick tier reach no server', async (t) => {

@@ -12,8 +12,6 @@ const PROCESS_WITHIN_MS = (TEST_WITHIN_S + 60) * 1_000
 const TEST_ERRORS = new URL('test-errors.ts', import.meta.url).href
 /** How long outputs are read that stay open after the process has ended. */
 const OUTLIVED_MS = 10_000
-/** Characters of a failure's report that are printed; the rest stays in the whole output. */
-const FAILURE_CHARACTERS_MAX = 20_000
 
 export interface TestOutcome {
   readonly file: string
@@ -91,20 +89,4 @@ export function countsOf(output: string, endedWell: boolean): Counts {
     failed: failed === 0 && !isWell ? 1 : failed,
     notRun: count('skip') + count('todo')
   }
-}
-
-/** Returns the failed assertions of an output with their reports, or the end of the output if there are none. */
-export function failuresOf(output: string): string {
-  const lines = output.split('\n')
-  const told: string[] = []
-  for (let at = 0; at < lines.length; at++) {
-    if (!/^\s*not ok /.test(lines[at]!)) continue
-    const indent = /^\s*/.exec(lines[at]!)![0]
-    told.push(lines[at]!)
-    if (lines[at + 1] !== `${indent}  ---`) continue
-    do told.push(lines[++at]!)
-    while (at + 1 < lines.length && lines[at] !== `${indent}  ...`)
-  }
-  if (told.length === 0) return lines.slice(-40).join('\n')
-  return told.join('\n').slice(0, FAILURE_CHARACTERS_MAX)
 }

@@ -12,13 +12,35 @@ const SERVERS = /^(test\/servers\/|test\/node\/real-validator\.ts$|playwright-co
 const LONGEST = [
   'test/storage/scylla-faults.test.ts',
   'test/service/put-back.test.ts',
-  'test/service/lost-coordination.test.ts',
   'test/service/real-node.test.ts',
+  'test/service/transactions-validator.test.ts',
+  'test/localnet/node/validator.test.ts',
+  'test/service/lost-coordination.test.ts',
   'test/storage/scylla-lives.test.ts',
   'test/storage/scylla-amendments.test.ts',
   'test/house/record-recipe.test.ts',
   'test/service/localnet-oracle.test.ts'
 ]
+
+/**
+ * Files with three CQL nodes or a validator, each of which takes both processors for itself and shows less where it does not
+ * get them. One of them runs at a time.
+ */
+const HEAVY =
+  /^test\/(storage\/scylla-faults|service\/(put-back|real-node|transactions-validator)|localnet\/node\/validator)\./
+export const isHeavy = (path: string): boolean => HEAVY.test(path)
+
+/**
+ * Takes the next file to run from the first list that has one, or null where there is none now. While a heavy file runs no
+ * other one is taken: who runs it takes those that are left.
+ */
+export function takeNext(lists: readonly string[][], heavyRuns: boolean): string | null {
+  for (const list of lists) {
+    const at = list.findIndex((file) => !heavyRuns || !isHeavy(file))
+    if (at !== -1) return list.splice(at, 1)[0]!
+  }
+  return null
+}
 
 export interface TestFiles {
   /** Files that start processes or third-party servers, and mostly wait for them; the longest first. */

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { Block } from '../../src/chain/transaction.ts'
-import type { StrangeBlock } from '../../src/node/rollback.ts'
-import { ChainOrder, type StreamGap } from '../../src/yellowstone/chain-order.ts'
+import type { RollbackSearch, StrangeBlock } from '../../src/node/rollback.ts'
+import { ChainOrder } from '../../src/yellowstone/chain-order.ts'
+import type { StreamGap } from '../../src/yellowstone/order-options.ts'
 import { HeldBlocks } from '../../src/yellowstone/held-blocks.ts'
 import type { StreamedBlock } from '../../src/yellowstone/read-block.ts'
 import { virtualClock } from '../virtual-time.ts'
@@ -170,3 +171,88 @@ t.test(
     t.match(doubts, [/slot 102 does not follow slot 100.*no node answers/, /no node/, null])
   }
 )
+
+/** Block 100 is delivered, 101 to 104 are given up, and 105 comes. Returns what is delivered, and what is told before. */
+async function afterGap(search: RollbackSearch) {
+  const held = new HeldBlocks({ blocksMax: 10, bytesMax: 10 })
+  const end = new AbortController()
+  const asked: StrangeBlock[] = []
+  const told: unknown[] = []
+  const block = { slot: 105, parentSlot: 104, blockTime: 105, transactions: [], votes: 0, unreadable: [] }
+  held.add({ block: { ...block, blockhash: 'b', parentBlockhash: 'a' }, bytes: 1, receivedAtMs: 0 })
+  const order = new ChainOrder(
+    held,
+    100,
+    {
+      commitment: 'confirmed',
+      clock: virtualClock(),
+      tuning: { graceMs: 0, giveUpMs: 0, retryMs: 0, prefetch: 1 },
+      fetchMissing: async () => null,
+      rollbacks: {
+        find: async (strange) => {
+          asked.push(strange)
+          return search
+        }
+      },
+      onGap: (gap) => void told.push(gap),
+      onFork: (fork) => void told.push(fork),
+      onOddity: () => undefined,
+      arrival: async () => end.abort(),
+      onTaken: () => undefined
+    },
+    'stored'
+  )
+  const given = []
+  for await (const { block, rollback } of order.blocks(end.signal)) given.push({ slot: block.slot, rollback })
+  return { asked, told, given }
+}
+
+t.test(
+  'after a gap it is asked whether the last block is still of the chain, before a block comes',
+  async (t) => {
+    const { asked, told, given } = await afterGap({ kind: 'follows' })
+    t.same(asked, [{ slot: 105, parentSlot: 104, parentBlockhash: 'a', head: 100, isAfterGap: true }])
+    t.same(given, [{ slot: 105, rollback: undefined }])
+    t.same(told, [{ from: 101, to: 104, reason: 'missing' }])
+  }
+)
+
+t.test('where a node was put back meanwhile, the rollback comes in place of the gap', async (t) => {
+  async function* none(): AsyncGenerator<never> {}
+  const rollback = { after: 95, doubt: null, blocks: none() }
+  const { told, given } = await afterGap({ kind: 'rollback', rollback })
+  t.same(given, [{ slot: 105, rollback }])
+  t.same(told, [{ slot: 105, parentSlot: 95, head: 100 }])
+})
+
+t.test('a held block of before a server was put back gives way to the one in its place', async (t) => {
+  const clock = { now: () => 0, setTimeout: (fire: () => void) => setTimeout(fire, 0), clearTimeout }
+  const held = new HeldBlocks({ blocksMax: 10, bytesMax: 10 })
+  const end = new AbortController()
+  const doubts: (string | null)[] = []
+  const block = { slot: 101, parentSlot: 100, blockTime: 101, transactions: [], votes: 0, unreadable: [] }
+  held.add({ block: { ...block, blockhash: 'old', parentBlockhash: 'lost' }, bytes: 1, receivedAtMs: 0 })
+  const order = new ChainOrder(
+    held,
+    100,
+    {
+      commitment: 'confirmed',
+      clock,
+      tuning: { graceMs: 0, giveUpMs: 0, retryMs: 0, prefetch: 1 },
+      fetchMissing: async () => ({ ...block, blockhash: 'new', parentBlockhash: 'stored' }),
+      rollbacks: { find: async () => ({ kind: 'unproven', reason: 'it still has the stored block' }) },
+      onDoubt: (reason) => void doubts.push(reason),
+      onGap: () => void t.fail('a gap'),
+      onFork: () => void t.fail('a fork'),
+      onOddity: () => undefined,
+      arrival: async () => end.abort(),
+      onTaken: () => undefined
+    },
+    'stored'
+  )
+  const given = []
+  for await (const sourced of order.blocks(end.signal)) given.push(sourced.block.blockhash)
+  t.same(given, ['new'])
+  t.match(doubts, [/slot 101 does not follow slot 100/, null])
+  t.equal(held.size, 0)
+})

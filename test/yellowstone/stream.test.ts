@@ -273,6 +273,28 @@ t.test(
   }
 )
 
+t.test(
+  'a server that prunes faster than we ask for its first slot is followed from its newest one',
+  async (t) => {
+    const server = await serve(t, (subscription, nth) => {
+      const { fromSlot } = subscription
+      if (fromSlot === null) return subscription.sendSlots(100, 101)
+      const first = 20 + 10 * nth
+      subscription.fail(
+        'OUT_OF_RANGE',
+        `broadcast from ${fromSlot} is not available, last available: ${first}`
+      )
+    })
+    const source = startSource(t, { url: server.url }, 10)
+    t.same(await source.slots(2), [100, 101])
+    t.same(
+      server.subscriptions.map(({ fromSlot }) => fromSlot),
+      [10, 34, 44, null]
+    )
+    t.same(source.gaps, [{ from: 11, to: 99, reason: 'no-node' }])
+  }
+)
+
 t.test('without a node to ask, slots that the server no longer has are a gap', async (t) => {
   const server = await serve(t, (subscription, nth) => {
     if (nth === 1) return subscription.fail('INTERNAL', 'from_slot is not supported')
