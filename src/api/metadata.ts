@@ -277,6 +277,3 @@ const NO_FIELDS: OffChainFields = {
   telegram: null,
   discord: null
 }
-
-const ageSeconds = (readAtMs: number, nowMs: number): number =>
-  Math.max(0, Math.floor((nowMs - readAtMs) / 1000))

@@ -48,9 +48,9 @@ export function accountPartsOf({
   accounts: node,
   mints,
   pools,
-  'off-chain': offChain = null
+  'off-chain': offChain
 }: Given): AccountParts | null {
   return node === undefined || mints === undefined || pools === undefined
     ? null
-    : { node, mints, pools, offChain }
+    : { node, mints, pools, offChain: offChain ?? null }
 }

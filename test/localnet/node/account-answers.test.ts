@@ -1,6 +1,7 @@
 import t from 'tap'
 import { encodeBase58 } from '../../../src/chain/base58.ts'
 import { MintDirectory } from '../../../src/accounts/mint-directory.ts'
+import { PoolDirectory } from '../../../src/accounts/pools/pool-directory.ts'
 import { RpcAccountNode } from '../../../src/accounts/node-client.ts'
 import { openLocalnet } from '../../../src/localnet/localnet.ts'
 import { systemPorts } from '../../../src/ports.ts'
@@ -110,10 +111,14 @@ t.test(
     const slot = net.bank.slot('confirmed')
     const mints = accounts.filter(isMint)
     const node = new RpcAccountNode(() => [net.rpcUrl], systemPorts.clock)
-    const directory = new MintDirectory({ node, clock: systemPorts.clock, bytesMax: 2 ** 24 })
-    t.teardown(() => directory.close())
+    const options = { node, clock: systemPorts.clock, bytesMax: 2 ** 24 }
+    const [directory, pools] = [new MintDirectory(options), new PoolDirectory(options)]
+    t.teardown(() => {
+      directory.close()
+      pools.close()
+    })
     t.teardown(() => node.close())
-    const app = await marketApp(t, undefined, { accounts: { node, mints: directory, offChain: null } })
+    const app = await marketApp(t, undefined, { accounts: { node, mints: directory, pools, offChain: null } })
 
     t.ok(mints.length > 20, `${mints.length} mints`)
     for (let at = 0; at < mints.length; at += AT_ONCE) {
