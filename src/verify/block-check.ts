@@ -1,6 +1,7 @@
 import { decodeTransactions } from '../chain/decode-block.ts'
 import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import type { Block } from '../chain/transaction.ts'
+import type { TransferFeeLookup } from '../chain/transfer-fee.ts'
 import { cursorAt } from '../market/cursor.ts'
 import { foldBlock, type FoldOptions } from '../market/fold.ts'
 import { MarketState } from '../market/market-state.ts'
@@ -18,16 +19,17 @@ const SLOT_ROWS_MAX = 2 ** 20
 /**
  * Decodes a block again and compares it with the store: the block's facts, every trade, pool event and launch, as far
  * as they follow from the block alone. A row's worth in USD, and whether its price counts, depend on earlier rows and
- * are not compared. Trades and pool events below a horizon are skipped too.
+ * are not compared. Trades and pool events below a horizon are skipped too. `feeOf` tells the transfer fees of the block's epoch.
  */
 export async function* blockDifferences(
   storage: Storage,
   block: Block,
   options: FoldOptions,
-  horizon: RowHorizon | null
+  horizon: RowHorizon | null,
+  feeOf: TransferFeeLookup | null = null
 ): AsyncGenerator<Difference> {
   const { slot, blockTime, parentSlot } = block
-  const { entries } = decodeTransactions(block.transactions, 0)
+  const { entries } = decodeTransactions(block.transactions, 0, feeOf)
   const transactions = block.transactions.length + block.votes
   const place = {
     slot,

@@ -82,7 +82,7 @@ class FeeBank {
       const [grossIn, grossOut] = [this.#upTo(1_000_000), this.#upTo(1_000_000)]
       const net = (token: string, amount: bigint) =>
         token === 'fee' ? amount - withheldOf(fee, amount) : amount
-      const [netIn, netOut] = [net(paid!, grossIn), net(got!, grossOut)]
+      const [netIn, netOut] = [net(paid, grossIn), net(got, grossOut)]
       this.#add(`user ${paid}`, -grossIn)
       this.#add(`vault ${paid}`, netIn)
       this.#add(`vault ${got}`, -grossOut)
@@ -115,8 +115,8 @@ class FeeBank {
         ],
         data: SWAP,
         inner: [
-          move(paid!, 'user', 'vault', 'user', grossIn),
-          move(got!, 'vault', 'user', 'authority', grossOut)
+          move(paid, 'user', 'vault', 'user', grossIn),
+          move(got, 'vault', 'user', 'authority', grossOut)
         ]
       }
     })
