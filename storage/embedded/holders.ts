@@ -17,9 +17,10 @@ import type {
   HolderRowKind,
   HolderRowsPage,
   HolderRowsQuery,
-  HolderStore
+  HolderStore,
+  PresentRow
 } from '../port/holders.ts'
-import { chunksOf, CopyEngine } from './copy-engine.ts'
+import { chunksOf, CopyEngine, type Entry } from './copy-engine.ts'
 
 /** Versions of one key besides the first that a page expects, so that most pages take one read of the engine. */
 const SPARE = 8
@@ -43,16 +44,16 @@ export class HolderDatabase implements HolderStore {
     kind: HolderRowKind,
     slot: number,
     keys: readonly Uint8Array[]
-  ): Promise<(Uint8Array | null)[]> {
+  ): Promise<(PresentRow | null)[]> {
     return this.#engine.use(async (level) => {
-      const found: (Uint8Array | null)[] = []
+      const found: (PresentRow | null)[] = []
       const iterator = level.iterator(rowsOfKind(list, kind))
       try {
         for (const each of keys) {
           const key = holderRowKey(list, { kind, key: each, slot })
           iterator.seek(key)
           const entry = await iterator.next()
-          found.push(entry !== undefined && isOfRow(entry[0], key) ? unpackRow(entry[1]) : null)
+          found.push(entry !== undefined && isOfRow(entry[0], key) ? presentRow(kind, entry) : null)
         }
       } finally {
         await iterator.close()
@@ -69,17 +70,17 @@ export class HolderDatabase implements HolderStore {
     const range = rowsOfKind(list, kind)
     const gte = after === undefined ? range.gte : afterHolderRow(list, kind, after)
     return this.#engine.use(async (level) => {
-      const rows: HolderRowsPage['rows'][number][] = []
+      const rows: PresentRow[] = []
       /** The key of a row whose version at the slot was found. */
       let done: Key | null = null
       for await (const entries of chunksOf(level, { gte, lt: range.lt }, limit + SPARE)) {
         for (const [key, value] of entries) {
           if ((done !== null && isOfRow(done, key)) || slotOfRow(key) > slot) continue
           done = key
-          const bytes = unpackRow(value)
-          if (bytes === null) continue
+          const row = presentRow(kind, [key, value])
+          if (row === null) continue
           if (rows.length === limit) return { rows, hasMore: true }
-          rows.push({ kind, key: Uint8Array.from(rowKeyIn(key, kind)), slot: slotOfRow(key), value: bytes })
+          rows.push(row)
         }
       }
       return { rows, hasMore: false }
@@ -108,4 +109,11 @@ export class HolderDatabase implements HolderStore {
   close(): Promise<void> {
     return this.#engine.close()
   }
+}
+
+function presentRow(kind: HolderRowKind, [key, packed]: Entry): PresentRow | null {
+  const value = unpackRow(packed)
+  return value === null
+    ? null
+    : { kind, key: Uint8Array.from(rowKeyIn(key, kind)), slot: slotOfRow(key), value }
 }

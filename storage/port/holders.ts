@@ -35,6 +35,8 @@ export interface HolderRow extends HolderRowKey {
   readonly value: Uint8Array | null
 }
 
+export type PresentRow = HolderRow & { readonly value: Uint8Array }
+
 export interface HolderRowsQuery {
   /** The slot whose state is read: of each key the newest version up to it. */
   readonly slot: number
@@ -46,7 +48,7 @@ export interface HolderRowsQuery {
 
 export interface HolderRowsPage {
   /** Ascending by key; none is gone. */
-  readonly rows: readonly (HolderRow & { readonly value: Uint8Array })[]
+  readonly rows: readonly PresentRow[]
   /** Whether more rows follow. */
   readonly hasMore: boolean
 }
@@ -59,13 +61,13 @@ export interface HolderRowsPage {
 export interface HolderStore {
   /** Stores versions durably, in place of earlier ones of the same slots. Not atomic: rows of kind `change` come first. */
   put(list: HolderListId, rows: readonly HolderRow[]): Promise<void>
-  /** Reads the newest version up to a slot of each key, in their order; null for one without any, and for one that is gone. */
+  /** Reads the newest version up to a slot of each key, in their order; null for one without any, and where it is gone. */
   at(
     list: HolderListId,
     kind: HolderRowKind,
     slot: number,
     keys: readonly Uint8Array[]
-  ): Promise<(Uint8Array | null)[]>
+  ): Promise<(PresentRow | null)[]>
   /** Reads a page of rows at a slot. Exact only for slots of which no version was dropped. */
   page(list: HolderListId, kind: HolderRowKind, query: HolderRowsQuery): Promise<HolderRowsPage>
   /** Deletes versions. */

@@ -6,7 +6,8 @@ import type {
   HolderRowKind,
   HolderRowsPage,
   HolderRowsQuery,
-  HolderStore
+  HolderStore,
+  PresentRow
 } from '../port/holders.ts'
 import { blob, mapBounded } from './client.ts'
 import type { CqlClient, CqlRow } from './client.ts'
@@ -69,10 +70,10 @@ export class CqlHolders implements HolderStore {
     kind: HolderRowKind,
     slot: number,
     keys: readonly Uint8Array[]
-  ): Promise<(Uint8Array | null)[]> {
+  ): Promise<(PresentRow | null)[]> {
     const each = keys.map((key) => [...partitionOf(list, { kind, key }), blob(key), BigInt(slot)])
     const answers = await this.#client.readEach(SELECT_AT, each)
-    return answers.map(([row]) => (row === undefined ? null : valueOf(row)))
+    return answers.map(([row]) => (row === undefined ? null : presentRow(kind, row)))
   }
 
   async page(
@@ -80,17 +81,17 @@ export class CqlHolders implements HolderStore {
     kind: HolderRowKind,
     { slot, after, limit }: HolderRowsQuery
   ): Promise<HolderRowsPage> {
-    const rows: HolderRowsPage['rows'][number][] = []
+    const rows: PresentRow[] = []
     let done = null as Buffer | null
     for await (const found of this.#rowsAfter(list, kind, after, Math.min(limit + SPARE, ROWS_AT_ONCE))) {
       for (const row of found) {
         const key = row['key'] as Buffer
         if (done?.equals(key) === true || Number(row['slot']) > slot) continue
         done = key
-        const value = valueOf(row)
-        if (value === null) continue
+        const present = presentRow(kind, row)
+        if (present === null) continue
         if (rows.length === limit) return { rows, hasMore: true }
-        rows.push({ kind, key: Uint8Array.from(key), slot: Number(row['slot']), value })
+        rows.push(present)
       }
     }
     return { rows, hasMore: false }
@@ -171,4 +172,9 @@ const partitionOf = (
   { kind, key }: Pick<HolderRowKey, 'kind' | 'key'>
 ): unknown[] => [blob(mint), reading, HOLDER_ROW_CODES[kind], bucketOf(kind, key)]
 
-const valueOf = (row: CqlRow): Uint8Array | null => unpackRow(row['value'] as Buffer)
+function presentRow(kind: HolderRowKind, row: CqlRow): PresentRow | null {
+  const value = unpackRow(row['value'] as Buffer)
+  return value === null
+    ? null
+    : { kind, key: Uint8Array.from(row['key'] as Buffer), slot: Number(row['slot']), value }
+}
