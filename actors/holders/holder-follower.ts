@@ -44,7 +44,9 @@ export class HolderFollower {
   /** The slot of the last block that was taken; null before the first. */
   #slot: number | null = null
   #end = new AbortController().signal
+  /** Up to when, and to which slot, blocks of before the start may still be read again. */
   #recallUntilMs = 0
+  #recallSlot = -1
   #syncAtMs = 0
   #pruneAtMs = 0
   /** Slots with the times at which they were complete, oldest first: what is past its time is pruned. */
@@ -107,6 +109,7 @@ export class HolderFollower {
     this.#progress = await stored.get()
     this.#slot = this.#progress.slot
     this.#recallUntilMs = clock.now() + RECALL_MS
+    this.#recallSlot = this.#deps.feed.head?.slot ?? -1
     this.#pruneAtMs = clock.now() + PRUNE_MS
     this.#complete = this.#slot === null ? [] : [{ slot: this.#slot, atMs: clock.now() }]
     this.#reader = new ListReader(this.#deps, token, {
@@ -189,12 +192,16 @@ export class HolderFollower {
     while (this.#slot! < upTo && this.lists.some((list) => list.isLive)) {
       const next = blocks.recalledAfter(this.#slot!)
       if (next !== null && next.slot <= upTo) await this.#apply(next)
-      else if (clock.now() < this.#recallUntilMs && !this.#end.aborted)
-        await this.#wake.wait(clock, LOOK_MS, this.#end)
+      else if (this.#mayBeRecalled()) await this.#wake.wait(clock, LOOK_MS, this.#end)
       else break
     }
     if (this.#slot! < upTo)
       await this.#miss('hole', `blocks after ${this.#slot!} are missing before ${before}`, upTo, upTo)
+  }
+
+  #mayBeRecalled(): boolean {
+    const isBefore = this.#slot! < this.#recallSlot
+    return isBefore && this.#deps.clock.now() < this.#recallUntilMs && !this.#end.aborted
   }
 
   /** Makes all lists stale that blocks up to a slot are missing of, and goes on at another one. */
