@@ -6,6 +6,7 @@ import { CHAIN_SETTINGS } from './settings/chain.ts'
 import { STORAGE_SETTINGS } from './settings/storage.ts'
 import { ACCESS_SETTINGS } from './settings/access.ts'
 import { STREAM_SETTINGS } from './settings/stream.ts'
+import { HOLDER_SETTINGS } from './settings/holders.ts'
 import { TRANSACTION_SETTINGS } from './settings/transactions.ts'
 import { WEBHOOK_SETTINGS } from './settings/webhooks.ts'
 
@@ -20,7 +21,8 @@ export const SETTINGS = {
   ...ACCESS_SETTINGS,
   ...STREAM_SETTINGS,
   ...WEBHOOK_SETTINGS,
-  ...TRANSACTION_SETTINGS
+  ...TRANSACTION_SETTINGS,
+  ...HOLDER_SETTINGS
 } satisfies Record<string, Setting>
 
 export type SettingName = keyof typeof SETTINGS
