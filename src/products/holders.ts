@@ -2,6 +2,7 @@ import { holders, type HoldersNeeds } from '../../actors/holders/holders.ts'
 import { child, supervisor } from '../../actors/supervision/unit.ts'
 import { HOLDER_SETTINGS } from '../config/settings/holders.ts'
 import { holderRoutes } from '../http/routes/holders.ts'
+import { holdingRoutes } from '../http/routes/holdings.ts'
 import { hasNode, nodeUrls } from './node-urls.ts'
 import type { Product } from './product.ts'
 
@@ -11,7 +12,7 @@ const DRAIN_MS = 5_000
 const PINNED_MS = 300_000
 
 /**
- * Holders of tokens that were asked for. Gateways serve them, and the process that ingests keeps them. A fault of the follower
+ * Holders of tokens that were asked for, and holdings of wallets. Gateways serve them, and the process that ingests keeps them. A fault of the follower
  * restarts nothing else.
  */
 export const HOLDERS: Product = {
@@ -39,5 +40,5 @@ export const HOLDERS: Product = {
     })
     return [supervisor('balances', 'one_for_one', [child('holders', run, { drainMs: DRAIN_MS })])]
   },
-  routes: [holderRoutes]
+  routes: [holderRoutes, holdingRoutes]
 }

@@ -1,4 +1,4 @@
-import type { Keypair} from '@solana/web3.js';
+import type { Keypair } from '@solana/web3.js'
 import { PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import { NATIVE_MINT } from '../../src/chain/token-accounts.ts'
 import type { LocalBank } from '../../src/localnet/bank/bank.ts'
