@@ -10,7 +10,7 @@ import { ServiceError } from '../../errors.ts'
 import { heldTokens } from '../../holders/held-tokens.ts'
 import { byValue, HoldingRuns, type Holding, type Holdings } from '../../holders/holdings.ts'
 import { humanAmount } from '../../market/amount.ts'
-import { priceUsd } from '../../market/cash-price.ts'
+import { priceUsd as usdOf } from '../../market/cash-price.ts'
 import { newestPair } from '../../market/latest-price.ts'
 import { mintNames } from '../../market/mint-names.ts'
 import { fromNode } from '../../node/upstream.ts'
@@ -73,7 +73,8 @@ export const holdingRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     const hasMore = next < found.count
     const run = place?.run ?? randomUUID()
     if (hasMore && place === null) await runs.put(run, found)
-    const data = await Promise.all([...native, ...list.map(async (each) => named(each, accounts, deps))])
+    const tokens = await Promise.all(list.map(async (each) => named(each, accounts, deps)))
+    const data = [...native, ...tokens]
     const solUsd = isNativeShown ? (solValue(found) ?? 0) : 0
     return {
       tenant: caller!.tenant,
@@ -110,7 +111,7 @@ async function holdingsOf(
     const pair = newestPair(await storage.pairs.ofMint(mint))
     // A dollar mint without a trade is 1, as its price says.
     if (pair === null) return { priceUsd: cash.of(mint)?.pegged === true ? 1 : null, priceAt: null }
-    return { priceUsd: priceUsd(pair.last), priceAt: pair.last.blockTime }
+    return { priceUsd: usdOf(pair.last), priceAt: pair.last.blockTime }
   }
   const decimals = await decimalsOf(
     tokens.map(({ mint }) => mint),
@@ -124,8 +125,9 @@ async function holdingsOf(
       .map(async ({ mint, ...held }): Promise<Holding> => {
         const price = await priceOf(mint)
         const known = decimals.get(pubkeyMapKey(mint)) ?? null
-        const isValued = price.priceUsd !== null && known !== null
-        const valueUsd = isValued ? humanAmount(held.amount, known) * price.priceUsd : null
+        const { priceUsd } = price
+        const valueUsd =
+          priceUsd === null || known === null ? null : humanAmount(held.amount, known) * priceUsd
         return { ...held, ...price, mint: pubkeyToBase58(mint), decimals: known, valueUsd }
       })
     list.push(...(await Promise.all(priced)))
