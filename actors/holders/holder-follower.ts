@@ -143,14 +143,15 @@ export class HolderFollower {
     }
     const events = [...first, ...blocks.take()]
     if (this.#slot === null && events.length === 0) this.#slot = feed.head?.slot ?? null
-    const head = feed.head?.slot ?? -1
-    if (events.length === 0 && this.#slot !== null && head > this.#slot) await this.#fill(head, 'the start')
+    if (events.length === 0 && this.#slot !== null && this.#slot < this.#recallSlot)
+      await this.#fill(this.#recallSlot, 'the start')
     for (const event of events) {
       if (event.kind === 'lost') await this.#lose(event.after)
       else if (event.kind === 'block') await this.#take(event.block)
       else if (storage.isShared) return false
       else await this.#miss('missed', event.reason, Infinity, null)
     }
+    if (this.#slot === null || !this.#mayBeRecalled()) blocks.endRecall()
     await this.#reader!.finish(async () => this.#save())
     await this.#save()
     this.#reader!.passed()

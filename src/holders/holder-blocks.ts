@@ -35,6 +35,7 @@ export class HolderBlocks implements BlockObserver {
   #wanted: ReadonlySet<string> | null = null
   #events: HolderEvent[] = []
   #recalled = new Map<number, HolderBlock>()
+  #isRecalling = true
   #newestRead = -1
   #committed = -1
   #wake: () => void = () => undefined
@@ -63,9 +64,10 @@ export class HolderBlocks implements BlockObserver {
     return this.#newestRead
   }
 
-  /** Keeps the balances of all mints again, for a follower that begins anew. */
+  /** Keeps the balances of all mints again, and blocks of before the start, for a follower that begins anew. */
   wantAll(): void {
     this.#wanted = null
+    this.#isRecalling = true
   }
 
   /** Number of events that wait. */
@@ -95,8 +97,15 @@ export class HolderBlocks implements BlockObserver {
     }
   }
 
+  /** Drops the blocks of before the start, and those that still come. */
+  endRecall(): void {
+    this.#isRecalling = false
+    this.#recalled.clear()
+  }
+
   recall(block: Block): void {
-    if (!this.#isOn || block.parentSlot === null || this.#recalled.size >= RECALLED_MAX) return
+    if (!this.#isOn || !this.#isRecalling || block.parentSlot === null || this.#recalled.size >= RECALLED_MAX)
+      return
     this.#recalled.set(block.parentSlot, this.#blockOf(block))
     this.#wake()
   }

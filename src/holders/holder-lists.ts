@@ -109,9 +109,10 @@ export class HolderLists {
 
   /** Waits until a list can be read, or for some time. */
   async readable(mint: Pubkey, waitMs: number, signal: AbortSignal): Promise<HolderStatus> {
-    for (let left = waitMs; ; left -= LOOK_MS) {
+    const untilMs = this.#clock.now() + waitMs
+    for (;;) {
       const status = await this.status(mint)
-      if (status.kind === 'view' || left <= 0 || signal.aborted) return status
+      if (status.kind === 'view' || this.#clock.now() >= untilMs || signal.aborted) return status
       // A node that has failed is tried again later than a client waits.
       if (status.kind === 'loading' && status.state.fault !== null) return status
       await sleep(this.#clock, LOOK_MS, signal)
