@@ -19,7 +19,7 @@ export interface HolderDeps extends Ports {
 
 export interface HolderLimits {
   readonly mintsMax: number
-  /** Of all lists together. */
+  /** Token accounts of all lists together. */
   readonly accountsMax: number
   /** Milliseconds for which superseded versions stay. */
   readonly pinnedMs: number

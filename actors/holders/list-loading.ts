@@ -34,7 +34,7 @@ export interface LoadedList {
   readonly accounts: number
 }
 
-/** What a reading needs of its follower. */
+/** The services that a reading takes from its follower. */
 export interface LoadingSteps {
   /** Resolves with the slot of the newest collected block once all blocks up to `slot` are collected. */
   readonly reach: (slot: number) => Promise<number>
@@ -86,7 +86,7 @@ export class ListLoading {
     const { signal } = this.end
     const { storage, clock } = this.#deps
     const list = { mint: this.#mint, reading: this.#reading }
-    // What an earlier try has left.
+    // An earlier try may have left rows.
     await storage.holders.clear(list)
     const found = await this.#read()
     const fromSlot = await reach(found.newestSlot)

@@ -100,7 +100,7 @@ export async function takeBack(store: HolderStore, list: HolderListId, afterSlot
     const { slot } = change
     const rows = unpackChanges(change.value).map(({ kind, key }) => ({ kind, key, slot }))
     await dropRows(store, list, rows)
-    // What names the rows goes last.
+    // The row that names the others goes last.
     await store.drop(list, [change])
   }
 }

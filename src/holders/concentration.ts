@@ -24,7 +24,7 @@ export interface AdjustedConcentration {
 }
 
 export interface OwnerAmounts {
-  /** What the largest owners have, descending: at least 100, or all. */
+  /** Amounts of the largest owners, descending: at least 100, or all. */
   readonly largest: readonly bigint[]
   readonly held: bigint
   /** Sum of the squares of what each owner has. */

@@ -4,7 +4,7 @@ import { readTokenAccount } from '../accounts/token-account.ts'
 import { TOKEN_PROGRAM_KEYS, TOKEN_PROGRAM_NAMES, type TokenProgramName } from '../accounts/token-program.ts'
 import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 
-/** What a wallet has of a token, in all of its accounts. */
+/** A wallet's balance of a token, in all of its accounts. */
 export interface HeldToken {
   readonly mint: Pubkey
   readonly amount: bigint

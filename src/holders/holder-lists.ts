@@ -59,7 +59,7 @@ export interface HolderView {
   readonly atMs: number
 }
 
-/** What is stored of a mint's list; a view once it can be read. */
+/** The state of a mint's list; a view once it can be read. */
 export type HolderStatus =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'loading'; readonly state: HolderListState }

@@ -15,7 +15,7 @@ const list = z.object({
   reading: z.number(),
   /** The slot from which on the list can be read; null before the first reading is stored. */
   fromSlot: z.number().nullable(),
-  /** Of a stale list, the slot and the time at which it was complete. */
+  /** Slot and time at which a stale list was complete. */
   slot: z.number().nullable(),
   atMs: z.number(),
   /** Accounts of the list; while it is loading, those that are stored so far. */

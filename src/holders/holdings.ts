@@ -25,7 +25,7 @@ const holding = z.object({
   valueUsd: z.number().nullable()
 })
 
-/** What a wallet has of a token, at a price. */
+/** A wallet's balance of a token, at a price. */
 export type Holding = z.infer<typeof holding>
 
 const holdings = z.object({
@@ -38,7 +38,7 @@ const holdings = z.object({
   lamports: jsonBigint,
   solUsd: z.number().nullable(),
   solPriceAt: z.number().nullable(),
-  /** Of all tokens with a known value, without SOL. */
+  /** Value of all tokens of which one is known, without SOL. */
   tokensUsd: z.number(),
   count: z.number(),
   list: z.array(holding)

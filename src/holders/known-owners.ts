@@ -5,7 +5,7 @@ import type { HolderLists, HolderView } from './holder-lists.ts'
 /** Pools that are told from other holders: a token with more has no adjusted figures. */
 export const POOLS_MAX = 500
 
-/** What nobody can move: the incinerator, whose accounts are emptied each epoch, and the address of zeros. */
+/** The owner of what nobody can move: the incinerator, whose accounts are emptied each epoch, and the address of zeros. */
 const INCINERATOR = pubkeyFromBase58('1nc1nerator11111111111111111111111111111111')
 
 /** Owners of a token that are no people. */
@@ -44,7 +44,7 @@ export async function knownOwners(
   for (const [i, { pool }] of rows.entries()) {
     const vault = vaults[i] ?? null
     const owner = vault === null ? null : (owners.get(pubkeyMapKey(vault)) ?? null)
-    // Of most venues the pool itself owns its vaults.
+    // At most venues the pool itself owns its vaults.
     add(pool, pool)
     if (owner !== null) add(pool, owner)
   }

@@ -18,7 +18,7 @@ import type { BalanceChange } from './balance-changes.ts'
 /** A stored value with the slot of its version; null where there is none. */
 export type Known<T> = { readonly value: T; readonly slot: number } | null
 
-/** What is stored of a list, as far as a block touches it. */
+/** The stored rows of a list, as far as a block touches it. */
 export interface KnownList {
   readonly sums: NonNullable<Known<HolderSums>>
   /** By account. */

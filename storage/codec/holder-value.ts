@@ -28,7 +28,7 @@ export const unpackBalance = (bytes: Uint8Array): HeldBalance => ({
   owner: bytes.slice(8, 40)
 })
 
-/** What an owner has in all of its accounts: the value of a row of kind `owner`. */
+/** The balance of an owner in all of its accounts: the value of a row of kind `owner`. */
 export interface OwnerBalance {
   readonly amount: bigint
   /** Token accounts with tokens. */

@@ -25,7 +25,7 @@ export type Write = { type: 'put'; key: Key; value: Buffer } | { type: 'del'; ke
 export class CopyEngine {
   readonly #directory: string
   readonly #isSnapshot: boolean
-  /** What it has, in words for the operator. */
+  /** Its content, in words for the operator. */
   readonly #what: string
   #opening: Promise<Level> | null = null
   #isClosed = false

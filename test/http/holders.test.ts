@@ -183,7 +183,7 @@ t.test('holdings are those of the first page on all pages, the most valuable one
     node.put(mint, { owner: CLASSIC, data: mintData({ supply: 12_000n, decimals: 2 }) })
     node.put(id(500 + n), { owner: CLASSIC, data: tokenAccountData({ mint, owner: wallet, amount: 100n }) })
   }
-  const second = extended(tokenAccountData({ mint: id(200), owner: wallet, amount: 7n }), 2, [])
+  const second = extended(tokenAccountData({ mint: id(200), owner: wallet, amount: 7n }), 'account', [])
   node.put(id(900), { owner: TOKEN_PROGRAM_KEYS['token-2022'], data: second })
   const first = (await app.get(`${path}?limit=50`)).body
   t.match(first, { holdings_count: 121, slot: 1_000 })
