@@ -92,7 +92,8 @@ export class HolderFollower {
       await this.#open(taken.claim.token)
       while (await this.#step(first)) {
         first = []
-        if (end.aborted && blocks.waiting === 0) return
+        // Blocks that still come are read again by the next start.
+        if (end.aborted) return
         await this.#wake.wait(clock, LOOK_MS, end)
       }
     } finally {
