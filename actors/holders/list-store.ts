@@ -8,7 +8,7 @@ import {
   unpackChanges,
   unpackOwner,
   unpackSums
-} from '../../storage/codec/holder-value.ts'
+} from '../../src/holders/row-bytes.ts'
 import type { HolderListId, HolderRow, HolderRowKey, HolderStore, PresentRow } from '../../storage/port.ts'
 
 /** Rows of one durable write. */

@@ -1,6 +1,6 @@
 import { pubkeyMapKey, samePubkey, type Pubkey } from '../chain/pubkey.ts'
 import type { Block, TokenBalance, Transaction } from '../chain/transaction.ts'
-import type { HeldBalance } from '../../storage/codec/holder-value.ts'
+import type { HeldBalance } from './row-bytes.ts'
 
 /** How a block has changed a token account. */
 export interface BalanceChange {

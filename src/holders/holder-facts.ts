@@ -1,7 +1,7 @@
 import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import { SecondChanceCache } from '../memory/second-chance-cache.ts'
 import type { Clock } from '../ports.ts'
-import type { HolderSums } from '../../storage/codec/holder-value.ts'
+import type { HolderSums } from './row-bytes.ts'
 import type { Storage } from '../../storage/port.ts'
 import {
   adjustedConcentration,

@@ -12,7 +12,7 @@ import {
   type HeldBalance,
   type HolderSums,
   type OwnerBalance
-} from '../../storage/codec/holder-value.ts'
+} from './row-bytes.ts'
 import type { Storage } from '../../storage/port.ts'
 import {
   HOLDER_MINTS_PARTITION,

@@ -11,7 +11,7 @@ import {
   type HeldBalance,
   type HolderSums,
   type OwnerBalance
-} from '../../storage/codec/holder-value.ts'
+} from './row-bytes.ts'
 import type { HolderRow, HolderRowKind } from '../../storage/port.ts'
 import type { BalanceChange } from './balance-changes.ts'
 

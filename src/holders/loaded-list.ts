@@ -1,5 +1,5 @@
 import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
-import type { HeldBalance } from '../../storage/codec/holder-value.ts'
+import type { HeldBalance } from './row-bytes.ts'
 import type { MintChanges } from './balance-changes.ts'
 import type { NodeBalance, NodeBalances } from './node-balances.ts'
 

@@ -1,7 +1,7 @@
 import type { AccountNode, AddressedAccount } from '../accounts/ports.ts'
 import { TOKEN_PROGRAM_KEYS, type TokenProgramName } from '../accounts/token-program.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
-import type { HeldBalance } from '../../storage/codec/holder-value.ts'
+import type { HeldBalance } from './row-bytes.ts'
 
 /** A token account as a node has it, with the slot of that answer. */
 export interface NodeBalance extends HeldBalance {

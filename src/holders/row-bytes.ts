@@ -1,11 +1,14 @@
-import type { Pubkey } from '../../src/chain/pubkey.ts'
-import type { HolderRowKey, HolderRowKind } from '../port/holders.ts'
-import { HOLDER_ROW_KINDS } from '../port/holders.ts'
-import { HOLDER_ROW_CODES } from './holder-row.ts'
+import type { Pubkey } from '../chain/pubkey.ts'
+import { HOLDER_ROW_KINDS } from '../../storage/port.ts'
+import type { HolderRowKey, HolderRowKind } from '../../storage/port.ts'
 
 /** Bytes of the rows of holder lists; numbers are big-endian, and an amount in a key is inverted, so that the largest comes first. */
 
-const KINDS = new Map(Object.entries(HOLDER_ROW_CODES).map(([kind, code]) => [code, kind as HolderRowKind]))
+/** Numbers of the kinds of changed rows; they stay. */
+const CODES = { account: 1, owner: 2, 'owner-rank': 3, 'account-rank': 4, sums: 5, change: 6 } as const
+const KINDS = new Map<number, HolderRowKind>(
+  Object.entries(CODES).map(([kind, code]) => [code, kind as HolderRowKind])
+)
 const U64_BITS = 2n ** 64n - 1n
 const GONE = 1
 const HAS_EARLIER = 2
@@ -105,7 +108,7 @@ export function packChanges(changes: readonly ChangedRow[]): Uint8Array {
   return Buffer.concat(
     changes.map(({ kind, key, isGone, earlierSlot }) => {
       const head = Buffer.alloc(10)
-      head[0] = HOLDER_ROW_CODES[kind]
+      head[0] = CODES[kind]
       head[1] = (isGone ? GONE : 0) | (earlierSlot === null ? 0 : HAS_EARLIER)
       head.writeBigUInt64BE(BigInt(earlierSlot ?? 0), 2)
       return Buffer.concat([head, key])
