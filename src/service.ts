@@ -22,6 +22,8 @@ import { CommittedBlocks } from './transactions/committed-blocks.ts'
 import { LocalTracking } from './transactions/local-tracking.ts'
 import { PriorityFees } from './transactions/priority-fees.ts'
 import { TenantEvents } from './stream/tenant-events.ts'
+import { HolderBlocks } from './holders/holder-blocks.ts'
+import { LocalHolders } from './holders/local-holders.ts'
 import { ChainWatch } from './program-accounts/chain-watch.ts'
 import { LocalMirror } from './program-accounts/local-mirror.ts'
 import { TransferFees } from './accounts/transfer-fees.ts'
@@ -61,6 +63,8 @@ export function startService(deps: ServiceDeps): Supervision {
   const budget = memoryBudget(config)
   committedBlocks.subscribe(sightings)
   committedBlocks.subscribe(fees)
+  const holderBlocks = new HolderBlocks(feed)
+  committedBlocks.subscribe(holderBlocks)
   let localnetUrl: string | null = null
   const service: ServiceParts = {
     ...deps,
@@ -86,6 +90,8 @@ export function startService(deps: ServiceDeps): Supervision {
     chainWatch: new ChainWatch(feed, committedBlocks),
     localMirror: new LocalMirror(),
     transferFees: new TransferFees(ports.clock),
+    holderBlocks,
+    localHolders: new LocalHolders(),
     tracking: new LocalTracking(),
     tenantEvents: new TenantEvents(),
     recorded: new RecordedReport(),

@@ -72,6 +72,7 @@ export function withFaults(storage: Storage, faults: readonly StorageFault[]): F
       coverage: withFaults('coverage', storage.coverage),
       documents: withFaults('documents', storage.documents),
       programAccounts: storage.programAccounts,
+      holders: storage.holders,
       isShared: storage.isShared,
       journal: storage.journal === null ? null : withFaults('journal', storage.journal),
       get recordCache() {

@@ -5,6 +5,7 @@ import type { StoredBlock } from '../src/market/stored-block.ts'
 import type { DocumentStore } from './document-store.ts'
 import type { BlockStore, History, Journal } from './port/blocks.ts'
 import type { CoverageStore, GapRow } from './port/coverage.ts'
+import type { HolderStore } from './port/holders.ts'
 import type { ProgramAccountStore } from './port/program-accounts.ts'
 import type { RecordStores } from './port/records.ts'
 import type { StorageUsage, Sweeper } from './port/space.ts'
@@ -12,6 +13,7 @@ import type { StorageUsage, Sweeper } from './port/space.ts'
 export type { BlockCommit, CandleUpsert }
 export type * from './port/blocks.ts'
 export type * from './port/coverage.ts'
+export * from './port/holders.ts'
 export * from './port/program-accounts.ts'
 export * from './port/records.ts'
 export type * from './port/space.ts'
@@ -28,6 +30,7 @@ export interface Storage extends RecordStores {
   readonly coverage: CoverageStore
   readonly documents: DocumentStore
   readonly programAccounts: ProgramAccountStore
+  readonly holders: HolderStore
   /** Whether other processes can have the store open. Such a store can be away for a while, and comes back by itself. */
   readonly isShared: boolean
   /** The newest blocks, for processes that follow the commits of others; null where the store is not shared. */

@@ -25,6 +25,8 @@ const ADDRESSED_KINDS = ADDRESSED.map((name) => {
 
 /** Mirrored accounts, which the embedded store has in an engine of their own. */
 export const PROGRAM_ACCOUNTS = 'mirrored accounts of programs'
+/** Holder lists, likewise. */
+export const HOLDER_LISTS = 'holders of tokens'
 
 const OTHER_KINDS = [
   kind('a', 'hourly activity', 'retention', 'activity'),
@@ -54,7 +56,8 @@ const OTHER_KINDS = [
   kind('z', 'totals', 'needed', 'totals'),
   kind(null, 'the journal of the newest blocks', 'needed', 'journal'),
   kind(null, 'write claims', 'needed', 'writers'),
-  kind(null, PROGRAM_ACCOUNTS, 'needed', 'program_accounts')
+  kind(null, PROGRAM_ACCOUNTS, 'needed', 'program_accounts'),
+  kind(null, HOLDER_LISTS, 'needed', 'holder_rows')
 ]
 
 /** Every kind of rows, in the order of letters. */

@@ -43,12 +43,29 @@ const SUPPLY = schema.amount('Supply').nullable().describe(`Supply in human unit
 
 const HOLDERS = z
   .object({
-    count: schema.accountState('Holders'),
-    top10_pct: schema.accountState('Part of the ten largest, in percent'),
-    top10_adjusted_pct: schema.accountState('The same without pools, curves and burn addresses'),
-    updated_at: schema.accountState('Time of the count')
+    count: schema
+      .count('Owners with tokens')
+      .nullable()
+      .describe('Owners with tokens; null, as all of these, until `/v1/tokens/{mint}/holders` was asked for'),
+    top10_pct: z
+      .number()
+      .nullable()
+      .describe('What the 10 largest owners have of what is in all accounts, in percent'),
+    top10_adjusted_pct: z
+      .number()
+      .nullable()
+      .describe('The same without pools, curves and burn addresses; null where not all of them are known'),
+    updated_at: schema.time('When the list was complete', 'service').nullable()
   })
   .meta({ id: 'HolderSummary' })
+
+/** The summary of a token whose holders are not kept. */
+export const NO_HOLDERS: z.input<typeof HOLDERS> = {
+  count: null,
+  top10_pct: null,
+  top10_adjusted_pct: null,
+  updated_at: null
+}
 
 const LAST_TRADE = z
   .object({
@@ -146,6 +163,7 @@ export interface KnownToken {
   readonly value: TokenValue
   /** Slot of the oldest accounts that its liquidity is from; null where all of it is from trades. */
   readonly liquiditySlot: number | null
+  readonly holders: z.input<typeof HOLDERS>
 }
 
 /** Renders the overview of a token. */
@@ -199,7 +217,7 @@ export function tokenBody(
       '6h': windowBody(windows['6h']),
       '24h': windowBody(day)
     },
-    holders: { count: null, top10_pct: null, top10_adjusted_pct: null, updated_at: null },
+    holders: known.holders,
     bonding_curve: curve === null ? null : curveBody(curveOfEvents(curve), 0),
     pools_count: token?.pools ?? 0,
     last_trade: lastTradeBody(token)

@@ -7,6 +7,7 @@ import { STORAGE_SETTINGS } from './settings/storage.ts'
 import { ACCOUNT_SETTINGS } from './settings/accounts.ts'
 import { ACCESS_SETTINGS } from './settings/access.ts'
 import { STREAM_SETTINGS } from './settings/stream.ts'
+import { HOLDER_SETTINGS } from './settings/holders.ts'
 import { TRANSACTION_SETTINGS } from './settings/transactions.ts'
 import { WEBHOOK_SETTINGS } from './settings/webhooks.ts'
 
@@ -22,7 +23,8 @@ export const SETTINGS = {
   ...STREAM_SETTINGS,
   ...WEBHOOK_SETTINGS,
   ...TRANSACTION_SETTINGS,
-  ...ACCOUNT_SETTINGS
+  ...ACCOUNT_SETTINGS,
+  ...HOLDER_SETTINGS
 } satisfies Record<string, Setting>
 
 export type SettingName = keyof typeof SETTINGS

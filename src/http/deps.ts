@@ -57,6 +57,8 @@ export interface AppDeps {
   readonly accounts: AccountParts | null
   /** Announces that the whitelist of programs has changed; absent in a process that mirrors none. */
   readonly programsChanged?: (() => void) | undefined
+  /** Announces that the holders of a token were asked for; absent in a process that keeps none. */
+  readonly holdersAsked?: (() => void) | undefined
   /** Indexed venues. */
   readonly venues: readonly VenueId[]
   readonly cash: CashList

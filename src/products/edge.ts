@@ -70,6 +70,7 @@ function appOf(service: ServiceParts): EdgeOptions<Given>['build'] {
     demoKey,
     recorded,
     programsChanged: () => service.localMirror.publish(),
+    holdersAsked: () => service.localHolders.publish(),
     answerBytes: budget.answers,
     tree: service.tree,
     source: service.sourceStatus

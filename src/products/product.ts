@@ -39,6 +39,8 @@ import type { LocalDeliveries } from '../webhooks/local-deliveries.ts'
 import type { CommitFeed } from '../views/commit-feed.ts'
 import type { NameIndex } from '../views/name-index.ts'
 import type { RankingHandle } from '../views/ranking-handle.ts'
+import type { HolderBlocks } from '../holders/holder-blocks.ts'
+import type { LocalHolders } from '../holders/local-holders.ts'
 import type { ChainWatch } from '../program-accounts/chain-watch.ts'
 import type { LocalMirror } from '../program-accounts/local-mirror.ts'
 import type { Opened } from './opening.ts'
@@ -112,6 +114,8 @@ export interface ServiceParts {
   readonly localMirror: LocalMirror
   /** Transfer fees of mints, for the decoder. */
   readonly transferFees: TransferFees
+  readonly holderBlocks: HolderBlocks
+  readonly localHolders: LocalHolders
   readonly tenantEvents: TenantEvents
   readonly recorded: RecordedReport
   /** Undefined where no demo key is offered. */

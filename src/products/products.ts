@@ -5,6 +5,7 @@ import { CHAIN } from './chain.ts'
 import { DATA } from './data.ts'
 import { DOCS, EDGE } from './edge.ts'
 import type { Product } from './product.ts'
+import { HOLDERS } from './holders.ts'
 import { PROGRAM_ACCOUNTS } from './program-accounts.ts'
 import { RETENTION, STORE } from './store.ts'
 import { CHANNELS, STREAM } from './stream.ts'
@@ -24,6 +25,7 @@ export const PRODUCTS: readonly Product[] = [
   TRACKING,
   ACCOUNTS,
   PROGRAM_ACCOUNTS,
+  HOLDERS,
   ACCESS,
   EDGE,
   DOCS,

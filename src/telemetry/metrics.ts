@@ -3,6 +3,7 @@ import type { DecodingReport, VenueReport } from './decoding-report.ts'
 import { leaderMetrics, type LeaderMetrics } from './leader-metrics.ts'
 import { RequestSeconds } from './request-seconds.ts'
 import { transactionMetrics, type TransactionMetrics } from './transaction-metrics.ts'
+import { holderMetrics, type HolderMetrics } from './holder-metrics.ts'
 import { mirrorMetrics, type MirrorMetrics } from './mirror-metrics.ts'
 import { webhookMetrics, type WebhookMetrics } from './webhook-metrics.ts'
 
@@ -24,6 +25,7 @@ export interface Metrics {
   readonly lagSlots: Gauge
   readonly webhooks: WebhookMetrics
   readonly mirror: MirrorMetrics
+  readonly holders: HolderMetrics
   readonly leaders: LeaderMetrics
   readonly sentTransactions: TransactionMetrics
 }
@@ -135,6 +137,7 @@ export function createMetrics(decoding: DecodingReport): Metrics {
     }),
     webhooks: webhookMetrics(registry),
     mirror: mirrorMetrics(registry),
+    holders: holderMetrics(registry),
     leaders: leaderMetrics(registry),
     sentTransactions: transactionMetrics(registry)
   }

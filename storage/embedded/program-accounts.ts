@@ -1,6 +1,3 @@
-import { rm } from 'node:fs/promises'
-import { ClassicLevel } from 'classic-level'
-import { ServiceError } from '../../src/errors.ts'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 import type { Key } from '../codec/keys.ts'
 import {
@@ -24,37 +21,19 @@ import type {
   ProgramAccountStore,
   VersionKey
 } from '../port/program-accounts.ts'
-import { ENGINE } from './database.ts'
-import { snapshotStore } from './engine-files/snapshot.ts'
-import { forgetTrustedFiles, writeTrustedFiles } from './engine-files/trusted-files.ts'
-import type { Level } from './level.ts'
-import { checkBeforeOpening } from './opening-check.ts'
-import { isOpenElsewhere, unopened } from './unopened.ts'
+import { CHUNK_ENTRIES, chunksOf, CopyEngine, type Entry } from './copy-engine.ts'
 
-/** Versions that the engine hands over at a time: bounds the work between two turns of the event loop. */
-const CHUNK_VERSIONS = 1_000
-const CHUNK_BYTES = 256 * 2 ** 10
-/** Half of what the store of blocks has: writes come a slot at a time. */
-const WRITE_BUFFER_BYTES = 16 * 2 ** 20
-
-/**
- * The mirrored accounts in an engine of their own, beside the store: their writes wait for no block and delay none. It is
- * opened by the first use. Its content is a copy of the chain's: where it is damaged it is emptied, and filled again from a node.
- */
+/** The mirrored accounts in an engine of their own, beside the store. */
 export class ProgramAccountDatabase implements ProgramAccountStore {
-  readonly #directory: string
-  readonly #isSnapshot: boolean
-  #opening: Promise<Level> | null = null
-  #isClosed = false
+  readonly #engine: CopyEngine
 
   /** With `isSnapshot`, a database that another process has open is read from a snapshot beside it. */
-  constructor(directory: string, { isSnapshot = false }: { readonly isSnapshot?: boolean } = {}) {
-    this.#directory = directory
-    this.#isSnapshot = isSnapshot
+  constructor(directory: string, options: { readonly isSnapshot?: boolean } = {}) {
+    this.#engine = new CopyEngine(directory, 'the mirrored accounts', options)
   }
 
   async put(program: Pubkey, versions: readonly AccountVersion[]): Promise<void> {
-    await this.#write(
+    await this.#engine.write(
       versions.map(({ address, slot, account }) => ({
         type: 'put' as const,
         key: versionKey(program, address, slot),
@@ -68,8 +47,7 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
   }
 
   async at(program: Pubkey, slot: number, addresses: readonly Pubkey[]): Promise<(AccountVersion | null)[]> {
-    const level = await this.#level()
-    return this.#reading(async () => {
+    return this.#engine.use(async (level) => {
       const found: (AccountVersion | null)[] = []
       const iterator = level.iterator(versionsOf(program))
       try {
@@ -87,12 +65,11 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
   }
 
   async page(program: Pubkey, query: AccountsQuery): Promise<AccountsPage> {
-    const level = await this.#level()
     const { slot, after, limit, examined, matches } = query
     const accounts: AccountsPage['accounts'][number][] = []
     const range = versionsOf(program)
     const gte = after === undefined ? range.gte : afterAddress(program, after)
-    return this.#reading(async () => {
+    return this.#engine.use(async (level) => {
       /** The newest key that was looked at. */
       let last: Key | null = null
       /** The key of an account whose version at the slot was found. */
@@ -119,12 +96,12 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
   }
 
   async *versions(program: Pubkey): AsyncGenerator<readonly AccountVersion[]> {
-    const level = await this.#level()
-    yield* byWholeAddress(chunksOf(level, versionsOf(program), CHUNK_VERSIONS), versionOf)
+    const level = await this.#engine.open()
+    yield* byWholeAddress(chunksOf(level, versionsOf(program), CHUNK_ENTRIES), versionOf)
   }
 
   async drop(program: Pubkey, versions: readonly VersionKey[]): Promise<void> {
-    await this.#write(
+    await this.#engine.write(
       versions.map(({ address, slot }) => ({
         type: 'del' as const,
         key: versionKey(program, address, slot)
@@ -134,112 +111,23 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
   }
 
   async clear(program: Pubkey): Promise<void> {
-    const level = await this.#level()
     const range = versionsOf(program)
-    await this.#reading(async () => {
+    await this.#engine.use(async (level) => {
       await level.clear(range)
       await level.compactRange(range.gte, range.lt)
     })
   }
 
   /** Estimated bytes in the engine's tables; 0 where this process has not opened it. */
-  async bytes(): Promise<number> {
-    const level = await this.#opening
-    return level === null ? 0 : level.approximateSize(Buffer.alloc(1), Buffer.alloc(33, 255))
+  bytes(): Promise<number> {
+    return this.#engine.bytes()
   }
 
-  async close(): Promise<void> {
-    this.#isClosed = true
-    const level = await this.#opening?.catch(() => null)
-    if (level == null) return
-    await level.close()
-    if (level.location === this.#directory) await writeTrustedFiles(this.#directory).catch(() => undefined)
-    else await rm(level.location, { recursive: true, force: true })
-  }
-
-  #level(): Promise<Level> {
-    if (this.#isClosed) return Promise.reject(closed())
-    this.#opening ??= this.#open().catch((error: unknown) => {
-      this.#opening = null
-      throw error
-    })
-    return this.#opening
-  }
-
-  async #open(): Promise<Level> {
-    try {
-      return await opened(this.#directory)
-    } catch (error) {
-      if (!this.#isSnapshot || !isOpenElsewhere(error)) throw error
-    }
-    const place = `${this.#directory}.snapshot-${process.pid}`
-    if (!(await snapshotStore(this.#directory, place)))
-      throw new ServiceError('STORAGE_UNAVAILABLE', `the files in ${this.#directory} change too fast`)
-    return opened(place)
-  }
-
-  async #write(
-    operations: ({ type: 'put'; key: Key; value: Buffer } | { type: 'del'; key: Key })[],
-    sync = true
-  ): Promise<void> {
-    const level = await this.#level()
-    if (operations.length > 0) await this.#reading(() => level.batch(operations, { sync }))
-  }
-
-  async #reading<T>(run: () => Promise<T>): Promise<T> {
-    try {
-      return await run()
-    } catch (cause) {
-      if (this.#isClosed) throw closed()
-      throw new ServiceError('STORAGE_UNAVAILABLE', 'the account mirror does not answer', { cause })
-    }
-  }
-}
-
-async function opened(directory: string): Promise<Level> {
-  try {
-    const isSound = await checkBeforeOpening(directory).then(
-      ({ lines }) => lines.length === 0,
-      () => false
-    )
-    // A mirror that lacks accounts would show them as closed.
-    if (!isSound) await emptied(directory)
-    const level: Level = new ClassicLevel(directory, { ...ENGINE, writeBufferSize: WRITE_BUFFER_BYTES })
-    await level.open()
-    await forgetTrustedFiles(directory)
-    return level
-  } catch (cause) {
-    throw unopened(directory, cause)
-  }
-}
-
-/** Empties a damaged database, unless another process has it open. */
-async function emptied(directory: string): Promise<void> {
-  await ClassicLevel.destroy(directory)
-  await rm(directory, { recursive: true, force: true })
-}
-
-type Entry = readonly [Key, Uint8Array]
-
-async function* chunksOf(
-  level: Level,
-  range: { readonly gte: Key; readonly lt: Key },
-  expected: number
-): AsyncGenerator<readonly Entry[]> {
-  const iterator = level.iterator({ ...range, highWaterMarkBytes: CHUNK_BYTES })
-  try {
-    for (;;) {
-      const entries = await iterator.nextv(Math.min(expected + 1, CHUNK_VERSIONS))
-      if (entries.length === 0) return
-      yield entries
-    }
-  } finally {
-    await iterator.close()
+  close(): Promise<void> {
+    return this.#engine.close()
   }
 }
 
 function versionOf([key, value]: Entry): AccountVersion & { readonly account: ProgramAccount | null } {
   return { address: addressOfVersion(key), slot: slotOfVersion(key), account: unpackAccount(value) }
 }
-
-const closed = (): ServiceError => new ServiceError('STORAGE_UNAVAILABLE', 'the account mirror is closed')

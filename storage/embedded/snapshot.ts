@@ -28,7 +28,8 @@ export async function openEmbeddedSnapshot(options: EmbeddedStorageOptions): Pro
       ...options,
       directory: place,
       isSnapshot: true,
-      programAccountsDirectory: `${directory}.accounts`
+      programAccountsDirectory: `${directory}.accounts`,
+      holdersDirectory: `${directory}.holders`
     })
     return {
       ...storage,

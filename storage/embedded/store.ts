@@ -9,6 +9,7 @@ import { DocumentGroups } from './document-group.ts'
 import { documentStore } from './documents.ts'
 import { moveEarlierAccess } from './earlier-access.ts'
 import { historyOf } from './history.ts'
+import { HolderDatabase } from './holders.ts'
 import { ProgramAccountDatabase } from './program-accounts.ts'
 import { recordTables, recordStores } from './record-stores.ts'
 import { EmbeddedLosses } from './repair/losses.ts'
@@ -37,6 +38,8 @@ export interface EmbeddedStorageOptions {
   readonly isSnapshot?: boolean
   /** Directory of the mirrored accounts; by default beside the store's. */
   readonly programAccountsDirectory?: string
+  /** Directory of the holder lists; by default beside the store's. */
+  readonly holdersDirectory?: string
   /** For documents, which expire. */
   readonly clock?: Clock
 }
@@ -66,8 +69,11 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
   const sweeper = options.retentionSeconds == null ? null : new RowSweeper(database, options.retentionSeconds)
   const tables = recordTables(database, options.logSeconds ?? null)
   const groups = new DocumentGroups(database, clock)
-  const { isSnapshot = false, programAccountsDirectory = `${options.directory}.accounts` } = options
+  const { isSnapshot = false, directory } = options
+  const { programAccountsDirectory = `${directory}.accounts`, holdersDirectory = `${directory}.holders` } =
+    options
   const programAccounts = new ProgramAccountDatabase(programAccountsDirectory, { isSnapshot })
+  const holders = new HolderDatabase(holdersDirectory, { isSnapshot })
   groups.sweep()
   return {
     blocks: blockStore(database, tables),
@@ -76,12 +82,13 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
     coverage: coverageStore(database),
     documents: documentStore(database, groups, clock),
     programAccounts,
+    holders,
     isShared: false,
     journal: null,
     get recordCache() {
       return { bytes: database.recordBytes, bytesMax: hotBytesMax }
     },
-    usage: () => usageOf(database, programAccounts, options),
+    usage: () => usageOf(database, { programAccounts, holders }, options),
     // Lost records are made again of the rows that are left.
     sweeper: sweeper && {
       step: async () => (losses === null || losses.isSettled ? sweeper.step() : false)
@@ -96,7 +103,7 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
     failed: database.failed,
     close: async () => {
       groups.close()
-      await Promise.all([database.close(), programAccounts.close()])
+      await Promise.all([database.close(), programAccounts.close(), holders.close()])
     }
   }
 }

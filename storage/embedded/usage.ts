@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { ServiceError } from '../../src/errors.ts'
 import { keysOf } from '../codec/keys.ts'
 import type { KindUsage, StorageUsage } from '../port.ts'
-import { PROGRAM_ACCOUNTS, ROW_KINDS, type Stay } from '../row-kinds.ts'
+import { HOLDER_LISTS, PROGRAM_ACCOUNTS, ROW_KINDS, type Stay } from '../row-kinds.ts'
 import type { Database } from './database.ts'
+import type { HolderDatabase } from './holders.ts'
 import type { ProgramAccountDatabase } from './program-accounts.ts'
 
 interface StoreOptions {
@@ -19,7 +20,10 @@ interface StoreOptions {
  */
 export async function usageOf(
   database: Pick<Database, 'approximateBytes'>,
-  programAccounts: Pick<ProgramAccountDatabase, 'bytes'>,
+  copies: {
+    readonly programAccounts: Pick<ProgramAccountDatabase, 'bytes'>
+    readonly holders: Pick<HolderDatabase, 'bytes'>
+  },
   { directory, logSeconds, retentionSeconds }: StoreOptions
 ): Promise<StorageUsage> {
   const stays: Readonly<Record<Stay, KindUsage['stays']>> = {
@@ -44,10 +48,11 @@ export async function usageOf(
     } as const
     const mirrored = {
       kind: PROGRAM_ACCOUNTS,
-      bytes: await programAccounts.bytes(),
+      bytes: await copies.programAccounts.bytes(),
       stays: 'needed'
     } as const
-    return { kinds: [...usages, mirrored, log], freeBytes: bavail * bsize }
+    const held = { kind: HOLDER_LISTS, bytes: await copies.holders.bytes(), stays: 'needed' } as const
+    return { kinds: [...usages, mirrored, held, log], freeBytes: bavail * bsize }
   } catch (cause) {
     throw new ServiceError('STORAGE_UNAVAILABLE', `the store's directory ${directory} cannot be read`, {
       cause

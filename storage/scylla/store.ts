@@ -18,6 +18,7 @@ import { CommitJournal } from './journal.ts'
 import { KeptBlocks } from './kept-blocks.ts'
 import { WatermarkReader } from './watermark-reader.ts'
 import { recordTables, tableStores } from './record-stores.ts'
+import { CqlHolders } from './holders.ts'
 import { CqlProgramAccounts } from './program-accounts.ts'
 import { rowHorizon } from './horizon.ts'
 import { logTtlOf } from './retention.ts'
@@ -179,6 +180,7 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
     ),
     documents,
     programAccounts: new CqlProgramAccounts(client),
+    holders: new CqlHolders(client),
     history: historyOf(writer, new KeptBlocks(base), base, async (commit, amendment, edit) => {
       const { put, remove } = amendment.slots
       slotList.stage(commit, put, () => SLOTS_OWNER)

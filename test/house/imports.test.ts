@@ -42,7 +42,7 @@ const FLOORS = [
   ['src/api'],
   ['src/stream'],
   ['src/webhooks', 'src/transactions'],
-  ['src/program-accounts'],
+  ['src/program-accounts', 'src/holders'],
   ['src/client', 'src/http'],
   ['actors'],
   ['src/products'],

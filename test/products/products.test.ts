@@ -57,6 +57,7 @@ t.test('a process has the products of its roles, in the order of their units', a
     'transactions',
     'accounts',
     'program-accounts',
+    'holders',
     'access',
     'edge',
     'docs'
@@ -71,7 +72,14 @@ t.test('a process has the products of its roles, in the order of their units', a
     'tracking',
     'edge'
   ])
-  t.same(names(productsOf({ role: ['ingest'] })), ['store', 'chain', 'program-accounts', 'edge', 'retention'])
+  t.same(names(productsOf({ role: ['ingest'] })), [
+    'store',
+    'chain',
+    'program-accounts',
+    'holders',
+    'edge',
+    'retention'
+  ])
 })
 
 t.test('the page on products has a section for each, with its settings, channels and paths', async (t) => {

@@ -6,16 +6,13 @@ import { readTokenAccount } from '../../accounts/token-account.ts'
 import { TOKEN_PROGRAM_KEYS, TOKEN_PROGRAM_NAMES } from '../../accounts/token-program.ts'
 import { TOKEN_ACCOUNTS, tokenAccountBody, type HeldAccount } from '../../api/token-account.ts'
 import { distinctPubkeys, pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
-import { NATIVE_DECIMALS, NATIVE_MINT } from '../../chain/token-accounts.ts'
 import { fromNode } from '../../node/upstream.ts'
 import { ANSWER_MS, NODE_DEADLINE_MS } from '../account-parts.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 import { EXAMPLE_WALLET } from '../example-values.ts'
+import { decimalsOf } from '../mint-decimals.ts'
 import { address, oneOf } from '../parameters.ts'
-
-/** Mints that are read for their decimals; further ones have them only if they are cached. Chosen: 20 requests. */
-const MINTS_MAX = 1_000
 
 export const tokenAccounts = endpoint({
   path: '/v1/wallets/{wallet}/token-accounts',
@@ -73,20 +70,4 @@ async function heldBy(
       return isRefused(read) ? [] : [{ address, lamports: account.lamports, account: read }]
     })
   return { slot: Math.min(...answers.map(({ slot }) => slot)), accounts }
-}
-
-/** Returns the decimals of mints by their map key, where the mint is cached or can be read now. */
-async function decimalsOf(
-  mints: readonly Pubkey[],
-  { mints: directory }: AccountParts
-): Promise<Map<string, number>> {
-  const found = new Map([[pubkeyMapKey(NATIVE_MINT), NATIVE_DECIMALS]])
-  const unknown = mints.filter((mint) => directory.peek(mint) === null && !found.has(pubkeyMapKey(mint)))
-  // Decimals never change, so any reading does; without one, they are missing.
-  await directory.read(unknown.slice(0, MINTS_MAX)).catch(() => undefined)
-  for (const mint of mints) {
-    const reading = directory.peek(mint)?.reading
-    if (reading?.kind === 'facts') found.set(pubkeyMapKey(mint), reading.account.decimals)
-  }
-  return found
 }

@@ -8,6 +8,7 @@ import { newestUsd } from '../../market/latest-price.ts'
 import { windowHours, windowOf } from '../../market/windows.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
+import { holderSummaries } from '../holder-summary.ts'
 import { ageLimit, knownFacts } from '../known-mint.ts'
 import { address } from '../parameters.ts'
 import { namesStatedBy } from '../stated-names.ts'
@@ -29,13 +30,15 @@ export const token = endpoint({
 export const tokenRoutes: FastifyPluginAsync<
   Pick<AppDeps, 'storage' | 'cash' | 'accounts' | 'clock'>
 > = async (app, { storage, cash, accounts, clock }) => {
+  const holdersOf = holderSummaries({ storage, accounts, clock })
   serveCached(app, token, async ({ params: { mint }, head }) => {
     const now = head?.blockTime ?? 0
     const read = knownFacts(accounts, mint)
-    const [row, { launch, curve, pair, value, liquidity }, hours] = await Promise.all([
+    const [row, { launch, curve, pair, value, liquidity }, hours, holders] = await Promise.all([
       storage.tokens.get(mint),
       readPricedToken(storage, mint, read, accounts),
-      storage.activity.range('mint', mint, windowHours(now, TOKEN_WINDOWS['24h']))
+      storage.activity.range('mint', mint, windowHours(now, TOKEN_WINDOWS['24h'])),
+      holdersOf(mint)
     ])
     const known = cash.of(mint)
     if (
@@ -56,7 +59,7 @@ export const tokenRoutes: FastifyPluginAsync<
     const windows = { '5m': of('5m'), '1h': of('1h'), '6h': of('6h'), '24h': of('24h') }
     return {
       body: tokenBody(
-        { mint, metadata, token: row, launch, curve, pair, value, liquiditySlot: liquidity.slot },
+        { mint, metadata, token: row, launch, curve, pair, value, liquiditySlot: liquidity.slot, holders },
         windows
       ),
       dependsOn: [mint],

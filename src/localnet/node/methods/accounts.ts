@@ -34,7 +34,10 @@ export const decimalsOf =
     return readMint(account.data)?.decimals ?? null
   }
 
-/** Methods that read accounts. A localnet has only their newest state: the commitment decides just the slot. */
+/**
+ * Methods that read accounts. Lists of a program's accounts are as of the commitment. Of single accounts a localnet has only the
+ * newest state: there the commitment decides just the slot.
+ */
 export const accountMethods: Readonly<Record<string, Method>> = {
   getBalance: method(1, 2, (node, [address, options]) => {
     const key = addressOf(address)
@@ -76,7 +79,7 @@ export const accountMethods: Readonly<Record<string, Method>> = {
     const form = accountFormOf(config, 'binary')
     const { program, mint } = tokenFilterOf(which)
     const key = addressOf(owner)
-    return inContext(node, config, () => {
+    return inContext(node, config, (commitment) => {
       const programOwner = program ?? ownerOfMint(node.chain, mint!)
       if (tokenProgramOf(programOwner) === null) {
         throw invalidParams(
@@ -85,7 +88,7 @@ export const accountMethods: Readonly<Record<string, Method>> = {
             : 'Invalid param: unrecognized Token program id'
         )
       }
-      const found = node.chain.accountsOf(programOwner).filter(({ data }) => {
+      const found = node.chain.accountsOf(programOwner, commitment).filter(({ data }) => {
         const state = readTokenAccount(data)
         return (
           state !== null && samePubkey(state.owner, key) && (mint === null || samePubkey(state.mint, mint))

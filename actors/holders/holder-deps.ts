@@ -1,0 +1,26 @@
+import type { AccountNode } from '../../src/accounts/ports.ts'
+import type { HolderBlocks } from '../../src/holders/holder-blocks.ts'
+import type { Ports } from '../../src/ports.ts'
+import type { HolderMetrics } from '../../src/telemetry/holder-metrics.ts'
+import type { CommitFeed } from '../../src/views/commit-feed.ts'
+import type { Storage } from '../../storage/port.ts'
+
+export interface HolderDeps extends Ports {
+  readonly storage: Pick<Storage, 'documents' | 'holders' | 'isShared'>
+  readonly node: Pick<AccountNode, 'programAccounts'>
+  readonly blocks: HolderBlocks
+  readonly feed: Pick<CommitFeed, 'head'>
+  readonly metrics: HolderMetrics
+  readonly logger: { info(text: string): void; warn(text: string): void }
+  /** Records a fault that the process survives. */
+  readonly report: (error: unknown) => void
+  readonly limits: HolderLimits
+}
+
+export interface HolderLimits {
+  readonly mintsMax: number
+  /** Token accounts of all lists together. */
+  readonly accountsMax: number
+  /** Milliseconds for which superseded versions stay. */
+  readonly pinnedMs: number
+}

@@ -1,0 +1,73 @@
+import { pubkeyFromBase58, pubkeyMapKey, type Pubkey } from '../../src/chain/pubkey.ts'
+import type { MintChanges } from '../../src/holders/balance-changes.ts'
+import type { HolderListState, HolderMint } from '../../src/holders/holder-mint.ts'
+import type { Stored } from '../../storage/documents.ts'
+import type { HolderListId } from '../../storage/port.ts'
+import type { HolderDeps } from './holder-deps.ts'
+import type { ListLoading } from './list-loading.ts'
+import { isStored, prune, storeBlock, takeBack } from './list-store.ts'
+
+/** A holder list in the hands of its follower. */
+export class HolderList {
+  readonly mint: Pubkey
+  readonly key: string
+  readonly #deps: HolderDeps
+  readonly #save: (list: HolderList, state: HolderListState) => Promise<void>
+  document: Stored<HolderMint>
+  state: HolderListState
+  /** The reading under way; null while there is none. */
+  loading: ListLoading | null = null
+  /** Resolves when the last reading has ended. */
+  ended: Promise<void> = Promise.resolve()
+  /** Ends the reading under way. */
+  work = new AbortController()
+
+  constructor(
+    document: Stored<HolderMint>,
+    state: HolderListState,
+    deps: HolderDeps,
+    save: (list: HolderList, state: HolderListState) => Promise<void>
+  ) {
+    this.document = document
+    this.state = state
+    this.mint = pubkeyFromBase58(document.value.mint)
+    this.key = pubkeyMapKey(this.mint)
+    this.#deps = deps
+    this.#save = save
+  }
+
+  get isLive(): boolean {
+    return this.state.state === 'live'
+  }
+
+  get id(): HolderListId {
+    return { mint: this.mint, reading: this.state.reading }
+  }
+
+  /** Stores a change of its state. */
+  async put(change: Partial<HolderListState>): Promise<void> {
+    const state = { ...this.state, ...change }
+    await this.#save(this, state)
+    this.state = state
+  }
+
+  /** Stores a block; resolves with why it does not fit, or null. */
+  async take(slot: number, changes: MintChanges): Promise<string | null> {
+    const outcome = await storeBlock(this.#deps.storage.holders, this.id, slot, changes)
+    if ('fault' in outcome) return outcome.fault
+    this.state = { ...this.state, accounts: outcome.accounts }
+    return null
+  }
+
+  isStoredAt(slot: number): Promise<boolean> {
+    return isStored(this.#deps.storage.holders, this.id, slot)
+  }
+
+  takeBack(afterSlot: number): Promise<void> {
+    return takeBack(this.#deps.storage.holders, this.id, afterSlot)
+  }
+
+  prune(upToSlot: number): Promise<void> {
+    return prune(this.#deps.storage.holders, this.id, upToSlot)
+  }
+}

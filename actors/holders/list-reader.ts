@@ -1,0 +1,266 @@
+import { pubkeyFromBase58, pubkeyMapKey } from '../../src/chain/pubkey.ts'
+import {
+  HOLDER_MINTS_PARTITION,
+  NO_LIST,
+  type HolderListState,
+  type HolderMints
+} from '../../src/holders/holder-mint.ts'
+import { BalancesDisagree } from '../../src/holders/loaded-list.ts'
+import { NodeError } from '../../src/node/node-fault.ts'
+import { sleep } from '../../src/ports.ts'
+import { isOutage } from '../storage/retry.ts'
+import type { HolderDeps } from './holder-deps.ts'
+import { HolderList } from './holder-list.ts'
+import { ListLoading, LoadingFault } from './list-loading.ts'
+
+/** Why a list is read from the node; counted by metrics. */
+export type ReadingKind = 'start' | 'hole' | 'late' | 'missed' | 'fork' | 'disagreement'
+
+/** Readings under way at once: as many scans as a node is asked for. */
+const READINGS_MAX = 2
+/** Milliseconds between two tries after a failure, growing up to the most. */
+const RETRY_MS = { least: 1_000, most: 30_000 }
+/** Milliseconds until a list is tried again that a node cannot give now. */
+const LASTING_MS = 600_000
+
+export interface ListsOfFollower {
+  readonly lists: Map<string, HolderList>
+  readonly wake: () => void
+  readonly slot: () => number | null
+}
+
+/** Reads the lists of a follower from the node, and those of mints that were asked for since. */
+export class ListReader {
+  readonly #deps: HolderDeps
+  readonly #token: number
+  readonly #follower: ListsOfFollower
+  readonly #closing = new AbortController()
+  #passed = Promise.withResolvers<void>()
+  #hasSynced = false
+  readonly #readings = new Permits(READINGS_MAX)
+
+  constructor(deps: HolderDeps, token: number, follower: ListsOfFollower) {
+    this.#deps = deps
+    this.#token = token
+    this.#follower = follower
+  }
+
+  /**
+   * Takes up mints that were asked for, and makes room for them. The first call only takes up their state. Rejects with the
+   * store's error.
+   */
+  async sync(documents: HolderMints): Promise<void> {
+    const { lists } = this.#follower
+    const stored = await documents.all(HOLDER_MINTS_PARTITION)
+    for (const document of stored) {
+      const known = lists.get(keyOf(document.value))
+      if (known !== undefined) known.document = document
+    }
+    const added = stored.filter(({ value }) => !lists.has(keyOf(value)))
+    for (const document of added) await documents.fenceHot(document, this.#token)
+    const states = await documents.hot(added)
+    const put = async ({ document }: HolderList, state: HolderListState): Promise<void> =>
+      documents.putHot(document, this.#token, state)
+    const begun = added.map((document, i) => new HolderList(document, states[i] ?? NO_LIST, this.#deps, put))
+    for (const list of begun) lists.set(list.key, list)
+    this.#want()
+    if (this.#hasSynced) for (const list of begun) this.begin(list, 'start')
+    this.#hasSynced = true
+    const { mintsMax, accountsMax } = this.#deps.limits
+    while (lists.size > mintsMax || (this.#accounts > accountsMax && lists.size > 1))
+      await this.#evict(documents)
+  }
+
+  /** Begins to read a list, after the reading before has ended. */
+  begin(list: HolderList, kind: ReadingKind): void {
+    list.work.abort(new Superseded())
+    list.loading = null
+    const work = new AbortController()
+    list.work = work
+    const end = AbortSignal.any([work.signal, this.#closing.signal])
+    const before = list.ended
+    list.ended = before
+      .then(async () => this.#read(list, kind, end))
+      .catch((error: unknown) => this.#deps.report(error))
+  }
+
+  /** Stores that a list is served as of a slot until it has been read again, and reads it. */
+  async makeStale(list: HolderList, kind: ReadingKind, reason: string, slot: number | null): Promise<void> {
+    const state: Partial<HolderListState> =
+      list.state.fromSlot === null || slot === null
+        ? { ...NO_LIST, reading: list.state.reading, reason }
+        : { state: 'stale', slot, atMs: this.#deps.clock.now(), reason }
+    await list.put({ ...state, fault: null })
+    this.begin(list, kind)
+  }
+
+  /** Makes loaded lists live, with the blocks that came since. `save` stores the follower's slot, which readers take. */
+  async finish(save: () => Promise<void>): Promise<void> {
+    for (const list of this.#follower.lists.values()) {
+      const { loading } = list
+      if (loading === null || loading.loaded === null) continue
+      const { reading, fromSlot, accounts } = loading.loaded
+      const before = list.state
+      list.state = { ...list.state, reading, accounts }
+      let fault: string | null = null
+      for (const { slot, changes } of loading.takeCollected())
+        if (slot > fromSlot) fault ??= await list.take(slot, changes)
+      const { accounts: counted } = list.state
+      list.state = before
+      if (fault !== null) {
+        this.begin(list, 'disagreement')
+        continue
+      }
+      list.loading = null
+      await save()
+      const live = { state: 'live', reading, fromSlot, slot: null, fault: null, reason: null } as const
+      await list.put({ ...live, accounts: counted, atMs: this.#deps.clock.now() })
+      this.#deps.logger.info(
+        `the holders of ${list.document.value.mint} are complete at slot ${fromSlot}: ${counted} accounts`
+      )
+      if (before.reading > 0)
+        await this.#deps.storage.holders.clear({ mint: list.mint, reading: before.reading })
+    }
+  }
+
+  /** Tells that the follower has taken the blocks up to its slot. */
+  passed(): void {
+    this.#passed.resolve()
+    this.#passed = Promise.withResolvers<void>()
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new Superseded())
+    this.passed()
+    await Promise.all([...this.#follower.lists.values()].map(async ({ ended }) => ended))
+  }
+
+  get #accounts(): number {
+    let sum = 0
+    for (const { state } of this.#follower.lists.values()) sum += state.accounts
+    return sum
+  }
+
+  #want(): number {
+    return this.#deps.blocks.want(new Set(this.#follower.lists.keys()))
+  }
+
+  /** Reads a list until it is stored, or `end` aborts. */
+  async #read(list: HolderList, kind: ReadingKind, end: AbortSignal): Promise<void> {
+    const { clock, metrics, random } = this.#deps
+    for (let tries = 0; !end.aborted; tries++) {
+      let pause = Math.min(RETRY_MS.least * 2 ** tries, RETRY_MS.most)
+      try {
+        await this.#readings.run(async () => end.aborted || this.#load(list, end))
+        if (end.aborted) return
+        metrics.readings.inc({ reason: kind })
+        return this.#follower.wake()
+      } catch (error) {
+        if (end.aborted) return
+        await this.#fail(list, error)
+        if (error instanceof LoadingFault && error.isLasting) pause = LASTING_MS
+      }
+      await sleep(clock, pause * (0.5 + random() / 2), end)
+    }
+  }
+
+  async #load(list: HolderList, end: AbortSignal): Promise<void> {
+    const { feed } = this.#deps
+    const since = Math.max(this.#want(), feed.head?.slot ?? -1)
+    const loading = new ListLoading(this.#deps, list.mint, list.document.value, list.state.reading + 1, since)
+    const abort = (): void => loading.end.abort(end.reason)
+    end.addEventListener('abort', abort, { once: true })
+    list.loading = loading
+    try {
+      await loading.run({
+        reach: async (slot) => this.#reach(slot, loading),
+        found: (accounts) => this.#checkRoom(list, accounts),
+        stored: async (accounts) => (list.state.fromSlot === null ? list.put({ accounts }) : undefined)
+      })
+    } finally {
+      end.removeEventListener('abort', abort)
+      if (loading.loaded === null && list.loading === loading) list.loading = null
+    }
+  }
+
+  async #fail(list: HolderList, error: unknown): Promise<void> {
+    const { metrics, logger, report } = this.#deps
+    const isExpected = error instanceof LoadingFault || error instanceof BalancesDisagree
+    if (!isExpected && !(error instanceof NodeError) && !isOutage(error)) report(error)
+    metrics.failures.inc()
+    const text = error instanceof Error ? error.message : String(error)
+    logger.warn(`the holders of ${list.document.value.mint} cannot be read now: ${text}`)
+    // The text of the node's fault may name the node.
+    const fault = isExpected ? text : 'the node does not answer'
+    await list.put({ fault }).catch((error: unknown) => {
+      if (!isOutage(error)) throw error
+    })
+  }
+
+  async #reach(slot: number, loading: ListLoading): Promise<number> {
+    for (;;) {
+      loading.end.signal.throwIfAborted()
+      const at = this.#follower.slot()
+      if (at !== null && at >= slot) return at
+      await this.#passed.promise
+    }
+  }
+
+  #checkRoom(list: HolderList, accounts: number): void {
+    const { accountsMax } = this.#deps.limits
+    if (accounts > accountsMax)
+      throw new LoadingFault(
+        `it has ${accounts} accounts, more than the ${accountsMax} of all lists (MILLRACE_HOLDER_ACCOUNTS)`,
+        true
+      )
+    list.state = { ...list.state, accounts }
+  }
+
+  /** Deletes the list that was not asked for longest. */
+  async #evict(documents: HolderMints): Promise<void> {
+    const { lists } = this.#follower
+    const [oldest] = [...lists.values()].sort(
+      (a, b) => a.document.value.askedAtMs - b.document.value.askedAtMs
+    )
+    if (oldest === undefined) return
+    const { mint, document, state } = oldest
+    lists.delete(oldest.key)
+    this.#want()
+    oldest.work.abort(new Superseded())
+    this.passed()
+    await oldest.ended
+    await oldest.put({ ...NO_LIST, reading: state.reading })
+    for (const reading of [state.reading, state.reading + 1])
+      await this.#deps.storage.holders.clear({ mint, reading })
+    await documents.delete(document)
+    this.#deps.metrics.evicted.inc()
+    this.#deps.logger.info(`the holders of ${document.value.mint} made room for others`)
+  }
+}
+
+/** Lets a number of works run at a time; others wait in order. */
+class Permits {
+  #left: number
+  readonly #waiting: (() => void)[] = []
+
+  constructor(count: number) {
+    this.#left = count
+  }
+
+  async run<T>(work: () => Promise<T> | T): Promise<T> {
+    if (this.#left > 0) this.#left--
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    try {
+      return await work()
+    } finally {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#left++
+      else next()
+    }
+  }
+}
+
+const keyOf = ({ mint }: { readonly mint: string }): string => pubkeyMapKey(pubkeyFromBase58(mint))
+
+/** The reason of a reading that another one replaces. */
+class Superseded extends Error {}

@@ -1,0 +1,147 @@
+import { pubkeyMapKey, type Pubkey } from '../../src/chain/pubkey.ts'
+import type { BalanceChange, MintChanges } from '../../src/holders/balance-changes.ts'
+import { changedRows, disagreement, ownersIn, SUMS_KEY, type Known } from '../../src/holders/list-rows.ts'
+import {
+  changeKey,
+  slotInChangeKey,
+  unpackBalance,
+  unpackChanges,
+  unpackOwner,
+  unpackSums
+} from '../../src/holders/row-bytes.ts'
+import type { HolderListId, HolderRow, HolderRowKey, HolderStore, PresentRow } from '../../storage/port.ts'
+
+/** Rows of one durable write. */
+export const WRITE_ROWS = 1_000
+/** Rows of kind `change` that are read at a time. */
+const CHANGES_AT_ONCE = 100
+
+/** Writes rows in bounded pieces, in their order. */
+export async function writeRows(
+  store: HolderStore,
+  list: HolderListId,
+  rows: readonly HolderRow[]
+): Promise<void> {
+  for (let from = 0; from < rows.length; from += WRITE_ROWS)
+    await store.put(list, rows.slice(from, from + WRITE_ROWS))
+}
+
+/**
+ * Stores what a block has changed of a list that is complete up to the block before. Resolves with the list's number of
+ * accounts, or with why the block does not follow the list; then nothing is stored. Rejects with the store's error.
+ */
+export async function storeBlock(
+  store: HolderStore,
+  list: HolderListId,
+  slot: number,
+  { accounts: changed, fault }: MintChanges
+): Promise<{ readonly accounts: number } | { readonly fault: string }> {
+  if (fault !== null) return { fault }
+  const before = slot - 1
+  const changes = [...changed.values()]
+  const [[sums], accounts] = await Promise.all([
+    store.at(list, 'sums', before, [SUMS_KEY]),
+    knownAt(
+      store,
+      list,
+      'account',
+      before,
+      changes.map(({ account }) => account),
+      unpackBalance
+    )
+  ])
+  if (sums == null) return { fault: 'its stored rows are lost' }
+  const disagrees = disagreement(accounts, changes)
+  if (disagrees !== null) return { fault: disagrees }
+  const owners = await knownAt(
+    store,
+    list,
+    'owner',
+    before,
+    [...ownersIn(changes, accounts).values()],
+    unpackOwner
+  )
+  const known = { sums: { value: unpackSums(sums.value), slot: sums.slot }, accounts, owners }
+  const rows = changedRows(known, changes, slot)
+  await writeRows(store, list, rows)
+  const count = changes.reduce((sum, each) => sum + growthBy(each, accounts), known.sums.value.accounts)
+  return { accounts: count }
+}
+
+const growthBy = ({ account, after }: BalanceChange, accounts: ReadonlyMap<string, unknown>): number =>
+  (after === null ? 0 : 1) - (accounts.get(pubkeyMapKey(account)) == null ? 0 : 1)
+
+async function knownAt<T>(
+  store: HolderStore,
+  list: HolderListId,
+  kind: 'account' | 'owner',
+  slot: number,
+  keys: readonly Pubkey[],
+  unpack: (bytes: Uint8Array) => T
+): Promise<Map<string, Known<T>>> {
+  const rows = await store.at(list, kind, slot, keys)
+  return new Map(
+    keys.map((key, i) => {
+      const row = rows[i] ?? null
+      return [pubkeyMapKey(key), row && { value: unpack(row.value), slot: row.slot }]
+    })
+  )
+}
+
+/** Whether a list's rows are there: a store that was damaged is emptied. */
+export async function isStored(store: HolderStore, list: HolderListId, slot: number): Promise<boolean> {
+  const [sums] = await store.at(list, 'sums', slot, [SUMS_KEY])
+  return sums != null
+}
+
+/** Takes back the blocks of a list after a slot. */
+export async function takeBack(store: HolderStore, list: HolderListId, afterSlot: number): Promise<void> {
+  for await (const change of changesOf(store, list, afterSlot)) {
+    const { slot } = change
+    const rows = unpackChanges(change.value).map(({ kind, key }) => ({ kind, key, slot }))
+    await dropRows(store, list, rows)
+    // The row that names the others goes last.
+    await store.drop(list, [change])
+  }
+}
+
+/** Deletes the versions of a list that slots up to one have superseded: later slots do not need them. */
+export async function prune(store: HolderStore, list: HolderListId, upToSlot: number): Promise<void> {
+  for await (const change of changesOf(store, list, -1)) {
+    const { slot } = change
+    if (slot > upToSlot) return
+    const rows = unpackChanges(change.value).flatMap(({ kind, key, isGone, earlierSlot }) => [
+      ...(earlierSlot === null ? [] : [{ kind, key, slot: earlierSlot }]),
+      ...(isGone ? [{ kind, key, slot }] : [])
+    ])
+    await dropRows(store, list, rows)
+    await store.drop(list, [change])
+  }
+}
+
+async function* changesOf(
+  store: HolderStore,
+  list: HolderListId,
+  afterSlot: number
+): AsyncGenerator<PresentRow> {
+  let after = afterSlot < 0 ? undefined : changeKey(afterSlot)
+  for (;;) {
+    const { rows, hasMore } = await store.page(list, 'change', {
+      slot: Number.MAX_SAFE_INTEGER,
+      after,
+      limit: CHANGES_AT_ONCE
+    })
+    yield* rows
+    if (!hasMore) return
+    after = changeKey(slotInChangeKey(rows.at(-1)!.key))
+  }
+}
+
+async function dropRows(
+  store: HolderStore,
+  list: HolderListId,
+  rows: readonly HolderRowKey[]
+): Promise<void> {
+  for (let from = 0; from < rows.length; from += WRITE_ROWS)
+    await store.drop(list, rows.slice(from, from + WRITE_ROWS))
+}

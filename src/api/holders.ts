@@ -1,0 +1,219 @@
+import { z } from 'zod'
+import { pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../chain/pubkey.ts'
+import { humanAmount } from '../market/amount.ts'
+import * as schema from './schema.ts'
+import { secondsText } from './time.ts'
+
+const share = (meaning: string) =>
+  z
+    .number()
+    .min(0)
+    .max(100)
+    .nullable()
+    .describe(`${meaning}, in percent of \`held\`; null where nothing is held`)
+
+const CONCENTRATION = z
+  .object({
+    top1_pct: share('What the largest owner has'),
+    top5_pct: share('What the 5 largest owners have'),
+    top10_pct: share('What the 10 largest owners have'),
+    top20_pct: share('What the 20 largest owners have'),
+    top50_pct: share('What the 50 largest owners have'),
+    top100_pct: share('What the 100 largest owners have'),
+    hhi: z
+      .number()
+      .min(0)
+      .max(1)
+      .nullable()
+      .describe('Herfindahl-Hirschman index: the sum of the squares of all shares, from 0 to 1'),
+    gini: z
+      .number()
+      .min(0)
+      .max(1)
+      .nullable()
+      .describe(
+        'Gini coefficient of the owners, 0 where all have the same; null with more than 20,000 owners'
+      ),
+    adjusted: z
+      .object({
+        top10_pct: z
+          .number()
+          .min(0)
+          .max(100)
+          .nullable()
+          .describe('What the 10 largest of the others have, in percent'),
+        top20_pct: z
+          .number()
+          .min(0)
+          .max(100)
+          .nullable()
+          .describe('What the 20 largest of the others have, in percent'),
+        hhi: z.number().min(0).max(1).nullable().describe('Herfindahl-Hirschman index of the others'),
+        excluded_pct: share('What is left out')
+      })
+      .nullable()
+      .describe(
+        'The same of what is held outside of pools, bonding curves and burn addresses; null where the token has more than 500 pools'
+      )
+  })
+  .meta({ id: 'Concentration', description: 'How much the largest owners have' })
+
+const HOLDER = z
+  .object({
+    rank: z.int().min(1).describe('Place in the list, from 1'),
+    owner: schema.address('The owner'),
+    token_account: schema
+      .address('The token account')
+      .nullable()
+      .describe('The token account with `by=token_account`, base58; else null'),
+    amount: schema.amount('Balance'),
+    amount_raw: schema.rawAmount('Balance'),
+    pct: z.number().min(0).max(100).describe('Share of `held`, in percent'),
+    token_accounts: z.int().min(1).describe('Token accounts with tokens: 1 with `by=token_account`'),
+    is_pool: z.boolean().describe('Whether it owns the vault of a pool that the index knows'),
+    is_curve: z.boolean().describe('Whether it is the bonding curve of the token'),
+    is_burn: z.boolean().describe('Whether nobody can move what it has')
+  })
+  .meta({ id: 'Holder' })
+
+export const HOLDERS_PAGE = z
+  .object({
+    tenant: schema.text('Tenant of the key in use'),
+    mint: schema.address('The token'),
+    decimals: z
+      .int()
+      .min(0)
+      .nullable()
+      .describe('Decimals of the token; null for an address that is no token'),
+    supply: schema
+      .amount('Supply')
+      .nullable()
+      .describe(
+        'Supply in human units, as the mint states it; null where that is not known, and for wrapped SOL, which has none'
+      ),
+    supply_raw: schema.rawAmount('Supply').nullable().describe('The same in base units; text'),
+    held: schema
+      .amount('What is in all token accounts')
+      .nullable()
+      .describe(
+        'What all token accounts have together at `slot`, in human units: shares are of it. Less than the supply where transfer fees are withheld; null for an address that is no token'
+      ),
+    held_raw: schema.rawAmount('The same').nullable(),
+    holders_count: schema.count('Owners with tokens'),
+    token_accounts_count: schema.count('Token accounts with tokens'),
+    slot: schema.count('The list is exact as of this slot'),
+    updated_at: schema.time('When it was complete at that slot', 'service'),
+    age_seconds: schema.count('Seconds since then'),
+    stale_reason: z
+      .string()
+      .nullable()
+      .describe(
+        'Why the list does not advance, while it is read from the node again; null where it follows the blocks'
+      ),
+    concentration: CONCENTRATION.nullable().describe('Null for an address that is no token'),
+    data: z.array(HOLDER).describe('The largest first; those of one amount by address'),
+    nextCursor: z.string().nullable().describe('Start of the next page, for `after`; null at the end')
+  })
+  .meta({ id: 'Holders' })
+
+export type HoldersBody = z.input<typeof HOLDERS_PAGE>
+
+/** Facts of a list for its body. */
+interface ListFacts {
+  readonly sums: { readonly owners: number; readonly accounts: number; readonly held: bigint }
+  readonly concentration: {
+    readonly [K in 'top1' | 'top5' | 'top10' | 'top20' | 'top50' | 'top100' | 'hhi' | 'gini']: number | null
+  }
+  readonly adjusted: { readonly [K in 'top10' | 'top20' | 'hhi' | 'excluded']: number | null } | null
+  readonly known: {
+    readonly pools: ReadonlyMap<string, unknown>
+    readonly curves: ReadonlyMap<string, unknown>
+  }
+}
+
+/** Renders what a whole list says. */
+export function listBody(
+  { sums, concentration, adjusted }: Omit<ListFacts, 'known'>,
+  at: {
+    readonly mint: Pubkey
+    readonly decimals: number
+    readonly supply: bigint | null
+    readonly slot: number
+    readonly atMs: number
+    readonly nowMs: number
+    readonly staleReason: string | null
+  }
+): Omit<HoldersBody, 'tenant' | 'data' | 'nextCursor'> {
+  const { decimals, supply } = at
+  const { top1, top5, top10, top20, top50, top100, hhi, gini } = concentration
+  return {
+    mint: pubkeyToBase58(at.mint),
+    decimals,
+    supply: supply === null ? null : humanAmount(supply, decimals),
+    supply_raw: supply === null ? null : String(supply),
+    held: humanAmount(sums.held, decimals),
+    held_raw: String(sums.held),
+    holders_count: sums.owners,
+    token_accounts_count: sums.accounts,
+    slot: at.slot,
+    ...timesOf(at),
+    stale_reason: at.staleReason,
+    concentration: {
+      top1_pct: top1,
+      top5_pct: top5,
+      top10_pct: top10,
+      top20_pct: top20,
+      top50_pct: top50,
+      top100_pct: top100,
+      hhi,
+      gini,
+      adjusted: adjusted && {
+        top10_pct: adjusted.top10,
+        top20_pct: adjusted.top20,
+        hhi: adjusted.hhi,
+        excluded_pct: adjusted.excluded
+      }
+    }
+  }
+}
+
+export const timesOf = ({ atMs, nowMs }: { readonly atMs: number; readonly nowMs: number }) => ({
+  updated_at: secondsText(Math.floor(atMs / 1_000)),
+  age_seconds: Math.max(0, Math.floor((nowMs - atMs) / 1_000))
+})
+
+/** Renders one holder. */
+export function holderBody(
+  {
+    owner,
+    account,
+    amount,
+    accounts
+  }: {
+    readonly owner: Pubkey
+    readonly account: Pubkey | null
+    readonly amount: bigint
+    readonly accounts: number
+  },
+  rank: number,
+  at: {
+    readonly decimals: number
+    readonly pct: number
+    readonly known: ListFacts['known']
+    readonly isBurn: boolean
+  }
+): z.input<typeof HOLDER> {
+  const key = pubkeyMapKey(owner)
+  return {
+    rank,
+    owner: pubkeyToBase58(owner),
+    token_account: account === null ? null : pubkeyToBase58(account),
+    amount: humanAmount(amount, at.decimals),
+    amount_raw: String(amount),
+    pct: at.pct,
+    token_accounts: accounts,
+    is_pool: at.known.pools.has(key),
+    is_curve: at.known.curves.has(key),
+    is_burn: at.isBurn
+  }
+}

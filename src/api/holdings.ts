@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import { TOKEN_PROGRAM_NAMES } from '../accounts/token-program.ts'
+import { humanAmount } from '../market/amount.ts'
+import * as schema from './schema.ts'
+import { secondsText } from './time.ts'
+
+const HOLDING = z
+  .object({
+    mint: schema.address('The token; that of wrapped SOL for SOL'),
+    symbol: z.string().nullable().describe('Symbol; null when unknown'),
+    name: z.string().nullable().describe('Name; null when unknown'),
+    decimals: z.int().min(0).nullable().describe('Decimals; null where the mint could not be read'),
+    amount: schema.amount('Balance').nullable().describe('Balance in human units; null without decimals'),
+    amount_raw: schema.rawAmount('Balance of all token accounts'),
+    price_usd: schema.usd('Price').nullable().describe('The latest price in USD; null where none is known'),
+    value_usd: schema
+      .usd('Balance × price')
+      .nullable()
+      .describe('`amount` × `price_usd`; null when either is'),
+    price_ts: schema.time('Time of the trade that made the price', 'block').nullable(),
+    token_program: z.enum(TOKEN_PROGRAM_NAMES).nullable().describe('The token program; null for SOL'),
+    token_accounts: schema.count('Token accounts with tokens; 0 for SOL'),
+    is_native: z.boolean().describe('Whether it is SOL, which is no token'),
+    frozen: z.boolean().describe('Whether one of its accounts is frozen')
+  })
+  .meta({ id: 'Holding' })
+
+export const HOLDINGS_PAGE = z
+  .object({
+    tenant: schema.text('Tenant of the key in use'),
+    wallet: schema.address('The wallet'),
+    total_value_usd: schema.usd('Value of all holdings of which one is known, those of other pages too'),
+    slot: schema.count('Balances are as of this slot, or newer'),
+    updated_at: schema.time('When they were read', 'service'),
+    age_seconds: schema.count('Seconds since then'),
+    holdings_count: schema.count('Tokens of the wallet, and one for SOL where it is shown'),
+    data: z.array(HOLDING).describe('SOL first, then the most valuable one; those without a value last'),
+    nextCursor: z.string().nullable().describe('Start of the next page, for `after`; null at the end')
+  })
+  .meta({ id: 'Holdings' })
+
+export type HoldingBody = z.input<typeof HOLDING>
+
+/** Renders one holding. */
+export function holdingBody(
+  held: {
+    readonly mint: string
+    readonly amount: bigint
+    readonly decimals: number | null
+    readonly priceUsd: number | null
+    readonly priceAt: number | null
+    readonly valueUsd: number | null
+    readonly tokenProgram: (typeof TOKEN_PROGRAM_NAMES)[number] | null
+    readonly accounts: number
+    readonly isFrozen: boolean
+  },
+  names: { readonly symbol: string | null; readonly name: string | null }
+): HoldingBody {
+  const { decimals, amount } = held
+  return {
+    mint: held.mint,
+    symbol: names.symbol,
+    name: names.name,
+    decimals,
+    amount: decimals === null ? null : humanAmount(amount, decimals),
+    amount_raw: String(amount),
+    price_usd: held.priceUsd,
+    value_usd: held.valueUsd,
+    price_ts: held.priceAt === null ? null : secondsText(held.priceAt),
+    token_program: held.tokenProgram,
+    token_accounts: held.accounts,
+    is_native: held.tokenProgram === null,
+    frozen: held.isFrozen
+  }
+}

@@ -1,0 +1,83 @@
+import { pubkeyMapKey, samePubkey, type Pubkey } from '../chain/pubkey.ts'
+import type { Block, TokenBalance, Transaction } from '../chain/transaction.ts'
+import type { HeldBalance } from './row-bytes.ts'
+
+/** How a block has changed a token account. */
+export interface BalanceChange {
+  readonly account: Pubkey
+  /** Base units before the block; 0 for an account that was not there. */
+  readonly before: bigint
+  /** Null for an account that is empty or closed after the block. */
+  after: HeldBalance | null
+}
+
+/** The changes that a block has made to the accounts of a mint, by account. */
+export interface MintChanges {
+  readonly accounts: Map<string, BalanceChange>
+  /** Why the block does not say all; null where it does. */
+  fault: string | null
+}
+
+/** The changes of token balances in a block, by mint. */
+export type BalanceChanges = ReadonlyMap<string, MintChanges>
+
+/**
+ * Returns the changes of the token accounts of mints in a block. Nodes state, before and after each transaction, the balance of
+ * every token account among its addresses; one that is not stated after was closed. Failed transactions change none. The result
+ * holds no memory of the block.
+ */
+export function balanceChanges(
+  { transactions }: Pick<Block, 'transactions'>,
+  isWanted: (mint: string) => boolean
+): BalanceChanges {
+  const changes = new Map<string, MintChanges>()
+  for (const transaction of transactions) {
+    if (transaction.failed) continue
+    const { preTokenBalances: before, postTokenBalances: after } = transaction
+    for (const balance of before) {
+      const mint = pubkeyMapKey(balance.mint)
+      if (!isWanted(mint)) continue
+      const later = after.find((each) => each.account === balance.account)
+      const stays = later !== undefined && samePubkey(later.mint, balance.mint)
+      add(changes, mint, transaction, balance, stays ? later : null)
+    }
+    for (const balance of after) {
+      const mint = pubkeyMapKey(balance.mint)
+      if (!isWanted(mint)) continue
+      const earlier = before.find((each) => each.account === balance.account)
+      if (earlier === undefined || !samePubkey(earlier.mint, balance.mint))
+        add(changes, mint, transaction, null, balance)
+    }
+  }
+  return changes
+}
+
+function add(
+  changes: Map<string, MintChanges>,
+  mint: string,
+  { keys }: Transaction,
+  before: TokenBalance | null,
+  after: TokenBalance | null
+): void {
+  const amount = before?.amount ?? 0n
+  const isEmpty = after === null || after.amount === 0n
+  if (isEmpty && amount === 0n) return
+  if (!isEmpty && amount === after.amount && isSameOwner(before?.owner, after.owner)) return
+  let ofMint = changes.get(mint)
+  if (ofMint === undefined) changes.set(mint, (ofMint = { accounts: new Map(), fault: null }))
+  const address = keys.bytes((after ?? before)!.account)
+  const account = pubkeyMapKey(address)
+  if (!isEmpty && after.owner === null) ofMint.fault ??= 'a balance has no owner'
+  const held = isEmpty ? null : { owner: Uint8Array.from(after.owner ?? []), amount: after.amount }
+  const known = ofMint.accounts.get(account)
+  if (known === undefined) {
+    ofMint.accounts.set(account, { account: Uint8Array.from(address), before: amount, after: held })
+    return
+  }
+  if ((known.after?.amount ?? 0n) !== amount)
+    ofMint.fault ??= 'balances of two transactions do not follow each other'
+  known.after = held
+}
+
+const isSameOwner = (a: Pubkey | null | undefined, b: Pubkey | null): boolean =>
+  a != null && b !== null && samePubkey(a, b)

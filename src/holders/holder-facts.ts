@@ -1,0 +1,105 @@
+import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
+import { SecondChanceCache } from '../memory/second-chance-cache.ts'
+import type { Clock } from '../ports.ts'
+import type { HolderSums } from './row-bytes.ts'
+import type { Storage } from '../../storage/port.ts'
+import {
+  adjustedConcentration,
+  concentrationOf,
+  giniOf,
+  type AdjustedConcentration,
+  type Concentration
+} from './concentration.ts'
+import type { Holder, HolderLists, HolderView } from './holder-lists.ts'
+import { BURNS, isBurn, knownOwners, type KnownOwners } from './known-owners.ts'
+
+/** Owners of a list whose Gini coefficient is computed: it takes all of them, some 30 ms. */
+const GINI_OWNERS_MAX = 20_000
+/** Owners that are read besides those that are left out. */
+const TOP = 100
+/** Milliseconds for which the known owners of a list are taken as they were: pools are made rarely. */
+const OWNERS_MS = 10_000
+/** Memory of the facts: those of a thousand lists with few pools. */
+const CACHED_BYTES = 4 * 2 ** 20
+const FACTS_BYTES = 2_000
+const OWNER_BYTES = 250
+const PAGE = 1_000
+
+/** Facts of a whole list at its slot. */
+export interface HolderFacts {
+  readonly sums: HolderSums
+  readonly concentration: Concentration
+  /** Null where not all pools of the token are known to the index. */
+  readonly adjusted: AdjustedConcentration | null
+  readonly known: KnownOwners
+}
+
+interface Cached {
+  readonly key: string
+  readonly atMs: number
+  readonly facts: HolderFacts
+}
+
+/** Computes the facts of lists, and keeps those of lists that no block has changed. */
+export class HolderFactsCache {
+  readonly #storage: Storage
+  readonly #lists: HolderLists
+  readonly #clock: Clock
+  readonly #cached = new SecondChanceCache<Cached>(CACHED_BYTES)
+
+  constructor(storage: Storage, lists: HolderLists, clock: Clock) {
+    this.#storage = storage
+    this.#lists = lists
+    this.#clock = clock
+  }
+
+  /** Returns the facts of a list; null where its rows are lost. */
+  async of(view: HolderView): Promise<HolderFacts | null> {
+    const found = await this.#lists.sums(view)
+    if (found === null) return null
+    const mint = pubkeyMapKey(view.mint)
+    const key = `${view.state.reading} ${found.slot}`
+    const cached = this.#cached.get(mint)
+    const now = this.#clock.now()
+    if (cached?.key === key && now - cached.atMs < OWNERS_MS) return cached.facts
+    const facts = await this.#compute(view, found.sums)
+    const { pools, curves } = facts.known
+    this.#cached.set(mint, { key, atMs: now, facts }, FACTS_BYTES + OWNER_BYTES * (pools.size + curves.size))
+    return facts
+  }
+
+  async #compute(view: HolderView, sums: HolderSums): Promise<HolderFacts> {
+    const known = await knownOwners(this.#storage, this.#lists, view)
+    const left = new Map<string, Pubkey>([...known.pools, ...known.curves])
+    for (const burn of BURNS) left.set(pubkeyMapKey(burn), burn)
+    const outside = await this.#lists.owners(view, [...left.values()])
+    const excluded = outside.flatMap((owner) => (owner === null ? [] : [owner.amount]))
+    const withGini = sums.owners <= GINI_OWNERS_MAX
+    const largest = await this.#largest(view, withGini ? sums.owners : TOP + excluded.length)
+    const { held, squares } = sums
+    const amounts = largest.map(({ amount }) => amount)
+    const people = largest.filter(({ owner }) => !left.has(pubkeyMapKey(owner)) && !isBurn(owner))
+    return {
+      sums,
+      concentration: concentrationOf({ largest: amounts, held, squares }, withGini ? giniOf(amounts) : null),
+      adjusted: known.isComplete
+        ? adjustedConcentration({ largest: people.map(({ amount }) => amount), held, squares }, excluded)
+        : null,
+      known
+    }
+  }
+
+  async #largest(view: HolderView, count: number): Promise<Holder[]> {
+    const found: Holder[] = []
+    while (found.length < count) {
+      const { holders, hasMore } = await this.#lists.page(view, 'owner', {
+        slot: view.slot,
+        after: found.at(-1),
+        limit: Math.min(PAGE, count - found.length)
+      })
+      for (const holder of holders) found.push(holder)
+      if (!hasMore) break
+    }
+    return found
+  }
+}

@@ -1,0 +1,193 @@
+import { pubkeyToBase58, type Pubkey } from '../chain/pubkey.ts'
+import type { MintFacts } from '../accounts/mint-facts.ts'
+import { ServiceError } from '../errors.ts'
+import { sleep, type Clock } from '../ports.ts'
+import {
+  inRankKey,
+  rankKey,
+  unpackBalance,
+  unpackCount,
+  unpackOwner,
+  unpackSums,
+  type HeldBalance,
+  type HolderSums,
+  type OwnerBalance
+} from './row-bytes.ts'
+import type { Storage } from '../../storage/port.ts'
+import {
+  HOLDER_MINTS_PARTITION,
+  holderMintsIn,
+  NO_LIST,
+  StoredProgress,
+  type HolderListState,
+  type HolderMint,
+  type HolderMints
+} from './holder-mint.ts'
+import { SUMS_KEY } from './list-rows.ts'
+
+/** Milliseconds after which an ask is stored again, so that the list stays. */
+const ASKED_MS = 600_000
+/** Milliseconds between two looks at a list that is being read. */
+const LOOK_MS = 100
+/** New lists that clients of this process may have begun in a minute: each is a scan of the node. */
+const NEW_LISTS_MAX = 60
+const MINUTE_MS = 60_000
+
+/** A holder of a list, the largest first. */
+export interface Holder {
+  readonly owner: Pubkey
+  /** The token account, in a list of them. */
+  readonly account: Pubkey | null
+  readonly amount: bigint
+  readonly accounts: number
+}
+
+export interface HolderPage {
+  readonly holders: readonly Holder[]
+  readonly hasMore: boolean
+}
+
+/** A list at a slot. */
+export interface HolderView {
+  readonly mint: Pubkey
+  readonly about: HolderMint
+  readonly state: HolderListState
+  readonly slot: number
+  /** The oldest slot that can be read. */
+  readonly oldestSlot: number
+  /** Unix milliseconds at which `slot` was complete. */
+  readonly atMs: number
+}
+
+/** The state of a mint's list; a view once it can be read. */
+export type HolderStatus =
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'loading'; readonly state: HolderListState }
+  | { readonly kind: 'view'; readonly view: HolderView }
+
+/** The stored holder lists, for readers. Every method rejects with the store's error. */
+export class HolderLists {
+  readonly #storage: Pick<Storage, 'documents' | 'holders'>
+  readonly #clock: Clock
+  readonly #asked: () => void
+  readonly #documents: HolderMints
+  readonly #progress: StoredProgress
+  #minute = 0
+  #begun = 0
+
+  /** `asked` is called when a mint was asked for the first time. */
+  constructor(storage: Pick<Storage, 'documents' | 'holders'>, clock: Clock, asked: () => void) {
+    this.#storage = storage
+    this.#clock = clock
+    this.#asked = asked
+    this.#documents = holderMintsIn(storage.documents)
+    this.#progress = new StoredProgress(storage.documents)
+  }
+
+  async status(mint: Pubkey): Promise<HolderStatus> {
+    const stored = await this.#documents.get(HOLDER_MINTS_PARTITION, [pubkeyToBase58(mint)])
+    if (stored === null) return { kind: 'unknown' }
+    const [progress, [state]] = await Promise.all([this.#progress.get(), this.#documents.hot([stored])])
+    const now = this.#clock.now()
+    if (now - stored.value.askedAtMs > ASKED_MS)
+      await this.#documents.change(stored, (value) => ({ ...value, askedAtMs: now }))
+    return viewOf(mint, stored.value, state ?? NO_LIST, progress)
+  }
+
+  /** Has the list of a mint begun. Rejects with INDEX_LOADING where too many are. */
+  async ask({ mint, account }: MintFacts): Promise<void> {
+    const now = this.#clock.now()
+    const minute = Math.floor(now / MINUTE_MS)
+    if (minute !== this.#minute) this.#begun = 0
+    this.#minute = minute
+    if (++this.#begun > NEW_LISTS_MAX)
+      throw new ServiceError('INDEX_LOADING', 'too many holder lists are being begun; try again in a minute')
+    const { decimals, tokenProgram } = account
+    await this.#documents.insert({ mint: pubkeyToBase58(mint), decimals, tokenProgram, askedAtMs: now })
+    this.#asked()
+  }
+
+  /** Waits until a list can be read, or for some time. */
+  async readable(mint: Pubkey, waitMs: number, signal: AbortSignal): Promise<HolderStatus> {
+    const untilMs = this.#clock.now() + waitMs
+    for (;;) {
+      const status = await this.status(mint)
+      if (status.kind === 'view' || this.#clock.now() >= untilMs || signal.aborted) return status
+      // A node that has failed is tried again later than a client waits.
+      if (status.kind === 'loading' && status.state.fault !== null) return status
+      await sleep(this.#clock, LOOK_MS, signal)
+    }
+  }
+
+  /** Reads the sums of a list, and the slot of the block that changed them last; null where its rows are lost. */
+  async sums({
+    mint,
+    state,
+    slot
+  }: HolderView): Promise<{ readonly sums: HolderSums; readonly slot: number } | null> {
+    const [row] = await this.#storage.holders.at({ mint, reading: state.reading }, 'sums', slot, [SUMS_KEY])
+    return row == null ? null : { sums: unpackSums(row.value), slot: row.slot }
+  }
+
+  /** Reads a page of owners, or of token accounts, the largest first; those of one amount by address. */
+  async page(
+    { mint, state }: HolderView,
+    by: 'owner' | 'token_account',
+    query: {
+      readonly slot: number
+      readonly after?: Pick<Holder, 'owner' | 'account' | 'amount'> | undefined
+      readonly limit: number
+    }
+  ): Promise<HolderPage> {
+    const list = { mint, reading: state.reading }
+    const kind = by === 'owner' ? 'owner-rank' : 'account-rank'
+    const { after, slot, limit } = query
+    const { rows, hasMore } = await this.#storage.holders.page(list, kind, {
+      slot,
+      limit,
+      after: after === undefined ? undefined : rankKey(after.amount, after.account ?? after.owner)
+    })
+    const holders = rows.map(({ key, value }): Holder => {
+      const { amount, address } = inRankKey(key)
+      return by === 'owner'
+        ? { owner: address, account: null, amount, accounts: unpackCount(value) }
+        : { owner: value, account: address, amount, accounts: 1 }
+    })
+    return { holders, hasMore }
+  }
+
+  /** Reads what owners have, in their order; null for one without tokens. */
+  async owners(view: HolderView, owners: readonly Pubkey[]): Promise<(OwnerBalance | null)[]> {
+    const rows = await this.#at(view, 'owner', owners)
+    return rows.map((row) => row && unpackOwner(row.value))
+  }
+
+  /** Reads token accounts, in their order; null for one without tokens. */
+  async accounts(view: HolderView, accounts: readonly Pubkey[]): Promise<(HeldBalance | null)[]> {
+    const rows = await this.#at(view, 'account', accounts)
+    return rows.map((row) => row && unpackBalance(row.value))
+  }
+
+  async #at({ mint, state, slot }: HolderView, kind: 'owner' | 'account', keys: readonly Pubkey[]) {
+    return this.#storage.holders.at({ mint, reading: state.reading }, kind, slot, keys)
+  }
+}
+
+function viewOf(
+  mint: Pubkey,
+  about: HolderMint,
+  state: HolderListState,
+  progress: Awaited<ReturnType<StoredProgress['get']>>
+): HolderStatus {
+  const { fromSlot } = state
+  if (fromSlot === null) return { kind: 'loading', state }
+  if (state.state === 'stale' && state.slot !== null) {
+    const { slot, atMs } = state
+    return { kind: 'view', view: { mint, about, state, slot, oldestSlot: slot, atMs } }
+  }
+  const { slot, oldestSlot, atMs } = progress
+  // A fork was left that the list begins on.
+  if (slot === null || slot < fromSlot) return { kind: 'loading', state }
+  const view = { mint, about, state, slot, oldestSlot: Math.max(oldestSlot, fromSlot), atMs }
+  return { kind: 'view', view }
+}

@@ -1,0 +1,103 @@
+import { z } from 'zod'
+import { TOKEN_PROGRAM_NAMES } from '../accounts/token-program.ts'
+import { defineDocument } from '../../storage/document-definition.ts'
+import type { DocumentStore } from '../../storage/document-store.ts'
+import { Documents } from '../../storage/documents.ts'
+
+/** All mints are in one partition: a setting bounds their number. */
+export const HOLDER_MINTS_PARTITION = 'holder-mints'
+const PROGRESS_PARTITION = 'holder-progress'
+
+const list = z.object({
+  /** `loading`: its accounts are being read, and there is nothing to serve yet. `stale`: the same, with a list to serve. */
+  state: z.enum(['loading', 'live', 'stale']),
+  /** Number of the reading that is served; 0 before the first. */
+  reading: z.number(),
+  /** The slot from which on the list can be read; null before the first reading is stored. */
+  fromSlot: z.number().nullable(),
+  /** Slot and time at which a stale list was complete. */
+  slot: z.number().nullable(),
+  atMs: z.number(),
+  /** Accounts of the list; while it is loading, those that are stored so far. */
+  accounts: z.number(),
+  /** Why its accounts could not be read; null while there is no reason. */
+  fault: z.string().nullable(),
+  /** Why it is stale; null otherwise. */
+  reason: z.string().nullable()
+})
+export type HolderListState = z.infer<typeof list>
+
+export const NO_LIST: HolderListState = {
+  state: 'loading',
+  reading: 0,
+  fromSlot: null,
+  slot: null,
+  atMs: 0,
+  accounts: 0,
+  fault: null,
+  reason: null
+}
+
+/** A mint whose holders were asked for. */
+export const HOLDER_MINT = defineDocument({
+  kind: 'holder-mint',
+  schema: z.object({
+    /** Base58. */
+    mint: z.string(),
+    decimals: z.number(),
+    tokenProgram: z.enum(TOKEN_PROGRAM_NAMES),
+    /** Unix milliseconds of a recent ask; the mint that was not asked for longest makes room for others. */
+    askedAtMs: z.number()
+  }),
+  partition: () => HOLDER_MINTS_PARTITION,
+  key: ({ mint }) => [mint],
+  hot: list
+})
+export type HolderMint = z.infer<typeof HOLDER_MINT.schema>
+
+const progress = z.object({
+  /** The slot at which all live lists are complete; null before the first. */
+  slot: z.number().nullable(),
+  /** The oldest slot that can still be read. */
+  oldestSlot: z.number(),
+  /** Unix milliseconds at which `slot` was complete. */
+  atMs: z.number()
+})
+export type HolderProgress = z.infer<typeof progress>
+export const NO_PROGRESS: HolderProgress = { slot: null, oldestSlot: 0, atMs: 0 }
+
+/** How far the follower of all lists has come. There is one. */
+const HOLDER_PROGRESS = defineDocument({
+  kind: 'holder-progress',
+  schema: z.object({}),
+  partition: () => PROGRESS_PARTITION,
+  key: () => ['all'],
+  hot: progress
+})
+
+export type HolderMints = Documents<HolderMint, never, never, HolderListState>
+export const holderMintsIn = (store: DocumentStore): HolderMints => new Documents(store, HOLDER_MINT)
+
+/** The stored progress of the follower. */
+export class StoredProgress {
+  readonly #documents: Documents<Record<never, never>, never, never, HolderProgress>
+
+  constructor(store: DocumentStore) {
+    this.#documents = new Documents(store, HOLDER_PROGRESS)
+  }
+
+  async get(): Promise<HolderProgress> {
+    const stored = await this.#documents.get(PROGRESS_PARTITION, ['all'])
+    if (stored === null) return NO_PROGRESS
+    const [hot] = await this.#documents.hot([stored])
+    return hot ?? NO_PROGRESS
+  }
+
+  /** Announces a writer with a token, and returns how it stores progress. Both reject with the store's error. */
+  async claim(token: number): Promise<(progress: HolderProgress) => Promise<void>> {
+    const outcome = await this.#documents.insert({})
+    const stored = outcome.ok ? outcome.stored : await this.#documents.get(PROGRESS_PARTITION, ['all'])
+    await this.#documents.fenceHot(stored!, token)
+    return async (progress) => this.#documents.putHot(stored!, token, progress)
+  }
+}

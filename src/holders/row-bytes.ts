@@ -1,0 +1,153 @@
+import type { Pubkey } from '../chain/pubkey.ts'
+import { HOLDER_ROW_KINDS } from '../../storage/port.ts'
+import type { HolderRowKey, HolderRowKind } from '../../storage/port.ts'
+
+/** Bytes of the rows of holder lists; numbers are big-endian, and an amount in a key is inverted, so that the largest comes first. */
+
+/** Numbers of the kinds of changed rows; they stay. */
+const CODES = { account: 1, owner: 2, 'owner-rank': 3, 'account-rank': 4, sums: 5, change: 6 } as const
+const KINDS = new Map<number, HolderRowKind>(
+  Object.entries(CODES).map(([kind, code]) => [code, kind as HolderRowKind])
+)
+const U64_BITS = 2n ** 64n - 1n
+const GONE = 1
+const HAS_EARLIER = 2
+
+/** A token account with tokens: the value of a row of kind `account`. */
+export interface HeldBalance {
+  readonly owner: Pubkey
+  readonly amount: bigint
+}
+
+export function packBalance({ owner, amount }: HeldBalance): Uint8Array {
+  const bytes = Buffer.allocUnsafe(40)
+  bytes.writeBigUInt64BE(amount)
+  bytes.set(owner, 8)
+  return bytes
+}
+
+export const unpackBalance = (bytes: Uint8Array): HeldBalance => ({
+  amount: u64(bytes, 0),
+  owner: bytes.slice(8, 40)
+})
+
+/** The balance of an owner in all of its accounts: the value of a row of kind `owner`. */
+export interface OwnerBalance {
+  readonly amount: bigint
+  /** Token accounts with tokens. */
+  readonly accounts: number
+}
+
+export function packOwner({ amount, accounts }: OwnerBalance): Uint8Array {
+  const bytes = Buffer.allocUnsafe(12)
+  bytes.writeBigUInt64BE(amount)
+  bytes.writeUInt32BE(accounts, 8)
+  return bytes
+}
+
+export const unpackOwner = (bytes: Uint8Array): OwnerBalance => ({
+  amount: u64(bytes, 0),
+  accounts: u32(bytes, 8)
+})
+
+/** Returns the key of a row by amount. */
+export function rankKey(amount: bigint, address: Pubkey): Uint8Array {
+  const bytes = Buffer.allocUnsafe(40)
+  bytes.writeBigUInt64BE(U64_BITS - amount)
+  bytes.set(address, 8)
+  return bytes
+}
+
+export const inRankKey = (key: Uint8Array): { readonly amount: bigint; readonly address: Pubkey } => ({
+  amount: U64_BITS - u64(key, 0),
+  address: key.slice(8, 40)
+})
+
+/** Packs a number of accounts: the value of a row of kind `owner-rank`. */
+export function packCount(count: number): Uint8Array {
+  const bytes = Buffer.allocUnsafe(4)
+  bytes.writeUInt32BE(count)
+  return bytes
+}
+
+export const unpackCount = (bytes: Uint8Array): number => u32(bytes, 0)
+
+/** Sums of a list. */
+export interface HolderSums {
+  readonly owners: number
+  readonly accounts: number
+  /** Base units in all accounts. */
+  readonly held: bigint
+  /** Sum of the squares of what each owner has. */
+  readonly squares: bigint
+}
+
+export function packSums({ owners, accounts, held, squares }: HolderSums): Uint8Array {
+  const bytes = Buffer.allocUnsafe(40)
+  bytes.writeUInt32BE(owners)
+  bytes.writeUInt32BE(accounts, 4)
+  writeU128(bytes, 8, held)
+  writeU128(bytes, 24, squares)
+  return bytes
+}
+
+export const unpackSums = (bytes: Uint8Array): HolderSums => ({
+  owners: u32(bytes, 0),
+  accounts: u32(bytes, 4),
+  held: u128(bytes, 8),
+  squares: u128(bytes, 24)
+})
+
+/** A row that a block has changed, with the slot of its version before; null where there was none. */
+export interface ChangedRow extends Pick<HolderRowKey, 'kind' | 'key'> {
+  readonly isGone: boolean
+  readonly earlierSlot: number | null
+}
+
+export function packChanges(changes: readonly ChangedRow[]): Uint8Array {
+  return Buffer.concat(
+    changes.map(({ kind, key, isGone, earlierSlot }) => {
+      const head = Buffer.alloc(10)
+      head[0] = CODES[kind]
+      head[1] = (isGone ? GONE : 0) | (earlierSlot === null ? 0 : HAS_EARLIER)
+      head.writeBigUInt64BE(BigInt(earlierSlot ?? 0), 2)
+      return Buffer.concat([head, key])
+    })
+  )
+}
+
+export function unpackChanges(bytes: Uint8Array): ChangedRow[] {
+  const changes: ChangedRow[] = []
+  for (let at = 0; at < bytes.length;) {
+    const kind = KINDS.get(bytes[at]!)!
+    const flags = bytes[at + 1]!
+    const end = at + 10 + HOLDER_ROW_KINDS[kind]
+    changes.push({
+      kind,
+      key: bytes.slice(at + 10, end),
+      isGone: (flags & GONE) !== 0,
+      earlierSlot: (flags & HAS_EARLIER) === 0 ? null : Number(u64(bytes, at + 2))
+    })
+    at = end
+  }
+  return changes
+}
+
+/** Returns the key of the row that says what a slot has changed. */
+export function changeKey(slot: number): Uint8Array {
+  const bytes = Buffer.allocUnsafe(8)
+  bytes.writeBigUInt64BE(BigInt(slot))
+  return bytes
+}
+
+export const slotInChangeKey = (key: Uint8Array): number => Number(u64(key, 0))
+
+const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+const u64 = (bytes: Uint8Array, at: number): bigint => viewOf(bytes).getBigUint64(at)
+const u32 = (bytes: Uint8Array, at: number): number => viewOf(bytes).getUint32(at)
+const u128 = (bytes: Uint8Array, at: number): bigint => (u64(bytes, at) << 64n) | u64(bytes, at + 8)
+
+function writeU128(bytes: Buffer, at: number, value: bigint): void {
+  bytes.writeBigUInt64BE(value >> 64n, at)
+  bytes.writeBigUInt64BE(value & U64_BITS, at + 8)
+}

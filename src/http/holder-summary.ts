@@ -1,0 +1,32 @@
+import type { z } from 'zod'
+import { NO_HOLDERS, type TOKEN } from '../api/token.ts'
+import { secondsText } from '../api/time.ts'
+import type { Pubkey } from '../chain/pubkey.ts'
+import { HolderFactsCache } from '../holders/holder-facts.ts'
+import { HolderLists } from '../holders/holder-lists.ts'
+import type { AppDeps } from './deps.ts'
+
+export type HolderSummary = z.input<typeof TOKEN>['holders']
+
+/** Returns a reader of the summary of a token's holders, whose fields are null where no list is kept. It begins none. */
+export function holderSummaries({
+  storage,
+  accounts,
+  clock
+}: Pick<AppDeps, 'storage' | 'accounts' | 'clock'>): (mint: Pubkey) => Promise<HolderSummary> {
+  if (accounts === null) return async () => NO_HOLDERS
+  const lists = new HolderLists(storage, clock, () => undefined)
+  const cache = new HolderFactsCache(storage, lists, clock)
+  return async (mint) => {
+    const status = await lists.status(mint)
+    if (status.kind !== 'view') return NO_HOLDERS
+    const facts = await cache.of(status.view)
+    if (facts === null) return NO_HOLDERS
+    return {
+      count: facts.sums.owners,
+      top10_pct: facts.concentration.top10,
+      top10_adjusted_pct: facts.adjusted?.top10 ?? null,
+      updated_at: secondsText(Math.floor(status.view.atMs / 1_000))
+    }
+  }
+}

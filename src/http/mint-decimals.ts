@@ -1,0 +1,22 @@
+import type { AccountParts } from '../accounts/parts.ts'
+import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
+import { NATIVE_DECIMALS, NATIVE_MINT } from '../chain/token-accounts.ts'
+
+/** Mints that are read for their decimals; further ones have them only if they are cached. Chosen: 20 requests. */
+const MINTS_MAX = 1_000
+
+/** Returns the decimals of mints by their map key, where the mint is cached or can be read now. */
+export async function decimalsOf(
+  mints: readonly Pubkey[],
+  { mints: directory }: Pick<AccountParts, 'mints'>
+): Promise<Map<string, number>> {
+  const found = new Map([[pubkeyMapKey(NATIVE_MINT), NATIVE_DECIMALS]])
+  const unknown = mints.filter((mint) => directory.peek(mint) === null && !found.has(pubkeyMapKey(mint)))
+  // Decimals never change, so any reading does; without one, they are missing.
+  await directory.read(unknown.slice(0, MINTS_MAX)).catch(() => undefined)
+  for (const mint of mints) {
+    const reading = directory.peek(mint)?.reading
+    if (reading?.kind === 'facts') found.set(pubkeyMapKey(mint), reading.account.decimals)
+  }
+  return found
+}

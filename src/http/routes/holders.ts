@@ -1,0 +1,187 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import { holderBody, HOLDERS_PAGE, listBody, timesOf, type HoldersBody } from '../../api/holders.ts'
+import { pubkeyFromBase58, pubkeyToBase58, samePubkey, type Pubkey } from '../../chain/pubkey.ts'
+import { NATIVE_MINT } from '../../chain/token-accounts.ts'
+import { ServiceError } from '../../errors.ts'
+import { percentOf } from '../../holders/concentration.ts'
+import { HolderFactsCache } from '../../holders/holder-facts.ts'
+import { HolderLists, type Holder, type HolderStatus, type HolderView } from '../../holders/holder-lists.ts'
+import { isBurn } from '../../holders/known-owners.ts'
+import { WSOL } from '../../market/cash.ts'
+import { fromNode } from '../../node/upstream.ts'
+import { NODE_DEADLINE_MS } from '../account-parts.ts'
+import type { AppDeps } from '../deps.ts'
+import { endpoint, serve } from '../endpoint.ts'
+import { knownFacts } from '../known-mint.ts'
+import { readWordsCursor, writeWordsCursor } from '../page-cursor.ts'
+import { address, checkPaging, oneOf, paging } from '../parameters.ts'
+
+/** Milliseconds that a request waits for a list to be read. Below the deadline, so that the refusal can say how far it is. */
+const WAIT_MS = 3_500
+const { limit, offset, after } = paging(100, 50)
+
+export const tokenHolders = endpoint({
+  path: '/v1/tokens/{mint}/holders',
+  tag: 'Tokens',
+  summary: 'Holders of a token',
+  description:
+    'The owners of a token with what each has, the largest first, and how concentrated they are. The first ask reads all token accounts from the node: `index_loading` until then. From then on the list follows the blocks, without a request to the node. All pages of a paging run show the list at one slot; a run has five minutes. While the node is away, what is stored is served with its slot and age. Empty for an address that is no token.',
+  scope: 'data:read',
+  params: z.object({ mint: address.describe('The token') }),
+  query: z.object({
+    limit,
+    offset,
+    after,
+    by: oneOf(['owner', 'token_account'])
+      .default('owner')
+      .describe('Whether the accounts of an owner are one row'),
+    min_pct: z
+      .string()
+      .regex(/^\d{1,3}(\.\d{1,9})?$/, 'must be a number from 0 to 100')
+      .transform(Number)
+      .refine((pct) => pct <= 100, 'must be a number from 0 to 100')
+      .optional()
+      .describe('Only holders with at least this share, in percent')
+  }),
+  answer: HOLDERS_PAGE,
+  errors: ['CURSOR_INVALID', 'CURSOR_EXPIRED', 'INDEX_LOADING', 'UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT'],
+  examples: [{ name: 'Holders of wrapped SOL', params: { mint: WSOL }, query: { limit: '10' } }],
+  deadlineMs: NODE_DEADLINE_MS
+})
+
+type Deps = Pick<AppDeps, 'accounts' | 'clock' | 'storage' | 'holdersAsked'>
+
+export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
+  const { accounts: parts, clock, storage, holdersAsked = () => undefined } = deps
+  if (parts === null) return
+  const { mints } = parts
+  const lists = new HolderLists(storage, clock, holdersAsked)
+  const facts = new HolderFactsCache(storage, lists, clock)
+
+  /** Returns the list of a token; null for an address that is no token. */
+  const listOf = async (mint: Pubkey, signal: AbortSignal): Promise<HolderView | null> => {
+    let status = await lists.status(mint)
+    if (status.kind === 'unknown') {
+      const [known] = await fromNode(mints.read([mint]))
+      if (known!.reading.kind === 'refused') return null
+      await lists.ask(known!.reading)
+    }
+    if (status.kind !== 'view') status = await lists.readable(mint, WAIT_MS, signal)
+    if (status.kind === 'view') return status.view
+    throw unread(mint, status)
+  }
+
+  serve(app, tokenHolders, async ({ params: { mint }, query, caller, signal }) => {
+    checkPaging(query)
+    const { by, min_pct: leastPct } = query
+    const tenant = caller!.tenant
+    const name = `holders:${pubkeyToBase58(mint)}:${by}:${leastPct ?? ''}`
+    const place = query.after === undefined ? null : placeIn(name, query.after, by)
+    const view = await listOf(mint, signal)
+    if (view === null) return nothing(tenant, mint, clock.now())
+    const found = await facts.of(view)
+    if (found === null) throw unread(mint, { kind: 'loading', state: view.state })
+    const slot = place?.slot ?? view.slot
+    if (place !== null && place.reading !== view.state.reading) throw expired(slot)
+    const skip = query.offset
+    const read = await lists.page(view, by, {
+      slot,
+      after: place?.last,
+      limit: skip + query.limit
+    })
+    // Versions of the slot may have been dropped while the page was read.
+    const now = await lists.status(mint)
+    const isWhole = now.kind === 'view' && now.view.state.reading === view.state.reading
+    if (!isWhole || slot > now.view.slot || slot < now.view.oldestSlot) throw expired(slot)
+    const at = place === null ? found : { ...found, sums: await sumsAt(view, slot) }
+    const pctOf = ({ amount }: Holder): number => percentOf(amount, at.sums.held) ?? 0
+    const listed = read.holders.slice(skip)
+    const data = listed.filter((holder) => pctOf(holder) >= (leastPct ?? 0))
+    const last = data.at(-1)
+    const rank = (place?.rank ?? 0) + skip
+    const hasMore = read.hasMore && data.length === listed.length && last !== undefined
+    const cursor = (): string =>
+      writeWordsCursor(name, [
+        String(slot),
+        String(view.state.reading),
+        String(rank + data.length),
+        String(last!.amount),
+        pubkeyToBase58(last!.account ?? last!.owner)
+      ])
+    const { decimals } = view.about
+    const minted = samePubkey(mint, NATIVE_MINT) ? null : knownFacts(parts, mint).facts
+    return {
+      tenant,
+      ...listBody(at, {
+        mint,
+        decimals,
+        supply: minted?.account.supply ?? null,
+        slot,
+        atMs: view.atMs,
+        nowMs: clock.now(),
+        staleReason: view.state.reason
+      }),
+      data: data.map((holder, i) =>
+        holderBody(holder, rank + i + 1, {
+          decimals,
+          pct: pctOf(holder),
+          known: found.known,
+          isBurn: isBurn(holder.owner)
+        })
+      ),
+      nextCursor: hasMore ? cursor() : null
+    }
+  })
+
+  const sumsAt = async (view: HolderView, slot: number) => {
+    const read = await lists.sums({ ...view, slot })
+    if (read === null) throw expired(slot)
+    return read.sums
+  }
+}
+
+function placeIn(name: string, text: string, by: 'owner' | 'token_account') {
+  const [slot = '', reading = '', rank = '', amount = '', last = ''] = readWordsCursor(name, text)
+  const key = pubkeyFromBase58(last)
+  const account = by === 'owner' ? null : key
+  return {
+    slot: Number(slot),
+    reading: Number(reading),
+    rank: Number(rank),
+    last: { owner: key, account, amount: BigInt(amount) }
+  }
+}
+
+const expired = (slot: number): ServiceError =>
+  new ServiceError(
+    'CURSOR_EXPIRED',
+    `the list at slot ${slot} can no longer be read; begin with the first page`
+  )
+
+function unread(mint: Pubkey, status: HolderStatus): ServiceError {
+  const token = pubkeyToBase58(mint)
+  const state = status.kind === 'loading' ? status.state : null
+  if (state?.fault != null)
+    return new ServiceError('UPSTREAM_ERROR', `the holders of ${token} cannot be read now: ${state.fault}`)
+  const progress = state === null || state.accounts === 0 ? '' : `; ${state.accounts} accounts so far`
+  return new ServiceError('INDEX_LOADING', `the holders of ${token} are being read from the node${progress}`)
+}
+
+const nothing = (tenant: string, mint: Pubkey, nowMs: number): HoldersBody => ({
+  tenant,
+  mint: pubkeyToBase58(mint),
+  decimals: null,
+  supply: null,
+  supply_raw: null,
+  held: null,
+  held_raw: null,
+  holders_count: 0,
+  token_accounts_count: 0,
+  slot: 0,
+  ...timesOf({ atMs: nowMs, nowMs }),
+  stale_reason: null,
+  concentration: null,
+  data: [],
+  nextCursor: null
+})

@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto'
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import type { AccountParts } from '../../accounts/parts.ts'
+import { holdingBody, HOLDINGS_PAGE, type HoldingBody } from '../../api/holdings.ts'
+import { secondsText } from '../../api/time.ts'
+import { pubkeyFromBase58, pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
+import { NATIVE_DECIMALS, NATIVE_MINT } from '../../chain/token-accounts.ts'
+import { ServiceError } from '../../errors.ts'
+import { heldTokens } from '../../holders/held-tokens.ts'
+import { byValue, HoldingRuns, type Holding, type Holdings } from '../../holders/holdings.ts'
+import { humanAmount } from '../../market/amount.ts'
+import { priceUsd as usdOf } from '../../market/cash-price.ts'
+import { newestPair } from '../../market/latest-price.ts'
+import { mintNames } from '../../market/mint-names.ts'
+import { fromNode } from '../../node/upstream.ts'
+import { NODE_DEADLINE_MS } from '../account-parts.ts'
+import type { AppDeps } from '../deps.ts'
+import { endpoint, serve } from '../endpoint.ts'
+import { EXAMPLE_WALLET } from '../example-values.ts'
+import { decimalsOf } from '../mint-decimals.ts'
+import { readWordsCursor, writeWordsCursor } from '../page-cursor.ts'
+import { address, oneOf, wholeNumber } from '../parameters.ts'
+
+/** Prices that are read at a time: requests of other clients come between. */
+const PRICES_AT_ONCE = 64
+
+export const walletHoldings = endpoint({
+  path: '/v1/wallets/{wallet}/holdings',
+  tag: 'Wallets',
+  summary: 'Holdings of a wallet',
+  description:
+    'SOL and the tokens of a wallet in both token programs, valued at the latest prices: SOL first, then the most valuable one. Balances are read from the node at confirmed by the first page; the further pages of the paging run show the same ones, for five minutes. Empty for an unknown wallet. Without a node that answers: 502.',
+  scope: 'data:read',
+  params: z.object({ wallet: address.describe('The wallet') }),
+  query: z.object({
+    limit: wholeNumber(1, 50, 50).describe('Maximum number of holdings'),
+    after: z
+      .string()
+      .max(300)
+      .optional()
+      .describe('The `nextCursor` of the page before, with the same parameters'),
+    show_native: oneOf(['true', 'false']).default('true').describe('Whether SOL is listed')
+  }),
+  answer: HOLDINGS_PAGE,
+  errors: ['CURSOR_INVALID', 'CURSOR_EXPIRED', 'UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT'],
+  examples: [{ name: 'A wallet', params: { wallet: EXAMPLE_WALLET }, query: { limit: '10' } }],
+  deadlineMs: NODE_DEADLINE_MS
+})
+
+type Deps = Pick<AppDeps, 'accounts' | 'storage' | 'cash' | 'clock'>
+
+export const holdingRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
+  const { accounts, storage, clock } = deps
+  if (accounts === null) return
+  const runs = new HoldingRuns(storage.documents)
+
+  serve(app, walletHoldings, async ({ params, query, caller, signal }) => {
+    const wallet = pubkeyToBase58(params.wallet)
+    const { limit, show_native: showNative } = query
+    const isNativeShown = showNative === 'true'
+    const name = `holdings:${wallet}:${showNative}`
+    const place = query.after === undefined ? null : placeIn(name, query.after)
+    const found =
+      place === null
+        ? await holdingsOf(params.wallet, accounts, deps, signal)
+        : await runs.get(place.run, place.from, limit)
+    if (found === null || found.wallet !== wallet) throw expired()
+    const native = place === null && isNativeShown && found.lamports > 0n ? [nativeOf(found)] : []
+    const from = place?.from ?? 0
+    const list = found.list.slice(0, limit - native.length)
+    const next = from + list.length
+    const hasMore = next < found.count
+    const run = place?.run ?? randomUUID()
+    if (hasMore && place === null) await runs.put(run, found)
+    const tokens = await Promise.all(list.map(async (each) => named(each, accounts, deps)))
+    const data = [...native, ...tokens]
+    const solUsd = isNativeShown ? (solValue(found) ?? 0) : 0
+    return {
+      tenant: caller!.tenant,
+      wallet,
+      total_value_usd: found.tokensUsd + solUsd,
+      slot: found.slot,
+      updated_at: secondsText(Math.floor(found.atMs / 1_000)),
+      age_seconds: Math.max(0, Math.floor((clock.now() - found.atMs) / 1_000)),
+      holdings_count: found.count + (isNativeShown && found.lamports > 0n ? 1 : 0),
+      data,
+      nextCursor: hasMore ? writeWordsCursor(name, [run, String(next)]) : null
+    }
+  })
+}
+
+function placeIn(name: string, text: string): { readonly run: string; readonly from: number } {
+  const [run = '', from = ''] = readWordsCursor(name, text)
+  return { run, from: Number(from) }
+}
+
+const expired = (): ServiceError =>
+  new ServiceError('CURSOR_EXPIRED', 'the holdings of this cursor are gone; begin with the first page')
+
+/** Reads all holdings of a wallet, sorted. */
+async function holdingsOf(
+  wallet: Pubkey,
+  accounts: AccountParts,
+  { storage, cash, clock }: Deps,
+  signal: AbortSignal
+): Promise<Holdings> {
+  const { slot, lamports, tokens } = await fromNode(heldTokens(accounts.node, wallet, signal))
+  const atMs = clock.now()
+  const priceOf = async (mint: Pubkey): Promise<Pick<Holding, 'priceUsd' | 'priceAt'>> => {
+    const pair = newestPair(await storage.pairs.ofMint(mint))
+    // A dollar mint without a trade is 1, as its price says.
+    if (pair === null) return { priceUsd: cash.of(mint)?.pegged === true ? 1 : null, priceAt: null }
+    return { priceUsd: usdOf(pair.last), priceAt: pair.last.blockTime }
+  }
+  const decimals = await decimalsOf(
+    tokens.map(({ mint }) => mint),
+    accounts
+  )
+  const list: Holding[] = []
+  for (let from = 0; from < tokens.length; from += PRICES_AT_ONCE) {
+    signal.throwIfAborted()
+    const priced = tokens
+      .slice(from, from + PRICES_AT_ONCE)
+      .map(async ({ mint, ...held }): Promise<Holding> => {
+        const price = await priceOf(mint)
+        const known = decimals.get(pubkeyMapKey(mint)) ?? null
+        const { priceUsd } = price
+        const valueUsd =
+          priceUsd === null || known === null ? null : humanAmount(held.amount, known) * priceUsd
+        return { ...held, ...price, mint: pubkeyToBase58(mint), decimals: known, valueUsd }
+      })
+    list.push(...(await Promise.all(priced)))
+  }
+  const sol = await priceOf(NATIVE_MINT)
+  return {
+    wallet: pubkeyToBase58(wallet),
+    slot,
+    atMs,
+    lamports,
+    solUsd: sol.priceUsd,
+    solPriceAt: sol.priceAt,
+    tokensUsd: list.reduce((sum, { valueUsd }) => sum + (valueUsd ?? 0), 0),
+    count: list.length,
+    list: list.sort(byValue)
+  }
+}
+
+const solValue = ({ lamports, solUsd }: Holdings): number | null =>
+  solUsd === null ? null : humanAmount(lamports, NATIVE_DECIMALS) * solUsd
+
+function nativeOf(found: Holdings): HoldingBody {
+  const held = {
+    mint: pubkeyToBase58(NATIVE_MINT),
+    amount: found.lamports,
+    decimals: NATIVE_DECIMALS,
+    priceUsd: found.solUsd,
+    priceAt: found.solPriceAt,
+    valueUsd: solValue(found),
+    tokenProgram: null,
+    accounts: 0,
+    isFrozen: false
+  }
+  return holdingBody(held, { symbol: 'SOL', name: 'Solana' })
+}
+
+async function named(held: Holding, accounts: AccountParts, { storage, cash }: Deps): Promise<HoldingBody> {
+  const mint = pubkeyFromBase58(held.mint)
+  const reading = accounts.mints.peek(mint)?.reading
+  const own = reading?.kind === 'facts' ? reading.names : null
+  if (own !== null) return holdingBody(held, own)
+  const known = cash.of(mint)
+  const { name, symbol } = mintNames(known, known === undefined ? await storage.launches.get(mint) : null)
+  return holdingBody(held, { name, symbol })
+}

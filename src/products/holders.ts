@@ -1,0 +1,44 @@
+import { holders, type HoldersNeeds } from '../../actors/holders/holders.ts'
+import { child, supervisor } from '../../actors/supervision/unit.ts'
+import { HOLDER_SETTINGS } from '../config/settings/holders.ts'
+import { holderRoutes } from '../http/routes/holders.ts'
+import { holdingRoutes } from '../http/routes/holdings.ts'
+import { hasNode, nodeUrls } from './node-urls.ts'
+import type { Product } from './product.ts'
+
+/** Milliseconds that a drain may take: what waits is stored. */
+const DRAIN_MS = 5_000
+/** Milliseconds for which pages of one paging run can be read. */
+const PINNED_MS = 300_000
+
+/**
+ * Holders of tokens that were asked for, and holdings of wallets. Gateways serve them, and the process that ingests keeps them. A fault of the follower
+ * restarts nothing else.
+ */
+export const HOLDERS: Product = {
+  name: 'holders',
+  roles: ['ingest', 'gateway'],
+  settings: HOLDER_SETTINGS,
+  units: (service) => {
+    if (!service.config.role.includes('ingest') || !hasNode(service)) return []
+    const { config, ports, logger, metrics, holderBlocks: blocks, localHolders: local, feed } = service
+    blocks.begin()
+    const limits = {
+      mintsMax: config.holderMints,
+      accountsMax: config.holderAccounts,
+      pinnedMs: PINNED_MS
+    }
+    const run = holders<HoldersNeeds>({
+      ...ports,
+      logger,
+      metrics: metrics.holders,
+      blocks,
+      local,
+      feed,
+      limits,
+      urls: () => nodeUrls(service)
+    })
+    return [supervisor('balances', 'one_for_one', [child('holders', run, { drainMs: DRAIN_MS })])]
+  },
+  routes: [holderRoutes, holdingRoutes]
+}

@@ -1,0 +1,77 @@
+import type { Pubkey } from '../../src/chain/pubkey.ts'
+
+/** A stored list of the holders of a mint. Each reading of all accounts from a node begins a list of its own. */
+export interface HolderListId {
+  readonly mint: Pubkey
+  /** Number of the reading, from 1 to 2^31 - 1. */
+  readonly reading: number
+}
+
+/**
+ * Kinds of rows of a list, with the bytes of their keys: token accounts and owners by address, both by amount, sums of the
+ * list, and what each block has changed.
+ */
+export const HOLDER_ROW_KINDS = {
+  account: 32,
+  owner: 32,
+  'owner-rank': 40,
+  'account-rank': 40,
+  sums: 0,
+  change: 8
+} as const
+export type HolderRowKind = keyof typeof HOLDER_ROW_KINDS
+
+/** The key of a row from a slot on. */
+export interface HolderRowKey {
+  readonly kind: HolderRowKind
+  /** As many bytes as its kind has. */
+  readonly key: Uint8Array
+  readonly slot: number
+}
+
+/** A row from a slot on, until its next version. */
+export interface HolderRow extends HolderRowKey {
+  /** Null where the row is gone from the slot on. */
+  readonly value: Uint8Array | null
+}
+
+export type PresentRow = HolderRow & { readonly value: Uint8Array }
+
+export interface HolderRowsQuery {
+  /** The slot whose state is read: of each key the newest version up to it. */
+  readonly slot: number
+  /** Only rows with greater keys. */
+  readonly after?: Uint8Array | undefined
+  /** Maximum number of rows in the answer; from 1. */
+  readonly limit: number
+}
+
+export interface HolderRowsPage {
+  /** Ascending by key; none is gone. */
+  readonly rows: readonly PresentRow[]
+  /** Whether more rows follow. */
+  readonly hasMore: boolean
+}
+
+/**
+ * The balances of mints whose holders were asked for, by version. A version stays until it is dropped, so that all pages of a
+ * paging run show one slot while newer blocks are stored, and the blocks of a lost fork can be taken back. Every method rejects
+ * with STORAGE_UNAVAILABLE when the store cannot answer.
+ */
+export interface HolderStore {
+  /** Stores versions durably, in place of earlier ones of the same slots. Not atomic: rows of kind `change` come first. */
+  put(list: HolderListId, rows: readonly HolderRow[]): Promise<void>
+  /** Reads the newest version up to a slot of each key, in their order; null for one without any, and where it is gone. */
+  at(
+    list: HolderListId,
+    kind: HolderRowKind,
+    slot: number,
+    keys: readonly Uint8Array[]
+  ): Promise<(PresentRow | null)[]>
+  /** Reads a page of rows at a slot. Exact only for slots of which no version was dropped. */
+  page(list: HolderListId, kind: HolderRowKind, query: HolderRowsQuery): Promise<HolderRowsPage>
+  /** Deletes versions. */
+  drop(list: HolderListId, rows: readonly HolderRowKey[]): Promise<void>
+  /** Deletes a list. */
+  clear(list: HolderListId): Promise<void>
+}

@@ -1,0 +1,322 @@
+import { join } from 'node:path'
+import { Registry } from 'prom-client'
+import type { Test } from 'tap'
+import type { HolderLimits } from '../../actors/holders/holder-deps.ts'
+import { HolderFollower } from '../../actors/holders/holder-follower.ts'
+import { RpcAccountNode } from '../../src/accounts/node-client.ts'
+import type { AccountNode } from '../../src/accounts/ports.ts'
+import { TOKEN_PROGRAM_KEYS } from '../../src/accounts/token-program.ts'
+import { pubkeyFromBase58, pubkeyToBase58, samePubkey, type Pubkey } from '../../src/chain/pubkey.ts'
+import { placeBlock, readRpcBlock } from '../../src/chain/rpc/block.ts'
+import type { Block } from '../../src/chain/transaction.ts'
+import { NATIVE_MINT } from '../../src/chain/token-accounts.ts'
+import { HolderBlocks } from '../../src/holders/holder-blocks.ts'
+import { holderMintsIn, HOLDER_MINTS_PARTITION, StoredProgress } from '../../src/holders/holder-mint.ts'
+import type { LocalBank } from '../../src/localnet/bank/bank.ts'
+import type { LocalBlock } from '../../src/localnet/chain.ts'
+import { BUSY_MARKET, MarketSimulator } from '../../src/localnet/market/simulator.ts'
+import { parseJson, writeJson } from '../../src/localnet/node/json.ts'
+import { encodeExecuted } from '../../src/localnet/node/transaction-encoding.ts'
+import type { BlockCommit } from '../../src/market/records.ts'
+import type { SlotRow } from '../../src/market/rows.ts'
+import { NodeError } from '../../src/node/node-fault.ts'
+import { systemPorts } from '../../src/ports.ts'
+import { holderMetrics } from '../../src/telemetry/holder-metrics.ts'
+import { CommittedBlocks } from '../../src/transactions/committed-blocks.ts'
+import { CommitFeed } from '../../src/views/commit-feed.ts'
+import { encodeBase58 } from '../../src/chain/base58.ts'
+import { inRankKey, unpackCount, unpackSums } from '../../src/holders/row-bytes.ts'
+import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
+import type { Storage } from '../../storage/port.ts'
+import { Choices } from '../../storage/test/choices.ts'
+import { openBank } from '../localnet/bank/sending.ts'
+import { startNode, urlOf } from '../localnet/node/node-client.ts'
+import { until } from '../service/asking.ts'
+import { TokenTraffic } from './token-traffic.ts'
+
+const U64 = 2n ** 64n - 1n
+
+/** The part of an index that holder lists use: it commits the blocks of a bank, at `processed`, with its forks. */
+class Index {
+  readonly feed = new CommitFeed()
+  readonly committed = new CommittedBlocks(this.feed)
+  readonly blocks = new HolderBlocks(this.feed)
+  #head = -1
+  /** Blocks that are not committed, for a hole. */
+  hides = 0
+
+  constructor() {
+    this.committed.subscribe(this.blocks)
+    this.blocks.begin()
+  }
+
+  take(block: LocalBlock): void {
+    if (this.hides > 0) {
+      this.hides--
+      return
+    }
+    const read = blockOf(block)
+    if (read.parentSlot !== null && this.#head > read.parentSlot) {
+      const slot = { slot: read.parentSlot, blockhash: null } as SlotRow
+      this.feed.amend(slot)
+      this.committed.lost(read.parentSlot)
+    }
+    this.#head = read.slot
+    this.committed.pending({ block: read, commitment: 'processed', receivedAtMs: 0 })
+    this.feed.publish({ slot: { slot: read.slot, blockhash: read.blockhash } } as BlockCommit)
+  }
+
+  /** Reads blocks of before the start again, as a restart does: newest first. */
+  recall(blocks: readonly LocalBlock[]): void {
+    for (const block of blocks.toReversed()) this.committed.recall(blockOf(block))
+  }
+
+  /** Begins where an earlier index has ended. */
+  restore(head: LocalBlock): void {
+    this.#head = head.slot
+    this.feed.amend({ slot: head.slot, blockhash: null } as SlotRow)
+  }
+}
+
+function blockOf(block: LocalBlock): Block {
+  const { slot, parentSlot, blockHeight, blockTime } = block
+  const transactions = block.transactions.map((each) => encodeExecuted(each, 'base64', 1))
+  const value = {
+    slot,
+    parentSlot,
+    blockHeight,
+    blockTime,
+    blockhash: encodeBase58(block.blockhash),
+    previousBlockhash: encodeBase58(block.previousBlockhash),
+    transactions
+  }
+  const outcome = readRpcBlock(parseJson(writeJson(value)), slot)
+  if (outcome.kind !== 'block') throw new Error(`a block is ${outcome.kind}`)
+  if (outcome.block.unreadable.length > 0) throw new Error('a transaction cannot be read')
+  return placeBlock(outcome.block)!
+}
+
+/** A localnet with a market and other traffic, and a follower of its holder lists on an embedded store. */
+export class HolderWorld {
+  readonly bank: LocalBank
+  readonly traffic: TokenTraffic
+  readonly choices: Choices
+  readonly #directory: string
+  readonly #node: RpcAccountNode
+  readonly #blocks: LocalBlock[] = []
+  readonly #limits: HolderLimits
+  /** Calls of the node. */
+  calls = 0
+  isNodeAway = false
+  index = new Index()
+  storage!: Storage
+  follower!: HolderFollower
+  #end = new AbortController()
+  #running: Promise<void> = Promise.resolve()
+  readonly registry = new Registry()
+  readonly #metrics = holderMetrics(this.registry)
+  readonly faults: unknown[] = []
+
+  private constructor(
+    bank: LocalBank,
+    traffic: TokenTraffic,
+    choices: Choices,
+    node: RpcAccountNode,
+    directory: string,
+    limits: HolderLimits
+  ) {
+    this.bank = bank
+    this.traffic = traffic
+    this.choices = choices
+    this.#node = node
+    this.#directory = directory
+    this.#limits = limits
+    bank.listen((event) => {
+      if (event.kind !== 'block' || event.commitment !== 'processed') return
+      this.#blocks.push(event.block)
+      this.index.take(event.block)
+    })
+  }
+
+  static async open(t: Test, seed: number, limits: Partial<HolderLimits> = {}): Promise<HolderWorld> {
+    const choices = new Choices(seed)
+    const bank = await openBank({ seed: `holders ${seed}` })
+    const market = new MarketSimulator(
+      { ...BUSY_MARKET, seed: `holders ${seed}` },
+      { part: (name) => bank.note(name), account: (address) => bank.account(address) }
+    )
+    bank.onSlot((slot, blockTime, include, keep) => {
+      for (const { transaction, accounts } of market.fill(slot, blockTime)) include(transaction, accounts)
+      for (const [name, part] of market.takeParts()) keep(name, part)
+    })
+    const traffic = await TokenTraffic.open(bank, choices)
+    const local = await startNode(t, bank)
+    const node = new RpcAccountNode(() => [urlOf(local)], systemPorts.clock)
+    t.teardown(() => node.close())
+    const all = { mintsMax: 100, accountsMax: 1_000_000, pinnedMs: 300_000, ...limits }
+    const world = new HolderWorld(bank, traffic, choices, node, join(t.testdir(), 'store'), all)
+    await world.slots(2)
+    await world.start()
+    t.teardown(async () => {
+      await world.stop()
+      await world.storage.close()
+    })
+    return world
+  }
+
+  async start(): Promise<void> {
+    this.storage = await openEmbeddedStorage({ directory: this.#directory })
+    const node: Pick<AccountNode, 'programAccounts'> = {
+      programAccounts: async (...asked) => {
+        this.calls++
+        if (this.isNodeAway) throw new NodeError('node', { kind: 'unreachable', detail: 'away' })
+        return this.#node.programAccounts(...asked)
+      }
+    }
+    this.#end = new AbortController()
+    this.follower = new HolderFollower({
+      ...systemPorts,
+      random: () => 0,
+      storage: this.storage,
+      node,
+      blocks: this.index.blocks,
+      feed: this.index.feed,
+      metrics: this.#metrics,
+      logger: { info: () => undefined, warn: () => undefined },
+      report: (error) => this.faults.push(error),
+      limits: this.#limits
+    })
+    this.#running = this.follower.run(this.#end.signal)
+  }
+
+  async stop(): Promise<void> {
+    this.#end.abort()
+    await this.#running
+  }
+
+  /** Ends the follower and the store, and begins again with what is stored; `lateSlots` blocks come in between. */
+  async restart(lateSlots: number): Promise<void> {
+    await this.stop()
+    await this.storage.close()
+    // Committed by the index, and not seen by the follower, as before a kill.
+    const before = this.#blocks.length
+    await this.slots(lateSlots)
+    this.index = new Index()
+    const head = this.#blocks.at(-1)!
+    this.index.restore(head)
+    await this.start()
+    this.index.recall(this.#blocks.slice(Math.max(0, before - 3)))
+  }
+
+  /** Makes slots with traffic. */
+  async slots(count: number): Promise<void> {
+    for (let made = 0; made < count; made++) {
+      this.traffic.send(this.choices.below(6))
+      await this.bank.produceSlot()
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+
+  async ask(mint: Pubkey): Promise<void> {
+    const is2022 = this.bank.account(mint)!.owner[5] === TOKEN_PROGRAM_KEYS['token-2022'][5]
+    const decimals = samePubkey(mint, NATIVE_MINT) ? 9 : this.bank.account(mint)!.data[44]!
+    await holderMintsIn(this.storage.documents).insert({
+      mint: pubkeyToBase58(mint),
+      decimals,
+      tokenProgram: is2022 ? 'token-2022' : 'spl-token',
+      askedAtMs: 1
+    })
+    this.follower.hint()
+  }
+
+  /** Waits until all lists are live and complete at the newest slot. */
+  async settled(message: string): Promise<void> {
+    let looks = 0
+    await until(async () => {
+      if (looks++ % 60 === 59) await this.slots(1)
+      const { slot } = await new StoredProgress(this.storage.documents).get()
+      const isLive = this.follower.lists.length > 0 && this.follower.lists.every((list) => list.isLive)
+      return isLive && slot === this.bank.slot('processed')
+    }, message)
+  }
+
+  async counted(name: string): Promise<number> {
+    const { values } = await this.registry.getSingleMetric(name)!.get()
+    return values.reduce((sum, { value }) => sum + value, 0)
+  }
+
+  /** The list of a mint as it is stored at a slot. */
+  async stored(mint: Pubkey, slot: number): Promise<ListShape> {
+    const documents = holderMintsIn(this.storage.documents)
+    const found = await documents.get(HOLDER_MINTS_PARTITION, [pubkeyToBase58(mint)])
+    const [state] = await documents.hot([found!])
+    const list = { mint, reading: state!.reading }
+    const accounts: string[] = []
+    const owners: string[] = []
+    const { holders } = this.storage
+    for (const [kind, into] of [
+      ['account-rank', accounts],
+      ['owner-rank', owners]
+    ] as const)
+      for (let after: Uint8Array | undefined; ;) {
+        const { rows, hasMore } = await holders.page(list, kind, { slot, after, limit: 50 })
+        for (const { key, value } of rows) {
+          const { amount, address } = inRankKey(key)
+          const rest = kind === 'owner-rank' ? unpackCount(value) : pubkeyToBase58(value)
+          into.push(`${amount} ${pubkeyToBase58(address)} ${rest}`)
+        }
+        if (!hasMore) break
+        after = rows.at(-1)!.key
+      }
+    const [sums] = await holders.at(list, 'sums', slot, [new Uint8Array(0)])
+    return { accounts, owners, sums: sums == null ? null : unpackSums(sums.value) }
+  }
+
+  /** The same from the chain's newest accounts. */
+  chain(mint: Pubkey): ListShape {
+    const held = Object.values(TOKEN_PROGRAM_KEYS)
+      .flatMap((program) => this.bank.accountsOf(program))
+      .filter(({ data }) => data.length === 165 || data[165] === 2)
+      .filter(({ data }) => data[108] !== 0 && samePubkey(data.subarray(0, 32), mint))
+      .map(({ address, data }) => ({
+        address: pubkeyToBase58(address),
+        owner: pubkeyToBase58(data.slice(32, 64)),
+        amount: Buffer.from(data).readBigUInt64LE(64)
+      }))
+      .filter(({ amount }) => amount > 0n)
+    const byOwner = Map.groupBy(held, ({ owner }) => owner)
+    const owners = [...byOwner].map(([owner, all]) => ({
+      address: owner,
+      amount: all.reduce((sum, { amount }) => sum + amount, 0n),
+      rest: all.length
+    }))
+    const sums = {
+      owners: owners.length,
+      accounts: held.length,
+      held: held.reduce((sum, { amount }) => sum + amount, 0n),
+      squares: owners.reduce((sum, { amount }) => sum + amount * amount, 0n)
+    }
+    return {
+      accounts: ranked(held.map(({ address, amount, owner }) => ({ address, amount, rest: owner }))),
+      owners: ranked(owners),
+      sums
+    }
+  }
+}
+
+export interface ListShape {
+  readonly accounts: readonly string[]
+  readonly owners: readonly string[]
+  readonly sums: ReturnType<typeof unpackSums> | null
+}
+
+const ranked = (
+  rows: readonly { readonly address: string; readonly amount: bigint; readonly rest: string | number }[]
+): string[] =>
+  rows
+    .toSorted(
+      (a, b) =>
+        Number(b.amount - a.amount > 0n) - Number(b.amount - a.amount < 0n) ||
+        Buffer.compare(pubkeyFromBase58(a.address), pubkeyFromBase58(b.address))
+    )
+    .map(({ address, amount, rest }) => `${amount & U64} ${address} ${rest}`)

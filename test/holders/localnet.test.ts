@@ -1,0 +1,77 @@
+import t, { type Test } from 'tap'
+import { pubkeyToBase58, type Pubkey } from '../../src/chain/pubkey.ts'
+import { NATIVE_MINT } from '../../src/chain/token-accounts.ts'
+import { USDC } from '../../src/localnet/programs.ts'
+import { until } from '../service/asking.ts'
+import { HolderWorld, type ListShape } from './holder-world.ts'
+
+const mintsOf = ({ traffic }: HolderWorld): Pubkey[] => [
+  NATIVE_MINT,
+  USDC,
+  traffic.classic.mint.toBytes(),
+  traffic.fees.mint.toBytes()
+]
+
+async function equal(t: Test, world: HolderWorld, message: string): Promise<void> {
+  await world.settled(message)
+  const slot = world.bank.slot('processed')
+  for (const mint of mintsOf(world))
+    t.strictSame(await world.stored(mint, slot), world.chain(mint), `${message}: ${pubkeyToBase58(mint)}`)
+}
+
+t.test(
+  'every list equals the accounts of the chain, through forks, skipped slots and restarts',
+  async (t) => {
+    const world = await HolderWorld.open(t, 5)
+    await world.slots(3)
+    for (const mint of mintsOf(world)) await world.ask(mint)
+    await world.slots(4)
+    await equal(t, world, 'after the first reading')
+    const { calls } = world
+    /** Lists as they were at slots that are still on the chain. */
+    const seen = new Map<number, ListShape>()
+    for (let round = 0; round < 25; round++) {
+      const fault = world.choices.below(4)
+      if (fault === 0) world.bank.faults.fork('drop')
+      if (fault === 1) world.bank.faults.fork('replace')
+      if (fault === 2) world.bank.faults.skip(1 + world.choices.below(3))
+      await world.slots(1 + world.choices.below(6))
+      await equal(t, world, `round ${round}`)
+      const slot = world.bank.slot('processed')
+      for (const each of seen.keys()) if (each >= slot - 8) seen.delete(each)
+      seen.set(slot, world.chain(NATIVE_MINT))
+    }
+    t.ok(world.bank.faults.fired.forks > 3, `${world.bank.faults.fired.forks} forks`)
+    t.ok((await world.counted('millrace_holder_rollbacks_total')) > 3)
+    for (const [slot, shape] of seen)
+      t.strictSame(await world.stored(NATIVE_MINT, slot), shape, `wrapped SOL at slot ${slot}`)
+    for (const lateSlots of [0, 1, 6]) {
+      await world.restart(lateSlots)
+      await world.slots(3)
+      await equal(t, world, `after a restart ${lateSlots} slots later`)
+    }
+    t.equal(world.calls, calls, 'the node was not asked again')
+    t.strictSame(world.faults, [])
+  }
+)
+
+t.test('a hole makes lists stale, and they are read again', async (t) => {
+  const world = await HolderWorld.open(t, 6)
+  for (const mint of mintsOf(world)) await world.ask(mint)
+  await equal(t, world, 'after the first reading')
+  const { calls } = world
+  world.isNodeAway = true
+  const before = world.chain(NATIVE_MINT)
+  const slot = world.bank.slot('processed')
+  world.index.hides = 2
+  await world.slots(4)
+  await until(async () => world.follower.lists.every(({ state }) => state.state === 'stale'), 'stale lists')
+  for (const list of world.follower.lists) {
+    t.match(list.state, { state: 'stale', slot })
+    t.match(list.state.reason, /missing/)
+  }
+  t.strictSame(await world.stored(NATIVE_MINT, slot), before, 'what is stored can be read')
+  world.isNodeAway = false
+  await equal(t, world, 'after the second reading')
+  t.ok(world.calls > calls)
+})

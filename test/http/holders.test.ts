@@ -1,0 +1,206 @@
+import t, { type Test } from 'tap'
+import { TOKEN_PROGRAM_KEYS } from '../../src/accounts/token-program.ts'
+import { pubkeyToBase58, type Pubkey } from '../../src/chain/pubkey.ts'
+import {
+  holderMintsIn,
+  HOLDER_MINTS_PARTITION,
+  NO_LIST,
+  StoredProgress,
+  type HolderListState
+} from '../../src/holders/holder-mint.ts'
+import { wholeList } from '../../src/holders/list-rows.ts'
+import { WSOL } from '../../src/market/cash.ts'
+import { extended, key, mintData, tokenAccountData } from '../accounts/account-data.ts'
+import { fakeAccounts } from '../accounts/fake-account-node.ts'
+import { marketApp } from './market-app.ts'
+
+const CLASSIC = TOKEN_PROGRAM_KEYS['spl-token']
+const MINT = key(1)
+/** An address of a number above 255. */
+function id(number: number): Pubkey {
+  const address = key(7)
+  new DataView(address.buffer).setUint16(0, number)
+  return address
+}
+
+const PATH = `/v1/tokens/${pubkeyToBase58(MINT)}/holders`
+
+async function world(t: Test) {
+  const accounts = fakeAccounts()
+  const app = await marketApp(t, undefined, { accounts })
+  const { node } = accounts
+  node.put(MINT, { owner: CLASSIC, data: mintData({ supply: 1_000n, decimals: 1 }) })
+  const { documents, holders } = app.storage
+  const progress = await new StoredProgress(documents).claim(1)
+  const put = async (state: Partial<HolderListState>): Promise<void> => {
+    const stored = await holderMintsIn(documents).get(HOLDER_MINTS_PARTITION, [pubkeyToBase58(MINT)])
+    await holderMintsIn(documents).putHot(stored!, 1, { ...NO_LIST, ...state })
+  }
+  /** Stores a list at slot 10: owner n has n accounts of 10 n base units each, and the burn address 100. */
+  const fill = async (): Promise<void> => {
+    const balances = Array.from({ length: 5 }, (_, i) => i + 1).flatMap((n) =>
+      Array.from({ length: n }, (_, at): readonly [Pubkey, { owner: Pubkey; amount: bigint }] => [
+        key(100 + n * 10 + at),
+        { owner: key(10 + n), amount: BigInt(n) * 10n }
+      ])
+    )
+    balances.push([key(99), { owner: new Uint8Array(32), amount: 100n }])
+    for (const rows of wholeList(balances, 10, 7)) await holders.put({ mint: MINT, reading: 1 }, rows)
+    await progress({ slot: 10, oldestSlot: 10, atMs: Date.now() })
+    await put({ state: 'live', reading: 1, fromSlot: 10, accounts: 16 })
+  }
+  return { app, node, put, fill, progress }
+}
+
+t.test('a list is begun by the first ask, and served without the node from then on', async (t) => {
+  const { app, node, put, fill } = await world(t)
+  node.fault = { kind: 'unreachable', detail: 'gone' }
+  t.match(await app.get(PATH), { status: 502, body: { code: 'upstream_error' } })
+  node.fault = null
+  const loading = await app.get(PATH)
+  t.match(loading, { status: 503, body: { code: 'index_loading' } })
+  t.ok(loading.headers['retry-after'])
+  await put({ fault: 'the node does not answer' })
+  t.match(await app.get(PATH), { status: 502, body: { code: 'upstream_error' } })
+  await fill()
+  const { calls } = node
+  node.fault = { kind: 'unreachable', detail: 'gone' }
+  const { status, body } = await app.get(`${PATH}?limit=2`)
+  t.equal(status, 200)
+  t.match(body, {
+    decimals: 1,
+    supply: 100,
+    supply_raw: '1000',
+    held: 65,
+    held_raw: '650',
+    holders_count: 6,
+    token_accounts_count: 16,
+    slot: 10,
+    stale_reason: null,
+    data: [
+      {
+        rank: 1,
+        owner: pubkeyToBase58(key(15)),
+        amount: 25,
+        amount_raw: '250',
+        token_accounts: 5,
+        is_burn: false
+      },
+      { rank: 2, owner: pubkeyToBase58(key(14)), amount_raw: '160', token_accounts: 4 }
+    ]
+  })
+  const found = body as unknown as {
+    concentration: Record<string, number> & { adjusted: Record<string, number> }
+  }
+  const { concentration } = found
+  const close = (actual: number, expected: number, what: string): void =>
+    void t.ok(Math.abs(actual - expected) < 1e-9, `${what}: ${actual}, expected ${expected}`)
+  const amounts = [250, 160, 100, 90, 40, 10]
+  close(concentration['top1_pct']!, (250 / 650) * 100, 'top 1')
+  close(concentration['top5_pct']!, (640 / 650) * 100, 'top 5')
+  close(concentration['top100_pct']!, 100, 'top 100')
+  close(
+    concentration['hhi']!,
+    amounts.reduce((sum, each) => sum + (each / 650) ** 2, 0),
+    'hhi'
+  )
+  const pairs = amounts.flatMap((a) => amounts.map((b) => Math.abs(a - b)))
+  close(concentration['gini']!, pairs.reduce((sum, each) => sum + each, 0) / (2 * 36 * (650 / 6)), 'gini')
+  close(concentration.adjusted['excluded_pct']!, (100 / 650) * 100, 'excluded')
+  close(
+    concentration.adjusted['hhi']!,
+    [250, 160, 90, 40, 10].reduce((sum, each) => sum + (each / 550) ** 2, 0),
+    'adjusted'
+  )
+  t.equal(node.calls, calls, 'no call of the node')
+  t.match((await app.get(`/v1/tokens/${pubkeyToBase58(MINT)}`)).body, {
+    holders: { count: 6, top10_pct: 100, top10_adjusted_pct: 100 }
+  })
+})
+
+t.test('pages follow each other at one slot, by owner and by account', async (t) => {
+  const { app, put, fill, progress } = await world(t)
+  await holderMintsIn(app.storage.documents).insert({
+    mint: pubkeyToBase58(MINT),
+    decimals: 1,
+    tokenProgram: 'spl-token',
+    askedAtMs: Date.now()
+  })
+  await fill()
+  for (const by of ['owner', 'token_account']) {
+    const whole = (await app.get(`${PATH}?by=${by}`)).body.data
+    const paged: unknown[] = []
+    for (let next: string | null = ''; next !== null;) {
+      const page = await app.get(`${PATH}?by=${by}&limit=4${next === '' ? '' : `&after=${next}`}`)
+      paged.push(...page.body.data)
+      next = page.body.nextCursor
+    }
+    t.strictSame(paged, whole, by)
+    t.strictSame((await app.get(`${PATH}?by=${by}&offset=3&limit=2`)).body.data, whole.slice(3, 5))
+  }
+  t.strictSame((await app.get(`${PATH}?min_pct=16`)).body.data.length, 2)
+  t.strictSame((await app.get(`${PATH}?offset=50`)).body.data, [], 'past the end')
+  const first = (await app.get(`${PATH}?limit=2`)).body
+  await progress({ slot: 12, oldestSlot: 10, atMs: Date.now() })
+  const second = `${PATH}?limit=2&after=${first.nextCursor}`
+  t.match(await app.get(second), { status: 200, body: { slot: 10, data: [{ rank: 3 }, { rank: 4 }] } })
+  t.match(await app.get(`${second}&by=token_account`), { status: 400, body: { code: 'invalid_cursor' } })
+  await progress({ slot: 12, oldestSlot: 11, atMs: Date.now() })
+  t.match(await app.get(second), { status: 410, body: { code: 'cursor_expired' } })
+  await put({ state: 'stale', reading: 1, fromSlot: 10, slot: 12, reason: 'blocks are missing' })
+  t.match((await app.get(PATH)).body, { slot: 12, stale_reason: 'blocks are missing' })
+})
+
+t.test('what is no token has no holders, and bad parameters are named', async (t) => {
+  const { app } = await world(t)
+  const none = await app.get(`/v1/tokens/${pubkeyToBase58(key(77))}/holders`)
+  t.match(none, { status: 200, body: { holders_count: 0, decimals: null, concentration: null, data: [] } })
+  for (const [query, field] of [
+    ['limit=101', 'limit'],
+    ['limit=0', 'limit'],
+    ['offset=9990&limit=100', 'offset'],
+    ['min_pct=101', 'min_pct'],
+    ['min_pct=x', 'min_pct'],
+    ['by=mint', 'by']
+  ] as const)
+    t.match(
+      await app.get(`${PATH}?${query}`),
+      { status: 400, body: { code: 'invalid_parameter', detail: new RegExp(field) } },
+      query
+    )
+  t.match(await app.get('/v1/tokens/x/holders'), { status: 400, body: { code: 'invalid_address' } })
+  t.match(await app.get(`${PATH}?after=AAAA`), { status: 400, body: { code: 'invalid_cursor' } })
+})
+
+t.test('holdings are those of the first page on all pages, the most valuable one first', async (t) => {
+  const { app, node } = await world(t)
+  const wallet = key(50)
+  const path = `/v1/wallets/${pubkeyToBase58(wallet)}/holdings`
+  t.match((await app.get(path)).body, { total_value_usd: 0, data: [], nextCursor: null })
+  node.put(wallet, { owner: new Uint8Array(32), data: new Uint8Array(), lamports: 2_500_000_000n })
+  for (let n = 0; n < 120; n++) {
+    const mint = id(200 + n)
+    node.put(mint, { owner: CLASSIC, data: mintData({ supply: 12_000n, decimals: 2 }) })
+    node.put(id(500 + n), { owner: CLASSIC, data: tokenAccountData({ mint, owner: wallet, amount: 100n }) })
+  }
+  const second = extended(tokenAccountData({ mint: id(200), owner: wallet, amount: 7n }), 'account', [])
+  node.put(id(900), { owner: TOKEN_PROGRAM_KEYS['token-2022'], data: second })
+  const first = (await app.get(`${path}?limit=50`)).body
+  t.match(first, { holdings_count: 121, slot: 1_000 })
+  t.match(first.data[0], { mint: WSOL, is_native: true, amount: 2.5, token_program: null })
+  node.put(id(901), { owner: CLASSIC, data: tokenAccountData({ mint: MINT, owner: wallet, amount: 9n }) })
+  node.fault = { kind: 'unreachable', detail: 'gone' }
+  const mints = first.data.map((each) => each['mint'])
+  for (let next = first.nextCursor; next !== null;) {
+    const { body } = await app.get(`${path}?limit=33&after=${next}`)
+    mints.push(...body.data.map((each) => each['mint']))
+    next = body.nextCursor
+  }
+  t.equal(mints.length, 121)
+  t.equal(new Set(mints).size, 121)
+  t.strictSame(mints.slice(1), mints.slice(1).toSorted(), 'without prices by mint')
+  t.match(await app.get(path), { status: 502, body: { code: 'upstream_error' } })
+  const cursor = first.nextCursor!
+  t.match(await app.get(`${path}?show_native=false&after=${cursor}`), { status: 400 })
+  t.match(await app.get(`${path}?limit=51`), { status: 400, body: { detail: /limit/ } })
+})
