@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import type { MintDirectory } from '../accounts/mint-directory.ts'
 import type { RpcAccountNode } from '../accounts/node-client.ts'
 import type { OpenBlockEngine } from '../../actors/transactions/engine/block-engine.ts'
+import type { OpenRpc } from '../../actors/rpc/rpc.ts'
 import type { OpenOutgoing } from '../../actors/webhooks/outgoing.ts'
 import type { Channels } from '../../actors/stream/channels.ts'
 import type { Tenants } from '../../actors/stream/tenants.ts'
@@ -73,6 +74,8 @@ export interface Given {
   readonly accounts?: RpcAccountNode
   /** Absent in a process without a node to read accounts from. */
   readonly mints?: MintDirectory
+  /** Absent in a process without a node to serve JSON-RPC from. */
+  readonly rpc?: OpenRpc
   /** Absent where nothing is sent to leaders directly. */
   readonly leaders?: LeaderSender
   /** Absent where there is no block engine. */

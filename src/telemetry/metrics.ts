@@ -4,6 +4,7 @@ import { leaderMetrics, type LeaderMetrics } from './leader-metrics.ts'
 import { RequestSeconds } from './request-seconds.ts'
 import { transactionMetrics, type TransactionMetrics } from './transaction-metrics.ts'
 import { mirrorMetrics, type MirrorMetrics } from './mirror-metrics.ts'
+import { rpcMetrics, type RpcMetrics } from './rpc-metrics.ts'
 import { webhookMetrics, type WebhookMetrics } from './webhook-metrics.ts'
 
 /** The service's metrics, as served by `/metrics`. */
@@ -25,6 +26,7 @@ export interface Metrics {
   readonly webhooks: WebhookMetrics
   readonly mirror: MirrorMetrics
   readonly leaders: LeaderMetrics
+  readonly rpc: RpcMetrics
   readonly sentTransactions: TransactionMetrics
 }
 
@@ -136,6 +138,7 @@ export function createMetrics(decoding: DecodingReport): Metrics {
     webhooks: webhookMetrics(registry),
     mirror: mirrorMetrics(registry),
     leaders: leaderMetrics(registry),
+    rpc: rpcMetrics(registry),
     sentTransactions: transactionMetrics(registry)
   }
 }
