@@ -27,10 +27,10 @@ export async function askNode(
   const startedMs = clock.now()
   const start = await post(node, callText(call, id), call.method.isIdempotent, signal)
   node.tookMs(clock.now() - startedMs)
-  if (start.rest !== null) return longOutcome(node, call, id, start, newest)
+  if (start.rest !== null) return longOutcome(node, call, id, start, newest, signal)
   const raw = readAnswer(start.bytes, id, call.method)
   if (raw === null) throw garbage(node, start)
-  return outcomeOf(node, call, raw, newest)
+  return outcomeOf(node, call, raw, newest, signal)
 }
 
 /**
@@ -57,35 +57,38 @@ export async function askNodeAll(
     node.takesBatches = false
     return calls.map(() => null)
   }
-  return answers.map((raw, at) => {
-    if (raw === null) return null
-    try {
-      return outcomeOf(node, calls[at]!, raw, newest)
-    } catch {
-      return null
-    }
-  })
+  const outcomes = answers.map(async (raw, at) =>
+    raw === null
+      ? null
+      : outcomeOf(node, calls[at]!, raw, newest, signal).catch((error: unknown) => {
+          if (error instanceof NodeError) return null
+          throw error
+        })
+  )
+  return Promise.all(outcomes)
 }
 
-function outcomeOf(
+async function outcomeOf(
   node: UpstreamNode,
   call: UpstreamCall,
   raw: RawAnswer,
-  newest: number | null
-): NodeOutcome {
+  newest: number | null,
+  signal: AbortSignal
+): Promise<NodeOutcome> {
   const { kind, bytes, code, slot } = raw
-  noteSlot(node, call, slot)
+  await noteSlot(node, call, slot, signal)
   const answer = { kind, bytes, rest: null, code, slot, node: node.name }
   return { answer, verdict: verdictOf(call, raw, newest) }
 }
 
-function longOutcome(
+async function longOutcome(
   node: UpstreamNode,
   call: UpstreamCall,
   id: number,
   { bytes, rest, status }: ResponseStart,
-  newest: number | null
-): NodeOutcome {
+  newest: number | null,
+  signal: AbortSignal
+): Promise<NodeOutcome> {
   const head = status < 300 ? readLongHead(bytes, id, call.method) : null
   if (rest === null || head === null) {
     rest?.abort()
@@ -96,7 +99,7 @@ function longOutcome(
     throw new AnswerTooLarge()
   }
   try {
-    noteSlot(node, call, head.slot)
+    await noteSlot(node, call, head.slot, signal)
   } catch (error) {
     rest.abort()
     throw error
@@ -115,9 +118,18 @@ function longOutcome(
   return { answer, verdict }
 }
 
-/** Notes the slot of an answer. Throws NodeError for one that the node cannot have reached. */
-function noteSlot(node: UpstreamNode, call: UpstreamCall, slot: number | null): void {
+/**
+ * Notes the slot of an answer. Throws NodeError for one that the node has not reached: where that is in doubt, it is asked for
+ * its slots again.
+ */
+async function noteSlot(
+  node: UpstreamNode,
+  call: UpstreamCall,
+  slot: number | null,
+  signal: AbortSignal
+): Promise<void> {
   if (slot === null) return
+  if (!node.canHaveReached(slot)) await node.probe(signal)
   if (!node.canHaveReached(slot)) {
     node.falseSlots++
     throw node.link.error({ kind: 'garbage', detail: `slot ${slot}, far above its own` })

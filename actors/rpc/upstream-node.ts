@@ -71,6 +71,7 @@ export class UpstreamNode implements RpcUpstream {
   /** In the order of COMMITMENTS. */
   #slots: (number | null)[] = [null, null, null]
   #probedAtMs = 0
+  #probing: Promise<void> | null = null
   #isAdmitted = false
   /** Since when it claims slots far above those of the others; null while it does not. */
   #claimsSinceMs: number | null = null
@@ -186,7 +187,7 @@ export class UpstreamNode implements RpcUpstream {
     this.#machine.start()
     while (!signal.aborted) {
       const { state } = this
-      if (state !== 'down' && state !== 'refused') await this.#probe(signal)
+      if (state !== 'down' && state !== 'refused') await this.probe(signal)
       const restMs = this.#around.isBusy() ? probeMs : idleProbeMs
       const isUp = this.state === 'healthy' || this.state === 'lagging'
       const idleMs = isUp ? restMs : Math.max(recheckMs, backoff.ceilingMs)
@@ -194,6 +195,12 @@ export class UpstreamNode implements RpcUpstream {
     }
     this.#machine.stop()
     await this.link.close()
+  }
+
+  /** Asks for the node's slots, and judges its health by the answer. Rejects never; several at a time are one. */
+  async probe(signal: AbortSignal): Promise<void> {
+    this.#probing ??= this.#probe(signal).finally(() => (this.#probing = null))
+    await this.#probing
   }
 
   async #probe(signal: AbortSignal): Promise<void> {

@@ -98,7 +98,7 @@ export const rpcRoutes: FastifyPluginAsync<Deps> = async (app, { rpc: parts, lim
     url: rpc.path,
     bodyLimit: BODY_BYTES_MAX,
     config: { scope: rpc.scope, keyInQuery: 'api-key', isRpc: true },
-    errorHandler: sendRpcProblem,
+    errorHandler: (error, request, reply) => void sendRpcProblem(error, request, reply),
     preParsing: (request, _reply, payload, done) => {
       const coding = request.headers['content-encoding'] ?? 'identity'
       // A compressed body could be far longer than it looks.
