@@ -96,10 +96,11 @@ t.test(
   'header fields say what answered; equal reads are one request, kept until the next slot',
   async (t) => {
     let newest = 5
-    const upstreams = {
-      ...fakeUpstreams(() => resultOf('{"context":{"slot":5},"value":0}', 5)),
-      newest: () => newest
+    const slow = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      return resultOf('{"context":{"slot":5},"value":0}', 5)
     }
+    const upstreams = { ...fakeUpstreams(slow), newest: () => newest }
     const app = await marketApp(t, undefined, { rpc: fakeRpc(upstreams) })
     const key = await app.makeKey(['rpc:read'])
     const ask = () =>
