@@ -83,7 +83,10 @@ export function termsOf(
   return {
     commitment: fixedCommitment ?? (isCommitment(named) ? named : DEFAULT_COMMITMENT),
     minContextSlot:
-      typeof minContextSlot === 'number' && Number.isSafeInteger(minContextSlot) && minContextSlot > 0
+      fixedCommitment === null &&
+      typeof minContextSlot === 'number' &&
+      Number.isSafeInteger(minContextSlot) &&
+      minContextSlot > 0
         ? minContextSlot
         : 0
   }
