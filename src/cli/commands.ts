@@ -65,6 +65,20 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
     examples: ['millrace listen --port 9000 --secret $SECRET'],
     run: async (invocation) => (await import('./listen.ts')).listen(invocation)
   }),
+  conformance: command({
+    summary: 'Compares the RPC URL with a node: every method, with good and bad parameters.',
+    details:
+      'Slots may differ between the two. It exits 1 if a client would notice a difference. Without a node it checks the form of the answers.',
+    options: {
+      against: { value: 'URL', meaning: 'the RPC URL of the service, with its key' },
+      node: { value: 'URL', meaning: 'the RPC URL of a node to compare with' }
+    },
+    settings: [],
+    examples: [
+      'millrace conformance --against http://127.0.0.1:8900/v1/rpc?api-key=$KEY --node https://NODE'
+    ],
+    run: async (invocation) => (await import('./conformance.ts')).conformance(invocation)
+  }),
   decode: command({
     summary: 'Prints the events of getTransaction and getBlock results, one JSON object a line.',
     details: 'Without a file, or for `-`, it reads standard input.',

@@ -9,6 +9,7 @@ import { ACCESS_SETTINGS } from './settings/access.ts'
 import { STREAM_SETTINGS } from './settings/stream.ts'
 import { HOLDER_SETTINGS } from './settings/holders.ts'
 import { TRANSACTION_SETTINGS } from './settings/transactions.ts'
+import { RPC_SETTINGS } from './settings/rpc.ts'
 import { WEBHOOK_SETTINGS } from './settings/webhooks.ts'
 
 /**
@@ -24,7 +25,8 @@ export const SETTINGS = {
   ...WEBHOOK_SETTINGS,
   ...TRANSACTION_SETTINGS,
   ...ACCOUNT_SETTINGS,
-  ...HOLDER_SETTINGS
+  ...HOLDER_SETTINGS,
+  ...RPC_SETTINGS
 } satisfies Record<string, Setting>
 
 export type SettingName = keyof typeof SETTINGS

@@ -25,6 +25,8 @@ const PARTS = {
   offChain: 1,
   /** Reserves and curves of pools, as their accounts state them. */
   pools: 1,
+  /** Answers of nodes to JSON-RPC. */
+  rpcAnswers: 2,
   /** Blocks rendered by the localnet's node. */
   localnetBlocks: 1
 }
@@ -66,6 +68,7 @@ export function memoryBudget(setup: Setup): MemoryBudget {
     names: role.includes('gateway'),
     offChain: role.includes('gateway') && tokenImages,
     pools: role.includes('gateway'),
+    rpcAnswers: role.includes('gateway'),
     localnetBlocks: isLocalnetOf(setup)
   }
   const bytes = budgetMb(setup) * 2 ** 20

@@ -5,6 +5,7 @@ import type { RpcAccountNode } from '../accounts/node-client.ts'
 import type { OffChainCache } from '../../actors/accounts/off-chain-cache.ts'
 import type { TransferFees } from '../accounts/transfer-fees.ts'
 import type { OpenBlockEngine } from '../../actors/transactions/engine/block-engine.ts'
+import type { OpenRpc } from '../../actors/rpc/rpc.ts'
 import type { OpenOutgoing } from '../../actors/webhooks/outgoing.ts'
 import type { Channels } from '../../actors/stream/channels.ts'
 import type { Tenants } from '../../actors/stream/tenants.ts'
@@ -83,6 +84,8 @@ export interface Given {
   readonly 'off-chain'?: OffChainCache
   /** Absent in a process without a node to read accounts from. */
   readonly pools?: PoolDirectory
+  /** Absent in a process without a node to serve JSON-RPC from. */
+  readonly rpc?: OpenRpc
   /** Absent where nothing is sent to leaders directly. */
   readonly leaders?: LeaderSender
   /** Absent where there is no block engine. */

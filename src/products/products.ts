@@ -7,6 +7,7 @@ import { DOCS, EDGE } from './edge.ts'
 import type { Product } from './product.ts'
 import { HOLDERS } from './holders.ts'
 import { PROGRAM_ACCOUNTS } from './program-accounts.ts'
+import { RPC } from './rpc.ts'
 import { RETENTION, STORE } from './store.ts'
 import { CHANNELS, STREAM } from './stream.ts'
 import { TRACKING, TRANSACTIONS } from './transactions.ts'
@@ -26,6 +27,7 @@ export const PRODUCTS: readonly Product[] = [
   ACCOUNTS,
   PROGRAM_ACCOUNTS,
   HOLDERS,
+  RPC,
   ACCESS,
   EDGE,
   DOCS,

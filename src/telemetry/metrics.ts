@@ -5,6 +5,7 @@ import { RequestSeconds } from './request-seconds.ts'
 import { transactionMetrics, type TransactionMetrics } from './transaction-metrics.ts'
 import { holderMetrics, type HolderMetrics } from './holder-metrics.ts'
 import { mirrorMetrics, type MirrorMetrics } from './mirror-metrics.ts'
+import { rpcMetrics, type RpcMetrics } from './rpc-metrics.ts'
 import { webhookMetrics, type WebhookMetrics } from './webhook-metrics.ts'
 
 /** The service's metrics, as served by `/metrics`. */
@@ -27,6 +28,7 @@ export interface Metrics {
   readonly mirror: MirrorMetrics
   readonly holders: HolderMetrics
   readonly leaders: LeaderMetrics
+  readonly rpc: RpcMetrics
   readonly sentTransactions: TransactionMetrics
 }
 
@@ -139,6 +141,7 @@ export function createMetrics(decoding: DecodingReport): Metrics {
     mirror: mirrorMetrics(registry),
     holders: holderMetrics(registry),
     leaders: leaderMetrics(registry),
+    rpc: rpcMetrics(registry),
     sentTransactions: transactionMetrics(registry)
   }
 }

@@ -28,7 +28,7 @@ t.test(
 
 t.test('a cache that a process does not have takes nothing of the budget', async (t) => {
   const alone = memoryBudget({
-    memoryMb: 210,
+    memoryMb: 230,
     source: 'rpc',
     storage: 'embedded',
     role: ['ingest', 'gateway'],
@@ -45,6 +45,7 @@ t.test('a cache that a process does not have takes nothing of the budget', async
     names: 20 * MB,
     offChain: 0,
     pools: 10 * MB,
+    rpcAnswers: 20 * MB,
     localnetBlocks: 0
   })
   const writer = memoryBudget({

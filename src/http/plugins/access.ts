@@ -24,6 +24,11 @@ declare module 'fastify' {
      * refused with 403.
      */
     keyInQuery?: string
+    /**
+     * Whether it is the JSON-RPC route: a key is refused with 401, also one in the query, and the handler charges the quota
+     * by element.
+     */
+    isRpc?: boolean
   }
 }
 
@@ -49,16 +54,17 @@ export const access = plugin(
       const scope = route.config?.scope
       if (scope === undefined) throw new Error(`the route ${route.url} names no scope`)
       if (scope === 'open') return
-      const keyInQuery = route.config?.keyInQuery
+      const { keyInQuery, isRpc = false } = route.config ?? {}
       // One hook for all checks: one for each would cost a request 2 µs more.
       route.onRequest = (request, reply, done) => {
         if (scope === 'loopback-or-admin' && !metricsKeyRequired && isLocal(request)) return done()
         const nowMs = clock.now()
         const caller = identify(request, reply, nowMs, keyInQuery)
         if (caller instanceof ServiceError)
-          return done(keyInQuery === undefined ? caller : refusedStream(caller))
+          return done(keyInQuery === undefined || isRpc ? caller : refusedStream(caller))
         request.caller = caller
         admitOrigin(caller, request, reply)
+        if (isRpc) return done(originFault(caller, request.headers))
         charge(caller, reply, nowMs, (refusal) =>
           done(refusal ?? originFault(caller, request.headers) ?? scopeMissing(caller, scope))
         )
