@@ -1,0 +1,42 @@
+import type { Caller } from '../access/caller.ts'
+
+/** A piece of an answer's body, or the text of a whole one. */
+export type ReplyBody = Buffer | AsyncIterable<Buffer>
+
+/** The answer to a request body: HTTP status, and bytes; null where no answer is due (all notifications). */
+export interface RpcReply {
+  readonly status: number
+  /** A body that is still arriving throws where it breaks off; the client's connection must then break off too. */
+  readonly body: ReplyBody | null
+  /** What answered, for the header fields of HTTP. */
+  readonly facts: ReplyFacts
+}
+
+/** Facts of an answer that HTTP clients see in header fields. Null where they do not apply, as for most batches. */
+export interface ReplyFacts {
+  /** `hit`: kept here; `joined`: shared with an equal request in flight; `miss`: asked of a node; `local`: answered here. */
+  readonly cache: 'hit' | 'joined' | 'miss' | 'local' | null
+  /** Milliseconds since the node gave a kept answer. */
+  readonly ageMs: number | null
+  /** The slot that the answer is of. */
+  readonly slot: number | null
+}
+
+/** How a request came. */
+export interface RpcRequestContext {
+  readonly caller: Caller
+  /** Elements that a batch may have: 100 over HTTP, 20 over a socket (spec choices, section 5). */
+  readonly batchMax: number
+  /** Whether sent transactions are tracked like those of /v1/tx/send. */
+  readonly tracks: boolean
+  readonly signal: AbortSignal
+}
+
+/** Answers JSON-RPC bodies, single requests and batches. HTTP and sockets share it, with its cache and its floors. */
+export interface RpcGateway {
+  /**
+   * Answers a body. Every fault is an answer; it rejects only with the signal's reason. Quotas are charged before: by
+   * `elementsOf` of `requests.ts`.
+   */
+  answer(body: Buffer, context: RpcRequestContext): Promise<RpcReply>
+}

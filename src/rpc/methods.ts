@@ -1,0 +1,236 @@
+import type { Scope } from '../access/scopes.ts'
+
+/**
+ * Until when an equal request gets the same answer. `immutable`: for good, once the answer is settled. `by-slot`: until a
+ * newer slot is known at its commitment. `none`: it is never kept, only shared by requests that wait at the same time.
+ */
+export type CacheClass = 'immutable' | 'by-slot' | 'none'
+
+/** Where the slot of an answer stands: in `result.context.slot`, in the result, or nowhere. */
+export type SlotPlace = 'context' | 'result' | 'absoluteSlot' | 'none'
+
+/** A parameter, for the OpenRPC document. */
+export interface RpcParameter {
+  readonly name: string
+  readonly type: 'string' | 'integer' | 'strings' | 'config'
+  readonly isRequired: boolean
+}
+
+/** A method of the JSON-RPC interface. Serving, caching, failover and the OpenRPC document follow from it. */
+export interface RpcMethod {
+  readonly name: string
+  readonly group: string
+  readonly summary: string
+  readonly scope: Extract<Scope, 'rpc:read' | 'rpc:send'>
+  readonly params: readonly RpcParameter[]
+  /** Index of the parameter that carries `commitment` and `minContextSlot`; null for a method without one. */
+  readonly configAt: number | null
+  /** Name of the config's field with the commitment. */
+  readonly commitmentField: 'commitment' | 'preflightCommitment'
+  readonly cache: CacheClass
+  readonly slot: SlotPlace
+  /** Whether a second node may be asked while the first may still answer. */
+  readonly isIdempotent: boolean
+  /** Whether an archive node may have the answer where a node does not. */
+  readonly hasArchive: boolean
+  /** Whether it refuses `processed`, since it reads blocks that are rooted or confirmed. */
+  readonly refusesProcessed: boolean
+  /** Whether `null` means that this node does not have it; another or the archive may. */
+  readonly nullIsAbsent: boolean
+  /** Answered here instead of by a node. */
+  readonly isLocal: boolean
+}
+
+type Traits = Partial<Omit<RpcMethod, 'name' | 'group' | 'summary' | 'params' | 'configAt'>>
+
+const SHORT: Readonly<Record<string, RpcParameter['type']>> = {
+  address: 'string',
+  signature: 'string',
+  transaction: 'string',
+  message: 'string',
+  blockhash: 'string',
+  addresses: 'strings',
+  signatures: 'strings',
+  slot: 'integer',
+  startSlot: 'integer',
+  limit: 'integer',
+  dataLength: 'integer',
+  config: 'config'
+}
+
+/** Declares the methods of a group: name, parameters in order (`?` for an optional one), summary and traits. */
+function group(
+  name: string,
+  rows: readonly (readonly [name: string, params: string, summary: string, traits?: Traits])[]
+): RpcMethod[] {
+  return rows.map(([method, text, summary, traits]) => {
+    const params = text.split(' ').filter(Boolean).map(parameterOf)
+    const configAt = params.findIndex(({ type }) => type === 'config')
+    return {
+      name: method,
+      group: name,
+      summary,
+      params,
+      configAt: configAt < 0 ? null : configAt,
+      scope: 'rpc:read',
+      commitmentField: 'commitment',
+      cache: 'none',
+      slot: 'none',
+      isIdempotent: true,
+      hasArchive: false,
+      refusesProcessed: false,
+      nullIsAbsent: false,
+      isLocal: false,
+      ...traits
+    }
+  })
+}
+
+function parameterOf(text: string): RpcParameter {
+  const name = text.replace('?', '')
+  return { name, type: SHORT[name]!, isRequired: !text.endsWith('?') }
+}
+
+const STATE: Traits = { cache: 'by-slot', slot: 'context' }
+const COUNTER: Traits = { cache: 'by-slot' }
+const HISTORY: Traits = { hasArchive: true, refusesProcessed: true }
+
+/** Every method that is served to all (spec, JSON-RPC), in the order of the specification. */
+export const RPC_METHODS: readonly RpcMethod[] = [
+  ...group('Accounts and balances', [
+    ['getBalance', 'address config?', 'Returns the lamports of an account.', STATE],
+    ['getAccountInfo', 'address config?', 'Returns an account with its data.', STATE],
+    ['getMultipleAccounts', 'addresses config?', 'Returns up to 100 accounts of one slot.', STATE],
+    ['getTokenAccountBalance', 'address config?', 'Returns the balance of a token account.', STATE],
+    ['getTokenSupply', 'address config?', 'Returns the supply of a mint.', STATE],
+    [
+      'getProgramAccounts',
+      'address config?',
+      'Returns the accounts of a whitelisted program, from the mirror.',
+      { slot: 'context', isLocal: true }
+    ]
+  ]),
+  ...group('Transactions', [
+    [
+      'sendTransaction',
+      'transaction config?',
+      'Sends a signed transaction to one node, and returns its signature.',
+      { scope: 'rpc:send', isIdempotent: false, commitmentField: 'preflightCommitment' }
+    ],
+    [
+      'simulateTransaction',
+      'transaction config?',
+      'Executes a transaction without an effect.',
+      { slot: 'context' }
+    ],
+    [
+      'getTransaction',
+      'signature config?',
+      'Returns a transaction with its outcome.',
+      { ...HISTORY, cache: 'immutable', nullIsAbsent: true }
+    ],
+    [
+      'getSignatureStatuses',
+      'signatures config?',
+      'Returns the statuses of up to 256 signatures.',
+      { slot: 'context', hasArchive: true }
+    ],
+    ['getSignaturesForAddress', 'address config?', 'Lists signatures that name an address.', HISTORY],
+    ['getTransactionCount', 'config?', 'Returns the number of transactions since the genesis.', COUNTER],
+    ['getFeeForMessage', 'message config?', 'Returns the fee of a message.', STATE]
+  ]),
+  ...group('Blocks and slots', [
+    ['getSlot', 'config?', 'Returns the slot at the commitment.', { cache: 'by-slot', slot: 'result' }],
+    ['getBlockHeight', 'config?', 'Returns the block height at the commitment.', COUNTER],
+    ['getLatestBlockhash', 'config?', 'Returns a blockhash, and until when it is valid.', STATE],
+    ['isBlockhashValid', 'blockhash config?', 'Tells whether a blockhash is still valid.', STATE],
+    ['getBlock', 'slot config?', 'Returns a block.', { ...HISTORY, cache: 'immutable', nullIsAbsent: true }],
+    [
+      'getBlockTime',
+      'slot',
+      'Returns the time of a block.',
+      { hasArchive: true, cache: 'immutable', nullIsAbsent: true }
+    ],
+    ['getBlocksWithLimit', 'startSlot limit config?', 'Lists slots that have a block.', HISTORY],
+    ['getBlockCommitment', 'slot', 'Returns the stake that has voted on a block.'],
+    ['getFirstAvailableBlock', '', 'Returns the oldest slot whose block the node has.'],
+    ['getRecentPrioritizationFees', 'addresses?', 'Returns the priority fees of recent blocks.', COUNTER]
+  ]),
+  ...group('Network and cluster', [
+    ['getHealth', '', 'Returns `ok` while a node is caught up.', { isLocal: true }],
+    ['getVersion', '', 'Returns the version of the node.'],
+    ['getEpochInfo', 'config?', 'Returns the epoch and its slots.', { ...COUNTER, slot: 'absoluteSlot' }],
+    ['getEpochSchedule', '', 'Returns the schedule of epochs of the genesis.', { cache: 'immutable' }],
+    ['getGenesisHash', '', 'Returns the genesis hash of mainnet-beta.', { isLocal: true }],
+    ['getSlotLeader', 'config?', 'Returns the leader of the slot.'],
+    ['getSlotLeaders', 'startSlot limit', 'Returns the leaders of slots.'],
+    [
+      'getMinimumBalanceForRentExemption',
+      'dataLength config?',
+      'Returns the lamports that exempt an account from rent.',
+      COUNTER
+    ],
+    ['getStakeMinimumDelegation', 'config?', 'Returns the least stake that can be delegated.', STATE]
+  ])
+]
+
+const BY_NAME: ReadonlyMap<string, RpcMethod> = new Map(RPC_METHODS.map((each) => [each.name, each]))
+
+/** Methods that are rejected with HTTP 403 (spec, JSON-RPC, rule 2), and where their data is. */
+export const REJECTED_METHODS: ReadonlyMap<string, string> = new Map([
+  ['getTokenAccountsByOwner', '/v1/wallets/{wallet}/token-accounts'],
+  ['getTokenAccountsByDelegate', '/v1/wallets/{wallet}/token-accounts'],
+  ['getTokenLargestAccounts', '/v1/tokens/{mint}/holders'],
+  ['getLargestAccounts', '/v1/programs/{programId}/accounts'],
+  ['getSupply', '/v1/stats'],
+  ['getVoteAccounts', '/docs'],
+  ['getClusterNodes', '/docs'],
+  ['getLeaderSchedule', '/docs'],
+  ['getBlocks', '/docs'],
+  ['getBlockProduction', '/docs']
+])
+const REJECTED_PREFIX = 'getInflation'
+
+/** How a method is treated: served, rejected with 403, or unknown (−32601). */
+export type MethodLookup =
+  | { readonly kind: 'served'; readonly method: RpcMethod }
+  | { readonly kind: 'rejected'; readonly see: string }
+  | { readonly kind: 'unknown' }
+
+const UNKNOWN: MethodLookup = { kind: 'unknown' }
+
+/** The methods of a process: the table, the list that is rejected, and those that the operator allows beyond it. */
+export class MethodTable {
+  readonly #found = new Map<string, MethodLookup>()
+
+  /** `allowed` are the names of MILLRACE_RPC_ALLOW; a name of the rejected list stays rejected. */
+  constructor(allowed: readonly string[] = []) {
+    for (const name of allowed) this.#found.set(name, { kind: 'served', method: allowedMethod(name) })
+    for (const [name, see] of REJECTED_METHODS) this.#found.set(name, { kind: 'rejected', see })
+    for (const [name, method] of BY_NAME) this.#found.set(name, { kind: 'served', method })
+  }
+
+  find(name: string): MethodLookup {
+    if (name.startsWith(REJECTED_PREFIX)) return { kind: 'rejected', see: '/docs' }
+    return this.#found.get(name) ?? UNKNOWN
+  }
+
+  /** Every served method, in the order of the specification, then the operator's. */
+  get served(): readonly RpcMethod[] {
+    const found = [...this.#found.values()].flatMap((each) => (each.kind === 'served' ? [each.method] : []))
+    return [...RPC_METHODS, ...found.filter(({ name }) => !BY_NAME.has(name))]
+  }
+}
+
+/**
+ * A method of the operator's list. Its parameters are unknown, so it is passed on as it is. A name that does not read is
+ * sent to one node only, and needs the scope of sends.
+ */
+function allowedMethod(name: string): RpcMethod {
+  const isRead = /^(get|is|minimum)/.test(name)
+  return {
+    ...group('Allowed by the operator', [[name, '', 'Passed on to a node as it is.']])[0]!,
+    scope: isRead ? 'rpc:read' : 'rpc:send',
+    isIdempotent: isRead
+  }
+}

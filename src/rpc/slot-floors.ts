@@ -1,0 +1,38 @@
+import { COMMITMENTS, type Commitment } from './commitment.ts'
+
+/** Keys remembered at most; the key that was not seen for longest is dropped. Chosen: some 3 MB. */
+const KEYS_MAX = 10_000
+
+/**
+ * The newest slot that each key has seen, by commitment. Over HTTP and sockets together, no answer to a key is of an older
+ * slot. What is settled is also part of newer states: a floor at `finalized` holds at `processed` too.
+ */
+export class SlotFloors {
+  /** Slots in the order of COMMITMENTS. Least recently used first. */
+  readonly #floors = new Map<string, number[]>()
+  readonly #keysMax: number
+
+  constructor(keysMax = KEYS_MAX) {
+    this.#keysMax = keysMax
+  }
+
+  /** The oldest slot that an answer to the key at the commitment may be of; 0 without one. */
+  of(keyId: string, commitment: Commitment): number {
+    const floors = this.#floors.get(keyId)
+    return floors === undefined ? 0 : Math.max(...floors.slice(COMMITMENTS.indexOf(commitment)))
+  }
+
+  /** Notes that a key was sent an answer of a slot. */
+  saw(keyId: string, commitment: Commitment, slot: number): void {
+    const floors = this.#floors.get(keyId) ?? [0, 0, 0]
+    const at = COMMITMENTS.indexOf(commitment)
+    floors[at] = Math.max(floors[at]!, slot)
+    this.#floors.delete(keyId)
+    this.#floors.set(keyId, floors)
+    if (this.#floors.size > this.#keysMax) this.#floors.delete(this.#floors.keys().next().value!)
+  }
+
+  get size(): number {
+    return this.#floors.size
+  }
+}

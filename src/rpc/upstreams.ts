@@ -1,0 +1,70 @@
+import type { Commitment } from './commitment.ts'
+import type { RpcMethod } from './methods.ts'
+
+/** A node, as the choice among nodes sees it. */
+export interface RpcUpstream {
+  /** Host and port; no part of its URL that may be secret. */
+  readonly name: string
+  /** Index in MILLRACE_RPC_URL (or that of the archives); pubsub URLs stand in the same order. */
+  readonly index: number
+  readonly isArchive: boolean
+  /** `healthy` and `lagging` nodes are asked, the former first. */
+  readonly state: 'probing' | 'healthy' | 'lagging' | 'down' | 'refused'
+  /** The newest slot that it has proven at a commitment; null before it has. */
+  slot(commitment: Commitment): number | null
+  /** Milliseconds that it takes to answer, as an average of recent requests; null before the first. */
+  readonly latencyMs: number | null
+}
+
+/** A request to a node: the method, and the bytes of its params as the client wrote them. */
+export interface UpstreamCall {
+  readonly method: RpcMethod
+  /** JSON of the params; null where the client sent none. */
+  readonly params: string | null
+  readonly commitment: Commitment
+  /** No answer as of an older slot is returned: the greater of the client's `minContextSlot` and the key's floor. */
+  readonly minSlot: number
+}
+
+/**
+ * The answer of a node. `bytes` is the raw value of `result` or `error`, unchanged. A long answer is still arriving: `rest`
+ * yields what comes after `bytes`; it throws if the node breaks off, and then the client's answer must break off too.
+ */
+export interface UpstreamAnswer {
+  readonly kind: 'result' | 'error'
+  readonly bytes: Buffer
+  /** Null for an answer that `bytes` holds whole. */
+  readonly rest: AsyncIterable<Buffer> | null
+  /** The code of an error; null for a result. */
+  readonly code: number | null
+  /** The slot that the answer is of; null where it does not say. */
+  readonly slot: number | null
+  readonly node: string
+}
+
+/** No node answers: the client gets −32603 with `retryable`. The message names no part of a URL. */
+export class NoUpstream extends Error {
+  override readonly name = 'NoUpstream'
+}
+
+/** The operator's nodes behind the RPC URL: chosen by health and slot, with failover and hedging. */
+export interface RpcUpstreams {
+  /** The nodes, the preferred one first for answers of at least a slot. Archives are last. */
+  inOrder(commitment: Commitment, minSlot: number): readonly RpcUpstream[]
+  /** The newest slot known of any node at a commitment; null before the first. */
+  newest(commitment: Commitment): number | null
+  /** Notes a slot that was seen elsewhere, such as in a notification. */
+  sawSlot(node: string, commitment: Commitment, slot: number): void
+  /** Calls `listener` whenever a node's state changes, until the returned function is called. */
+  onChange(listener: () => void): () => void
+  /**
+   * Sends a request to the best node, and to others as the method allows. Rejects with NoUpstream, or the signal's reason.
+   * A JSON-RPC error of a node is an answer.
+   */
+  request(call: UpstreamCall, signal: AbortSignal): Promise<UpstreamAnswer>
+  /** Like `request` for several reads of one slot order: one batch to one node where it takes batches. */
+  requestAll(
+    calls: readonly UpstreamCall[],
+    signal: AbortSignal
+  ): Promise<readonly (UpstreamAnswer | NoUpstream)[]>
+}
