@@ -40,7 +40,7 @@ export function readNodeMessage(data: Buffer): NodeMessage | null {
   const text = data.toString()
   const message = parsed(text)
   if (!isObject(message)) return null
-  if (message.id !== undefined && message.method === undefined) return answerIn(message, text)
+  if (message.id !== undefined && message.method === undefined) return answerIn(message, data)
   const kind = KINDS.get(String(message.method))
   const { params } = message
   if (kind === undefined || !isObject(params)) return null
@@ -53,15 +53,16 @@ export function readNodeMessage(data: Buffer): NodeMessage | null {
     of: kind,
     subscription,
     slot: place.slot,
-    result: resultIn(data, text, kind, subscription),
+    result: resultIn(data, kind, subscription),
     value: kind === 'slot' ? result : result.value
   }
 }
 
-function answerIn(message: Readonly<Record<string, unknown>>, text: string): NodeMessage | null {
+function answerIn(message: Readonly<Record<string, unknown>>, data: Buffer): NodeMessage | null {
   const { id, error, result } = message
   if (!isCount(id)) return null
-  const raw = error === undefined || error === null ? null : (rawMember(text, 'error') ?? null)
+  const isError = error !== undefined && error !== null
+  const raw = isError ? rawMember(data, 'error')!.toString() : null
   return { kind: 'answer', id, result, error: raw }
 }
 
@@ -70,15 +71,17 @@ const headOf = (kind: SubscriptionKind): Buffer =>
   Buffer.from(`{"jsonrpc":"2.0","method":"${kind}Notification","params":{"result":`)
 const HEADS = new Map([...KINDS.values()].map((kind) => [kind, headOf(kind)]))
 
-/** Returns the bytes of the result: a view in the usual layout, else a copy. */
-function resultIn(data: Buffer, text: string, kind: SubscriptionKind, subscription: number): Buffer {
+/** Returns the bytes of the result: found at once in the usual layout, else by a scan. */
+function resultIn(data: Buffer, kind: SubscriptionKind, subscription: number): Buffer {
   const head = HEADS.get(kind)!
   const tail = `,"subscription":${subscription}}}`
   const end = data.length - tail.length
   const isUsual =
-    end > head.length && data.subarray(0, head.length).equals(head) && data.latin1Slice(end) === tail
+    end > head.length &&
+    data.compare(head, 0, head.length, 0, head.length) === 0 &&
+    data.toString('latin1', end) === tail
   if (isUsual) return data.subarray(head.length, end)
-  return Buffer.from(rawMember(rawMember(text, 'params')!, 'result')!)
+  return rawMember(rawMember(data, 'params')!, 'result')!
 }
 
 function parsed(text: string): unknown {

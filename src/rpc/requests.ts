@@ -1,0 +1,117 @@
+import { isCommitment, DEFAULT_COMMITMENT, type Commitment } from './commitment.ts'
+import { elementsOf, membersOf, skipSpace } from './json-scan.ts'
+import type { RpcMethod } from './methods.ts'
+import {
+  batchTooLarge,
+  BODY_BYTES_MAX,
+  BODY_TOO_LARGE,
+  INVALID_REQUEST,
+  NO_VERSION,
+  PARSE_ERROR,
+  type Refusal
+} from './rpc-error.ts'
+
+/** A call, or a notification. */
+export interface RequestedCall {
+  readonly kind: 'call'
+  /** The JSON text of the id as the client wrote it; null for a notification. */
+  readonly id: string | null
+  readonly method: string
+  /** The JSON text of the params as the client wrote them; null without any. */
+  readonly params: string | null
+  readonly paramsValue: unknown
+}
+
+/** An element that is no call, with the answer to it. */
+export interface InvalidElement {
+  readonly kind: 'invalid'
+  readonly id: string
+  readonly refusal: Refusal
+}
+
+export type RequestElement = RequestedCall | InvalidElement
+
+/** A request body. `refused` is one answer to the whole of it, with the id null. */
+export type ParsedRequest =
+  | { readonly kind: 'single'; readonly element: RequestElement }
+  | { readonly kind: 'batch'; readonly elements: readonly RequestElement[] }
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * Parses a body: one request, or a batch of at most `batchMax`. Ids and params are slices of the body, so that they are
+ * echoed and passed on to the byte. Of a key that stands twice in a request, the last one counts.
+ */
+export function parseRequest(body: Buffer, batchMax: number): ParsedRequest {
+  if (body.length > BODY_BYTES_MAX) return { kind: 'refused', refusal: BODY_TOO_LARGE }
+  let value: unknown
+  try {
+    value = JSON.parse(UTF8.decode(body))
+  } catch {
+    return { kind: 'refused', refusal: PARSE_ERROR }
+  }
+  const at = skipSpace(body, 0)
+  if (!Array.isArray(value)) return { kind: 'single', element: elementAt(body, at, value) }
+  if (value.length === 0) return { kind: 'refused', refusal: INVALID_REQUEST }
+  if (value.length > batchMax) return { kind: 'refused', refusal: batchTooLarge(batchMax) }
+  const starts = elementsOf(body, at)!
+  const elements = value.map((each, index) => elementAt(body, starts[index]!, each))
+  return { kind: 'batch', elements }
+}
+
+/** The units of quota that a body costs: one for each element, and one for a body that is refused as a whole. */
+export const costOf = (request: ParsedRequest): number =>
+  request.kind === 'batch' ? request.elements.length : 1
+
+/** What a client's params say about the state to be read. */
+export interface RequestTerms {
+  readonly commitment: Commitment
+  /** 0 where it names none. */
+  readonly minContextSlot: number
+}
+
+/** Reads commitment and `minContextSlot` of a call. What a node would refuse is left to it: then these are the defaults. */
+export function termsOf({ configAt, commitmentField }: RpcMethod, params: unknown): RequestTerms {
+  const config: unknown = configAt !== null && Array.isArray(params) ? params[configAt] : undefined
+  const fields = typeof config === 'object' && config !== null ? (config as Record<string, unknown>) : {}
+  const named = fields[commitmentField]
+  const { minContextSlot } = fields
+  return {
+    commitment: isCommitment(named) ? named : DEFAULT_COMMITMENT,
+    minContextSlot:
+      typeof minContextSlot === 'number' && Number.isSafeInteger(minContextSlot) && minContextSlot > 0
+        ? minContextSlot
+        : 0
+  }
+}
+
+function elementAt(body: Buffer, at: number, value: unknown): RequestElement {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return invalid('null')
+  const { id, jsonrpc, method, params } = value as Record<string, unknown>
+  const raw = new Map(membersOf(body, at)!.map(({ key, from, to }) => [key, [from, to] as const]))
+  const textOf = (key: string): string | null => {
+    const place = raw.get(key)
+    return place === undefined ? null : body.toString('utf8', ...place)
+  }
+  const isId = id === null || typeof id === 'string' || typeof id === 'number'
+  if (raw.has('id') && !isId) return invalid('null')
+  const idText = textOf('id')
+  if (typeof method !== 'string') return invalid(idText)
+  if (raw.has('params') && typeof params !== 'object') return invalid(idText)
+  if (jsonrpc !== '2.0') return invalid(idText, NO_VERSION)
+  const hasParams = params !== undefined && params !== null
+  return {
+    kind: 'call',
+    id: idText,
+    method,
+    params: hasParams ? textOf('params') : null,
+    paramsValue: hasParams ? params : null
+  }
+}
+
+const invalid = (id: string | null, refusal = INVALID_REQUEST): InvalidElement => ({
+  kind: 'invalid',
+  id: id ?? 'null',
+  refusal
+})

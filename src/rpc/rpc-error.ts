@@ -1,0 +1,74 @@
+/** An error of JSON-RPC, made here and not by a node. */
+export interface RpcError {
+  readonly code: number
+  readonly message: string
+  readonly data?: Readonly<Record<string, unknown>>
+}
+
+/** A refusal of a request: its error, and the HTTP status of a request that has no other outcome. */
+export interface Refusal {
+  readonly status: number
+  readonly error: RpcError
+}
+
+/** Bytes of a request body at most (spec choices, section 5). */
+export const BODY_BYTES_MAX = 256 * 1024
+/** Elements of a batch at most: over HTTP, and over a socket. */
+export const HTTP_BATCH_MAX = 100
+export const SOCKET_BATCH_MAX = 20
+/** Bytes of all answers to one request at most. */
+export const ANSWER_BYTES_MAX = 32 * 1024 * 1024
+
+export const PARSE_ERROR: Refusal = { status: 200, error: { code: -32700, message: 'Parse error' } }
+export const INVALID_REQUEST: Refusal = { status: 200, error: { code: -32600, message: 'Invalid request' } }
+export const NO_VERSION: Refusal = {
+  status: 200,
+  error: { code: -32600, message: 'Unsupported JSON-RPC protocol version' }
+}
+export const METHOD_NOT_FOUND: Refusal = { status: 200, error: { code: -32601, message: 'Method not found' } }
+export const NOT_PROCESSED: Refusal = {
+  status: 200,
+  error: { code: -32602, message: 'Method does not support commitment below `confirmed`' }
+}
+
+export const batchTooLarge = (limit: number): Refusal => ({
+  status: 413,
+  error: { code: -32600, message: 'batch too large', data: { limit } }
+})
+
+export const BODY_TOO_LARGE: Refusal = {
+  status: 413,
+  error: { code: -32600, message: 'request body too large', data: { limit: BODY_BYTES_MAX } }
+}
+
+export const methodRejected = (method: string, see: string): Refusal => ({
+  status: 403,
+  error: { code: -32601, message: 'Method not available: use the Data API', data: { method, see } }
+})
+
+export const scopeMissing = (scope: string): Refusal => ({
+  status: 403,
+  error: { code: -32600, message: `this key lacks the scope ${scope}`, data: { scope } }
+})
+
+/** No node answers. The request may be repeated. */
+export const upstreamDown = (message = 'no node answers this request now'): Refusal => ({
+  status: 502,
+  error: { code: -32603, message, data: { retryable: true } }
+})
+
+/** The answers of a request are longer than ANSWER_BYTES_MAX. */
+export const ANSWER_TOO_LARGE: Refusal = {
+  status: 200,
+  error: {
+    code: -32603,
+    message: 'the answer is too large: ask for less at once',
+    data: { limit: ANSWER_BYTES_MAX, retryable: false }
+  }
+}
+
+/** Returns the text of a response with an error. `id` is the JSON text of the request's id. */
+export function errorText({ code, message, data }: RpcError, id: string): string {
+  const error = JSON.stringify({ code, message, ...(data !== undefined && { data }) })
+  return `{"jsonrpc":"2.0","error":${error},"id":${id}}`
+}
