@@ -4,6 +4,7 @@ import { leaderMetrics, type LeaderMetrics } from './leader-metrics.ts'
 import { RequestSeconds } from './request-seconds.ts'
 import { transactionMetrics, type TransactionMetrics } from './transaction-metrics.ts'
 import { mirrorMetrics, type MirrorMetrics } from './mirror-metrics.ts'
+import { pubsubMetrics, type PubsubMetrics } from './pubsub-metrics.ts'
 import { webhookMetrics, type WebhookMetrics } from './webhook-metrics.ts'
 
 /** The service's metrics, as served by `/metrics`. */
@@ -24,6 +25,7 @@ export interface Metrics {
   readonly lagSlots: Gauge
   readonly webhooks: WebhookMetrics
   readonly mirror: MirrorMetrics
+  readonly pubsub: PubsubMetrics
   readonly leaders: LeaderMetrics
   readonly sentTransactions: TransactionMetrics
 }
@@ -135,6 +137,7 @@ export function createMetrics(decoding: DecodingReport): Metrics {
     }),
     webhooks: webhookMetrics(registry),
     mirror: mirrorMetrics(registry),
+    pubsub: pubsubMetrics(registry),
     leaders: leaderMetrics(registry),
     sentTransactions: transactionMetrics(registry)
   }

@@ -6,8 +6,10 @@ import {
 import { CHUNK_BYTES } from '../../../src/stream/outbox.ts'
 import type { Pipe } from '../../stream/pipe.ts'
 
+/** A frame, which is written as a whole: control frames may stand between two writes. */
 interface Owed {
-  readonly bytes: Buffer
+  readonly pieces: readonly Buffer[]
+  readonly size: number
   readonly isNotification: boolean
 }
 
@@ -80,8 +82,8 @@ export class ClientQueue {
 
   push(frame: readonly Buffer[], isNotification: boolean): void {
     if (this.#isOver) return
-    for (const bytes of frame) this.#turn.push({ bytes, isNotification })
-    if (this.#turn.length === frame.length) this.#all.hasNews(this)
+    const size = frame.length === 1 ? frame[0]!.length : frame.reduce((sum, { length }) => sum + length, 0)
+    if (this.#turn.push({ pieces: frame, size, isNotification }) === 1) this.#all.hasNews(this)
   }
 
   /** Writes what came in this turn as far as the socket takes it. */
@@ -90,7 +92,7 @@ export class ClientQueue {
     this.#turn = []
     if (this.#isOver || turn.length === 0) return
     if (!this.#isBlocked && this.#bytes === 0 && sizeOf(turn) <= CHUNK_BYTES) {
-      this.#isBlocked = !this.#pipe.write(turn.map(({ bytes }) => bytes))
+      this.#isBlocked = !this.#pipe.write(turn.length === 1 ? turn[0]!.pieces : turn.flatMap(({ pieces }) => pieces))
       return
     }
     for (const each of turn) this.#add(each)
@@ -122,8 +124,8 @@ export class ClientQueue {
 
   #add(owed: Owed): void {
     this.#owed.push(owed)
-    if (owed.isNotification) this.#notificationBytes += owed.bytes.length
-    this.#count(owed.bytes.length)
+    if (owed.isNotification) this.#notificationBytes += owed.size
+    this.#count(owed.size)
   }
 
   #pump(): void {
@@ -131,10 +133,10 @@ export class ClientQueue {
       const chunk: Buffer[] = []
       let size = 0
       while (this.#next < this.#owed.length && size < CHUNK_BYTES) {
-        const { bytes, isNotification } = this.#owed[this.#next++]!
-        chunk.push(bytes)
-        size += bytes.length
-        if (isNotification) this.#notificationBytes -= bytes.length
+        const owed = this.#owed[this.#next++]!
+        chunk.push(...owed.pieces)
+        size += owed.size
+        if (owed.isNotification) this.#notificationBytes -= owed.size
       }
       this.#count(-size)
       this.#isBlocked = !this.#pipe.write(chunk)
@@ -151,4 +153,4 @@ export class ClientQueue {
   }
 }
 
-const sizeOf = (list: readonly Owed[]): number => list.reduce((sum, { bytes }) => sum + bytes.length, 0)
+const sizeOf = (list: readonly Owed[]): number => list.reduce((sum, { size }) => sum + size, 0)

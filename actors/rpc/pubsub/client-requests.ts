@@ -127,7 +127,7 @@ export class ClientRequests {
     isBatch: boolean
   ): Promise<Whole | null> {
     const refusals = await Promise.all(elements.map(async (each) => (isFree(each) ? null : this.#charge())))
-    const isForwarded = elements.every((each, at) => refusals[at] === null && !isSubscription(each))
+    const isForwarded = elements.every((each, at) => refusals[at] === null && isOther(each))
     if (isForwarded) {
       const text = await this.#forward(message)
       return text === null ? null : { text, opens: [] }
@@ -225,8 +225,8 @@ type Data = Readonly<Record<string, unknown>>
 const isPing = (element: RequestElement): boolean =>
   element.kind === 'call' && element.id === null && element.method === 'ping'
 
-const isSubscription = (element: RequestElement): boolean =>
-  element.kind === 'call' && subscriptionMethod(element.method) !== null
+const isOther = (element: RequestElement): boolean =>
+  element.kind === 'call' && subscriptionMethod(element.method) === null
 
 /** To end a subscription costs nothing: a client at its quota could not end it otherwise. */
 const isFree = (element: RequestElement): boolean =>

@@ -3,7 +3,7 @@ import { COMMITMENTS } from '../../../src/rpc/commitment.ts'
 import { IDLE_MS, PINGS_MISSED_MAX, FREE_MESSAGES_MAX } from '../../../src/rpc/pubsub/socket-limits.ts'
 import type { SubscriptionRequest } from '../../../src/rpc/pubsub/subscription-request.ts'
 import type { SlotFloors } from '../../../src/rpc/slot-floors.ts'
-import { textFrameHead } from '../../../src/stream/frames.ts'
+import { textFrame, textFrameHead } from '../../../src/stream/frames.ts'
 import type { Pipe } from '../../stream/pipe.ts'
 import { ClientQueue, type ClientQueues } from './client-queue.ts'
 import { ClientRequests, type RequestDeps } from './client-requests.ts'
@@ -146,10 +146,20 @@ export class ClientSocket implements SubscriptionOwner {
 
   #answer(text: Buffer): void {
     this.#activeAtMs = this.#deps.clock.now()
-    this.#queue.push([textFrameHead(text.length), text], false)
+    this.#queue.push(frameOf(text), false)
   }
 
   #countFree(): void {
     if (++this.#freeMessages > FREE_MESSAGES_MAX) this.close(4429, 'too many messages')
   }
+}
+
+/** Answers up to this size are copied behind their head. Chosen: as a page of memory. */
+const COPIED_BYTES_MAX = 4_096
+
+function frameOf(text: Buffer): readonly Buffer[] {
+  if (text.length > COPIED_BYTES_MAX) return [textFrameHead(text.length), text]
+  const { frame, at } = textFrame(text.length)
+  text.copy(frame, at)
+  return [frame]
 }

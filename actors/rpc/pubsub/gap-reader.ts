@@ -6,7 +6,7 @@ import {
   type GapResult
 } from '../../../src/rpc/pubsub/gap-answers.ts'
 import { sleep, type Clock } from '../../../src/ports.ts'
-import { NoUpstream, type RpcUpstreams, type UpstreamAnswer, type UpstreamCall } from '../../../src/rpc/upstreams.ts'
+import type { RpcUpstreams, UpstreamAnswer, UpstreamCall } from '../../../src/rpc/upstreams.ts'
 import type { SharedSubscription } from './shared-subscription.ts'
 
 /** Reads in one request to a node, and requests at a time. Chosen: 10,000 accounts are read in some seconds. */
@@ -17,6 +17,8 @@ const RETRY_MS = 1_000
 const TRIES = 6
 
 interface Read {
+  /** Whether it is asked for by itself: with others the answers may have been too long. */
+  readonly isAlone: boolean
   readonly call: UpstreamCall
   readonly done: (answer: UpstreamAnswer | null) => void
 }
@@ -69,7 +71,7 @@ export class GapReader {
     for (let attempt = 0; attempt < TRIES; attempt++) {
       if (attempt > 0) await sleep(this.#clock, RETRY_MS * 2 ** (attempt - 1), this.#end)
       if (!isOpen()) return
-      const answer = await this.#answer(this.#callOf(subscription))
+      const answer = await this.#answer(this.#callOf(subscription), attempt > 0)
       if (!isOpen()) return
       const found = answer === null ? undefined : await foundIn(subscription, answer)
       if (found !== undefined) {
@@ -88,9 +90,9 @@ export class GapReader {
     return { method: SIGNATURES, params: history, commitment: 'processed', minSlot: 0 }
   }
 
-  #answer(call: UpstreamCall): Promise<UpstreamAnswer | null> {
+  #answer(call: UpstreamCall, isAlone: boolean): Promise<UpstreamAnswer | null> {
     return new Promise((done) => {
-      this.#queue.push({ call, done })
+      this.#queue.push({ call, done, isAlone })
       // Those that are lost together are read together.
       queueMicrotask(() => this.#pump())
     })
@@ -98,7 +100,9 @@ export class GapReader {
 
   #pump(): void {
     while (this.#running < REQUESTS_MAX && this.#queue.length > 0) {
-      const reads = this.#queue.splice(0, READS_AT_ONCE)
+      const alone = this.#queue.findIndex(({ isAlone }) => isAlone)
+      const count = alone < 0 ? READS_AT_ONCE : Math.max(1, Math.min(alone, READS_AT_ONCE))
+      const reads = this.#queue.splice(0, count)
       this.#running++
       void this.#send(reads).finally(() => {
         this.#running--
@@ -115,7 +119,7 @@ export class GapReader {
       )
       for (const [at, { done }] of reads.entries()) {
         const answer = answers[at]
-        done(answer === undefined || answer instanceof NoUpstream ? null : answer)
+        done(answer === undefined || answer instanceof Error ? null : answer)
       }
     } catch (error) {
       if (!this.#end.aborted) this.#report(error)

@@ -13,6 +13,8 @@ export type NodeReply = { readonly result: unknown; readonly error: string | nul
 
 export interface NodeSocketEvents {
   notified(notification: NodeNotification): void
+  /** An answer came to no request. */
+  stray(): void
   /** Called once; no other call follows. The reason is in words, for the operator. */
   ended(reason: string): void
 }
@@ -31,8 +33,6 @@ export class NodeSocket {
   readonly #connecting: unknown
   #lastId = 0
   #isOver = false
-  /** Answers that were late, or to no request. */
-  strays = 0
 
   /** Connects. `opened` is called when it can be used. */
   constructor(address: NodeAddress, clock: Clock, events: NodeSocketEvents, opened: () => void) {
@@ -84,7 +84,7 @@ export class NodeSocket {
     if (message === null) return this.#end('it sent a message that cannot be read')
     if (message.kind === 'notification') return this.#events.notified(message)
     const waiting = this.#waiting.get(message.id)
-    if (waiting === undefined) return void this.strays++
+    if (waiting === undefined) return this.#events.stray()
     this.#waiting.delete(message.id)
     this.#clock.clearTimeout(waiting.timer)
     waiting.answered(message)

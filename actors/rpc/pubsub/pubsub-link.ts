@@ -129,6 +129,7 @@ export class PubsubLink {
     this.#heardAtMs = clock.now()
     const events = {
       notified: (notification: NodeNotification) => this.#notified(notification),
+      stray: () => this.#events.stray(),
       ended: (reason: string) => this.#ended(reason)
     }
     const socket = new NodeSocket(this.address, clock, events, () => {
