@@ -13,6 +13,7 @@ import type { SourceKind } from '../config/config.ts'
 import type { Clock } from '../ports.ts'
 import type { RecordedReport } from '../recorded/report.ts'
 import type { SourceStatus } from '../node/source-status.ts'
+import type { RpcSocketGateway } from '../rpc/pubsub/gateway.ts'
 import type { StreamGateway } from '../stream/gateway.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -44,6 +45,8 @@ export interface AppDeps {
   readonly ranking: RankingHandle
   /** Null in a process that serves no stream. */
   readonly stream: StreamGateway | null
+  /** Null in a process without a node for the RPC URL. */
+  readonly rpcSockets?: RpcSocketGateway | null
   /** Null in a process that serves no webhooks. */
   readonly webhooks: WebhookParts | null
   /** Null in a process without a node to send transactions to. */

@@ -3,7 +3,7 @@ import { tenants } from '../../actors/stream/tenants.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import { replaySecondsOf } from '../config/retention.ts'
 import { STREAM_SETTINGS } from '../config/settings/stream.ts'
-import { streamRoutes } from '../http/routes/stream.ts'
+import { socketRoutes } from '../http/routes/sockets.ts'
 import { CHAIN_CHANNEL_FORMS } from '../stream/channel.ts'
 import { coordinationOf, type Given, type Product } from './product.ts'
 
@@ -32,5 +32,5 @@ export const STREAM: Product = {
       )
     )
   ],
-  routes: [streamRoutes]
+  routes: [socketRoutes]
 }

@@ -19,11 +19,10 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Scope of a key that the route needs: `any-key` accepts any scope, `open` needs no key. */
     scope?: RouteScope
-    /**
-     * Query parameter that may carry the key, for clients that cannot set headers; a request without a good key is
-     * refused with 403.
-     */
+    /** Query parameter that may carry the key, for clients that cannot set headers. */
     keyInQuery?: string
+    /** Whether a request without a good key is refused with 403, as on the stream, and not with 401. */
+    refusesWith403?: boolean
   }
 }
 
@@ -56,7 +55,7 @@ export const access = plugin(
         const nowMs = clock.now()
         const caller = identify(request, reply, nowMs, keyInQuery)
         if (caller instanceof ServiceError)
-          return done(keyInQuery === undefined ? caller : refusedStream(caller))
+          return done(route.config?.refusesWith403 === true ? refusedStream(caller) : caller)
         request.caller = caller
         admitOrigin(caller, request, reply)
         charge(caller, reply, nowMs, (refusal) =>
