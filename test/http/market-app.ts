@@ -130,6 +130,7 @@ export async function marketApp(
       | 'bounds'
       | 'metricsKeyRequired'
       | 'stream'
+      | 'rpcSockets'
       | 'sourceKind'
       | 'demoKey'
       | 'webhooks'
