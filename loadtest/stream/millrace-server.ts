@@ -85,6 +85,7 @@ const app = buildApp(
     transactions: null,
     fees: new PriorityFees(),
     accounts: null,
+    rpc: null,
     venues: VENUE_IDS,
     cash,
     decoding,

@@ -28,7 +28,7 @@ export interface SharedCounts {
   /** The last known number of processes that count there; null if it was never known. */
   readonly processes: number | null
   /**
-   * Counts a call in the window of the counter's own clock, or only reads it (`cost` 0). A refused call is not
+   * Counts `cost` calls in the window of the counter's own clock, or only reads it (`cost` 0). Refused calls are not
    * counted. `own` is the number of calls this process has allowed in the given window: a smaller shared count has
    * been lost. Rejects if it cannot count.
    */
@@ -36,7 +36,7 @@ export interface SharedCounts {
     readonly name: string
     readonly quota: number
     readonly windowSeconds: number
-    readonly cost: 0 | 1
+    readonly cost: number
     readonly own: { readonly window: number; readonly calls: number }
   }): Promise<{ readonly allowed: boolean; readonly calls: number; readonly nowMs: number }>
 }
@@ -44,7 +44,7 @@ export interface SharedCounts {
 interface Waiting {
   readonly name: string
   readonly quota: number
-  readonly cost: 0 | 1
+  readonly cost: number
   readonly resolve: (use: RateUse) => void
 }
 
@@ -85,15 +85,15 @@ export class SharedRate implements RateCounter {
     return this.#inShare
   }
 
-  take(name: string, quota: number, nowMs: number): RateUse | Promise<RateUse> {
-    return this.#use(name, quota, 1, nowMs)
+  take(name: string, quota: number, nowMs: number, calls = 1): RateUse | Promise<RateUse> {
+    return this.#use(name, quota, calls, nowMs)
   }
 
   look(name: string, quota: number, nowMs: number): RateUse | Promise<RateUse> {
     return this.#use(name, quota, 0, nowMs)
   }
 
-  #use(name: string, quota: number, cost: 0 | 1, nowMs: number): RateUse | Promise<RateUse> {
+  #use(name: string, quota: number, cost: number, nowMs: number): RateUse | Promise<RateUse> {
     const waiting = this.#waiting.size + this.#waitingLonger.size
     if (!this.#counts.available || this.#overdue > 0 || waiting >= WAITING_MAX) {
       return this.#useShare(name, quota, cost, nowMs)
@@ -107,7 +107,7 @@ export class SharedRate implements RateCounter {
       ({ allowed, calls, nowMs }) => {
         if (!this.#stopWaiting(call)) return
         this.#aheadMs = nowMs - this.#clock.now()
-        if (allowed && cost === 1) this.#own.take(name, ALL, nowMs)
+        if (allowed && cost > 0) this.#own.take(name, ALL, nowMs, cost)
         resolve(useOf(allowed, quota - calls, nowMs))
       },
       () => {
@@ -141,14 +141,14 @@ export class SharedRate implements RateCounter {
   }
 
   /** Counts in the share, in windows of the shared clock as far as that is known. */
-  #useShare(name: string, quota: number, cost: 0 | 1, nowMs: number): RateUse {
+  #useShare(name: string, quota: number, cost: number, nowMs: number): RateUse {
     this.#inShare++
     const share = Math.max(
       Math.floor(quota / (this.#counts.processes ?? PROCESSES_ASSUMED)),
       Math.min(1, quota)
     )
     const sharedMs = nowMs + this.#aheadMs
-    return cost === 1 ? this.#own.take(name, share, sharedMs) : this.#own.look(name, share, sharedMs)
+    return cost > 0 ? this.#own.take(name, share, sharedMs, cost) : this.#own.look(name, share, sharedMs)
   }
 
   #ownCalls(name: string, nowMs: number): { window: number; calls: number } {

@@ -7,6 +7,7 @@ import { STORAGE_SETTINGS } from './settings/storage.ts'
 import { ACCESS_SETTINGS } from './settings/access.ts'
 import { STREAM_SETTINGS } from './settings/stream.ts'
 import { TRANSACTION_SETTINGS } from './settings/transactions.ts'
+import { RPC_SETTINGS } from './settings/rpc.ts'
 import { WEBHOOK_SETTINGS } from './settings/webhooks.ts'
 
 /**
@@ -20,7 +21,8 @@ export const SETTINGS = {
   ...ACCESS_SETTINGS,
   ...STREAM_SETTINGS,
   ...WEBHOOK_SETTINGS,
-  ...TRANSACTION_SETTINGS
+  ...TRANSACTION_SETTINGS,
+  ...RPC_SETTINGS
 } satisfies Record<string, Setting>
 
 export type SettingName = keyof typeof SETTINGS

@@ -19,6 +19,8 @@ const PARTS = {
   replays: 2,
   /** Facts of mints, as their accounts state them. */
   mints: 1,
+  /** Answers of nodes to JSON-RPC. */
+  rpcAnswers: 2,
   /** Blocks rendered by the localnet's node. */
   localnetBlocks: 1
 }
@@ -57,6 +59,7 @@ export function memoryBudget(setup: Setup): MemoryBudget {
     engine: isEmbedded,
     replays: isGateway,
     mints: role.includes('gateway'),
+    rpcAnswers: role.includes('gateway'),
     localnetBlocks: isLocalnetOf(setup)
   }
   const bytes = budgetMb(setup) * 2 ** 20

@@ -14,6 +14,8 @@ import type { Clock } from '../ports.ts'
 import type { RecordedReport } from '../recorded/report.ts'
 import type { SourceStatus } from '../node/source-status.ts'
 import type { RpcSocketGateway } from '../rpc/pubsub/gateway.ts'
+import type { RpcGateway } from '../rpc/gateway.ts'
+import type { MethodTable } from '../rpc/methods.ts'
 import type { StreamGateway } from '../stream/gateway.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -32,6 +34,12 @@ export interface WebhookParts {
   readonly attempts: DeliveryLog
   readonly deliveries: WebhookDeliveries
   readonly changes: Pick<WebhookChanges, 'tell'>
+}
+
+/** The parts of JSON-RPC that are outside of the HTTP side. */
+export interface RpcParts {
+  readonly gateway: RpcGateway
+  readonly methods: MethodTable
 }
 
 /** Dependencies of the HTTP side. */
@@ -55,6 +63,8 @@ export interface AppDeps {
   readonly fees: FeeStatistics
   /** Null in a process without a node to read accounts from. */
   readonly accounts: AccountParts | null
+  /** Null in a process without a node to serve JSON-RPC from. */
+  readonly rpc: RpcParts | null
   /** Announces that the whitelist of programs has changed; absent in a process that mirrors none. */
   readonly programsChanged?: (() => void) | undefined
   /** Indexed venues. */

@@ -37,6 +37,7 @@ const TAGS = [
   ['Pools', 'One pool, by its address'],
   ['Wallets', 'One wallet, by its address'],
   ['Transactions', 'Sent, sent again until they land, and followed; of the tenant of the key in use'],
+  ['JSON-RPC', 'A drop-in RPC URL for wallets, bots and SDKs'],
   ['Webhooks', 'Signed batches of events by POST to your own URL; of the tenant of the key in use'],
   ['Account', 'The key in use'],
   ['Service', 'Health, metrics and this document'],

@@ -7,7 +7,7 @@ import type { Rendering } from './rendering.ts'
  * Smallest body in bytes that is compressed: a smaller one fits one packet. Gzip halves a trade of 1.5 KB in 75 µs,
  * and shrinks a page of 58 KB to a fifth in 0.7 ms, once for each cached answer (decisions/0006).
  */
-const GZIP_BYTES_MIN = 1400
+export const GZIP_BYTES_MIN = 1400
 
 /** Caching rules of a rendering for clients and proxies. */
 export interface Terms {
@@ -121,7 +121,7 @@ function names(known: string, tag: string): boolean {
 }
 
 /** Tells whether Accept-Encoding accepts gzip: the last entry for it, or else for `*`, has a weight above 0. */
-function takesGzip(accepted: string | string[] | undefined): boolean {
+export function takesGzip(accepted: string | string[] | undefined): boolean {
   if (accepted === undefined) return false
   const weights = new Map<string, number>()
   for (const part of String(accepted).toLowerCase().split(',')) {

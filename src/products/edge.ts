@@ -13,6 +13,7 @@ import { healthRoutes } from '../http/routes/health.ts'
 import { metricsRoutes } from '../http/routes/metrics.ts'
 import { problemRoutes } from '../http/routes/problems.ts'
 import { accountPartsOf } from './accounts.ts'
+import { rpcPartsOf } from './rpc.ts'
 import { transactionPartsOf } from './transactions.ts'
 import { webhookPartsOf } from './webhooks.ts'
 import { coordinationOf, routesOf, type Given, type Product, type ServiceParts } from './product.ts'
@@ -86,7 +87,9 @@ function appOf(service: ServiceParts): EdgeOptions<Given>['build'] {
         stream: given.tenants ?? null,
         webhooks: webhookPartsOf(service, given),
         transactions: transactionPartsOf(service, given),
-        accounts: accountPartsOf(given)
+        accounts: accountPartsOf(given),
+        rpc: rpcPartsOf(service, given),
+        rpcSockets: given.pubsub ?? null
       },
       routes
     )

@@ -2,6 +2,8 @@ import type { FastifyPluginAsync } from 'fastify'
 import type { MintDirectory } from '../accounts/mint-directory.ts'
 import type { RpcAccountNode } from '../accounts/node-client.ts'
 import type { OpenBlockEngine } from '../../actors/transactions/engine/block-engine.ts'
+import type { OpenRpc } from '../../actors/rpc/rpc.ts'
+import type { RpcSockets } from '../../actors/rpc/pubsub/rpc-sockets.ts'
 import type { OpenOutgoing } from '../../actors/webhooks/outgoing.ts'
 import type { Channels } from '../../actors/stream/channels.ts'
 import type { Tenants } from '../../actors/stream/tenants.ts'
@@ -10,6 +12,7 @@ import type { AnyUnit, Unit } from '../../actors/supervision/unit.ts'
 import type { ClusterCoordination } from '../../storage/cluster/coordination.ts'
 import type { Storage } from '../../storage/port.ts'
 import type { DemoKeyFile } from '../access/demo-key.ts'
+import type { KeySockets } from '../access/key-sockets.ts'
 import type { FirstKeys } from '../access/bootstrap.ts'
 import type { TreeBody } from '../api/tree.ts'
 import type { Config } from '../config/config.ts'
@@ -73,6 +76,10 @@ export interface Given {
   readonly accounts?: RpcAccountNode
   /** Absent in a process without a node to read accounts from. */
   readonly mints?: MintDirectory
+  /** Absent in a process without a node to serve JSON-RPC from. */
+  readonly rpc?: OpenRpc
+  /** Absent in a process without a node behind the RPC URL. */
+  readonly pubsub?: RpcSockets
   /** Absent where nothing is sent to leaders directly. */
   readonly leaders?: LeaderSender
   /** Absent where there is no block engine. */
@@ -102,6 +109,8 @@ export interface ServiceParts {
   readonly chainWatch: ChainWatch
   readonly localMirror: LocalMirror
   readonly tenantEvents: TenantEvents
+  /** Counts the WebSockets of keys. */
+  readonly sockets: KeySockets
   readonly recorded: RecordedReport
   /** Undefined where no demo key is offered. */
   readonly demoKey: DemoKeyFile | undefined

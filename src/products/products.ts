@@ -6,6 +6,8 @@ import { DATA } from './data.ts'
 import { DOCS, EDGE } from './edge.ts'
 import type { Product } from './product.ts'
 import { PROGRAM_ACCOUNTS } from './program-accounts.ts'
+import { RPC_SUBSCRIPTIONS } from './rpc-subscriptions.ts'
+import { RPC } from './rpc.ts'
 import { RETENTION, STORE } from './store.ts'
 import { CHANNELS, STREAM } from './stream.ts'
 import { TRACKING, TRANSACTIONS } from './transactions.ts'
@@ -24,6 +26,8 @@ export const PRODUCTS: readonly Product[] = [
   TRACKING,
   ACCOUNTS,
   PROGRAM_ACCOUNTS,
+  RPC,
+  RPC_SUBSCRIPTIONS,
   ACCESS,
   EDGE,
   DOCS,

@@ -27,8 +27,9 @@ export const STREAM: Product = {
   units: (service) => [
     child(
       'tenants',
-      tenants<Given>({ ...service.ports, tenantEvents: service.tenantEvents }, (given) =>
-        coordinationOf(service, given)
+      tenants<Given>(
+        { ...service.ports, tenantEvents: service.tenantEvents, sockets: service.sockets },
+        (given) => coordinationOf(service, given)
       )
     )
   ],

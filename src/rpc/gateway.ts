@@ -1,4 +1,5 @@
 import type { Caller } from '../access/caller.ts'
+import type { ParsedRequest } from './requests.ts'
 
 /** A piece of an answer's body, or the text of a whole one. */
 export type ReplyBody = Buffer | AsyncIterable<Buffer>
@@ -35,8 +36,8 @@ export interface RpcRequestContext {
 /** Answers JSON-RPC bodies, single requests and batches. HTTP and sockets share it, with its cache and its floors. */
 export interface RpcGateway {
   /**
-   * Answers a body. Every fault is an answer; it rejects only with the signal's reason. Quotas are charged before: by
-   * `elementsOf` of `requests.ts`.
+   * Answers a body that `parseRequest` has read. Every fault is an answer; it rejects with the signal's reason, or as the
+   * store does. Its quota (`costOf`) is charged before.
    */
-  answer(body: Buffer, context: RpcRequestContext): Promise<RpcReply>
+  answer(request: ParsedRequest, context: RpcRequestContext): Promise<RpcReply>
 }

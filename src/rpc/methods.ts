@@ -1,4 +1,5 @@
 import type { Scope } from '../access/scopes.ts'
+import type { Commitment } from './commitment.ts'
 
 /**
  * Until when an equal request gets the same answer. `immutable`: for good, once the answer is settled. `by-slot`: until a
@@ -27,6 +28,8 @@ export interface RpcMethod {
   readonly configAt: number | null
   /** Name of the config's field with the commitment. */
   readonly commitmentField: 'commitment' | 'preflightCommitment'
+  /** The commitment of every answer, for a method whose params name none. */
+  readonly fixedCommitment: Commitment | null
   readonly cache: CacheClass
   readonly slot: SlotPlace
   /** Whether a second node may be asked while the first may still answer. */
@@ -74,6 +77,7 @@ function group(
       configAt: configAt < 0 ? null : configAt,
       scope: 'rpc:read',
       commitmentField: 'commitment',
+      fixedCommitment: null,
       cache: 'none',
       slot: 'none',
       isIdempotent: true,
@@ -133,7 +137,7 @@ export const RPC_METHODS: readonly RpcMethod[] = [
       'getSignatureStatuses',
       'signatures config?',
       'Returns the statuses of up to 256 signatures.',
-      { slot: 'context', hasArchive: true }
+      { slot: 'context', fixedCommitment: 'processed', hasArchive: true }
     ],
     ['getSignaturesForAddress', 'address config?', 'Lists signatures that name an address.', HISTORY],
     ['getTransactionCount', 'config?', 'Returns the number of transactions since the genesis.', COUNTER],
@@ -157,7 +161,7 @@ export const RPC_METHODS: readonly RpcMethod[] = [
     ['getRecentPrioritizationFees', 'addresses?', 'Returns the priority fees of recent blocks.', COUNTER]
   ]),
   ...group('Network and cluster', [
-    ['getHealth', '', 'Returns `ok` while a node is caught up.', { isLocal: true }],
+    ['getHealth', '', 'Returns `ok` while a node is caught up.'],
     ['getVersion', '', 'Returns the version of the node.'],
     ['getEpochInfo', 'config?', 'Returns the epoch and its slots.', { ...COUNTER, slot: 'absoluteSlot' }],
     ['getEpochSchedule', '', 'Returns the schedule of epochs of the genesis.', { cache: 'immutable' }],

@@ -72,13 +72,16 @@ export interface RequestTerms {
 }
 
 /** Reads commitment and `minContextSlot` of a call. What a node would refuse is left to it: then these are the defaults. */
-export function termsOf({ configAt, commitmentField }: RpcMethod, params: unknown): RequestTerms {
+export function termsOf(
+  { configAt, commitmentField, fixedCommitment }: RpcMethod,
+  params: unknown
+): RequestTerms {
   const config: unknown = configAt !== null && Array.isArray(params) ? params[configAt] : undefined
   const fields = typeof config === 'object' && config !== null ? (config as Record<string, unknown>) : {}
   const named = fields[commitmentField]
   const { minContextSlot } = fields
   return {
-    commitment: isCommitment(named) ? named : DEFAULT_COMMITMENT,
+    commitment: fixedCommitment ?? (isCommitment(named) ? named : DEFAULT_COMMITMENT),
     minContextSlot:
       typeof minContextSlot === 'number' && Number.isSafeInteger(minContextSlot) && minContextSlot > 0
         ? minContextSlot

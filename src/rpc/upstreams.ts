@@ -47,6 +47,11 @@ export class NoUpstream extends Error {
   override readonly name = 'NoUpstream'
 }
 
+/** The answers to a request are longer than ANSWER_BYTES_MAX. */
+export class AnswerTooLarge extends Error {
+  override readonly name = 'AnswerTooLarge'
+}
+
 /** The operator's nodes behind the RPC URL: chosen by health and slot, with failover and hedging. */
 export interface RpcUpstreams {
   /** The nodes, the preferred one first for answers of at least a slot. Archives are last. */
@@ -58,7 +63,8 @@ export interface RpcUpstreams {
   /** Calls `listener` whenever a node's state changes, until the returned function is called. */
   onChange(listener: () => void): () => void
   /**
-   * Sends a request to the best node, and to others as the method allows. Rejects with NoUpstream, or the signal's reason.
+   * Sends a request to the best node, and to others as the method allows. Rejects with NoUpstream, AnswerTooLarge, or the
+   * signal's reason.
    * A JSON-RPC error of a node is an answer.
    */
   request(call: UpstreamCall, signal: AbortSignal): Promise<UpstreamAnswer>
@@ -66,5 +72,5 @@ export interface RpcUpstreams {
   requestAll(
     calls: readonly UpstreamCall[],
     signal: AbortSignal
-  ): Promise<readonly (UpstreamAnswer | NoUpstream)[]>
+  ): Promise<readonly (UpstreamAnswer | NoUpstream | AnswerTooLarge)[]>
 }

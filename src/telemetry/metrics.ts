@@ -5,6 +5,7 @@ import { RequestSeconds } from './request-seconds.ts'
 import { transactionMetrics, type TransactionMetrics } from './transaction-metrics.ts'
 import { mirrorMetrics, type MirrorMetrics } from './mirror-metrics.ts'
 import { pubsubMetrics, type PubsubMetrics } from './pubsub-metrics.ts'
+import { rpcMetrics, type RpcMetrics } from './rpc-metrics.ts'
 import { webhookMetrics, type WebhookMetrics } from './webhook-metrics.ts'
 
 /** The service's metrics, as served by `/metrics`. */
@@ -27,6 +28,7 @@ export interface Metrics {
   readonly mirror: MirrorMetrics
   readonly pubsub: PubsubMetrics
   readonly leaders: LeaderMetrics
+  readonly rpc: RpcMetrics
   readonly sentTransactions: TransactionMetrics
 }
 
@@ -139,6 +141,7 @@ export function createMetrics(decoding: DecodingReport): Metrics {
     mirror: mirrorMetrics(registry),
     pubsub: pubsubMetrics(registry),
     leaders: leaderMetrics(registry),
+    rpc: rpcMetrics(registry),
     sentTransactions: transactionMetrics(registry)
   }
 }

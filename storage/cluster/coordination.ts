@@ -70,8 +70,8 @@ export interface RateUse {
  * has to wait for its answer and gives a promise; one in memory answers at once.
  */
 export interface RateCounter {
-  /** Takes one call out of the quota that a name has in the window of a time. */
-  take(name: string, quota: number, nowMs: number): RateUse | Promise<RateUse>
+  /** Takes calls, one by default, out of the quota that a name has in the window of a time: all of them, or none. */
+  take(name: string, quota: number, nowMs: number, calls?: number): RateUse | Promise<RateUse>
   /** Looks at the quota without taking a call out of it. */
   look(name: string, quota: number, nowMs: number): RateUse | Promise<RateUse>
 }

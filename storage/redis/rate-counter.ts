@@ -7,8 +7,8 @@ export interface CountedCall {
   /** Calls that the name may make in a window. */
   readonly quota: number
   readonly windowSeconds: number
-  /** 1 takes a call out of the quota, 0 only reads the count. */
-  readonly cost: 0 | 1
+  /** Calls that are taken out of the quota, all or none; 0 only reads the count. */
+  readonly cost: number
   /** Calls that the caller itself has allowed, and the window they were in; windows are numbered from 1970. */
   readonly own: { readonly window: number; readonly calls: number }
 }
@@ -39,7 +39,7 @@ local calls = 0
 if tonumber(counted[1]) == window then calls = tonumber(counted[2]) end
 if tonumber(ARGV[4]) == window then calls = math.max(calls, tonumber(ARGV[5])) end
 local allowed = 0
-if calls < quota then
+if calls + math.max(cost, 1) <= quota then
   allowed = 1
   if cost > 0 then
     calls = calls + cost

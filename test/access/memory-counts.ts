@@ -33,7 +33,7 @@ export class MemoryCounts implements SharedCounts {
     const window = Math.floor(nowMs / 1000 / call.windowSeconds)
     const key = `${call.name} ${window}`
     let calls = Math.max(this.#counts.get(key) ?? 0, call.own.window === window ? call.own.calls : 0)
-    const allowed = calls < call.quota
+    const allowed = calls + Math.max(call.cost, 1) <= call.quota
     if (allowed) this.#counts.set(key, (calls += call.cost))
     await this.beforeAnswer()
     return { allowed, calls, nowMs }

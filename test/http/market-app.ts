@@ -31,6 +31,7 @@ import { putTenant } from '../../storage/test/sample-access.ts'
 import { OPTIONS } from '../market/world.ts'
 import { fakeAccounts } from '../accounts/fake-account-node.ts'
 import { fakeTransactions } from '../transactions/fake-transactions.ts'
+import { fakeRpc } from '../rpc/fake-rpc.ts'
 import { fakeParts } from '../webhooks/fake-parts.ts'
 
 /** A row of a list and a response, as a client parses them. */
@@ -127,6 +128,7 @@ export async function marketApp(
     Pick<
       AppDeps,
       | 'accounts'
+      | 'rpc'
       | 'bounds'
       | 'metricsKeyRequired'
       | 'stream'
@@ -162,6 +164,7 @@ export async function marketApp(
     transactions: fakeTransactions(),
     fees: new PriorityFees(),
     accounts: fakeAccounts(),
+    rpc: fakeRpc(),
     venues: VENUE_IDS,
     cash: OPTIONS.cash,
     decoding,

@@ -57,6 +57,7 @@ t.test('a process has the products of its roles, in the order of their units', a
     'transactions',
     'accounts',
     'program-accounts',
+    'rpc',
     'access',
     'edge',
     'docs'

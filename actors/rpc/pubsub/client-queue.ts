@@ -92,7 +92,9 @@ export class ClientQueue {
     this.#turn = []
     if (this.#isOver || turn.length === 0) return
     if (!this.#isBlocked && this.#bytes === 0 && sizeOf(turn) <= CHUNK_BYTES) {
-      this.#isBlocked = !this.#pipe.write(turn.length === 1 ? turn[0]!.pieces : turn.flatMap(({ pieces }) => pieces))
+      this.#isBlocked = !this.#pipe.write(
+        turn.length === 1 ? turn[0]!.pieces : turn.flatMap(({ pieces }) => pieces)
+      )
       return
     }
     for (const each of turn) this.#add(each)

@@ -3,8 +3,13 @@ import { parseJson } from '../../../src/localnet/node/json.ts'
 import { RpcError } from '../../../src/localnet/node/rpc-error.ts'
 import type { Clock } from '../../../src/ports.ts'
 import type { RpcGateway } from '../../../src/rpc/gateway.ts'
-import { parseRequest, type RequestedCall, type RequestElement } from '../../../src/rpc/requests.ts'
-import { errorText, SOCKET_BATCH_MAX, upstreamDown, type RpcError as Fault } from '../../../src/rpc/rpc-error.ts'
+import { parseRequest, type ParsedRequest, type RequestElement } from '../../../src/rpc/requests.ts'
+import {
+  errorText,
+  SOCKET_BATCH_MAX,
+  upstreamDown,
+  type RpcError as Fault
+} from '../../../src/rpc/rpc-error.ts'
 import { rateLimited } from '../../../src/rpc/pubsub/rate-limited.ts'
 import {
   IN_PROGRESS_MAX,
@@ -78,14 +83,13 @@ export class ClientRequests {
 
   #begin(message: Buffer): void {
     const request = parseRequest(message, SOCKET_BATCH_MAX)
-    const elements = request.kind === 'batch' ? request.elements : request.kind === 'single' ? [request.element] : []
+    const elements =
+      request.kind === 'batch' ? request.elements : request.kind === 'single' ? [request.element] : []
     if (elements.length === 1 && isPing(elements[0]!)) return this.#socket.free()
     for (const each of elements) if (isFree(each)) this.#socket.free()
     this.#inProgress += Math.max(1, elements.length)
     const answered =
-      request.kind === 'refused'
-        ? this.#refusal(request.refusal.error)
-        : this.#answerAll(message, elements, request.kind === 'batch')
+      request.kind === 'refused' ? this.#refusal(request.refusal.error) : this.#answerAll(request, elements)
     answered
       .catch((fault: unknown) => {
         if (!this.#socket.signal.aborted) this.#deps.report(fault)
@@ -121,22 +125,18 @@ export class ClientRequests {
     return { text: Buffer.from(errorText(limited ?? error, 'null')), opens: [] }
   }
 
-  async #answerAll(
-    message: Buffer,
-    elements: readonly RequestElement[],
-    isBatch: boolean
-  ): Promise<Whole | null> {
+  async #answerAll(request: ParsedRequest, elements: readonly RequestElement[]): Promise<Whole | null> {
     const refusals = await Promise.all(elements.map(async (each) => (isFree(each) ? null : this.#charge())))
     const isForwarded = elements.every((each, at) => refusals[at] === null && isOther(each))
     if (isForwarded) {
-      const text = await this.#forward(message)
+      const text = await this.#forward(request)
       return text === null ? null : { text, opens: [] }
     }
     const answers = await Promise.all(elements.map(async (each, at) => this.#answer(each, refusals[at]!)))
     const due = answers.filter((each) => each !== null)
     if (due.length === 0) return null
     const opens = due.flatMap(({ opens }) => opens ?? [])
-    return { text: isBatch ? joined(due.map(({ text }) => text)) : due[0]!.text, opens }
+    return { text: request.kind === 'batch' ? joined(due.map(({ text }) => text)) : due[0]!.text, opens }
   }
 
   async #answer(element: RequestElement, limited: Fault | null): Promise<Answer | null> {
@@ -145,7 +145,7 @@ export class ClientRequests {
     if (element.kind === 'invalid') return failure(element.refusal.error, element.id)
     const own = subscriptionMethod(element.method)
     if (own === null) {
-      const text = await this.#forward(bodyOf(element))
+      const text = await this.#forward({ kind: 'single', element })
       return text === null ? null : { text, opens: null }
     }
     try {
@@ -155,7 +155,9 @@ export class ClientRequests {
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
       const { code, message, data } = error
-      return id === null ? null : failure({ code, message, ...(data !== undefined && { data: data as Data }) }, id)
+      return id === null
+        ? null
+        : failure({ code, message, ...(data !== undefined && { data: data as Data }) }, id)
     }
   }
 
@@ -166,7 +168,9 @@ export class ClientRequests {
     const { subscriptions, owner, nextId } = this.#socket
     if (subscriptions.size >= SUBSCRIPTIONS_PER_SOCKET_MAX) return rawFailure(AT_LIMIT, id)
     const decided = Promise.withResolvers<string | null>()
-    const subscription = new ClientSubscription(nextId(), request, owner, ({ error }) => decided.resolve(error))
+    const subscription = new ClientSubscription(nextId(), request, owner, ({ error }) =>
+      decided.resolve(error)
+    )
     subscriptions.set(subscription.id, subscription)
     subscription.join(this.#deps.hub)
     const error = await decided.promise
@@ -184,13 +188,20 @@ export class ClientRequests {
     }
     subscriptions.delete(subscription.id)
     subscription.leave()
-    return id === null ? null : { text: Buffer.from(`{"jsonrpc":"2.0","result":true,"id":${id}}`), opens: null }
+    return id === null
+      ? null
+      : { text: Buffer.from(`{"jsonrpc":"2.0","result":true,"id":${id}}`), opens: null }
   }
 
-  /** Answers a body through the gateway. Null where no answer is due. */
-  async #forward(body: Buffer): Promise<Buffer | null> {
+  /** Answers a request through the gateway. Null where no answer is due. */
+  async #forward(request: ParsedRequest): Promise<Buffer | null> {
     const { caller, signal } = this.#socket
-    const reply = await this.#deps.gateway.answer(body, { caller, batchMax: SOCKET_BATCH_MAX, tracks: false, signal })
+    const reply = await this.#deps.gateway.answer(request, {
+      caller,
+      batchMax: SOCKET_BATCH_MAX,
+      tracks: false,
+      signal
+    })
     if (reply.body === null || Buffer.isBuffer(reply.body)) return reply.body
     // A frame names its length first.
     const pieces: Buffer[] = []
@@ -232,12 +243,10 @@ const isOther = (element: RequestElement): boolean =>
 const isFree = (element: RequestElement): boolean =>
   element.kind === 'call' && subscriptionMethod(element.method)?.isEnd === true
 
-const bodyOf = ({ id, method, params }: RequestedCall): Buffer =>
-  Buffer.from(
-    `{"jsonrpc":"2.0",${id === null ? '' : `"id":${id},`}"method":${JSON.stringify(method)}${params === null ? '' : `,"params":${params}`}}`
-  )
-
-const failure = (error: Fault, id: string): Answer => ({ text: Buffer.from(errorText(error, id)), opens: null })
+const failure = (error: Fault, id: string): Answer => ({
+  text: Buffer.from(errorText(error, id)),
+  opens: null
+})
 
 const rawFailure = (error: string, id: string): Answer => ({
   text: Buffer.from(`{"jsonrpc":"2.0","error":${error},"id":${id}}`),

@@ -1,10 +1,5 @@
 import { MethodTable, type RpcMethod } from '../../../src/rpc/methods.ts'
-import {
-  accountIn,
-  closedAccount,
-  signatureIn,
-  type GapResult
-} from '../../../src/rpc/pubsub/gap-answers.ts'
+import { accountIn, closedAccount, signatureIn, type GapResult } from '../../../src/rpc/pubsub/gap-answers.ts'
 import { sleep, type Clock } from '../../../src/ports.ts'
 import type { RpcUpstreams, UpstreamAnswer, UpstreamCall } from '../../../src/rpc/upstreams.ts'
 import type { SharedSubscription } from './shared-subscription.ts'
@@ -84,8 +79,7 @@ export class GapReader {
 
   #callOf({ kind, request, lastSlot }: SharedSubscription): UpstreamCall {
     const { commitment, params, subject } = request
-    if (kind === 'account')
-      return { method: ACCOUNT, params, commitment, minSlot: Math.max(0, lastSlot) }
+    if (kind === 'account') return { method: ACCOUNT, params, commitment, minSlot: Math.max(0, lastSlot) }
     const history = JSON.stringify([[subject], { searchTransactionHistory: true }])
     return { method: SIGNATURES, params: history, commitment: 'processed', minSlot: 0 }
   }

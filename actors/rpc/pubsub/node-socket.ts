@@ -1,7 +1,11 @@
 import { WebSocket } from 'ws'
 import type { NodeAddress } from '../../../src/node/node-address.ts'
 import type { Clock } from '../../../src/ports.ts'
-import { readNodeMessage, type NodeMessage, type NodeNotification } from '../../../src/rpc/pubsub/node-message.ts'
+import {
+  readNodeMessage,
+  type NodeMessage,
+  type NodeNotification
+} from '../../../src/rpc/pubsub/node-message.ts'
 
 /** Milliseconds to connect, and for an answer. Chosen: a node that takes longer is overloaded. */
 export const ANSWER_MS = 10_000
@@ -106,4 +110,3 @@ export class NodeSocket {
 }
 
 const late = (what: string): string => `no answer to ${what} within ${ANSWER_MS / 1_000} s`
-

@@ -211,7 +211,8 @@ export class PubsubLink {
     }
     const subscription = this.#byId.get(id)
     if (subscription !== undefined) {
-      if (of !== subscription.kind) return this.fail(`it sent a ${of}Notification to a subscription of another kind`)
+      if (of !== subscription.kind)
+        return this.fail(`it sent a ${of}Notification to a subscription of another kind`)
       return subscription.notified(notification)
     }
     if (id === this.#slotId || this.#ending.has(id)) return

@@ -105,6 +105,7 @@ export class PubsubLinks {
     if (!nodes.some(({ node }) => node.state === 'healthy')) return
     const good = new Set(nodes.filter(({ node }) => node.state === 'healthy').map(({ url }) => url))
     for (const [url, links] of this.#links)
-      if (!good.has(url)) for (const link of links) if (link.size > 0) link.fail('its node is not good any more')
+      if (!good.has(url))
+        for (const link of links) if (link.size > 0) link.fail('its node is not good any more')
   }
 }

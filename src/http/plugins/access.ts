@@ -23,6 +23,8 @@ declare module 'fastify' {
     keyInQuery?: string
     /** Whether a request without a good key is refused with 403, as on the stream, and not with 401. */
     refusesWith403?: boolean
+    /** Whether it is the JSON-RPC route, whose handler charges the quota by element. */
+    isRpc?: boolean
   }
 }
 
@@ -48,7 +50,7 @@ export const access = plugin(
       const scope = route.config?.scope
       if (scope === undefined) throw new Error(`the route ${route.url} names no scope`)
       if (scope === 'open') return
-      const keyInQuery = route.config?.keyInQuery
+      const { keyInQuery, isRpc = false } = route.config ?? {}
       // One hook for all checks: one for each would cost a request 2 µs more.
       route.onRequest = (request, reply, done) => {
         if (scope === 'loopback-or-admin' && !metricsKeyRequired && isLocal(request)) return done()
@@ -58,6 +60,7 @@ export const access = plugin(
           return done(route.config?.refusesWith403 === true ? refusedStream(caller) : caller)
         request.caller = caller
         admitOrigin(caller, request, reply)
+        if (isRpc) return done(originFault(caller, request.headers))
         charge(caller, reply, nowMs, (refusal) =>
           done(refusal ?? originFault(caller, request.headers) ?? scopeMissing(caller, scope))
         )

@@ -2,16 +2,23 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import type { Caller } from '../../access/caller.ts'
 import type { AppDeps } from '../deps.ts'
+import { RPC_FACT_FIELDS } from '../rpc-fields.ts'
 import { RATE_HEADERS } from './limits.ts'
 
 /** Response headers that pages of other origins may read. */
-const EXPOSED = [...RATE_HEADERS, 'Retry-After', 'X-Request-Id', 'X-Data-Freshness-Seconds', 'ETag'].join(
-  ', '
-)
+const EXPOSED = [
+  ...RATE_HEADERS,
+  ...RPC_FACT_FIELDS,
+  'Retry-After',
+  'X-Request-Id',
+  'X-Data-Freshness-Seconds',
+  'ETag'
+].join(', ')
 /** Methods and headers that such pages may send. */
 const ALLOWED = {
   'access-control-allow-methods': 'GET, HEAD, POST, DELETE',
-  'access-control-allow-headers': 'X-API-Key, Authorization, Content-Type, If-None-Match, Idempotency-Key',
+  'access-control-allow-headers':
+    'X-API-Key, Authorization, Content-Type, If-None-Match, Idempotency-Key, Solana-Client, X-Millrace-Track',
   // Seconds for which a browser may cache this: each request needs a key anyway.
   'access-control-max-age': '600'
 } as const

@@ -32,14 +32,15 @@ export function rateFields(quota: number, { left, resetIn, resetAt }: RateUse): 
 
 /**
  * Returns a function that charges each call to its key's quota of the minute, sets the rate limit headers, and
- * refuses excess calls (spec choices, section 4). A call costs 1; a refused one costs nothing.
+ * refuses excess calls (spec choices, section 4). A call costs 1, or as many units as are given; a refused one costs nothing.
  */
 export function chargeCall(limits: RateCounter) {
   return (
     { keyId, ratePerMinute: quota }: Caller,
     reply: FastifyReply,
     nowMs: number,
-    done: (refusal?: Error) => void
+    done: (refusal?: Error) => void,
+    units = 1
   ): void => {
     const charged = (use: RateUse): void => {
       setFields(reply, rateFields(quota, use))
@@ -47,7 +48,7 @@ export function chargeCall(limits: RateCounter) {
       const detail = `this key may make ${quota} requests a minute; the next minute begins in ${use.resetIn} s`
       done(rateLimited(reply, { detail, policy: POLICY, quota, use }))
     }
-    const use = limits.take(keyId, quota, nowMs)
+    const use = limits.take(keyId, quota, nowMs, units)
     if (use instanceof Promise) use.then(charged, done)
     else charged(use)
   }

@@ -12,5 +12,9 @@ export const RPC_CLOSE_CODES: readonly CloseCode[] = [
       'The client has not read 16 MiB of notifications, has not answered two pings, or was idle for 10 minutes',
     again: true
   },
-  { code: 4429, meaning: 'The key has too many connections, or the client sent too many messages', again: true }
+  {
+    code: 4429,
+    meaning: 'The key has too many connections, or the client sent too many messages',
+    again: true
+  }
 ]

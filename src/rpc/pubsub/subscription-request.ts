@@ -103,12 +103,8 @@ function readProgram(address: unknown, options: unknown): SubscriptionRequest {
 
 /** Reads how accounts are to be written. */
 function formOf(config: Readonly<Record<string, unknown>>): object {
-  const { encoding } = at('params[1].encoding', () =>
-    accountFormOf({ encoding: config.encoding }, 'binary')
-  )
-  const { slice } = at('params[1].dataSlice', () =>
-    accountFormOf({ dataSlice: config.dataSlice }, 'binary')
-  )
+  const { encoding } = at('params[1].encoding', () => accountFormOf({ encoding: config.encoding }, 'binary'))
+  const { slice } = at('params[1].dataSlice', () => accountFormOf({ dataSlice: config.dataSlice }, 'binary'))
   return { encoding, dataSlice: slice ?? undefined }
 }
 
@@ -159,8 +155,7 @@ function request(
 function keyOf(value: unknown, size: 32 | 64, thing: string): string {
   return at('params[0]', () => {
     const text = stringOf(value)
-    if (bytesOrNull(text, size) === null)
-      throw invalidParams(`Invalid Request: Invalid ${thing} provided`)
+    if (bytesOrNull(text, size) === null) throw invalidParams(`Invalid Request: Invalid ${thing} provided`)
     return text
   })
 }

@@ -6,52 +6,72 @@ import { settle } from '../../virtual-time.ts'
 import { account, logs, notification } from './fake-node.ts'
 import { ADDRESS, arrive, PubsubWorld, until } from './pubsub-world.ts'
 
-t.test('clients that ask the same share one subscription at the node, which ends with the last', async (t) => {
-  const world = new PubsubWorld(t)
-  const node = await world.addNode()
-  const [first, second] = [world.client(), world.client()]
-  await second.ask('slotSubscribe', [])
-  const one = await first.ask('accountSubscribe', [ADDRESS, { encoding: 'base64', commitment: 'confirmed' }])
-  const two = await second.ask('accountSubscribe', [ADDRESS, { commitment: 'confirmed', encoding: 'base64', x: 1 }])
-  t.same([one.result, two.result], [1, 2], 'ids are of the connection')
-  t.equal(node.of('account').length, 1)
-  t.same(node.of('account')[0]!.params, [ADDRESS, { commitment: 'confirmed', encoding: 'base64' }])
-  await first.ask('accountSubscribe', [ADDRESS, { encoding: 'base64', commitment: 'processed' }])
-  t.equal(node.of('account').length, 2, 'another commitment is another subscription')
-  node.notify('account', account(1_001, 7))
-  await until(() => first.notified.length === 2 && second.notified.length === 1)
-  t.match(first.notified, [{ params: { subscription: 1 } }, { params: { subscription: 2 } }])
-  t.match(second.notified, [{ params: { subscription: 2 } }])
+t.test(
+  'clients that ask the same share one subscription at the node, which ends with the last',
+  async (t) => {
+    const world = new PubsubWorld(t)
+    const node = await world.addNode()
+    const [first, second] = [world.client(), world.client()]
+    await second.ask('slotSubscribe', [])
+    const one = await first.ask('accountSubscribe', [
+      ADDRESS,
+      { encoding: 'base64', commitment: 'confirmed' }
+    ])
+    const two = await second.ask('accountSubscribe', [
+      ADDRESS,
+      { commitment: 'confirmed', encoding: 'base64', x: 1 }
+    ])
+    t.same([one.result, two.result], [1, 2], 'ids are of the connection')
+    t.equal(node.of('account').length, 1)
+    t.same(node.of('account')[0]!.params, [ADDRESS, { commitment: 'confirmed', encoding: 'base64' }])
+    await first.ask('accountSubscribe', [ADDRESS, { encoding: 'base64', commitment: 'processed' }])
+    t.equal(node.of('account').length, 2, 'another commitment is another subscription')
+    node.notify('account', account(1_001, 7))
+    await until(() => first.notified.length === 2 && second.notified.length === 1)
+    t.match(first.notified, [{ params: { subscription: 1 } }, { params: { subscription: 2 } }])
+    t.match(second.notified, [{ params: { subscription: 2 } }])
 
-  t.match(await first.ask('accountUnsubscribe', [1]), { result: true })
-  t.equal(node.of('account').length, 2, 'the other client still has it')
-  second.socket.closed()
-  await until(() => node.of('account').length === 1)
-  t.match(node.requests.at(-1), { method: 'accountUnsubscribe' })
-  t.match(await first.ask('accountUnsubscribe', [1]), { error: { code: -32602, data: { field: 'params[0]' } } })
-})
-
-t.test('the bytes of a notification are those of the node, but for the id, in whatever layout it writes them', async (t) => {
-  const world = new PubsubWorld(t)
-  const node = await world.addNode()
-  const client = world.client()
-  await client.ask('slotSubscribe', [])
-  await client.ask('accountSubscribe', [ADDRESS])
-  const { id, socket } = node.of('account')[0]!
-  const texts: string[] = []
-  const write = client.pipe.write.bind(client.pipe)
-  client.pipe.write = (frames) => {
-    texts.push(Buffer.concat(frames).toString())
-    return write(frames)
+    t.match(await first.ask('accountUnsubscribe', [1]), { result: true })
+    t.equal(node.of('account').length, 2, 'the other client still has it')
+    second.socket.closed()
+    await until(() => node.of('account').length === 1)
+    t.match(node.requests.at(-1), { method: 'accountUnsubscribe' })
+    t.match(await first.ask('accountUnsubscribe', [1]), {
+      error: { code: -32602, data: { field: 'params[0]' } }
+    })
   }
-  const value = '{"lamports":18446744073709551615, "data":["","base64"],"owner":"ü"}'
-  const result = `{"context":{"slot":1001,"apiVersion":"4.2.1"},"value":${value}}`
-  socket.send(notification('account', id, result))
-  socket.send(` {"params" : {"subscription" : ${id}, "result" : ${result}}, "jsonrpc":"2.0", "method":"accountNotification"}`)
-  await until(() => client.notified.length === 2)
-  for (const text of texts.join('\n').split('\n'))
-    t.ok(text.includes(`{"jsonrpc":"2.0","method":"accountNotification","params":{"result":${result},"subscription":2}}`))
-})
+)
+
+t.test(
+  'the bytes of a notification are those of the node, but for the id, in whatever layout it writes them',
+  async (t) => {
+    const world = new PubsubWorld(t)
+    const node = await world.addNode()
+    const client = world.client()
+    await client.ask('slotSubscribe', [])
+    await client.ask('accountSubscribe', [ADDRESS])
+    const { id, socket } = node.of('account')[0]!
+    const texts: string[] = []
+    const write = client.pipe.write.bind(client.pipe)
+    client.pipe.write = (frames) => {
+      texts.push(Buffer.concat(frames).toString())
+      return write(frames)
+    }
+    const value = '{"lamports":18446744073709551615, "data":["","base64"],"owner":"ü"}'
+    const result = `{"context":{"slot":1001,"apiVersion":"4.2.1"},"value":${value}}`
+    socket.send(notification('account', id, result))
+    socket.send(
+      ` {"params" : {"subscription" : ${id}, "result" : ${result}}, "jsonrpc":"2.0", "method":"accountNotification"}`
+    )
+    await until(() => client.notified.length === 2)
+    for (const text of texts.join('\n').split('\n'))
+      t.ok(
+        text.includes(
+          `{"jsonrpc":"2.0","method":"accountNotification","params":{"result":${result},"subscription":2}}`
+        )
+      )
+  }
+)
 
 t.test('parameters are refused in the words of a node, with the field', async (t) => {
   const world = new PubsubWorld(t)
@@ -64,11 +84,26 @@ t.test('parameters are refused in the words of a node, with the field', async (t
     ['accountSubscribe', ['x'], /Invalid pubkey/, 'params[0]'],
     ['accountSubscribe', [5], /expected a string/, 'params[0]'],
     ['accountSubscribe', [ADDRESS, { encoding: 'base32' }], /unknown variant `base32`/, 'params[1].encoding'],
-    ['accountSubscribe', [ADDRESS, { dataSlice: { offset: 1 } }], /missing field `length`/, 'params[1].dataSlice'],
+    [
+      'accountSubscribe',
+      [ADDRESS, { dataSlice: { offset: 1 } }],
+      /missing field `length`/,
+      'params[1].dataSlice'
+    ],
     ['accountSubscribe', [ADDRESS, 'confirmed'], /struct RpcAccountInfoConfig/, 'params[1]'],
     ['accountSubscribe', [ADDRESS, {}, 1], /Expected from 1 to 2/, 'params'],
-    ['programSubscribe', [ADDRESS, { filters: Array(5).fill(filter) }], /Too many filters provided; max 4/, 'params[1].filters'],
-    ['programSubscribe', [ADDRESS, { filters: [{ size: 1 }] }], /unknown variant `size`/, 'params[1].filters'],
+    [
+      'programSubscribe',
+      [ADDRESS, { filters: Array(5).fill(filter) }],
+      /Too many filters provided; max 4/,
+      'params[1].filters'
+    ],
+    [
+      'programSubscribe',
+      [ADDRESS, { filters: [{ size: 1 }] }],
+      /unknown variant `size`/,
+      'params[1].filters'
+    ],
     ['logsSubscribe', ['some'], /unknown variant `some`/, 'params[0]'],
     ['logsSubscribe', [{ mentions: [ADDRESS, ADDRESS] }], /Only 1 address/, 'params[0]'],
     ['signatureSubscribe', [ADDRESS], /Invalid signature/, 'params[0]'],
@@ -85,33 +120,41 @@ t.test('parameters are refused in the words of a node, with the field', async (t
   t.equal(world.hub.size, 0)
 })
 
-t.test('a batch may mix subscriptions and requests; its answers are in order, and ids precede notifications', async (t) => {
-  const world = new PubsubWorld(t)
-  const node = await world.addNode()
-  node.beforeAnswer = (id, socket) => socket.send(notification('logs', id, logs(1_001, 'early')))
-  const client = world.client()
-  const call = (id: unknown, method: string, params: unknown = []): object => ({ jsonrpc: '2.0', id, method, params })
-  client.send(
-    JSON.stringify([
-      call('a', 'getSlot'),
-      call(null, 'logsSubscribe', ['all']),
-      { jsonrpc: '2.0', method: 'ping' },
-      7,
-      call('b', 'logsUnsubscribe', [99]),
-      call('c', 'getVersion')
+t.test(
+  'a batch may mix subscriptions and requests; its answers are in order, and ids precede notifications',
+  async (t) => {
+    const world = new PubsubWorld(t)
+    const node = await world.addNode()
+    node.beforeAnswer = (id, socket) => socket.send(notification('logs', id, logs(1_001, 'early')))
+    const client = world.client()
+    const call = (id: unknown, method: string, params: unknown = []): object => ({
+      jsonrpc: '2.0',
+      id,
+      method,
+      params
+    })
+    client.send(
+      JSON.stringify([
+        call('a', 'getSlot'),
+        call(null, 'logsSubscribe', ['all']),
+        { jsonrpc: '2.0', method: 'ping' },
+        7,
+        call('b', 'logsUnsubscribe', [99]),
+        call('c', 'getVersion')
+      ])
+    )
+    await until(() => client.received.length === 2)
+    t.match(client.received[0], [
+      { id: 'a', result: 'forwarded' },
+      { id: null, result: 1 },
+      { id: null, error: { code: -32600 } },
+      { id: 'b', error: { code: -32602 } },
+      { id: 'c', result: 'forwarded' }
     ])
-  )
-  await until(() => client.received.length === 2)
-  t.match(client.received[0], [
-    { id: 'a', result: 'forwarded' },
-    { id: null, result: 1 },
-    { id: null, error: { code: -32600 } },
-    { id: 'b', error: { code: -32602 } },
-    { id: 'c', result: 'forwarded' }
-  ])
-  t.match(client.received[1], { method: 'logsNotification', params: { subscription: 1 } })
-  t.same(world.faults, [])
-})
+    t.match(client.received[1], { method: 'logsNotification', params: { subscription: 1 } })
+    t.same(world.faults, [])
+  }
+)
 
 t.test('what is no batch of at most twenty requests is refused', async (t) => {
   const world = new PubsubWorld(t)
@@ -135,17 +178,22 @@ t.test('what is no batch of at most twenty requests is refused', async (t) => {
   t.equal(client.pipe.closedWith, null)
 })
 
-t.test('each element costs one call; one beyond the quota is refused, and ends of subscriptions cost none', async (t) => {
-  const world = new PubsubWorld(t)
-  await world.addNode()
-  const client = world.client(new Caller({ ...KEY, ratePerMinute: 3 }, 600))
-  t.match(await client.ask('slotSubscribe', []), { result: 1 })
-  t.match(await client.ask('getSlot', []), { result: 'forwarded' })
-  t.match(await client.ask('logsSubscribe', ['all']), { result: 2 })
-  t.match(await client.ask('slotSubscribe', []), { error: { code: -32429, data: { limit: 3, retryable: true } } })
-  t.match(await client.ask('slotUnsubscribe', [1]), { result: true })
-  t.equal(client.socket.subscriptions, 1)
-})
+t.test(
+  'each element costs one call; one beyond the quota is refused, and ends of subscriptions cost none',
+  async (t) => {
+    const world = new PubsubWorld(t)
+    await world.addNode()
+    const client = world.client(new Caller({ ...KEY, ratePerMinute: 3 }, 600))
+    t.match(await client.ask('slotSubscribe', []), { result: 1 })
+    t.match(await client.ask('getSlot', []), { result: 'forwarded' })
+    t.match(await client.ask('logsSubscribe', ['all']), { result: 2 })
+    t.match(await client.ask('slotSubscribe', []), {
+      error: { code: -32429, data: { limit: 3, retryable: true } }
+    })
+    t.match(await client.ask('slotUnsubscribe', [1]), { result: true })
+    t.equal(client.socket.subscriptions, 1)
+  }
+)
 
 t.test('a client that reads nothing is closed, and the others miss nothing', async (t) => {
   const world = new PubsubWorld(t)
@@ -176,7 +224,10 @@ t.test('a slow client gets everything in order when it reads again', async (t) =
   client.pipe.read()
   client.socket.drained()
   await until(() => client.notified.length === 100)
-  t.same(client.slots, Array.from({ length: 100 }, (_, at) => 1_001 + at))
+  t.same(
+    client.slots,
+    Array.from({ length: 100 }, (_, at) => 1_001 + at)
+  )
 })
 
 t.test('requests beyond those in progress wait, and the socket is not read meanwhile', async (t) => {
@@ -214,7 +265,9 @@ t.test('a connection has a thousand subscriptions at most', async (t) => {
   for (let made = 1; made < SUBSCRIPTIONS_PER_SOCKET_MAX; made++)
     client.send(`{"jsonrpc":"2.0","id":"x","method":"slotSubscribe"}`)
   await until(() => client.received.length === SUBSCRIPTIONS_PER_SOCKET_MAX)
-  t.match(await client.ask('slotSubscribe', []), { error: { code: -32603, message: /subscription limit reached/ } })
+  t.match(await client.ask('slotSubscribe', []), {
+    error: { code: -32603, message: /subscription limit reached/ }
+  })
   await client.ask('slotUnsubscribe', [500])
   t.match(await client.ask('slotSubscribe', []), { result: SUBSCRIPTIONS_PER_SOCKET_MAX + 1 })
 })

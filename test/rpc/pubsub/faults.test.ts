@@ -22,11 +22,17 @@ t.test('a killed node: the account is read again at the next node, and sent if i
   await until(() => client.notified.length === 2)
   t.equal(b.of('account').length, 1, 'it is subscribed at the other node')
   t.same(client.notified[1]!.params, { result: JSON.parse(account(1_010, 9)), subscription: id })
-  t.match(world.upstreams.calls, [{ method: { name: 'getAccountInfo' }, minSlot: 1_001, commitment: 'confirmed' }])
+  t.match(world.upstreams.calls, [
+    { method: { name: 'getAccountInfo' }, minSlot: 1_001, commitment: 'confirmed' }
+  ])
   b.notify('account', account(1_011, 10))
   await until(() => client.notified.length === 3)
   t.same(client.slots, [1_001, 1_010, 1_011])
-  t.match(world.warnings, [/the subscriptions at .* are lost: it closed the connection/], 'the fault has fired')
+  t.match(
+    world.warnings,
+    [/the subscriptions at .* are lost: it closed the connection/],
+    'the fault has fired'
+  )
   t.equal(await world.counted('read'), 1)
 })
 
@@ -44,25 +50,30 @@ t.test('a killed node: an account that did not change is not sent again', async 
   t.same(client.slots, [1_001])
 })
 
-t.test('a killed node: a read below what was seen is asked for again, and a closed account is told', async (t) => {
-  const world = new PubsubWorld(t)
-  const [a] = [await world.addNode(), await world.addNode()]
-  const client = world.client()
-  await withAccount(client)
-  a.notify('account', account(1_001, 5))
-  await until(() => client.notified.length === 1)
-  world.upstreams.read = () =>
-    world.upstreams.calls.length === 1
-      ? `{"context":{"slot":990},"value":${accountValue(1)}}`
-      : '{"context":{"slot":1010},"value":null}'
-  a.cut()
-  await until(() => world.upstreams.calls.length === 1)
-  await arrive()
-  t.same(client.slots, [1_001], 'the older state is not sent')
-  world.clock.increment(1_000)
-  await until(() => client.notified.length === 2)
-  t.match(client.notified[1], { params: { result: { value: { lamports: 0, data: ['', 'base64'], space: 0 } } } })
-})
+t.test(
+  'a killed node: a read below what was seen is asked for again, and a closed account is told',
+  async (t) => {
+    const world = new PubsubWorld(t)
+    const [a] = [await world.addNode(), await world.addNode()]
+    const client = world.client()
+    await withAccount(client)
+    a.notify('account', account(1_001, 5))
+    await until(() => client.notified.length === 1)
+    world.upstreams.read = () =>
+      world.upstreams.calls.length === 1
+        ? `{"context":{"slot":990},"value":${accountValue(1)}}`
+        : '{"context":{"slot":1010},"value":null}'
+    a.cut()
+    await until(() => world.upstreams.calls.length === 1)
+    await arrive()
+    t.same(client.slots, [1_001], 'the older state is not sent')
+    world.clock.increment(1_000)
+    await until(() => client.notified.length === 2)
+    t.match(client.notified[1], {
+      params: { result: { value: { lamports: 0, data: ['', 'base64'], space: 0 } } }
+    })
+  }
+)
 
 t.test('a killed node: a signature is asked again, and its subscription ends with the answer', async (t) => {
   const world = new PubsubWorld(t)
@@ -88,26 +99,34 @@ t.test('a killed node: a signature is asked again, and its subscription ends wit
   t.match(await client.ask('signatureUnsubscribe', [id]), { error: { code: -32602 } })
 })
 
-t.test('a killed node: nothing that was sent of a slot is sent again, and what is new of it is', async (t) => {
-  const world = new PubsubWorld(t)
-  const [a, b] = [await world.addNode(), await world.addNode()]
-  const client = world.client()
-  await client.ask('logsSubscribe', ['all'])
-  a.notify('logs', logs(1_001, 'one'))
-  a.notify('logs', logs(1_002, 'two'))
-  await until(() => client.notified.length === 2)
-  a.cut()
-  await until(() => b.of('logs').length === 1)
-  for (const [slot, name] of [[1_001, 'late'], [1_002, 'two'], [1_002, 'three'], [1_003, 'two']] as const)
-    b.notify('logs', logs(slot, name))
-  await until(() => client.notified.length === 4)
-  t.same(
-    client.notified.map(({ params }) => (params!.result.value as { signature: string }).signature),
-    ['one', 'two', 'three', 'two']
-  )
-  t.equal(await world.counted('stale'), 1, 'the slot below was one')
-  t.equal(await world.counted('repeated'), 1, 'and one was repeated')
-})
+t.test(
+  'a killed node: nothing that was sent of a slot is sent again, and what is new of it is',
+  async (t) => {
+    const world = new PubsubWorld(t)
+    const [a, b] = [await world.addNode(), await world.addNode()]
+    const client = world.client()
+    await client.ask('logsSubscribe', ['all'])
+    a.notify('logs', logs(1_001, 'one'))
+    a.notify('logs', logs(1_002, 'two'))
+    await until(() => client.notified.length === 2)
+    a.cut()
+    await until(() => b.of('logs').length === 1)
+    for (const [slot, name] of [
+      [1_001, 'late'],
+      [1_002, 'two'],
+      [1_002, 'three'],
+      [1_003, 'two']
+    ] as const)
+      b.notify('logs', logs(slot, name))
+    await until(() => client.notified.length === 4)
+    t.same(
+      client.notified.map(({ params }) => (params!.result.value as { signature: string }).signature),
+      ['one', 'two', 'three', 'two']
+    )
+    t.equal(await world.counted('stale'), 1, 'the slot below was one')
+    t.equal(await world.counted('repeated'), 1, 'and one was repeated')
+  }
+)
 
 t.test('a killed node: slots show the jump', async (t) => {
   const world = new PubsubWorld(t)
@@ -178,10 +197,18 @@ t.test('a node that does not answer a subscription in time is left', async (t) =
 
 const CASES: readonly (readonly [name: string, text: (id: number) => string, warning: RegExp])[] = [
   ['half a message', (id) => notification('account', id, account(1_001, 5)).slice(0, -9), /cannot be read/],
-  ['wrong JSON', (id) => notification('account', id, account(1_001, 5).replace('"lamports":', '"lamports"')), /cannot be read/],
+  [
+    'wrong JSON',
+    (id) => notification('account', id, account(1_001, 5).replace('"lamports":', '"lamports"')),
+    /cannot be read/
+  ],
   ['no JSON', () => 'hello', /cannot be read/],
   ['a result without a slot', (id) => notification('account', id, '{"value":1}'), /cannot be read/],
-  ['a slot far above all nodes', (id) => notification('account', id, account(9_000_000, 5)), /told of slot 9000000/],
+  [
+    'a slot far above all nodes',
+    (id) => notification('account', id, account(9_000_000, 5)),
+    /told of slot 9000000/
+  ],
   ['another kind under our id', (id) => notification('logs', id, logs(1_001, 'x')), /of another kind/]
 ]
 
@@ -224,36 +251,43 @@ t.test('a slot that goes back is not sent', async (t) => {
   t.equal(await world.counted('stale'), 1)
 })
 
-t.test('two nodes that differ: nothing of the one behind is sent until it has passed what was seen', async (t) => {
-  const world = new PubsubWorld(t)
-  const [a, b] = [await world.addNode(), await world.addNode(900)]
-  const client = world.client()
-  await withAccount(client)
-  a.notify('account', account(1_001, 5))
-  await until(() => client.notified.length === 1)
-  world.upstreams.turn(0, 'down')
-  await until(() => b.of('account').length === 1)
-  for (const slot of [901, 1_000, 1_001, 1_002]) b.notify('account', account(slot, slot))
-  await until(() => client.notified.length === 3)
-  t.same(client.slots, [1_001, 1_001, 1_002], 'another state of the same slot is news')
-  t.equal(await world.counted('stale'), 2)
-  t.match(world.warnings, [/not good any more/])
-})
+t.test(
+  'two nodes that differ: nothing of the one behind is sent until it has passed what was seen',
+  async (t) => {
+    const world = new PubsubWorld(t)
+    const [a, b] = [await world.addNode(), await world.addNode(900)]
+    const client = world.client()
+    await withAccount(client)
+    a.notify('account', account(1_001, 5))
+    await until(() => client.notified.length === 1)
+    world.upstreams.turn(0, 'down')
+    await until(() => b.of('account').length === 1)
+    for (const slot of [901, 1_000, 1_001, 1_002]) b.notify('account', account(slot, slot))
+    await until(() => client.notified.length === 3)
+    t.same(client.slots, [1_001, 1_001, 1_002], 'another state of the same slot is news')
+    t.equal(await world.counted('stale'), 2)
+    t.match(world.warnings, [/not good any more/])
+  }
+)
 
-t.test('what one node refuses is asked of another; what all refuse is refused in the words of the node', async (t) => {
-  const world = new PubsubWorld(t)
-  const [a, b] = [await world.addNode(), await world.addNode()]
-  a.answers = ({ method }) => (method === 'logsSubscribe' ? '{"code":-32603,"message":"limit of a"}' : null)
-  const client = world.client()
-  t.match(await client.ask('logsSubscribe', ['all']), { result: 1 })
-  t.equal(b.of('logs').length, 1)
-  const refusal = '{"code":-32603,"message":"limit of b","data":{"x":18446744073709551615}}'
-  b.answers = ({ method }) => (method === 'programSubscribe' ? refusal : null)
-  a.answers = ({ method }) => (method === 'programSubscribe' ? '{"code":-32603,"message":"limit of a"}' : null)
-  const answer = await client.ask('programSubscribe', [ADDRESS])
-  t.match(answer, { error: { code: -32603, message: 'limit of b' } })
-  t.equal(client.socket.subscriptions, 1)
-})
+t.test(
+  'what one node refuses is asked of another; what all refuse is refused in the words of the node',
+  async (t) => {
+    const world = new PubsubWorld(t)
+    const [a, b] = [await world.addNode(), await world.addNode()]
+    a.answers = ({ method }) => (method === 'logsSubscribe' ? '{"code":-32603,"message":"limit of a"}' : null)
+    const client = world.client()
+    t.match(await client.ask('logsSubscribe', ['all']), { result: 1 })
+    t.equal(b.of('logs').length, 1)
+    const refusal = '{"code":-32603,"message":"limit of b","data":{"x":18446744073709551615}}'
+    b.answers = ({ method }) => (method === 'programSubscribe' ? refusal : null)
+    a.answers = ({ method }) =>
+      method === 'programSubscribe' ? '{"code":-32603,"message":"limit of a"}' : null
+    const answer = await client.ask('programSubscribe', [ADDRESS])
+    t.match(answer, { error: { code: -32603, message: 'limit of b' } })
+    t.equal(client.socket.subscriptions, 1)
+  }
+)
 
 t.test('without a node a client waits for ten seconds, and is told to subscribe again', async (t) => {
   const world = new PubsubWorld(t)
@@ -281,5 +315,9 @@ t.test('a notification before the answer to its subscription is not lost', async
   const client = world.client()
   await withAccount(client)
   await until(() => client.notified.length === 1)
-  t.match(client.received, [{ result: 1 }, { method: 'accountNotification' }], 'the client knows the id first')
+  t.match(
+    client.received,
+    [{ result: 1 }, { method: 'accountNotification' }],
+    'the client knows the id first'
+  )
 })

@@ -21,11 +21,19 @@ export const ADDRESS = 'So11111111111111111111111111111111111111112'
 export interface Received {
   readonly id?: unknown
   readonly result?: unknown
-  readonly error?: { readonly code: number; readonly message: string; readonly data?: Readonly<Record<string, unknown>> }
+  readonly error?: {
+    readonly code: number
+    readonly message: string
+    readonly data?: Readonly<Record<string, unknown>>
+  }
   readonly method?: string
   readonly params?: {
     readonly subscription: number
-    readonly result: { readonly context?: { readonly slot: number }; readonly slot?: number; readonly value: unknown }
+    readonly result: {
+      readonly context?: { readonly slot: number }
+      readonly slot?: number
+      readonly value: unknown
+    }
   }
 }
 
@@ -81,7 +89,12 @@ export class FakeClient {
   #id = 0
 
   constructor(world: PubsubWorld, caller = new Caller(KEY, 600_000)) {
-    this.socket = new ClientSocket(this.pipe, caller, (isPaused) => (this.pauses += Number(isPaused)), world.deps)
+    this.socket = new ClientSocket(
+      this.pipe,
+      caller,
+      (isPaused) => (this.pauses += Number(isPaused)),
+      world.deps
+    )
   }
 
   get received(): readonly Received[] {
@@ -118,7 +131,6 @@ export class PubsubWorld {
   readonly metrics = createMetrics(new DecodingReport())
   readonly floors: [string, string, number][] = []
   readonly limits = new RateWindow(10)
-  readonly forwarded: string[] = []
   readonly hub: SubscriptionHub
   readonly deps: ConstructorParameters<typeof ClientSocket>[3]
   nodes: FakeNode[] = []
@@ -149,11 +161,15 @@ export class PubsubWorld {
     this.deps = {
       hub: this.hub,
       gateway: {
-        answer: async (body) => {
-          this.forwarded.push(body.toString())
-          const { id } = JSON.parse(body.toString()) as { id?: unknown }
-          const text = Buffer.from(JSON.stringify({ jsonrpc: '2.0', result: 'forwarded', id }))
-          return { status: 200, body: id === undefined ? null : text, facts: { cache: null, ageMs: null, slot: null } }
+        answer: async (request) => {
+          const facts = { cache: null, ageMs: null, slot: null }
+          const calls =
+            request.kind === 'batch' ? request.elements : request.kind === 'single' ? [request.element] : []
+          const texts = calls.flatMap(({ id }) =>
+            id === null ? [] : [`{"jsonrpc":"2.0","result":"forwarded","id":${id}}`]
+          )
+          const text = request.kind === 'batch' ? `[${texts.join()}]` : texts[0]
+          return { status: 200, body: text === undefined ? null : Buffer.from(text), facts }
         }
       },
       limits: this.limits,
@@ -173,7 +189,12 @@ export class PubsubWorld {
   async addNode(slot = 1_000): Promise<FakeNode> {
     const node = await FakeNode.start((this.nodes.length + 1) * 100)
     this.nodes.push(node)
-    this.upstreams.nodes.push({ name: new URL(node.url).host, index: this.nodes.length - 1, state: 'healthy', slot })
+    this.upstreams.nodes.push({
+      name: new URL(node.url).host,
+      index: this.nodes.length - 1,
+      state: 'healthy',
+      slot
+    })
     return node
   }
 

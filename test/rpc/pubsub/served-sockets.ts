@@ -7,6 +7,7 @@ import { KeySockets } from '../../../src/access/key-sockets.ts'
 import { RateWindow } from '../../../src/access/rate-window.ts'
 import { httpBounds } from '../../../src/http/bounds.ts'
 import { systemPorts } from '../../../src/ports.ts'
+import type { ParsedRequest } from '../../../src/rpc/requests.ts'
 import { SlotFloors } from '../../../src/rpc/slot-floors.ts'
 import type { RpcUpstream, RpcUpstreams, UpstreamAnswer } from '../../../src/rpc/upstreams.ts'
 import { DecodingReport } from '../../../src/telemetry/decoding-report.ts'
@@ -54,7 +55,10 @@ class PlainUpstreams {
   requestAll: RpcUpstreams['requestAll'] = async (calls) =>
     Promise.all(
       calls.map(async ({ method, params }): Promise<UpstreamAnswer> => {
-        const answer = await post(this.#nodes.at(-1)!.url, `{"jsonrpc":"2.0","id":1,"method":"${method.name}","params":${params}}`)
+        const answer = await post(
+          this.#nodes.at(-1)!.url,
+          `{"jsonrpc":"2.0","id":1,"method":"${method.name}","params":${params}}`
+        )
         const { result } = JSON.parse(answer.toString()) as { result?: unknown }
         return {
           kind: result === undefined ? 'error' : 'result',
@@ -68,7 +72,15 @@ class PlainUpstreams {
     )
 }
 
-export async function post(url: string, body: Uint8Array<ArrayBuffer> | string): Promise<Buffer> {
+/** The body of a single request. */
+function bodyOf(request: ParsedRequest): string {
+  if (request.kind !== 'single' || request.element.kind !== 'call')
+    throw new TypeError('one request is asked at a time')
+  const { id, method, params } = request.element
+  return `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params ?? '[]'}}`
+}
+
+async function post(url: string, body: string): Promise<Buffer> {
   const answer = await fetch(url, { method: 'POST', body, headers: { 'content-type': 'application/json' } })
   return Buffer.from(await answer.arrayBuffer())
 }
@@ -107,7 +119,7 @@ export async function serveSockets(t: Test, nodes: readonly RealNode[]): Promise
     {
       hub,
       gateway: {
-        answer: async (body) => ({ status: 200, body: await post(nodes[0]!.url, Uint8Array.from(body)), facts })
+        answer: async (request) => ({ status: 200, body: await post(nodes[0]!.url, bodyOf(request)), facts })
       },
       floors: new SlotFloors(),
       limits: new RateWindow(1_000),

@@ -8,13 +8,18 @@ import {
 } from '@solana/kit'
 import { Connection, Keypair, LAMPORTS_PER_SOL, SystemProgram, Transaction } from '@solana/web3.js'
 import type { Test } from 'tap'
+import { closeConnection } from '../../node/web3-flows.ts'
 import { kitSigner, kitTransfer } from '../../service/kit-transactions.ts'
 
 const SYSTEM = SystemProgram.programId
 
 /** What web3.js does with every subscription, unmodified: requests by HTTP at the node, subscriptions by the socket. */
 export async function web3Session(t: Test, url: string, wsEndpoint: string): Promise<void> {
-  const connection = new Connection(url, { commitment: 'confirmed', wsEndpoint, disableRetryOnRateLimit: true })
+  const connection = new Connection(url, {
+    commitment: 'confirmed',
+    wsEndpoint,
+    disableRetryOnRateLimit: true
+  })
   const payer = Keypair.generate()
   const to = Keypair.generate().publicKey
   const heard: Record<'account' | 'logs' | 'program' | 'slot', unknown[]> = {
@@ -47,18 +52,15 @@ export async function web3Session(t: Test, url: string, wsEndpoint: string): Pro
   t.match(heard.logs, [[sent, null, [/11111111111111111111111111111111 invoke/, /success/]]])
   t.ok(heard.program.includes(to.toBase58()))
   t.ok(heard.slot.length > 1)
-  t.same(heard.slot, heard.slot.toSorted((a, b) => (a as number) - (b as number)))
+  t.same(
+    heard.slot,
+    heard.slot.toSorted((a, b) => (a as number) - (b as number))
+  )
   await connection.removeAccountChangeListener(ids[0]!)
   await connection.removeSlotChangeListener(ids[1]!)
   await connection.removeOnLogsListener(logs)
   await connection.removeProgramAccountChangeListener(program)
-  closeWeb3(connection)
-}
-
-/** Ends the socket of a connection, which web3.js would open again. */
-export function closeWeb3(connection: Connection): void {
-  const { _rpcWebSocket: socket } = connection as unknown as { _rpcWebSocket: { close(): void } }
-  socket.close()
+  closeConnection(connection)
 }
 
 /** What @solana/kit does with every subscription, unmodified. */
@@ -69,11 +71,17 @@ export async function kitSession(t: Test, url: string, wsUrl: string): Promise<v
   const options = { abortSignal: end.signal }
   const [payer, to] = [await kitSigner(), Keypair.generate().publicKey.toBase58()]
   const airdrop = await airdropTo(url, payer.address)
-  const told = await subscriptions.signatureNotifications(airdrop, { commitment: 'confirmed' }).subscribe(options)
+  const told = await subscriptions
+    .signatureNotifications(airdrop, { commitment: 'confirmed' })
+    .subscribe(options)
   await untilConfirmed(rpc, told, airdrop)
   const [accounts, logs, programs, slots] = await Promise.all([
-    subscriptions.accountNotifications(address(to), { commitment: 'confirmed', encoding: 'base64' }).subscribe(options),
-    subscriptions.logsNotifications({ mentions: [address(to)] }, { commitment: 'confirmed' }).subscribe(options),
+    subscriptions
+      .accountNotifications(address(to), { commitment: 'confirmed', encoding: 'base64' })
+      .subscribe(options),
+    subscriptions
+      .logsNotifications({ mentions: [address(to)] }, { commitment: 'confirmed' })
+      .subscribe(options),
     subscriptions
       .programNotifications(address(SYSTEM.toBase58()), { commitment: 'confirmed', encoding: 'base64' })
       .subscribe(options),
@@ -88,8 +96,15 @@ export async function kitSession(t: Test, url: string, wsUrl: string): Promise<v
     0
   )
   const sent = await rpc.sendTransaction(wire as never, { encoding: 'base64' }).send()
-  const done = await subscriptions.signatureNotifications(sent, { commitment: 'confirmed' }).subscribe(options)
-  const [account, log, program, slot] = await Promise.all([first(accounts), first(logs), first(programs), first(slots)])
+  const done = await subscriptions
+    .signatureNotifications(sent, { commitment: 'confirmed' })
+    .subscribe(options)
+  const [account, log, program, slot] = await Promise.all([
+    first(accounts),
+    first(logs),
+    first(programs),
+    first(slots)
+  ])
   await untilConfirmed(rpc, done, sent)
   t.equal(account.value.lamports, lamports(7_000_000n))
   t.equal(log.value.signature, sent)
@@ -137,4 +152,3 @@ export async function eventually(holds: () => boolean, withinMs = 20_000): Promi
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }
-

@@ -1,0 +1,182 @@
+import { createGunzip, type Gunzip } from 'node:zlib'
+import type { Dispatcher } from 'undici'
+
+type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2]
+
+/** The beginning of a response, or the whole of a short one. */
+export interface ResponseStart {
+  readonly status: number
+  readonly headers: Headers
+  readonly bytes: Buffer
+  /** Null where `bytes` is the whole body. */
+  readonly rest: ResponseRest | null
+}
+
+/** What follows the first bytes of a long response. Reading it once is due, or `abort`. */
+export interface ResponseRest {
+  /** The length of the whole body; null where the node does not say. */
+  readonly lengthTotal: number | null
+  /** Yields the rest of the body. Throws where the node breaks off. */
+  chunks(): AsyncGenerator<Buffer>
+  abort(): void
+}
+
+/** Bytes that wait for a slow reader at most, before the node is read no further. */
+const AHEAD_BYTES_MAX = 256 * 1024
+
+/** Thrown where a body is longer than it may be. */
+export class BodyTooLong extends Error {
+  override readonly name = 'BodyTooLong'
+}
+
+/**
+ * Receives a response: up to `windowBytes` of its body are awaited, and the rest is read as fast as it is taken. `started` is
+ * called once, with the beginning or an error.
+ */
+export class AnswerBody implements Dispatcher.DispatchHandler {
+  readonly #windowBytes: number
+  readonly #bytesMax: number
+  readonly #started: (outcome: ResponseStart | Error) => void
+  #controller: Dispatcher.DispatchController | null = null
+  #gunzip: Gunzip | null = null
+  #status = 0
+  #headers: Headers = {}
+  #chunks: Buffer[] = []
+  #waitingBytes = 0
+  #totalBytes = 0
+  #hasStarted = false
+  #hasEnded = false
+  #error: Error | null = null
+  #wake: (() => void) | null = null
+
+  constructor(
+    { windowBytes, bytesMax }: { readonly windowBytes: number; readonly bytesMax: number },
+    started: (outcome: ResponseStart | Error) => void
+  ) {
+    this.#windowBytes = windowBytes
+    this.#bytesMax = bytesMax
+    this.#started = started
+  }
+
+  /** Ends the request. Its reader gets the reason. */
+  abort(reason: Error): void {
+    if (this.#hasEnded) return
+    this.#controller?.abort(reason)
+    this.#fail(reason)
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#error !== null) controller.abort(this.#error)
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Headers): void {
+    this.#status = status
+    this.#headers = headers
+    if (headers['content-encoding'] === 'gzip') this.#unpack()
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#gunzip === null) return this.#take(chunk)
+    if (this.#gunzip.write(chunk)) return
+    controller.pause()
+    this.#gunzip.once('drain', () => controller.resume())
+  }
+
+  onResponseEnd(): void {
+    if (this.#gunzip === null) this.#end()
+    else this.#gunzip.end()
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.#fail(error)
+  }
+
+  #unpack(): void {
+    const gunzip = createGunzip()
+    this.#gunzip = gunzip
+    gunzip.on('data', (chunk: Buffer) => this.#take(chunk))
+    gunzip.on('end', () => this.#end())
+    gunzip.on('error', (error) => {
+      this.#controller?.abort(error)
+      this.#fail(error)
+    })
+  }
+
+  #take(chunk: Buffer): void {
+    if (this.#hasEnded) return
+    this.#totalBytes += chunk.length
+    if (this.#totalBytes > this.#bytesMax) {
+      const error = new BodyTooLong(`more than ${this.#bytesMax} bytes`)
+      this.#controller?.abort(error)
+      return this.#fail(error)
+    }
+    this.#chunks.push(chunk)
+    this.#waitingBytes += chunk.length
+    if (!this.#hasStarted && this.#waitingBytes > this.#windowBytes) this.#start()
+    else if (this.#hasStarted) this.#wakeReader()
+    if (this.#hasStarted && this.#waitingBytes > AHEAD_BYTES_MAX) (this.#gunzip ?? this.#controller)?.pause()
+  }
+
+  #end(): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    if (!this.#hasStarted) this.#start()
+    this.#wakeReader()
+  }
+
+  #fail(error: Error): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    this.#error = error
+    this.#chunks = []
+    this.#gunzip?.destroy()
+    if (!this.#hasStarted) {
+      this.#hasStarted = true
+      this.#started(error)
+    }
+    this.#wakeReader()
+  }
+
+  #start(): void {
+    this.#hasStarted = true
+    const bytes = this.#takeAll()
+    const length = this.#gunzip === null ? Number(this.#headers['content-length']) : Number.NaN
+    const rest: ResponseRest | null = this.#hasEnded
+      ? null
+      : {
+          lengthTotal: Number.isSafeInteger(length) ? length : null,
+          chunks: () => this.#rest(),
+          abort: () => this.abort(new Error('nobody reads the answer'))
+        }
+    this.#started({ status: this.#status, headers: this.#headers, bytes, rest })
+  }
+
+  async *#rest(): AsyncGenerator<Buffer> {
+    try {
+      for (;;) {
+        if (this.#error !== null) throw this.#error
+        if (this.#chunks.length > 0) {
+          const bytes = this.#takeAll()
+          ;(this.#gunzip ?? this.#controller)?.resume()
+          yield bytes
+        } else if (this.#hasEnded) return
+        else await new Promise<void>((resolve) => (this.#wake = resolve))
+      }
+    } finally {
+      this.abort(new Error('the reader has left'))
+    }
+  }
+
+  #takeAll(): Buffer {
+    const bytes = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks)
+    this.#chunks = []
+    this.#waitingBytes = 0
+    return bytes
+  }
+
+  #wakeReader(): void {
+    this.#wake?.()
+    this.#wake = null
+  }
+}

@@ -1,0 +1,181 @@
+import { NodeError } from '../../src/node/node-fault.ts'
+import type { Clock } from '../../src/ports.ts'
+import { verdictOf, type Verdict } from '../../src/rpc/failover.ts'
+import { longValue } from '../../src/rpc/long-answer.ts'
+import { readAnswer, readAnswers, readLongHead, type RawAnswer } from '../../src/rpc/raw-answer.ts'
+import { ANSWER_BYTES_MAX } from '../../src/rpc/rpc-error.ts'
+import { AnswerTooLarge, type UpstreamAnswer, type UpstreamCall } from '../../src/rpc/upstreams.ts'
+import type { ResponseStart } from './answer-body.ts'
+import { isDropped } from './node-link.ts'
+import type { UpstreamNode } from './upstream-node.ts'
+
+/** An answer of one node, and what becomes of it. */
+export interface NodeOutcome {
+  readonly answer: UpstreamAnswer
+  readonly verdict: Verdict
+}
+
+/** Sends a call to a node. Throws NodeError, AnswerTooLarge, or the signal's reason. */
+export async function askNode(
+  node: UpstreamNode,
+  call: UpstreamCall,
+  newest: number | null,
+  clock: Clock,
+  signal: AbortSignal
+): Promise<NodeOutcome> {
+  const id = node.takeIds(1)
+  const startedMs = clock.now()
+  const start = await post(node, callText(call, id), call.method.isIdempotent, signal)
+  node.tookMs(clock.now() - startedMs)
+  if (start.rest !== null) return longOutcome(node, call, id, start, newest, signal)
+  const raw = readAnswer(start.bytes, id, call.method)
+  if (raw === null) throw garbage(node, start)
+  return outcomeOf(node, call, raw, newest, signal)
+}
+
+/**
+ * Sends reads to a node in one batch. Each gives an outcome, or null where the answer is missing; all are null where the node
+ * refuses the batch. Throws NodeError, AnswerTooLarge, or the signal's reason.
+ */
+export async function askNodeAll(
+  node: UpstreamNode,
+  calls: readonly UpstreamCall[],
+  newest: number | null,
+  bytesLeft: (bytes: number) => boolean,
+  signal: AbortSignal
+): Promise<readonly (NodeOutcome | null)[]> {
+  const first = node.takeIds(calls.length)
+  const text = `[${calls.map((call, at) => callText(call, first + at)).join(',')}]`
+  const start = await post(node, text, true, signal)
+  const bytes = await wholeBody(start, bytesLeft)
+  const answers = readAnswers(
+    bytes,
+    first,
+    calls.map(({ method }) => method)
+  )
+  if (answers === null) {
+    node.takesBatches = false
+    return calls.map(() => null)
+  }
+  const outcomes = answers.map(async (raw, at) =>
+    raw === null
+      ? null
+      : outcomeOf(node, calls[at]!, raw, newest, signal).catch((error: unknown) => {
+          if (error instanceof NodeError) return null
+          throw error
+        })
+  )
+  return Promise.all(outcomes)
+}
+
+async function outcomeOf(
+  node: UpstreamNode,
+  call: UpstreamCall,
+  raw: RawAnswer,
+  newest: number | null,
+  signal: AbortSignal
+): Promise<NodeOutcome> {
+  const { kind, bytes, code, slot } = raw
+  await noteSlot(node, call, slot, signal)
+  const answer = { kind, bytes, rest: null, code, slot, node: node.name }
+  return { answer, verdict: verdictOf(call, raw, newest) }
+}
+
+async function longOutcome(
+  node: UpstreamNode,
+  call: UpstreamCall,
+  id: number,
+  { bytes, rest, status }: ResponseStart,
+  newest: number | null,
+  signal: AbortSignal
+): Promise<NodeOutcome> {
+  const head = status < 300 ? readLongHead(bytes, id, call.method) : null
+  if (rest === null || head === null) {
+    rest?.abort()
+    throw garbage(node, { status, bytes })
+  }
+  if ((rest.lengthTotal ?? 0) > ANSWER_BYTES_MAX) {
+    rest.abort()
+    throw new AnswerTooLarge()
+  }
+  try {
+    await noteSlot(node, call, head.slot, signal)
+  } catch (error) {
+    rest.abort()
+    throw error
+  }
+  const value = longValue(bytes, rest.chunks(), id, head)
+  const answer: UpstreamAnswer = {
+    kind: 'result',
+    bytes: Buffer.alloc(0),
+    rest: value,
+    code: null,
+    slot: head.slot,
+    node: node.name
+  }
+  const verdict = verdictOf(call, { kind: 'result', code: null, slot: head.slot, isNull: false }, newest)
+  if (verdict !== 'deliver') rest.abort()
+  return { answer, verdict }
+}
+
+/**
+ * Notes the slot of an answer. Throws NodeError for one that the node has not reached: where that is in doubt, it is asked for
+ * its slots again.
+ */
+async function noteSlot(
+  node: UpstreamNode,
+  call: UpstreamCall,
+  slot: number | null,
+  signal: AbortSignal
+): Promise<void> {
+  if (slot === null) return
+  if (!node.canHaveReached(slot)) await node.probe(signal)
+  if (!node.canHaveReached(slot)) {
+    node.falseSlots++
+    throw node.link.error({ kind: 'garbage', detail: `slot ${slot}, far above its own` })
+  }
+  if (call.method.slot === 'context') node.sawSlot(call.commitment, slot)
+}
+
+/** Posts a body; a read again if the node closed its persistent connection meanwhile. */
+async function post(
+  node: UpstreamNode,
+  body: string,
+  isRead: boolean,
+  signal: AbortSignal
+): Promise<ResponseStart> {
+  try {
+    return await node.link.post(body, signal)
+  } catch (error) {
+    if (!isRead || !(error instanceof NodeError) || !isDropped(error)) throw error
+    return node.link.post(body, signal)
+  }
+}
+
+async function wholeBody(
+  { bytes, rest }: ResponseStart,
+  bytesLeft: (bytes: number) => boolean
+): Promise<Buffer> {
+  if (rest === null) return bytes
+  const chunks = [bytes]
+  let size = bytes.length
+  try {
+    for await (const chunk of rest.chunks()) {
+      if (size + chunk.length > ANSWER_BYTES_MAX || !bytesLeft(chunk.length)) throw new AnswerTooLarge()
+      chunks.push(chunk)
+      size += chunk.length
+    }
+    return Buffer.concat(chunks)
+  } finally {
+    bytesLeft(bytes.length - size)
+  }
+}
+
+const callText = ({ method, params }: UpstreamCall, id: number): string =>
+  `{"jsonrpc":"2.0","id":${id},"method":"${method.name}"${params === null ? '' : `,"params":${params}`}}`
+
+function garbage(node: UpstreamNode, { status, bytes }: Pick<ResponseStart, 'status' | 'bytes'>): NodeError {
+  return node.link.error(
+    status >= 300 ? { kind: 'http', status } : { kind: 'garbage', detail: `${bytes.length} bytes` }
+  )
+}

@@ -1,0 +1,57 @@
+import { AnswerCache } from '../../src/rpc/answer-cache.ts'
+import { SharedReads } from '../../src/rpc/shared-reads.ts'
+import { SlotFloors } from '../../src/rpc/slot-floors.ts'
+import type { Ports } from '../../src/ports.ts'
+import type { RpcMetrics } from '../../src/telemetry/rpc-metrics.ts'
+import { aborted } from '../supervision/aborted.ts'
+import type { Run } from '../supervision/process.ts'
+import { RpcNodes, type RpcNodesOptions } from './upstreams.ts'
+
+/** What HTTP and sockets share of JSON-RPC. */
+export interface OpenRpc {
+  readonly nodes: RpcNodes
+  readonly reads: SharedReads
+  readonly floors: SlotFloors
+}
+
+export interface RpcDeps extends Ports {
+  readonly cacheBytes: number
+  readonly metrics: RpcMetrics
+}
+
+/** Owns the connections to the nodes behind the RPC URL, the answers that are kept, and the slots that keys have seen. */
+export function rpcNodes<Needs>(
+  { cacheBytes, metrics, clock, random }: RpcDeps,
+  options: (given: Needs) => RpcNodesOptions
+): Run<Needs, OpenRpc> {
+  return async ({ input, draining, ready, gauge }) => {
+    const nodes = new RpcNodes(options(input), { clock, random })
+    const cache = new AnswerCache(cacheBytes, clock)
+    const reads = new SharedReads(nodes, cache, clock)
+    const floors = new SlotFloors()
+    gauge('nodes', () => nodes.nodes.length)
+    gauge('nodes_usable', () => nodes.nodes.filter(({ isUsable }) => isUsable).length)
+    gauge('slot', () => nodes.newest('processed') ?? 0)
+    gauge('requests_in_flight', () => nodes.inFlight)
+    gauge('reads_in_flight', () => reads.inFlight)
+    gauge('kept_bytes', () => cache.bytes)
+    gauge('kept_bytes_max', () => cacheBytes)
+    gauge('keys_seen', () => floors.size)
+    metrics.show(() => ({
+      reads: reads.counts,
+      nodes: nodes.counts,
+      falseSlots: nodes.nodes.reduce((sum, { falseSlots }) => sum + falseSlots, 0),
+      cacheBytes: cache.bytes
+    }))
+    const end = new AbortController()
+    const running = nodes.run(end.signal)
+    try {
+      ready({ nodes, reads, floors })
+      await aborted(draining)
+    } finally {
+      metrics.show(null)
+      end.abort()
+      await running
+    }
+  }
+}

@@ -1,0 +1,276 @@
+import { createActor, type ActorRefFrom } from 'xstate'
+import { backoffMs, jittered } from '../../machines/backoff.ts'
+import {
+  upstreamMachine,
+  type UpstreamContext,
+  type UpstreamPolicy,
+  type UpstreamState
+} from '../../machines/upstream.machine.ts'
+import { NodeError } from '../../src/node/node-fault.ts'
+import type { NodeAddress } from '../../src/node/node-address.ts'
+import type { Ports } from '../../src/ports.ts'
+import { COMMITMENTS, type Commitment } from '../../src/rpc/commitment.ts'
+import { readAnswer, readAnswers } from '../../src/rpc/raw-answer.ts'
+import type { RpcUpstream } from '../../src/rpc/upstreams.ts'
+import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
+import { NodeLink, type NodeLinkTuning } from './node-link.ts'
+
+export interface UpstreamNodeTuning extends UpstreamPolicy {
+  readonly link: NodeLinkTuning
+  /** Milliseconds between two probes while clients ask, and while none does. */
+  readonly probeMs: number
+  readonly idleProbeMs: number
+  readonly probeTimeoutMs: number
+}
+
+/** What a node has to know of the others. */
+export interface NodeSurroundings {
+  /** The newest slot known at processed, without this node. */
+  readonly newest: () => number
+  /** Whether clients have asked anything lately. */
+  readonly isBusy: () => boolean
+  /** Checks a genesis; returns null, or why the node is of another cluster. */
+  readonly admit: (genesis: string) => Promise<string | null>
+  /** Tells whether a slot can be that of the chain, by what the other nodes say. */
+  readonly isPlausible: (slot: number) => boolean
+  /** Called after each probe, and when the state changes. */
+  readonly changed: () => void
+}
+
+/** Weight of the latest request in the average latency. Chosen: the last ten or so count. */
+const LATENCY_WEIGHT = 0.1
+/**
+ * Slots that an answer may be above the last probe, besides those that can have passed since. Chosen: some 25 s; the greater
+ * it is, the further a node with a false slot can put a client ahead of the others.
+ */
+const REACH_SLOTS = 64
+/** The shortest slot of a chain, in milliseconds: that of a fast localnet. */
+const SLOT_MS_MIN = 10
+/**
+ * Time for which a node must claim slots far above those of the others before it is believed. Chosen: a node that is right
+ * beside others that are behind is taken in soon, and one that errs for a moment is not.
+ */
+const DISBELIEVED_MS = 10_000
+const PROBE_METHODS = COMMITMENTS.map(() => ({ slot: 'context' }) as const)
+const PROBE = COMMITMENTS.map((commitment, id) => ({
+  jsonrpc: '2.0',
+  id,
+  method: 'getLatestBlockhash',
+  params: [{ commitment }]
+}))
+
+/** A node behind the RPC URL: probed all the time, with the slots that its answers have proven. */
+export class UpstreamNode implements RpcUpstream {
+  readonly index: number
+  readonly isArchive: boolean
+  readonly link: NodeLink
+  readonly #tuning: UpstreamNodeTuning
+  readonly #around: NodeSurroundings
+  readonly #ports: Ports
+  readonly #machine: ActorRefFrom<typeof upstreamMachine>
+  /** In the order of COMMITMENTS. */
+  #slots: (number | null)[] = [null, null, null]
+  #probedAtMs = 0
+  #probing: Promise<void> | null = null
+  #isAdmitted = false
+  /** Since when it claims slots far above those of the others; null while it does not. */
+  #claimsSinceMs: number | null = null
+  #latencyMs: number | null = null
+  /** Whether it takes batches; asked again after each absence. */
+  takesBatches = true
+  /** Claims of slots that were refused, and answers older than the node's own claim. */
+  falseSlots = 0
+  /** Id of the next request. */
+  #id = 0
+
+  constructor(
+    address: NodeAddress,
+    place: { readonly index: number; readonly isArchive: boolean },
+    tuning: UpstreamNodeTuning,
+    around: NodeSurroundings,
+    ports: Ports
+  ) {
+    this.index = place.index
+    this.isArchive = place.isArchive
+    this.#tuning = tuning
+    this.#around = around
+    this.#ports = ports
+    this.link = new NodeLink(address, ports.clock, tuning.link)
+    const backoff = ({ context }: { context: UpstreamContext }): number =>
+      jittered(backoffMs(context.policy.backoff, context.attempt), ports.random())
+    this.#machine = createActor(upstreamMachine.provide({ delays: { backoff } }), {
+      clock: ports.clock,
+      input: tuning
+    })
+  }
+
+  get name(): string {
+    return this.link.name
+  }
+
+  get state(): UpstreamState {
+    return this.#machine.getSnapshot().value
+  }
+
+  get facts(): UpstreamContext {
+    return this.#machine.getSnapshot().context
+  }
+
+  get latencyMs(): number | null {
+    return this.#latencyMs
+  }
+
+  /** Whether it may be asked now. */
+  get isUsable(): boolean {
+    return (this.state === 'healthy' || this.state === 'lagging') && !this.link.isResting
+  }
+
+  slot(commitment: Commitment): number | null {
+    return this.#slots[COMMITMENTS.indexOf(commitment)]!
+  }
+
+  /** Reserves ids for requests, and returns the first. */
+  takeIds(count: number): number {
+    const first = this.#id
+    this.#id = (this.#id + count) % 1_000_000_000
+    return first
+  }
+
+  /** Tells whether a slot is one that it can have reached since its own last claim. */
+  canHaveReached(slot: number): boolean {
+    const known = this.slot('processed')
+    const elapsedMs = Math.max(0, this.#ports.clock.now() - this.#probedAtMs)
+    return known !== null && slot <= known + REACH_SLOTS + elapsedMs / SLOT_MS_MIN
+  }
+
+  /**
+   * Notes the slot of an answer. An answer older than the node's own claim corrects the claim: the node is several behind
+   * one address, or says what is not so.
+   */
+  sawSlot(commitment: Commitment, slot: number): void {
+    if (!this.canHaveReached(slot)) return
+    const at = COMMITMENTS.indexOf(commitment)
+    if (slot < (this.#slots[at] ?? 0)) this.falseSlots++
+    this.#slots[at] = slot
+  }
+
+  /** Notes how long a request took. */
+  tookMs(ms: number): void {
+    this.#latencyMs =
+      this.#latencyMs === null ? ms : this.#latencyMs + (ms - this.#latencyMs) * LATENCY_WEIGHT
+  }
+
+  /** Notes a fault of a request. Several in a row take the node down. */
+  failed(error: NodeError): void {
+    const { kind } = error.fault
+    if (kind === 'throttled' || kind === 'busy' || kind === 'too-large') return
+    this.#machine.send({ type: 'failed', reason: error.message })
+    this.#around.changed()
+  }
+
+  /** Probes the node until the signal aborts; never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { probeMs, idleProbeMs, recheckMs, backoff } = this.#tuning
+    const awake = new AutoResetEvent()
+    let last: UpstreamState = 'probing'
+    this.#machine.subscribe(({ value }) => {
+      // After an absence the address may lead to another node.
+      if (value === 'probing' && last !== 'probing') {
+        this.#isAdmitted = false
+        this.takesBatches = true
+        this.#slots = [null, null, null]
+        awake.set()
+      }
+      if (value !== last) this.#around.changed()
+      last = value
+    })
+    this.#machine.start()
+    while (!signal.aborted) {
+      const { state } = this
+      if (state !== 'down' && state !== 'refused') await this.probe(signal)
+      const restMs = this.#around.isBusy() ? probeMs : idleProbeMs
+      const isUp = this.state === 'healthy' || this.state === 'lagging'
+      const idleMs = isUp ? restMs : Math.max(recheckMs, backoff.ceilingMs)
+      if (this.state !== 'probing') await awake.wait(this.#ports.clock, idleMs, signal)
+    }
+    this.#machine.stop()
+    await this.link.close()
+  }
+
+  /** Asks for the node's slots, and judges its health by the answer. Rejects never; several at a time are one. */
+  async probe(signal: AbortSignal): Promise<void> {
+    this.#probing ??= this.#probe(signal).finally(() => (this.#probing = null))
+    await this.#probing
+  }
+
+  async #probe(signal: AbortSignal): Promise<void> {
+    const late = new AbortController()
+    const timer = this.#ports.clock.setTimeout(
+      () => late.abort(this.link.error({ kind: 'timeout', afterMs: this.#tuning.probeTimeoutMs })),
+      this.#tuning.probeTimeoutMs
+    )
+    const end = AbortSignal.any([signal, late.signal])
+    try {
+      const refusal = this.#isAdmitted ? null : await this.#admit(end)
+      if (refusal !== null) this.#machine.send({ type: 'refused', reason: refusal })
+      else this.#note(await this.#readSlots(end))
+    } catch (error) {
+      if (signal.aborted) return
+      const isRefusal = error instanceof NodeError && error.fault.kind === 'unauthorized'
+      const reason = error instanceof Error ? error.message : String(error)
+      this.#machine.send({ type: isRefusal ? 'refused' : 'failed', reason })
+    } finally {
+      this.#ports.clock.clearTimeout(timer)
+    }
+    if (!signal.aborted) this.#around.changed()
+  }
+
+  /** Notes the slots of a probe, which may be older than those before: another node may have taken over the address. */
+  #note(slots: readonly number[]): void {
+    const [processed = 0] = slots
+    const nowMs = this.#ports.clock.now()
+    if (this.#around.isPlausible(processed)) this.#claimsSinceMs = null
+    else if (nowMs - (this.#claimsSinceMs ??= nowMs) < DISBELIEVED_MS) {
+      this.falseSlots++
+      this.#machine.send({ type: 'failed', reason: `it claims slot ${processed}, far above the others` })
+      return
+    }
+    this.#probedAtMs = nowMs
+    this.#slots = [...slots]
+    const newest = this.isArchive ? processed : Math.max(processed, this.#around.newest())
+    this.#machine.send({ type: 'answered', slot: processed, newest })
+  }
+
+  async #admit(signal: AbortSignal): Promise<string | null> {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'getGenesisHash' })
+    const { bytes } = await this.link.post(body, signal)
+    const answer = readAnswer(bytes, 0, { slot: 'none' })
+    if (answer?.kind !== 'result') throw this.link.error({ kind: 'garbage', detail: 'no genesis hash' })
+    const refusal = await this.#around.admit(String(JSON.parse(answer.bytes.toString('utf8'))))
+    this.#isAdmitted = refusal === null
+    return refusal
+  }
+
+  /** Asks for the state's slot at each commitment, in answers whose own context says it. */
+  async #readSlots(signal: AbortSignal): Promise<number[]> {
+    const startedMs = this.#ports.clock.now()
+    const { bytes, rest } = await this.link.post(JSON.stringify(PROBE), signal)
+    rest?.abort()
+    const answers = readAnswers(bytes, 0, PROBE_METHODS) ?? (await this.#readSingly(signal))
+    const slots = answers.flatMap((each) => each?.slot ?? [])
+    if (slots.length !== COMMITMENTS.length)
+      throw this.link.error({ kind: 'garbage', detail: 'no slot in the answer to getLatestBlockhash' })
+    this.tookMs(this.#ports.clock.now() - startedMs)
+    return slots
+  }
+
+  /** For a node that refuses batches. */
+  async #readSingly(signal: AbortSignal) {
+    this.takesBatches = false
+    const asked = PROBE.map(async (each, at) => {
+      const { bytes } = await this.link.post(JSON.stringify(each), signal)
+      return readAnswer(bytes, at, { slot: 'context' })
+    })
+    return Promise.all(asked)
+  }
+}

@@ -1,0 +1,11 @@
+import { z } from 'zod'
+import { list, type Setting } from '../setting.ts'
+
+/** Settings of the RPC URL. */
+export const RPC_SETTINGS = {
+  rpcAllow: {
+    schema: list(z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, 'is no method name')),
+    fallback: '',
+    meaning: 'RPC methods beyond the table, passed on to a node as they are'
+  }
+} satisfies Record<string, Setting>

@@ -1,0 +1,193 @@
+import { once } from 'node:events'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { promisify } from 'node:util'
+import { createGzip, gzip } from 'node:zlib'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { ServiceError } from '../../errors.ts'
+import type { RpcReply } from '../../rpc/gateway.ts'
+import { openRpcOf } from '../../rpc/openrpc.ts'
+import { costOf, parseRequest } from '../../rpc/requests.ts'
+import { BODY_BYTES_MAX, HTTP_BATCH_MAX } from '../../rpc/rpc-error.ts'
+import type { AppDeps } from '../deps.ts'
+import { endpoint } from '../endpoint.ts'
+import { setFields } from '../fields.ts'
+import { chargeCall } from '../plugins/limits.ts'
+import { Rendering } from '../rendering.ts'
+import { GZIP_BYTES_MIN, sendRendering, takesGzip } from '../respond.ts'
+import { factFields } from '../rpc-fields.ts'
+import { sendRpcProblem } from '../rpc-problem.ts'
+
+const id = z.union([z.string(), z.number(), z.null()]).describe('Echoed as it was sent, to the byte')
+const version = z.literal('2.0').describe('The version of JSON-RPC')
+
+const call = z
+  .looseObject({
+    jsonrpc: version,
+    id: id.optional(),
+    method: z.string().describe('A method of `/openrpc.json`'),
+    params: z.array(z.unknown()).optional().describe('The parameters, in order')
+  })
+  .meta({ id: 'RpcRequest' })
+
+const answer = z
+  .looseObject({
+    jsonrpc: version,
+    id: id,
+    result: z.unknown().optional().describe('As the node gave it'),
+    error: z
+      .looseObject({
+        code: z.int().describe('As in JSON-RPC 2.0, and the codes of Solana nodes'),
+        message: z.string().describe('For people'),
+        data: z.unknown().optional().describe('As the node gave it; `retryable` where no node answers')
+      })
+      .optional()
+      .describe('Instead of a result')
+  })
+  .meta({ id: 'RpcResponse' })
+
+export const rpc = endpoint({
+  method: 'POST',
+  path: '/v1/rpc',
+  tag: 'JSON-RPC',
+  summary: 'JSON-RPC of a Solana node',
+  description: `A drop-in RPC URL: JSON-RPC 2.0, single requests and batches of at most ${HTTP_BATCH_MAX}. The methods are those of \`/openrpc.json\`. Each element of a batch is one call of the quota. Methods that read need the scope \`rpc:read\`, others \`rpc:send\`. Errors of this path are JSON-RPC responses.`,
+  scope: 'any-key',
+  query: z.object({
+    'api-key': z.string().optional().describe('The API key, for clients that cannot set header fields')
+  }),
+  body: z.union([call, z.array(call).min(1).max(HTTP_BATCH_MAX)]),
+  answer: z.union([answer, z.array(answer)]),
+  otherStatuses: [401, 403, 408, 413, 415, 429, 500, 502, 503],
+  examples: [
+    {
+      name: 'the slot',
+      body: { jsonrpc: '2.0', id: 1, method: 'getSlot', params: [{ commitment: 'confirmed' }] }
+    },
+    {
+      name: 'a batch',
+      body: [
+        { jsonrpc: '2.0', id: 'a', method: 'getHealth' },
+        { jsonrpc: '2.0', id: 'b', method: 'getLatestBlockhash' }
+      ]
+    }
+  ]
+})
+
+const compress = promisify(gzip)
+/** The fastest level: at any level the text of a block shrinks to a tenth. */
+const GZIP = { level: 1 } as const
+const JSON_TYPE = 'application/json; charset=utf-8'
+/** Header field with which a client has its transactions tracked. */
+export const TRACK_FIELD = 'x-millrace-track'
+
+type Deps = Pick<AppDeps, 'rpc' | 'limits' | 'clock' | 'version'>
+
+/** Serves JSON-RPC, and the document of its methods. */
+export const rpcRoutes: FastifyPluginAsync<Deps> = async (app, { rpc: parts, limits, clock, version }) => {
+  const charge = chargeCall(limits)
+  app.served.push({ endpoint: rpc, isCached: false })
+  // Bodies stay bytes: ids and params are passed on as they were written.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
+    done(null, body)
+  )
+  app.route({
+    method: 'POST',
+    url: rpc.path,
+    bodyLimit: BODY_BYTES_MAX,
+    config: { scope: rpc.scope, keyInQuery: 'api-key', isRpc: true },
+    errorHandler: (error, request, reply) => void sendRpcProblem(error, request, reply),
+    preParsing: (request, _reply, payload, done) => {
+      const coding = request.headers['content-encoding'] ?? 'identity'
+      // A compressed body could be far longer than it looks.
+      if (coding !== 'identity')
+        done(new ServiceError('MEDIA_TYPE_INVALID', 'the body must not be compressed'))
+      else done(null, payload)
+    },
+    handler: async (request, reply) => {
+      const body = Buffer.isBuffer(request.body) ? request.body : NO_BODY
+      const parsed = parseRequest(body, HTTP_BATCH_MAX)
+      const caller = request.caller!
+      await new Promise<void>((resolve, reject) => {
+        const charged = (refusal?: Error): void => (refusal === undefined ? resolve() : reject(refusal))
+        charge(caller, reply, clock.now(), charged, costOf(parsed))
+      })
+      if (parts === null) throw new ServiceError('UPSTREAM_ERROR', 'this service has no node to ask')
+      const left = new AbortController()
+      const leave = (): void => left.abort(LEFT)
+      reply.raw.once('close', leave)
+      try {
+        const tracks = isSet(request.headers[TRACK_FIELD])
+        const context = { caller, batchMax: HTTP_BATCH_MAX, tracks, signal: left.signal }
+        return await sendReply(request, reply, await parts.gateway.answer(parsed, context))
+      } catch (error) {
+        if (error !== LEFT) throw error
+        return reply.hijack()
+      } finally {
+        reply.raw.off('close', leave)
+      }
+    }
+  })
+  if (parts === null) return
+  const document = new Rendering(JSON.stringify(openRpcOf(parts.methods, version)))
+  app.get('/openrpc.json', { config: { scope: 'open', answersWhileDraining: true } }, (request, reply) =>
+    sendRendering(
+      request,
+      reply,
+      document,
+      { mediaType: JSON_TYPE, cacheControl: 'no-cache', vary: 'Accept-Encoding' },
+      () => document.packed ?? document.pack()
+    )
+  )
+}
+
+const NO_BODY = Buffer.alloc(0)
+const LEFT = new Error('the client has left')
+
+const isSet = (field: string | string[] | undefined): boolean => field === 'true' || field === '1'
+
+async function sendReply(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  made: RpcReply
+): Promise<FastifyReply> {
+  const { status, body, facts } = made
+  void reply.code(status).header('cache-control', 'private, no-store')
+  if (status === 502) void reply.header('retry-after', '1')
+  setFields(reply, factFields(facts))
+  if (body === null) return reply.send()
+  void reply.type(JSON_TYPE).header('vary', 'Origin, Accept-Encoding')
+  const packs = takesGzip(request.headers['accept-encoding'])
+  if (Buffer.isBuffer(body)) {
+    if (!packs || body.length < GZIP_BYTES_MIN) return reply.send(body)
+    return reply.header('content-encoding', 'gzip').send(await compress(body, GZIP))
+  }
+  if (packs) void reply.header('content-encoding', 'gzip')
+  return sendPieces(reply, body, packs)
+}
+
+/** Sends a body as it arrives. Where it breaks off, the connection does too, so that no client takes it for whole. */
+async function sendPieces(
+  reply: FastifyReply,
+  body: AsyncIterable<Buffer>,
+  packs: boolean
+): Promise<FastifyReply> {
+  reply.hijack()
+  const { raw } = reply
+  raw.writeHead(reply.statusCode, reply.getHeaders() as Record<string, string>)
+  try {
+    if (packs) await pipeline(Readable.from(body), createGzip(GZIP), raw)
+    else {
+      for await (const piece of body) {
+        if (!raw.write(piece)) await Promise.race([once(raw, 'drain'), once(raw, 'close')])
+        if (raw.destroyed) break
+      }
+      raw.end()
+    }
+  } catch {
+    raw.destroy()
+  }
+  return reply
+}

@@ -1,0 +1,14 @@
+import type { ReplyFacts } from '../rpc/gateway.ts'
+import type { Fields } from './fields.ts'
+
+/** Header fields that say how a JSON-RPC answer came about; pages of other origins may read them. */
+export const RPC_FACT_FIELDS = ['X-Millrace-Cache', 'X-Millrace-Age-Ms', 'X-Millrace-Slot'] as const
+
+/** Returns the header fields of an answer's facts; one that does not apply is left out. */
+export function factFields({ cache, ageMs, slot }: ReplyFacts): Fields {
+  const fields: string[] = []
+  if (cache !== null) fields.push('x-millrace-cache', cache)
+  if (ageMs !== null) fields.push('x-millrace-age-ms', String(ageMs))
+  if (slot !== null) fields.push('x-millrace-slot', String(slot))
+  return fields
+}

@@ -1,0 +1,51 @@
+import { rpcNodes } from '../../actors/rpc/rpc.ts'
+import { child } from '../../actors/supervision/unit.ts'
+import { RPC_SETTINGS } from '../config/settings/rpc.ts'
+import type { RpcParts } from '../http/deps.ts'
+import { rpcRoutes } from '../http/routes/rpc.ts'
+import { sourceCoverage } from '../node/coverage.ts'
+import { MethodTable } from '../rpc/methods.ts'
+import { MirroredAccounts } from '../rpc/mirrored-accounts.ts'
+import { Gateway } from '../rpc/rpc-gateway.ts'
+import { TrackedSends } from '../rpc/tracked-sends.ts'
+import { hasLocalnet, hasNode, nodeUrls } from './node-urls.ts'
+import type { Given, Product, ServiceParts } from './product.ts'
+import { transactionPartsOf } from './transactions.ts'
+
+/** The drop-in RPC URL: JSON-RPC of the operator's nodes, over HTTP. */
+export const RPC: Product = {
+  name: 'rpc',
+  roles: ['gateway'],
+  settings: RPC_SETTINGS,
+  units: (service) => {
+    if (!hasNode(service)) return []
+    const { ports, budget, metrics, config } = service
+    const deps = { ...ports, cacheBytes: budget.rpcAnswers, metrics: metrics.rpc }
+    const run = rpcNodes<Pick<Given, 'storage'>>(deps, ({ storage }) => ({
+      urls: () => nodeUrls(service),
+      archiveUrls: hasLocalnet(service) ? [] : config.archiveRpcUrl,
+      expectedGenesis: sourceCoverage(storage.coverage, ports.clock).expectedGenesis
+    }))
+    return [child('rpc', run)]
+  },
+  routes: [rpcRoutes]
+}
+
+/** Returns the parts of JSON-RPC that the HTTP side uses; null in a process without a node. */
+export function rpcPartsOf(service: ServiceParts, given: Given): RpcParts | null {
+  const { rpc: open, storage } = given
+  if (open === undefined) return null
+  const { config, ports, metrics } = service
+  const transactions = transactionPartsOf(service, given)
+  const methods = new MethodTable(config.rpcAllow)
+  const gateway = new Gateway({
+    methods,
+    reads: open.reads,
+    floors: open.floors,
+    accounts: new MirroredAccounts(storage),
+    sends: transactions === null ? null : new TrackedSends(storage.documents, transactions, ports.clock),
+    clock: ports.clock,
+    count: (method, outcome) => metrics.rpc.elements.inc({ method, outcome })
+  })
+  return { gateway, methods }
+}

@@ -1,0 +1,115 @@
+import { hash } from 'node:crypto'
+import { SecondChanceCache } from '../memory/second-chance-cache.ts'
+import type { Clock } from '../ports.ts'
+import type { UpstreamAnswer, UpstreamCall } from './upstreams.ts'
+
+/** An answer that is kept: its value, and what it is of. */
+export interface KeptAnswer {
+  readonly bytes: Buffer
+  readonly slot: number | null
+  readonly node: string
+  readonly atMs: number
+  /** The newest slot at its commitment when it was asked for; null for one that stays. */
+  readonly untilNewerThan: number | null
+}
+
+/** Longer answers are not kept. Chosen: a block of mainnet has 5 to 15 MB, and would evict thousands of others. */
+const KEPT_BYTES_MAX = 1024 * 1024
+/** An answer of a slot is kept no longer, in case no newer slot is heard of. Chosen: two slots. */
+const BY_SLOT_MS_MAX = 800
+/** Longer keys are hashed. */
+const KEY_LENGTH_MAX = 200
+
+/** Keeps answers: those that stay for good, and those of a slot until a newer one is known at their commitment. */
+export class AnswerCache {
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #kept: SecondChanceCache<KeptAnswer>
+
+  constructor(bytesMax: number, clock: Pick<Clock, 'now'>) {
+    this.#clock = clock
+    this.#kept = new SecondChanceCache(bytesMax)
+  }
+
+  get bytes(): number {
+    return this.#kept.bytes
+  }
+
+  get size(): number {
+    return this.#kept.size
+  }
+
+  /** Returns a kept answer that a client may get now; undefined without one. `newest` is that of the call's commitment. */
+  get(
+    key: string,
+    { minSlot }: Pick<UpstreamCall, 'minSlot'>,
+    newest: number | null
+  ): KeptAnswer | undefined {
+    const kept = this.#kept.get(key)
+    if (kept === undefined || kept.untilNewerThan === null) return kept
+    const isOld =
+      newest === null ||
+      newest > kept.untilNewerThan ||
+      (kept.slot ?? kept.untilNewerThan) < minSlot ||
+      this.#clock.now() - kept.atMs > BY_SLOT_MS_MAX
+    if (!isOld) return kept
+    if (newest !== null && newest > kept.untilNewerThan) this.#kept.delete(key)
+    return undefined
+  }
+
+  /**
+   * Keeps a whole answer if it may be given again. `newestBefore` is the newest slot at the call's commitment when it was
+   * asked for, and `finalized` the newest one that is settled.
+   */
+  keep(
+    key: string,
+    call: UpstreamCall,
+    answer: Pick<UpstreamAnswer, 'kind' | 'bytes' | 'slot' | 'node'>,
+    newestBefore: number | null,
+    finalized: number | null
+  ): void {
+    const { bytes, slot, node } = answer
+    if (answer.kind === 'error' || bytes.length > KEPT_BYTES_MAX) return
+    const untilNewerThan = this.#end(call, answer, newestBefore, finalized)
+    if (untilNewerThan === undefined) return
+    // A slice would keep the whole of the node's answer in memory.
+    const own = Buffer.allocUnsafeSlow(bytes.length)
+    bytes.copy(own)
+    this.#kept.set(
+      key,
+      { bytes: own, slot, node, atMs: this.#clock.now(), untilNewerThan },
+      own.length + key.length
+    )
+  }
+
+  /** The slot after which an answer is old; null for never, undefined for an answer that is not kept. */
+  #end(
+    { method, commitment, params }: UpstreamCall,
+    { bytes, slot }: Pick<UpstreamAnswer, 'bytes' | 'slot'>,
+    newestBefore: number | null,
+    finalized: number | null
+  ): number | null | undefined {
+    if (method.cache === 'none') return undefined
+    if (method.cache === 'by-slot') {
+      const of = slot ?? newestBefore
+      // An answer of an older slot than the newest known is old already.
+      return of === null || newestBefore === null || of < newestBefore ? undefined : of
+    }
+    if (bytes.length === 4 && bytes.toString('latin1') === 'null') return undefined
+    if (method.refusesProcessed) return commitment === 'finalized' ? null : undefined
+    // A time is that of a block on one fork until the slot is finalized.
+    const asked = /^\[\s*(\d+)\s*\]$/.exec(params ?? '')?.[1]
+    if (asked === undefined) return null
+    return finalized !== null && Number(asked) <= finalized ? null : undefined
+  }
+}
+
+/** Returns the key of equal calls: the method, and the params without white space between their tokens. */
+export function callKey({ method, params }: Pick<UpstreamCall, 'method' | 'params'>): string {
+  const text = `${method.name} ${compact(params ?? '[]')}`
+  return text.length <= KEY_LENGTH_MAX ? text : `${method.name} ${hash('sha256', text, 'base64url')}`
+}
+
+/** Removes white space between the tokens of a JSON text. Numbers stay as they were written. */
+function compact(text: string): string {
+  return /\s/.test(text) ? text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, '$1') : text
+}

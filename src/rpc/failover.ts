@@ -1,0 +1,48 @@
+import { RPC_CODE } from '../node/node-fault.ts'
+import type { UpstreamCall } from './upstreams.ts'
+import type { RawAnswer } from './raw-answer.ts'
+
+/** What becomes of a node's answer. */
+export type Verdict =
+  /** The client gets it. */
+  | 'deliver'
+  /** Another node may have what this one has not; without one, the client gets it. */
+  | 'elsewhere'
+  /** An archive may have it; without one, the client gets it. */
+  | 'archive'
+  /** It is of an older slot than may be shown: the client never gets it. */
+  | 'behind'
+
+/** The node does not have it, or no longer: another node or an archive may (spec choices, section 5). */
+const ABSENT_CODES: ReadonlySet<number | null> = new Set([
+  RPC_CODE.blockCleanedUp,
+  RPC_CODE.blockNotAvailable,
+  RPC_CODE.slotSkipped,
+  RPC_CODE.longTermSlotSkipped,
+  RPC_CODE.transactionHistoryNotAvailable,
+  RPC_CODE.blockStatusNotAvailableYet,
+  RPC_CODE.longTermStorageUnreachable
+])
+/** The node is behind, or says that it is. */
+const BEHIND_CODES: ReadonlySet<number | null> = new Set([RPC_CODE.nodeUnhealthy, -32016])
+
+/** Judges an answer to a read. `newest` is the newest slot known; null before the first. */
+export function verdictOf(
+  call: UpstreamCall,
+  answer: Pick<RawAnswer, 'kind' | 'code' | 'slot' | 'isNull'>,
+  newest: number | null
+): Verdict {
+  if (answer.kind === 'result') {
+    if (answer.slot !== null && answer.slot < call.minSlot) return 'behind'
+    return answer.isNull && call.method.nullIsAbsent && !isAhead(call, newest) ? 'archive' : 'deliver'
+  }
+  if (BEHIND_CODES.has(answer.code)) return 'elsewhere'
+  const isAbsent = ABSENT_CODES.has(answer.code) && call.method.hasArchive
+  return isAbsent && !isAhead(call, newest) ? 'elsewhere' : 'deliver'
+}
+
+/** Whether a call asks for a slot that no node has reached. Clients poll for it, and no other node knows more. */
+function isAhead({ params }: UpstreamCall, newest: number | null): boolean {
+  const slot = /^\[\s*(\d+)\s*[,\]]/.exec(params ?? '')?.[1]
+  return slot !== undefined && newest !== null && Number(slot) > newest
+}

@@ -1,0 +1,28 @@
+import { lengthAfterValue, TAIL_BYTES, type LongHead } from './raw-answer.ts'
+
+/**
+ * Yields the value of a long answer as it arrives, and checks how it ends. Throws where it does not end as an answer to our id:
+ * what was yielded is then no whole value. `first` are the bytes that have arrived.
+ */
+export async function* longValue(
+  first: Buffer,
+  rest: AsyncIterable<Buffer>,
+  id: number,
+  { valueAt, hadId }: LongHead
+): AsyncGenerator<Buffer> {
+  // The last bytes wait until it is known that more follow.
+  let held = first.subarray(valueAt)
+  for await (const chunk of rest) {
+    if (chunk.length >= TAIL_BYTES) {
+      if (held.length > 0) yield held
+      held = chunk
+    } else held = Buffer.concat([held, chunk])
+    const passed = held.length - TAIL_BYTES
+    if (passed <= 0) continue
+    yield held.subarray(0, passed)
+    held = held.subarray(passed)
+  }
+  const after = lengthAfterValue(held, id, hadId)
+  if (after === null) throw new Error('the node sent an incomplete answer')
+  yield held.subarray(0, held.length - after)
+}

@@ -1,0 +1,177 @@
+import type { Storage } from '../../storage/port.ts'
+import { pubkeyFromBase58 } from '../chain/pubkey.ts'
+import {
+  ACCOUNT_ENCODINGS,
+  programAccountBody,
+  type AccountEncoding,
+  type AccountForm
+} from '../http/program-bodies.ts'
+import {
+  checkFilters,
+  DATA_BYTES_MAX,
+  FilterFault,
+  filtersOf,
+  matcherOf,
+  type AccountFilter
+} from '../program-accounts/account-filters.ts'
+import { Whitelist } from '../program-accounts/whitelist.ts'
+import { ANSWER_BYTES_MAX, ANSWER_TOO_LARGE, upstreamDown, type Refusal } from './rpc-error.ts'
+
+/** The accounts of a program: the JSON text of the result with its slot, or a refusal. */
+export type MirroredAnswer =
+  { readonly result: string; readonly slot: number } | { readonly refusal: Refusal }
+
+/** Accounts that are read at a time. */
+const PAGE = 1_000
+/** Versions that one page looks at: some 100 ms, after which other requests run. */
+const EXAMINED_MAX = 100_000
+/** Versions that one request looks at. Chosen: two seconds; more is for paging over REST. */
+const EXAMINED_TOTAL_MAX = 2_000_000
+
+interface Wish {
+  readonly filters: readonly AccountFilter[]
+  readonly form: AccountForm
+  readonly withContext: boolean
+  readonly minContextSlot: number
+}
+
+/** Answers getProgramAccounts from the mirror, at one slot. */
+export class MirroredAccounts {
+  readonly #storage: Pick<Storage, 'documents' | 'programAccounts'>
+  readonly #whitelist: Whitelist
+
+  constructor(storage: Pick<Storage, 'documents' | 'programAccounts'>) {
+    this.#storage = storage
+    this.#whitelist = new Whitelist(storage.documents)
+  }
+
+  /** Rejects only as the store does, or with the signal's reason. */
+  async answer(params: unknown, signal: AbortSignal): Promise<MirroredAnswer> {
+    const [program, config] = Array.isArray(params) ? (params as unknown[]) : []
+    if (typeof program !== 'string') return invalid('invalid length 0, expected a program address')
+    const address = addressOf(program)
+    if (address === null) return invalid('Invalid param: Invalid')
+    const wish = wishOf(config)
+    if ('refusal' in wish) return wish
+    const status = await this.#whitelist.get(program)
+    if (status === null) return NOT_WHITELISTED(program)
+    const { slot } = status.progress
+    if (slot === null) return { refusal: upstreamDown('the accounts of this program are still being read') }
+    if (slot < wish.minContextSlot)
+      return {
+        refusal: {
+          status: 200,
+          error: {
+            code: -32016,
+            message: 'Minimum context slot has not been reached',
+            data: { contextSlot: slot }
+          }
+        }
+      }
+    const rows: string[] = []
+    let bytes = 0
+    let after: Uint8Array | undefined
+    for (let examined = 0; ; examined += EXAMINED_MAX) {
+      const { accounts, next } = await this.#storage.programAccounts.page(address, {
+        slot,
+        after,
+        limit: PAGE,
+        examined: EXAMINED_MAX,
+        matches: matcherOf(wish.filters)
+      })
+      signal.throwIfAborted()
+      for (const each of accounts) {
+        const row = rowOf(program, each, wish.form)
+        if (row === null) return TOO_LONG_FOR_BASE58
+        rows.push(row)
+        bytes += row.length
+      }
+      if (bytes > ANSWER_BYTES_MAX) return { refusal: ANSWER_TOO_LARGE }
+      if (next === null) break
+      if (examined >= EXAMINED_TOTAL_MAX) return { refusal: ANSWER_TOO_LARGE }
+      after = next
+    }
+    // Versions of the slot may have been dropped while they were read.
+    const now = await this.#whitelist.get(program)
+    if (now?.progress.slot == null || slot < now.progress.oldestSlot)
+      return { refusal: upstreamDown('the accounts of this program have changed meanwhile') }
+    const list = `[${rows.join(',')}]`
+    return { result: wish.withContext ? `{"context":{"slot":${slot}},"value":${list}}` : list, slot }
+  }
+}
+
+function rowOf(
+  program: string,
+  each: Parameters<typeof programAccountBody>[1],
+  form: AccountForm
+): string | null {
+  const body = programAccountBody(program, each, form)
+  if (body === null) return null
+  const { lamports, owner, executable, rent_epoch, space, data } = body.account
+  // Lamports and the epoch are whole numbers beyond 2^53, so they are written as text.
+  return `{"account":{"data":${JSON.stringify(data)},"executable":${executable},"lamports":${lamports},"owner":"${owner}","rentEpoch":${rent_epoch},"space":${space}},"pubkey":"${body.pubkey}"}`
+}
+
+function wishOf(config: unknown): Wish | { readonly refusal: Refusal } {
+  if (config !== undefined && config !== null && (typeof config !== 'object' || Array.isArray(config)))
+    return invalid('expected a config object')
+  const {
+    encoding = 'base64',
+    filters,
+    dataSlice,
+    withContext,
+    minContextSlot
+  } = (config ?? {}) as Record<string, unknown>
+  if (!(ACCOUNT_ENCODINGS as readonly unknown[]).includes(encoding))
+    return invalid(`unknown variant, expected one of ${ACCOUNT_ENCODINGS.join(', ')}`)
+  const slice = sliceOf(dataSlice)
+  if (slice === undefined) return invalid('dataSlice must have offset and length')
+  try {
+    const list = filters === undefined || filters === null ? [] : filtersOf(JSON.stringify(filters))
+    checkFilters(list)
+    return {
+      filters: list,
+      form: { encoding: encoding as AccountEncoding, slice },
+      withContext: withContext === true,
+      minContextSlot: typeof minContextSlot === 'number' ? minContextSlot : 0
+    }
+  } catch (error) {
+    if (!(error instanceof FilterFault)) throw error
+    return invalid(`filters ${error.message}`)
+  }
+}
+
+function sliceOf(value: unknown): AccountForm['slice'] | undefined {
+  if (value === undefined || value === null) return null
+  const { offset, length } = value as { offset?: unknown; length?: unknown }
+  const isSize = (each: unknown): each is number =>
+    typeof each === 'number' && Number.isInteger(each) && each >= 0 && each <= DATA_BYTES_MAX
+  return isSize(offset) && isSize(length) ? { offset, length } : undefined
+}
+
+function addressOf(base58: string): Uint8Array | null {
+  try {
+    return pubkeyFromBase58(base58)
+  } catch {
+    return null
+  }
+}
+
+const invalid = (message: string): { readonly refusal: Refusal } => ({
+  refusal: { status: 200, error: { code: -32602, message: `Invalid params: ${message}` } }
+})
+
+const NOT_WHITELISTED = (program: string): MirroredAnswer => ({
+  refusal: {
+    status: 403,
+    error: {
+      code: -32010,
+      message: `${program} excluded from account secondary indexes; this RPC method unavailable for key`,
+      data: { program, see: '/v1/programs/{programId}/accounts' }
+    }
+  }
+})
+
+const TOO_LONG_FOR_BASE58 = invalid(
+  'Encoded binary (base 58) data should be less than 128 bytes, please use Base64 encoding.'
+)

@@ -1,0 +1,139 @@
+import { elementsOf, membersOf, skipSpace } from './json-scan.ts'
+import type { RpcMethod, SlotPlace } from './methods.ts'
+
+/** A whole answer of a node: the raw value of `result` or `error`, and the few facts that decide what becomes of it. */
+export interface RawAnswer {
+  readonly kind: 'result' | 'error'
+  readonly bytes: Buffer
+  /** The code of an error; null for a result. */
+  readonly code: number | null
+  readonly slot: number | null
+  readonly isNull: boolean
+}
+
+/** The beginning of a long answer: where its value begins, and how it must end. */
+export interface LongHead {
+  readonly valueAt: number
+  readonly slot: number | null
+  /** Whether the id stood before the value, so that it need not follow. */
+  readonly hadId: boolean
+}
+
+/** Bytes of an answer at most between the value's last byte and the end. */
+export const TAIL_BYTES = 256
+
+/** Reads the answer to the request with our id. Null for anything that is not such an answer. */
+export function readAnswer(bytes: Buffer, id: number, method: Pick<RpcMethod, 'slot'>): RawAnswer | null {
+  return isJson(bytes)
+    ? answerAt(bytes, skipSpace(bytes, 0), (found) => (found === id ? method : undefined))
+    : null
+}
+
+/**
+ * Reads the answers to a batch whose requests have the ids from `first` on, in the order of the requests; null for each
+ * that is missing. A node that refused the batch as a whole gives null. Of a long body the values are not parsed.
+ */
+export function readAnswers(
+  bytes: Buffer,
+  first: number,
+  methods: readonly Pick<RpcMethod, 'slot'>[]
+): (RawAnswer | null)[] | null {
+  if (bytes.length <= CHECKED_BYTES_MAX && !isJson(bytes)) return null
+  const starts = elementsOf(bytes, skipSpace(bytes, 0))
+  if (starts === null) return null
+  const answers = methods.map((): RawAnswer | null => null)
+  for (const at of starts) {
+    let index = -1
+    const answer = answerAt(bytes, at, (id) => methods[(index = id - first)])
+    if (answer !== null && index >= 0) answers[index] = answer
+  }
+  return answers
+}
+
+/**
+ * Reads the beginning of an answer that is too long to be parsed. Null where it is no answer to our id, or an error: no node
+ * gives one as long.
+ */
+export function readLongHead(bytes: Buffer, id: number, method: Pick<RpcMethod, 'slot'>): LongHead | null {
+  const text = bytes.toString('latin1', 0, HEAD_BYTES)
+  const found = HEAD.exec(text)
+  if (found === null) return null
+  const [head, ids = ''] = found
+  const said = /"id"\s*:\s*(\d+)/.exec(ids)?.[1]
+  if (said !== undefined && Number(said) !== id) return null
+  return {
+    valueAt: head.length,
+    slot: slotOf(bytes.subarray(head.length), method.slot),
+    hadId: said !== undefined
+  }
+}
+
+/**
+ * Returns how many bytes of a long answer's last bytes stand after its value. Null where the answer does not end as an answer
+ * to our id does: it was cut off.
+ */
+export function lengthAfterValue(tail: Buffer, id: number, hadId: boolean): number | null {
+  const found = TAIL.exec(tail.toString('latin1'))
+  if (found === null) return null
+  const [text, members = ''] = found
+  const said = /"id"\s*:\s*(\d+)/.exec(members)?.[1]
+  if (said === undefined ? !hadId : Number(said) !== id) return null
+  return text.length
+}
+
+const HEAD = /^\s*\{((?:\s*"(?:jsonrpc|id)"\s*:\s*(?:"2\.0"|\d+)\s*,)*)\s*"result"\s*:\s*/
+const TAIL = /((?:,\s*"(?:jsonrpc|id)"\s*:\s*(?:"2\.0"|\d+)\s*)*)\}\s*$/
+/** Where results say their slot. Both stand among the first members, as every node writes them. */
+const SLOTS = {
+  context: /^\{\s*"context"\s*:\s*\{[^{}]*?"slot"\s*:\s*(\d+)/,
+  absoluteSlot: /"absoluteSlot"\s*:\s*(\d+)/
+} as const
+/** Bytes in which the head of an answer, and the slot of a result, are looked for. */
+const HEAD_BYTES = 1024
+/** Bytes up to which the JSON of an answer is checked. Chosen: 64 KiB take 0.2 ms. */
+export const CHECKED_BYTES_MAX = 64 * 1024
+
+function isJson(bytes: Buffer): boolean {
+  try {
+    JSON.parse(bytes.toString('utf8'))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Reads the answer at a place; `methodOf` returns the method of the request with an id, if there is one. */
+function answerAt(
+  bytes: Buffer,
+  at: number,
+  methodOf: (id: number) => Pick<RpcMethod, 'slot'> | undefined
+): RawAnswer | null {
+  const members = new Map(membersOf(bytes, at)?.map(({ key, from, to }) => [key, bytes.subarray(from, to)]))
+  const method = methodOf(Number(members.get('id')?.toString('latin1') ?? Number.NaN))
+  if (method === undefined) return null
+  const error = members.get('error')
+  const code = error === undefined ? null : codeOf(error)
+  if (code !== null) return { kind: 'error', bytes: error!, code, slot: null, isNull: false }
+  const result = members.get('result')
+  if (result === undefined) return null
+  const isNull = result.length === 4 && result.toString('latin1') === 'null'
+  return { kind: 'result', bytes: result, code: null, slot: slotOf(result, method.slot), isNull }
+}
+
+/** The code of an error; null for a value that is none, such as the `null` beside a result. */
+function codeOf(error: Buffer): number | null {
+  try {
+    const { code } = JSON.parse(error.toString('utf8')) as { code?: unknown }
+    return typeof code === 'number' ? code : null
+  } catch {
+    return null
+  }
+}
+
+function slotOf(result: Buffer, place: SlotPlace): number | null {
+  if (place === 'none') return null
+  const text = result.toString('latin1', 0, HEAD_BYTES)
+  const found = place === 'result' ? /^(\d+)$/.exec(text) : SLOTS[place].exec(text)
+  const slot = Number(found?.[1] ?? Number.NaN)
+  return Number.isSafeInteger(slot) ? slot : null
+}

@@ -1,0 +1,69 @@
+import { errorText, ANSWER_BYTES_MAX, type RpcError } from './rpc-error.ts'
+import type { UpstreamAnswer } from './upstreams.ts'
+
+/** Puts a value that a node gave between the members that JSON-RPC wants around it, with the id as the client wrote it. */
+export function wrapped(answer: UpstreamAnswer, id: string): Buffer | AsyncIterable<Buffer> {
+  const [head, tail] = around(answer.kind, id)
+  if (answer.rest === null) return Buffer.concat([head, answer.bytes, tail])
+  return pieces([head, answer.bytes], answer.rest, tail)
+}
+
+/** Returns the response with an error that was made here. */
+export const errorBody = (error: RpcError, id: string): Buffer => Buffer.from(errorText(error, id))
+
+/** Returns the response with a result that was made here. `result` is its JSON text. */
+export const resultBody = (result: string, id: string): Buffer =>
+  Buffer.from(`{"jsonrpc":"2.0","result":${result},"id":${id}}`)
+
+/** Joins the responses of a batch. */
+export function batchBody(elements: readonly Buffer[]): Buffer {
+  const parts: Buffer[] = [OPEN]
+  for (const [at, each] of elements.entries()) {
+    if (at > 0) parts.push(COMMA)
+    parts.push(each)
+  }
+  parts.push(CLOSE)
+  return Buffer.concat(parts)
+}
+
+/**
+ * Reads a body whole. Null once it has more than `bytesMax`; throws where it breaks off.
+ */
+export async function whole(
+  body: Buffer | AsyncIterable<Buffer>,
+  bytesMax = ANSWER_BYTES_MAX
+): Promise<Buffer | null> {
+  if (Buffer.isBuffer(body)) return body.length > bytesMax ? null : body
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of body) {
+    size += chunk.length
+    if (size > bytesMax) return null
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+const OPEN = Buffer.from('[')
+const COMMA = Buffer.from(',')
+const CLOSE = Buffer.from(']')
+
+const HEADS = {
+  result: Buffer.from('{"jsonrpc":"2.0","result":'),
+  error: Buffer.from('{"jsonrpc":"2.0","error":')
+} as const
+
+const around = (kind: UpstreamAnswer['kind'], id: string): readonly [Buffer, Buffer] => [
+  HEADS[kind],
+  Buffer.from(`,"id":${id}}`)
+]
+
+async function* pieces(
+  first: readonly Buffer[],
+  rest: AsyncIterable<Buffer>,
+  tail: Buffer
+): AsyncGenerator<Buffer> {
+  for (const each of first) if (each.length > 0) yield each
+  yield* rest
+  yield tail
+}

@@ -1,0 +1,205 @@
+import type { Clock } from '../ports.ts'
+import type { ReplyFacts, RpcGateway, RpcReply, RpcRequestContext } from './gateway.ts'
+import type { RpcMethod, MethodTable } from './methods.ts'
+import { batchBody, errorBody, resultBody, whole, wrapped } from './reply-body.ts'
+import { termsOf, type ParsedRequest, type RequestElement, type RequestedCall } from './requests.ts'
+import {
+  ANSWER_BYTES_MAX,
+  ANSWER_TOO_LARGE,
+  METHOD_NOT_FOUND,
+  methodRejected,
+  NOT_PROCESSED,
+  scopeMissing,
+  upstreamDown,
+  type Refusal
+} from './rpc-error.ts'
+import type { SharedAnswer, SharedReads } from './shared-reads.ts'
+import type { SlotFloors } from './slot-floors.ts'
+import { AnswerTooLarge, NoUpstream, type UpstreamCall } from './upstreams.ts'
+import type { MirroredAnswer } from './mirrored-accounts.ts'
+import type { SendOutcome } from './tracked-sends.ts'
+
+export interface GatewayDeps {
+  readonly methods: MethodTable
+  readonly reads: SharedReads
+  readonly floors: SlotFloors
+  readonly accounts: {
+    answer(params: unknown, signal: AbortSignal): Promise<MirroredAnswer>
+  }
+  /** Null in a process that tracks no transactions. */
+  readonly sends: {
+    send(tenant: string, params: unknown, signal: AbortSignal): Promise<SendOutcome>
+  } | null
+  readonly clock: Pick<Clock, 'now'>
+  /** Called for each element with its method, and what became of it. */
+  readonly count?: (method: string, outcome: 'result' | 'error' | 'rejected' | 'down') => void
+}
+
+/** The genesis of mainnet-beta, which identifies the cluster (spec, JSON-RPC, rule 3). */
+export const MAINNET_GENESIS = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d'
+
+/** An element with its answer: bytes to come, or what a node is to be asked. */
+type Plan =
+  | { readonly kind: 'refused'; readonly refusal: Refusal; readonly id: string | null }
+  | { readonly kind: 'here'; readonly call: RequestedCall; readonly method: RpcMethod }
+  | { readonly kind: 'node'; readonly call: RequestedCall; readonly upstream: UpstreamCall }
+
+/** The answer to an element. */
+interface ElementAnswer {
+  readonly status: number
+  readonly body: Buffer | AsyncIterable<Buffer>
+  readonly facts: ReplyFacts
+}
+
+const LOCAL: ReplyFacts = { cache: 'local', ageMs: null, slot: null }
+const NO_FACTS: ReplyFacts = { cache: null, ageMs: null, slot: null }
+
+/** Answers JSON-RPC requests: here what concerns the service, by the nodes the rest. */
+export class Gateway implements RpcGateway {
+  readonly #deps: GatewayDeps
+
+  constructor(deps: GatewayDeps) {
+    this.#deps = deps
+  }
+
+  async answer(request: ParsedRequest, context: RpcRequestContext): Promise<RpcReply> {
+    if (request.kind === 'refused') {
+      const { status, error } = request.refusal
+      return { status, body: errorBody(error, 'null'), facts: LOCAL }
+    }
+    if (request.kind === 'batch') return this.#batch(request.elements, context)
+    const plan = this.#plan(request.element, context)
+    const { status, body, facts } = await this.#single(plan, context)
+    if (request.element.kind === 'call' && request.element.id === null) {
+      // A refused notification keeps its status, so that a client that sends no id hears of it.
+      await leave(body)
+      return { status: status === 200 ? 204 : status, body: null, facts }
+    }
+    return { status, body, facts }
+  }
+
+  async #batch(elements: readonly RequestElement[], context: RpcRequestContext): Promise<RpcReply> {
+    const plans = elements.map((element) => this.#plan(element, context))
+    const answers: ElementAnswer[] = []
+    const asked = plans.flatMap((plan, at) =>
+      plan.kind === 'node' && plan.upstream.method.isIdempotent ? [{ at, upstream: plan.upstream }] : []
+    )
+    const others = Promise.all(
+      plans.map(async (plan, at) => {
+        if (plan.kind === 'node' && plan.upstream.method.isIdempotent) return
+        answers[at] = await this.#single(plan, context)
+      })
+    )
+    const reads = await this.#deps.reads.readAll(
+      asked.map(({ upstream }) => upstream),
+      context.signal
+    )
+    await others
+    for (const [index, { at, upstream }] of asked.entries()) {
+      const plan = plans[at] as Extract<Plan, { kind: 'node' }>
+      const read = reads[index]!
+      answers[at] = this.#fromNode(plan.call, upstream, read, context)
+    }
+    const bodies: Buffer[] = []
+    let left = ANSWER_BYTES_MAX
+    for (const [at, { body }] of answers.entries()) {
+      const element = elements[at]!
+      if (element.kind === 'call' && element.id === null) {
+        await leave(body)
+        continue
+      }
+      const id = element.id ?? 'null'
+      const bytes = await whole(body, left).catch(() => errorBody(upstreamDown().error, id))
+      const sent = bytes ?? errorBody(ANSWER_TOO_LARGE.error, id)
+      left -= sent.length
+      bodies.push(sent)
+    }
+    const isRejected = answers.every(({ status }) => status === 403)
+    const status = isRejected ? 403 : 200
+    if (bodies.length === 0) return { status: isRejected ? 403 : 204, body: null, facts: NO_FACTS }
+    return { status, body: batchBody(bodies), facts: NO_FACTS }
+  }
+
+  /** Decides who answers an element. */
+  #plan(element: RequestElement, { caller }: RpcRequestContext): Plan {
+    if (element.kind === 'invalid') return { kind: 'refused', refusal: element.refusal, id: element.id }
+    const { id } = element
+    const found = this.#deps.methods.find(element.method)
+    if (found.kind === 'unknown') return { kind: 'refused', refusal: METHOD_NOT_FOUND, id }
+    if (found.kind === 'rejected')
+      return { kind: 'refused', refusal: methodRejected(element.method, found.see), id }
+    const { method } = found
+    if (!caller.scopes.includes(method.scope))
+      return { kind: 'refused', refusal: scopeMissing(method.scope), id }
+    const { commitment, minContextSlot } = termsOf(method, element.paramsValue)
+    if (method.refusesProcessed && commitment === 'processed')
+      return { kind: 'refused', refusal: NOT_PROCESSED, id }
+    if (method.isLocal) return { kind: 'here', call: element, method }
+    const floor =
+      method.slot === 'none' && method.cache !== 'by-slot'
+        ? 0
+        : this.#deps.floors.of(caller.keyId, commitment)
+    const upstream = { method, params: element.params, commitment, minSlot: Math.max(minContextSlot, floor) }
+    return { kind: 'node', call: element, upstream }
+  }
+
+  async #single(plan: Plan, context: RpcRequestContext): Promise<ElementAnswer> {
+    if (plan.kind === 'refused') return this.#refused(plan.refusal, plan.id, 'rejected')
+    if (plan.kind === 'here') return this.#here(plan.call, plan.method, context)
+    const { call, upstream } = plan
+    const { sends, reads } = this.#deps
+    if (call.method === 'sendTransaction' && context.tracks && sends !== null) {
+      const needed = 'tx:send'
+      if (!context.caller.scopes.includes(needed))
+        return this.#refused(scopeMissing(needed), call.id, 'rejected')
+      const sent = await sends.send(context.caller.tenant, call.paramsValue, context.signal)
+      if ('error' in sent) return this.#refused({ status: 200, error: sent.error }, call.id, 'error')
+      return this.#made(call, resultBody(sent.result, call.id ?? 'null'), LOCAL)
+    }
+    try {
+      return this.#fromNode(call, upstream, await reads.read(upstream, context.signal), context)
+    } catch (error) {
+      if (error instanceof NoUpstream || error instanceof AnswerTooLarge)
+        return this.#fromNode(call, upstream, error, context)
+      throw error
+    }
+  }
+
+  async #here(call: RequestedCall, method: RpcMethod, context: RpcRequestContext): Promise<ElementAnswer> {
+    const id = call.id ?? 'null'
+    if (method.name === 'getGenesisHash')
+      return this.#made(call, resultBody(`"${MAINNET_GENESIS}"`, id), LOCAL)
+    const made = await this.#deps.accounts.answer(call.paramsValue, context.signal)
+    if ('refusal' in made) return this.#refused(made.refusal, call.id, 'error')
+    return this.#made(call, resultBody(made.result, id), { ...LOCAL, slot: made.slot })
+  }
+
+  #fromNode(
+    call: RequestedCall,
+    upstream: UpstreamCall,
+    read: SharedAnswer | NoUpstream | AnswerTooLarge,
+    { caller }: RpcRequestContext
+  ): ElementAnswer {
+    if (read instanceof NoUpstream) return this.#refused(upstreamDown(read.message), call.id, 'down')
+    if (read instanceof AnswerTooLarge) return this.#refused(ANSWER_TOO_LARGE, call.id, 'error')
+    const { answer, facts } = read
+    this.#deps.count?.(call.method, answer.kind)
+    if (answer.slot !== null) this.#deps.floors.saw(caller.keyId, upstream.commitment, answer.slot)
+    return { status: 200, body: wrapped(answer, call.id ?? 'null'), facts }
+  }
+
+  #made(call: RequestedCall, body: Buffer, facts: ReplyFacts): ElementAnswer {
+    this.#deps.count?.(call.method, 'result')
+    return { status: 200, body, facts }
+  }
+
+  #refused(refusal: Refusal, id: string | null, outcome: 'error' | 'rejected' | 'down'): ElementAnswer {
+    this.#deps.count?.('refused', outcome)
+    return { status: refusal.status, body: errorBody(refusal.error, id ?? 'null'), facts: LOCAL }
+  }
+}
+
+/** Gives up a body that nobody reads. */
+async function leave(body: Buffer | AsyncIterable<Buffer>): Promise<void> {
+  if (!Buffer.isBuffer(body)) await body[Symbol.asyncIterator]().return?.()
+}

@@ -1,0 +1,155 @@
+import type { Clock } from '../ports.ts'
+import { callKey, type AnswerCache } from './answer-cache.ts'
+import type { ReplyFacts } from './gateway.ts'
+import type { AnswerTooLarge, NoUpstream, RpcUpstreams, UpstreamAnswer, UpstreamCall } from './upstreams.ts'
+
+/** An answer, and where it came from. */
+export interface SharedAnswer {
+  readonly answer: UpstreamAnswer
+  readonly facts: ReplyFacts
+}
+
+/** A request in flight, and how many wait for it. */
+interface Joined {
+  readonly answer: Promise<UpstreamAnswer>
+  readonly end: AbortController
+  readonly minSlot: number
+  waiting: number
+}
+
+export interface ReadCounts {
+  hits: number
+  joined: number
+  misses: number
+}
+
+/** Reads of nodes that clients share: equal ones in flight are one request, and answers are kept as their method allows. */
+export class SharedReads {
+  readonly #upstreams: RpcUpstreams
+  readonly #cache: AnswerCache
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #inFlight = new Map<string, Joined>()
+  readonly counts: ReadCounts = { hits: 0, joined: 0, misses: 0 }
+
+  constructor(upstreams: RpcUpstreams, cache: AnswerCache, clock: Pick<Clock, 'now'>) {
+    this.#upstreams = upstreams
+    this.#cache = cache
+    this.#clock = clock
+  }
+
+  /** Returns a kept answer; undefined without one. */
+  kept(call: UpstreamCall, key = callKey(call)): SharedAnswer | undefined {
+    const { method, commitment } = call
+    if (method.cache === 'none') return undefined
+    const kept = this.#cache.get(key, call, this.#upstreams.newest(commitment))
+    if (kept === undefined) return undefined
+    this.counts.hits++
+    const { bytes, slot, node, atMs } = kept
+    return {
+      answer: { kind: 'result', bytes, rest: null, code: null, slot, node },
+      facts: { cache: 'hit', ageMs: Math.max(0, this.#clock.now() - atMs), slot }
+    }
+  }
+
+  /** Returns the answer to a read: a kept one, that of an equal read in flight, or a node's. Rejects like `request`. */
+  async read(call: UpstreamCall, signal: AbortSignal): Promise<SharedAnswer> {
+    const key = callKey(call)
+    const kept = this.kept(call, key)
+    if (kept !== undefined) return kept
+    const joined = call.method.isIdempotent ? this.#inFlight.get(key) : undefined
+    if (joined !== undefined) {
+      const answer = await this.#wait(joined, signal)
+      // A long answer has one reader. One of an older slot than this client has seen is not for it.
+      const isOld = (answer.slot ?? joined.minSlot) < call.minSlot
+      if (answer.rest === null && !isOld) {
+        this.counts.joined++
+        return { answer, facts: { cache: 'joined', ageMs: null, slot: answer.slot } }
+      }
+    }
+    return this.#ask(call, key, signal)
+  }
+
+  /** Reads several; those that are not kept go up together. */
+  async readAll(
+    calls: readonly UpstreamCall[],
+    signal: AbortSignal
+  ): Promise<readonly (SharedAnswer | NoUpstream | AnswerTooLarge)[]> {
+    const results = calls.map((call) => this.kept(call))
+    const open = calls.flatMap((call, at) => (results[at] === undefined ? [{ call, at }] : []))
+    if (open.length === 0) return results as SharedAnswer[]
+    // Equal reads of one batch are one element of what goes up.
+    const byKey = Map.groupBy(open, ({ call }) => callKey(call))
+    const groups = [...byKey].map(([key, same]) => ({
+      key,
+      same,
+      call: strictest(same.map(({ call }) => call))
+    }))
+    const before = groups.map(({ call }) => this.#upstreams.newest(call.commitment))
+    const answers = await this.#upstreams.requestAll(
+      groups.map(({ call }) => call),
+      signal
+    )
+    const all: (SharedAnswer | NoUpstream | AnswerTooLarge | undefined)[] = results
+    for (const [index, { key, same, call }] of groups.entries()) {
+      const answer = answers[index]!
+      if (answer instanceof Error) for (const { at } of same) all[at] = answer
+      else {
+        if (answer.rest === null) this.#keep(key, call, answer, before[index]!)
+        this.counts.misses++
+        this.counts.joined += same.length - 1
+        for (const { at } of same)
+          all[at] = { answer, facts: { cache: 'miss', ageMs: null, slot: answer.slot } }
+      }
+    }
+    return all as (SharedAnswer | NoUpstream | AnswerTooLarge)[]
+  }
+
+  get inFlight(): number {
+    return this.#inFlight.size
+  }
+
+  async #ask(call: UpstreamCall, key: string, signal: AbortSignal): Promise<SharedAnswer> {
+    this.counts.misses++
+    const before = this.#upstreams.newest(call.commitment)
+    if (!call.method.isIdempotent) return missOf(await this.#upstreams.request(call, signal))
+    const end = new AbortController()
+    const asked = this.#upstreams.request(call, end.signal)
+    const joined: Joined = { answer: asked, end, minSlot: call.minSlot, waiting: 0 }
+    // A second one, for a reader of a newer slot, is joined by those after it.
+    this.#inFlight.set(key, joined)
+    const settled = (): void => {
+      if (this.#inFlight.get(key) === joined) this.#inFlight.delete(key)
+    }
+    asked.then(settled, settled)
+    const answer = await this.#wait(joined, signal)
+    if (answer.rest === null) this.#keep(key, call, answer, before)
+    return missOf(answer)
+  }
+
+  /** Waits for a request in flight. It ends once nobody waits for it. */
+  #wait(joined: Joined, signal: AbortSignal): Promise<UpstreamAnswer> {
+    joined.waiting++
+    return new Promise<UpstreamAnswer>((resolve, reject) => {
+      const leave = (): void => {
+        if (--joined.waiting === 0) joined.end.abort(signal.reason)
+        reject(signal.reason as Error)
+      }
+      if (signal.aborted) return leave()
+      signal.addEventListener('abort', leave, { once: true })
+      const settled = (): void => signal.removeEventListener('abort', leave)
+      joined.answer.finally(settled).then(resolve, reject)
+    })
+  }
+
+  #keep(key: string, call: UpstreamCall, answer: UpstreamAnswer, before: number | null): void {
+    this.#cache.keep(key, call, answer, before, this.#upstreams.newest('finalized'))
+  }
+}
+
+const missOf = (answer: UpstreamAnswer): SharedAnswer => ({
+  answer,
+  facts: { cache: 'miss', ageMs: null, slot: answer.slot }
+})
+
+const strictest = (calls: readonly UpstreamCall[]): UpstreamCall =>
+  calls.reduce((strict, call) => (call.minSlot > strict.minSlot ? call : strict))

@@ -1,0 +1,56 @@
+import { Counter, Gauge, type Registry } from 'prom-client'
+
+/** Counts of the JSON-RPC side since the process started, read when metrics are collected. */
+export interface RpcCounts {
+  readonly reads: { readonly hits: number; readonly joined: number; readonly misses: number }
+  readonly nodes: { readonly requests: number; readonly failovers: number; readonly hedges: number }
+  readonly falseSlots: number
+  readonly cacheBytes: number
+}
+
+/** Metrics of JSON-RPC. */
+export interface RpcMetrics {
+  readonly elements: Counter<'method' | 'outcome'>
+  /** Sets what the gauges show; null while this process serves no JSON-RPC. */
+  show(counts: (() => RpcCounts) | null): void
+}
+
+export function rpcMetrics(registry: Registry): RpcMetrics {
+  const registers = [registry]
+  let shown: (() => RpcCounts) | null = null
+  new Gauge({
+    name: 'millrace_rpc_reads',
+    help: 'JSON-RPC reads since the unit started: answered from the cache, shared with one in flight, or asked of a node',
+    labelNames: ['from'],
+    registers,
+    collect() {
+      const { hits = 0, joined = 0, misses = 0 } = shown?.().reads ?? {}
+      this.set({ from: 'cache' }, hits)
+      this.set({ from: 'joined' }, joined)
+      this.set({ from: 'node' }, misses)
+    }
+  })
+  new Gauge({
+    name: 'millrace_rpc_upstream',
+    help: 'Requests to nodes since the unit started: all, those to another node after a fault or an absent block, second ones beside a slow one, and slots that were not believed',
+    labelNames: ['what'],
+    registers,
+    collect() {
+      const counts = shown?.()
+      const { requests = 0, failovers = 0, hedges = 0 } = counts?.nodes ?? {}
+      this.set({ what: 'requests' }, requests)
+      this.set({ what: 'failovers' }, failovers)
+      this.set({ what: 'hedges' }, hedges)
+      this.set({ what: 'false_slots' }, counts?.falseSlots ?? 0)
+    }
+  })
+  return {
+    elements: new Counter({
+      name: 'millrace_rpc_elements_total',
+      help: 'JSON-RPC requests, by method and outcome; an element of a batch is one',
+      labelNames: ['method', 'outcome'],
+      registers
+    }),
+    show: (counts) => void (shown = counts)
+  }
+}

@@ -1,0 +1,56 @@
+import type { RpcParts } from '../../src/http/deps.ts'
+import { AnswerCache } from '../../src/rpc/answer-cache.ts'
+import { MethodTable } from '../../src/rpc/methods.ts'
+import { Gateway } from '../../src/rpc/rpc-gateway.ts'
+import { SharedReads } from '../../src/rpc/shared-reads.ts'
+import { SlotFloors } from '../../src/rpc/slot-floors.ts'
+import type { RpcUpstreams, UpstreamAnswer, UpstreamCall } from '../../src/rpc/upstreams.ts'
+
+export const CLOCK = { now: () => 0 }
+
+/** A result of a fake node. */
+export const resultOf = (bytes: string, slot: number | null = null): UpstreamAnswer => ({
+  kind: 'result',
+  bytes: Buffer.from(bytes),
+  rest: null,
+  code: null,
+  slot,
+  node: 'fake'
+})
+
+/** Nodes that answer each call by a function. */
+export function fakeUpstreams(
+  answer: (call: UpstreamCall) => UpstreamAnswer | Promise<UpstreamAnswer> = () => resultOf('1')
+): RpcUpstreams & { readonly calls: UpstreamCall[] } {
+  const calls: UpstreamCall[] = []
+  const request = async (call: UpstreamCall): Promise<UpstreamAnswer> => {
+    calls.push(call)
+    return answer(call)
+  }
+  return {
+    calls,
+    inOrder: () => [],
+    newest: () => 1,
+    sawSlot: () => undefined,
+    onChange: () => () => undefined,
+    request,
+    requestAll: (all) => Promise.all(all.map(request))
+  }
+}
+
+/** The JSON-RPC side over fake nodes, which answer every read with 1. */
+export function fakeRpc(
+  upstreams: RpcUpstreams = fakeUpstreams(),
+  allowed: readonly string[] = []
+): RpcParts {
+  const methods = new MethodTable(allowed)
+  const gateway = new Gateway({
+    methods,
+    reads: new SharedReads(upstreams, new AnswerCache(2 ** 20, CLOCK), CLOCK),
+    floors: new SlotFloors(),
+    accounts: { answer: async () => ({ result: '[]', slot: 1 }) },
+    sends: { send: async () => ({ result: '"signature"' }) },
+    clock: CLOCK
+  })
+  return { gateway, methods }
+}
