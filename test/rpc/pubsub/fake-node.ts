@@ -21,7 +21,7 @@ export class FakeNode {
   /** Every request, in the order of arrival. */
   readonly requests: Request[] = []
   /** Returns the JSON of an error for a request that the node refuses; `silent` gives no answer. */
-  answers: (request: Request) => string | 'silent' | null = () => null
+  answers: (request: Request) => string | null = () => null
   /** Sends something before the answer to a subscription. */
   beforeAnswer: (id: number, socket: WebSocket) => void = () => undefined
   readonly url: string

@@ -21,7 +21,7 @@ t.test('a killed node: the account is read again at the next node, and sent if i
   a.close()
   await until(() => client.notified.length === 2)
   t.equal(b.of('account').length, 1, 'it is subscribed at the other node')
-  t.same(client.notified[1]!.params, { result: JSON.parse(account(1_010, 9)), subscription: id })
+  t.same(client.notified[1]!.params, { result: JSON.parse(account(1_010, 9)) as unknown, subscription: id })
   t.match(world.upstreams.calls, [
     { method: { name: 'getAccountInfo' }, minSlot: 1_001, commitment: 'confirmed' }
   ])

@@ -106,7 +106,7 @@ t.test(
       t.equal((await connect(urlFor(key))).status, 101)
     t.equal((await connect(urlFor(key))).status, 429, 'one more than twenty')
     const closed = once(socket, 'close')
-    const id = app.keys.find(key, { remoteAddress: '127.0.0.1' } as never)!.keyId
+    const id = app.keys.find(key, { remoteAddress: '127.0.0.1' })!.keyId
     await app.keys.revoke(id, app.nowMs)
     const [code, reason] = (await closed) as [number, Buffer]
     t.same([code, reason.toString()], [4401, 'this API key is revoked'])
