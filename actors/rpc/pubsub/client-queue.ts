@@ -52,14 +52,14 @@ export class ClientQueues {
 }
 
 /**
- * What a client still has to get: answers and notifications in order. Nothing is ever left out: a client that reads too slowly is
+ * Answers and notifications that a client still has to get, in order. Nothing is ever left out: a client that reads too slowly is
  * closed.
  */
 export class ClientQueue {
   readonly #pipe: Pipe
   readonly #all: ClientQueues
   readonly #overflowed: () => void
-  /** What came in this turn. */
+  /** Frames of this turn. */
   #turn: Owed[] = []
   #owed: Owed[] = []
   #next = 0

@@ -136,7 +136,7 @@ async function foundIn(
     const found = accountIn(result)
     if (found === null || found.slot < subscription.lastSlot) return undefined
     if (found.value !== null) return { slot: found.slot, value: found.value }
-    // Of an account that was never seen, nothing is known to have changed.
+    // An account that was never seen may not have been there before either.
     return subscription.hasValue ? { slot: found.slot, value: closedAccount(subscription.request) } : null
   } catch {
     return undefined

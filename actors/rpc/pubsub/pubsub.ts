@@ -17,7 +17,7 @@ export interface PubsubDeps extends Ports, Pick<PubsubLinksDeps, 'urls' | 'logge
   readonly metrics: PubsubMetrics
 }
 
-/** What the process takes from the HTTP half of the RPC URL. */
+/** Parts of the RPC URL that HTTP and sockets share. */
 export interface RpcParts {
   readonly gateway: RpcGateway
   readonly upstreams: RpcUpstreams

@@ -10,7 +10,13 @@ import type { NodeNotification } from '../../../src/rpc/pubsub/node-message.ts'
 import { rawMember } from '../../../src/rpc/pubsub/raw-json.ts'
 import { SharedNotification } from '../../../src/rpc/pubsub/shared-notification.ts'
 import type { SubscriptionKind, SubscriptionRequest } from '../../../src/rpc/pubsub/subscription-request.ts'
-import type { PubsubLink } from './pubsub-link.ts'
+
+/** A connection to a node, as a subscription on it sees it. */
+export interface SubscriptionLink {
+  readonly address: { readonly name: string }
+  add(subscription: SharedSubscription): void
+  remove(subscription: SharedSubscription): void
+}
 
 /** A client's subscription. No method may throw. */
 export interface Member {
@@ -28,7 +34,7 @@ export interface SharedSubscriptionEvents {
   waits(subscription: SharedSubscription): void
   /** A node has refused what no client has yet. Returns whether another node may be asked. */
   refused(subscription: SharedSubscription): boolean
-  /** What happened since its last notification is to be read. */
+  /** Changes since its last notification are to be read. */
   gap(subscription: SharedSubscription): void
   ended(subscription: SharedSubscription): void
   /** A node has it: nobody waits for it any more. */
@@ -55,12 +61,12 @@ export class SharedSubscription {
   /** Names of nodes that refuse it. */
   readonly refusedBy = new Set<string>()
   #machine = WAITING
-  #link: PubsubLink | null = null
+  #link: SubscriptionLink | null = null
   upstreamId: number | null = null
   #lastSlot = -1
   /** The hash of the last value of an account; null before the first. */
   #lastValue: string | null = null
-  /** What was sent of the last slot, for transactions and accounts of programs. */
+  /** Marks of the notifications of the last slot, for transactions and accounts of programs. */
   readonly #sent = new Set<string>()
   /** The last slot that was sent before the loss. */
   #slotOfLoss = -1
@@ -82,7 +88,7 @@ export class SharedSubscription {
     return this.#machine.status === 'done'
   }
 
-  get link(): PubsubLink | null {
+  get link(): SubscriptionLink | null {
     return this.#link
   }
 
@@ -125,7 +131,7 @@ export class SharedSubscription {
     if (this.#members.size === 0) this.#end()
   }
 
-  place(link: PubsubLink): void {
+  place(link: SubscriptionLink): void {
     this.#link = link
     this.#change({ type: 'placed' })
     link.add(this)

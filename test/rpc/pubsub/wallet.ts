@@ -13,7 +13,7 @@ import { kitSigner, kitTransfer } from '../../service/kit-transactions.ts'
 
 const SYSTEM = SystemProgram.programId
 
-/** What web3.js does with every subscription, unmodified: requests by HTTP at the node, subscriptions by the socket. */
+/** Uses every subscription of web3.js, unmodified: requests go to the node by HTTP, subscriptions to the socket. */
 export async function web3Session(t: Test, url: string, wsEndpoint: string): Promise<void> {
   const connection = new Connection(url, {
     commitment: 'confirmed',
@@ -63,7 +63,7 @@ export async function web3Session(t: Test, url: string, wsEndpoint: string): Pro
   closeConnection(connection)
 }
 
-/** What @solana/kit does with every subscription, unmodified. */
+/** Uses every subscription of @solana/kit, unmodified. */
 export async function kitSession(t: Test, url: string, wsUrl: string): Promise<void> {
   const rpc = createSolanaRpc(url)
   const subscriptions = createSolanaRpcSubscriptions(wsUrl)
