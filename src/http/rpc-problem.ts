@@ -6,6 +6,8 @@ import { problemOf, serviceErrorOf } from './problem.ts'
 /** Codes of errors that concern the request as such (spec choices, section 5); all others are −32603. */
 const CODES: Partial<Record<ErrorCode, number>> = {
   RATE_LIMITED: -32429,
+  UPSTREAM_ERROR: -32603,
+  UPSTREAM_TIMEOUT: -32603,
   SERVICE_DRAINING: -32603,
   SERVICE_FAILED: -32603,
   STORAGE_UNAVAILABLE: -32603,

@@ -105,7 +105,7 @@ export class AnswerCache {
 
 /** Returns the key of equal calls: the method, and the params without white space between their tokens. */
 export function callKey({ method, params }: Pick<UpstreamCall, 'method' | 'params'>): string {
-  const text = `${method.name} ${compact(params ?? '[]')}`
+  const text = `${method.name} ${compact(params ?? '')}`
   return text.length <= KEY_LENGTH_MAX ? text : `${method.name} ${hash('sha256', text, 'base64url')}`
 }
 

@@ -1,0 +1,251 @@
+import * as fc from 'fast-check'
+import t from 'tap'
+import { Caller } from '../../src/access/caller.ts'
+import type { KeyRow } from '../../storage/access-documents.ts'
+import type { RpcReply } from '../../src/rpc/gateway.ts'
+import { parseRequest } from '../../src/rpc/requests.ts'
+import { BODY_BYTES_MAX } from '../../src/rpc/rpc-error.ts'
+import { fakeRpc, fakeUpstreams, resultOf } from './fake-rpc.ts'
+
+export function callerWith(scopes: readonly string[], id = 'key'): Caller {
+  const row = { id, tenant: 'acme', scopes, ratePerMinute: null, allowedIps: [], corsOrigins: [] }
+  return new Caller(row as unknown as KeyRow, 600)
+}
+
+const CALLER = callerWith(['rpc:read', 'rpc:send'])
+/** Each read is answered with its own params. */
+const echo = () => fakeUpstreams(({ params }) => resultOf(params ?? '"none"'))
+
+async function answered(body: string | Buffer, caller = CALLER, parts = fakeRpc(echo())): Promise<RpcReply> {
+  const request = parseRequest(Buffer.from(body), 100)
+  const { signal } = new AbortController()
+  return parts.gateway.answer(request, { caller, batchMax: 100, tracks: false, signal })
+}
+
+const textOf = ({ body }: RpcReply): string | null =>
+  body === null ? null : (body as Buffer).toString('utf8')
+
+const INVALID = '{"code":-32600,"message":"Invalid request"}'
+const UNKNOWN = '{"code":-32601,"message":"Method not found"}'
+const NO_VERSION = '{"code":-32600,"message":"Unsupported JSON-RPC protocol version"}'
+const REJECTED =
+  '{"code":-32601,"message":"Method not available: use the Data API","data":{"method":"getVoteAccounts","see":"/docs"}}'
+
+/** What the model says of an element: its text, and its answer. Null for no answer. */
+interface Element {
+  readonly text: string
+  readonly answer: string | null
+  readonly isRejected: boolean
+}
+
+const IDS = [
+  '1',
+  '0',
+  '-7',
+  '1.50',
+  '12345678901234567890123',
+  '1e400',
+  '"a"',
+  '"\\u0041\\n"',
+  '""',
+  'null',
+  '"é😀"'
+]
+const BAD_IDS = ['true', '{}', '[]', '[1]', '{"id":1}']
+const PARAMS = [
+  '[]',
+  '[ "x" ,1.0]',
+  '{"a":[1,{"id":2}]}',
+  '["\\"id\\":9",{"commitment":"confirmed"}]',
+  '[[[]]]'
+]
+const space = fc.constantFrom('', ' ', '\n\t')
+
+const id = fc.constantFrom<string | null>(...IDS, null)
+const ok = (result: string, id: string): string => `{"jsonrpc":"2.0","result":${result},"id":${id}}`
+const bad = (error: string, id: string): string => `{"jsonrpc":"2.0","error":${error},"id":${id}}`
+
+/** Members of a request in a random order, with random white space. */
+const objectOf = (members: readonly (readonly [string, string])[]) =>
+  fc
+    .tuple(fc.shuffledSubarray([...members], { minLength: members.length }), space)
+    .map(
+      ([order, gap]) =>
+        `{${order.map(([key, value]) => `${gap}"${key}"${gap}:${gap}${value}`).join(',')}${gap}}`
+    )
+
+const withId = (id: string | null): [string, string][] => (id === null ? [] : [['id', id]])
+
+const read: fc.Arbitrary<Element> = fc
+  .tuple(
+    id,
+    fc.constantFrom<string | null>(...PARAMS, null),
+    fc.constantFrom('getSlot', 'getBalance', 'getVersion')
+  )
+  .chain(([id, params, method]) =>
+    objectOf([
+      ['jsonrpc', '"2.0"'],
+      ['method', `"${method}"`],
+      ...withId(id),
+      ...(params === null ? [] : [['params', params] as [string, string]])
+    ]).map((text) => ({ text, answer: id === null ? null : ok(params ?? '"none"', id), isRejected: false }))
+  )
+
+const refused = (method: string, error: string, isRejected: boolean): fc.Arbitrary<Element> =>
+  id.chain((id) =>
+    objectOf([['jsonrpc', '"2.0"'], ['method', method], ...withId(id)]).map((text) => ({
+      text,
+      answer: id === null ? null : bad(error, id),
+      isRejected
+    }))
+  )
+
+const malformed = (members: readonly [string, string][], error = INVALID): fc.Arbitrary<Element> =>
+  id.chain((id) =>
+    objectOf([...members, ...withId(id)]).map((text) => ({
+      text,
+      answer: bad(error, id ?? 'null'),
+      isRejected: false
+    }))
+  )
+
+const element = fc.oneof(
+  { weight: 4, arbitrary: read },
+  refused('"getVoteAccounts"', REJECTED, true),
+  refused('"getNothing"', UNKNOWN, false),
+  malformed([
+    ['jsonrpc', '"2.0"'],
+    ['method', '5']
+  ]),
+  malformed([
+    ['jsonrpc', '"2.0"'],
+    ['method', '"getSlot"'],
+    ['params', '"text"']
+  ]),
+  malformed([['method', '"getSlot"']], NO_VERSION),
+  malformed(
+    [
+      ['jsonrpc', '2.0'],
+      ['method', '"getSlot"']
+    ],
+    NO_VERSION
+  ),
+  fc.constantFrom(...BAD_IDS).map((id) => ({
+    text: `{"jsonrpc":"2.0","method":"getSlot","id":${id}}`,
+    answer: bad(INVALID, 'null'),
+    isRejected: false
+  })),
+  fc.constantFrom('[]', '[[]]', '1', '"x"', 'null', 'true').map((text) => ({
+    text,
+    answer: bad(INVALID, 'null'),
+    isRejected: false
+  })),
+  // The last of two members with one key counts, also where it is escaped.
+  fc.constantFrom(...IDS).map((id) => ({
+    text: `{"jsonrpc":"2.0","id":"first","method":"getSlot","\\u0069d":${id}}`,
+    answer: ok('"none"', id),
+    isRejected: false
+  }))
+)
+
+t.test('a batch of any elements is answered as the model says, in order, to the byte', async (t) => {
+  const seen = new Set<number>()
+  await fc.assert(
+    fc.asyncProperty(fc.array(element, { minLength: 1, maxLength: 12 }), space, async (elements, gap) => {
+      const body = `${gap}[${elements.map(({ text }) => text).join(`${gap},`)}]${gap}`
+      const reply = await answered(body)
+      const answers = elements.flatMap(({ answer }) => answer ?? [])
+      const expected = answers.length === 0 ? null : `[${answers.join(',')}]`
+      const isAllRejected = elements.every(({ isRejected }) => isRejected)
+      const status = isAllRejected ? 403 : expected === null ? 204 : 200
+      seen.add(status)
+      if (textOf(reply) !== expected || reply.status !== status)
+        throw new Error(`${body}\n${reply.status} ${textOf(reply)}\n${status} ${expected}`)
+    }),
+    { numRuns: 10_000 }
+  )
+  t.same([...seen].toSorted(), [200, 204, 403], 'every status came up')
+})
+
+t.test('a single request is answered as an element is, with its own status', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(
+      element.filter(({ text }) => !text.startsWith('[')),
+      async (one) => {
+        const reply = await answered(one.text)
+        const status = one.isRejected ? 403 : one.answer === null ? 200 : 200
+        if (textOf(reply) !== one.answer) throw new Error(`${one.text}\n${textOf(reply)}`)
+        if (one.answer !== null && reply.status !== status) throw new Error(`${one.text}: ${reply.status}`)
+      }
+    ),
+    { numRuns: 1_000 }
+  )
+  t.equal((await answered('{"jsonrpc":"2.0","method":"getSlot"}')).status, 204, 'a notification')
+})
+
+const NULL_ID = (error: string): string => `{"jsonrpc":"2.0","error":${error},"id":null}`
+
+t.test('a body that is no request is refused as a whole', async (t) => {
+  const PARSE = '{"code":-32700,"message":"Parse error"}'
+  const cases: readonly (readonly [string, string | Buffer, number, string])[] = [
+    ['empty', '', 200, PARSE],
+    ['not JSON', '{"jsonrpc"', 200, PARSE],
+    ['not UTF-8', Buffer.from([0x22, 0xff, 0x22]), 200, PARSE],
+    ['a byte order mark', Buffer.from('\ufeff[]'), 200, PARSE],
+    ['an empty array', '[]', 200, INVALID],
+    ['a number', '5', 200, INVALID],
+    [
+      'a batch of 101',
+      `[${Array.from({ length: 101 }, () => '1').join(',')}]`,
+      413,
+      '{"code":-32600,"message":"batch too large","data":{"limit":100}}'
+    ],
+    [
+      '256 KiB and a byte',
+      Buffer.alloc(BODY_BYTES_MAX + 1, ' '),
+      413,
+      '{"code":-32600,"message":"request body too large","data":{"limit":262144}}'
+    ]
+  ]
+  for (const [name, body, status, error] of cases) {
+    const reply = await answered(body)
+    t.equal(textOf(reply), NULL_ID(error), name)
+    t.equal(reply.status, status, name)
+  }
+  t.equal((await answered('['.repeat(100_000) + ']'.repeat(100_000))).status, 200, 'deep nesting is answered')
+})
+
+t.test('scopes: reads need rpc:read, sends rpc:send; tracked ones tx:send too', async (t) => {
+  const send = '{"jsonrpc":"2.0","id":1,"method":"sendTransaction","params":["x"]}'
+  const reader = callerWith(['rpc:read'])
+  const refusal = await answered(send, reader)
+  t.equal(refusal.status, 403)
+  t.match(textOf(refusal), /"code":-32600,"message":"this key lacks the scope rpc:send"/)
+  const mixed = await answered(`[${send},{"jsonrpc":"2.0","id":2,"method":"getSlot"}]`, reader)
+  t.equal(mixed.status, 200)
+  t.match(textOf(mixed), /rpc:send.*"result":"none","id":2/)
+  const { gateway } = fakeRpc(echo())
+  const tracked = { batchMax: 100, tracks: true, signal: new AbortController().signal }
+  const parsed = parseRequest(Buffer.from(send), 100)
+  t.match(textOf(await gateway.answer(parsed, { ...tracked, caller: CALLER })), /lacks the scope tx:send/)
+  const may = callerWith(['rpc:send', 'tx:send'])
+  t.match(textOf(await gateway.answer(parsed, { ...tracked, caller: may })), /"result":"signature"/)
+})
+
+t.test('methods: history refuses processed, and the operator may allow more', async (t) => {
+  const ask = (method: string, params: string) =>
+    `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`
+  for (const [method, params] of [
+    ['getBlock', '[1,{"commitment":"processed"}]'],
+    ['getBlocksWithLimit', '[1,2,{"commitment":"processed"}]'],
+    ['getTransaction', '["x",{"commitment":"processed"}]'],
+    ['getSignaturesForAddress', '["x",{"commitment":"processed"}]']
+  ] as const)
+    t.match(textOf(await answered(ask(method, params))), /-32602,"message":"Method does not support/, method)
+  t.match(textOf(await answered(ask('getIdentity', '[]'))), /-32601/)
+  const open = fakeRpc(echo(), ['getIdentity', 'getSupply'])
+  t.match(textOf(await answered(ask('getIdentity', '[7]'), CALLER, open)), /"result":\[7\]/)
+  t.equal((await answered(ask('getSupply', '[]'), CALLER, open)).status, 403, 'rejected all the same')
+  t.equal((await answered(ask('getInflationReward', '[]'))).status, 403, 'by its prefix')
+  t.match(textOf(await answered(ask('getGenesisHash', '[]'))), /5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d/)
+})

@@ -1,0 +1,121 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Test } from 'tap'
+
+type Request = { readonly id: number; readonly method: string; readonly params?: readonly unknown[] }
+type Fault =
+  | 'none'
+  | 'killed before headers'
+  | 'killed after headers'
+  | 'half the bytes'
+  | 'half the bytes, well framed'
+  | 'stalled'
+  | 'wrong JSON'
+  | '429'
+  | '500'
+  | 'slow'
+  | 'another id'
+  | 'no batches'
+
+/** A node over HTTP whose answers, slots and faults the test sets. Probes (`getLatestBlockhash`) are never faulty. */
+export class FakeRpcNode {
+  readonly #server: Server
+  url = ''
+  slot = 1_000
+  /** Added to the slot that `getSlot` claims, which its other answers do not bear out. */
+  lie = 0
+  genesis = 'G'
+  fault: Fault = 'none'
+  slowMs = 500
+  /** How often a fault was shown, and requests of clients by method. */
+  fired = 0
+  readonly asked: string[] = []
+  posts = 0
+  /** The answer to a request of a client: a result, or an error. */
+  answer: (request: Request) => { readonly result: unknown } | { readonly error: object } = ({ method }) => ({
+    result: method === 'getSlot' ? this.slot + this.lie : { context: { slot: this.slot }, value: this.url }
+  })
+
+  constructor() {
+    this.#server = createServer((request, response) => void this.#serve(request, response))
+  }
+
+  async listen(port = 0): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(port, '127.0.0.1', resolve))
+    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Request | Request[]
+    const list = [body].flat()
+    const isProbe = list.every(({ method }) => method === 'getLatestBlockhash' || method === 'getGenesisHash')
+    if (!isProbe) {
+      this.posts++
+      this.asked.push(...list.map(({ method }) => method))
+    }
+    const fault = isProbe ? 'none' : this.fault
+    const answers = list.map((each) => ({ jsonrpc: '2.0', ...this.#answerOf(each, fault), id: each.id }))
+    const text = JSON.stringify(Array.isArray(body) ? answers : answers[0])
+    if (fault !== 'none') this.fired++
+    await this.#send(response, text, fault, Array.isArray(body))
+  }
+
+  #answerOf(request: Request, fault: Fault): { readonly result: unknown } | { readonly error: object } {
+    if (request.method === 'getGenesisHash') return { result: this.genesis }
+    if (request.method === 'getLatestBlockhash')
+      return { result: { context: { slot: this.slot }, value: {} } }
+    return fault === 'another id' ? { result: 'of another' } : this.answer(request)
+  }
+
+  async #send(response: ServerResponse, text: string, fault: Fault, isBatch: boolean): Promise<void> {
+    const fields = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
+    switch (fault) {
+      case 'killed before headers':
+        return void response.destroy()
+      case 'killed after headers':
+        response.writeHead(200, fields).flushHeaders()
+        return void setTimeout(() => response.destroy(), 20)
+      case 'half the bytes':
+        response.writeHead(200, fields).write(text.slice(0, text.length / 2))
+        return void setTimeout(() => response.destroy(), 20)
+      case 'half the bytes, well framed':
+        return void response.end(text.slice(0, text.length / 2))
+      case 'stalled':
+        return void response.writeHead(200, fields).write(text.slice(0, 10))
+      case 'wrong JSON':
+        return void response.end(text.replace('"result":', '"result":}'))
+      case 'another id':
+        return void response.end(text.replace(/"id":(\d+)/g, '"id":999999'))
+      case '429':
+        return void response.writeHead(429, { 'retry-after': '1' }).end('slow down')
+      case '500':
+        return void response.writeHead(500).end('broken')
+      case 'no batches':
+        if (!isBatch) break
+        return void response.end('{"jsonrpc":"2.0","error":{"code":-32600,"message":"no batches"},"id":null}')
+      case 'slow':
+        await new Promise((resolve) => setTimeout(resolve, this.slowMs))
+        break
+      case 'none':
+        break
+    }
+    response.writeHead(200, fields).end(text)
+  }
+}
+
+/** Starts fake nodes, which end with the test. */
+export async function fakeNodes(t: Test, count: number): Promise<FakeRpcNode[]> {
+  const nodes = Array.from({ length: count }, () => new FakeRpcNode())
+  for (const node of nodes) {
+    await node.listen()
+    t.teardown(() => node.close())
+  }
+  return nodes
+}
