@@ -57,7 +57,8 @@ async function startValidator(): Promise<Node> {
 function validatorPid(folder: string): number {
   for (const name of readdirSync('/proc').filter((each) => /^\d+$/.test(each))) {
     const command = read(`/proc/${name}/cmdline`)
-    if (command.split('\0')[0]!.endsWith('solana-test-validator') && command.includes(folder)) return Number(name)
+    if (command.split('\0')[0]!.endsWith('solana-test-validator') && command.includes(folder))
+      return Number(name)
   }
   throw new Error('the validator is not found in /proc')
 }
@@ -113,7 +114,12 @@ class Audience {
 
 /** Changes the account again and again, once a slot. */
 async function drive(url: string, signal: AbortSignal): Promise<void> {
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'requestAirdrop', params: [ADDRESS, 1_000_000] })
+  const body = JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'requestAirdrop',
+    params: [ADDRESS, 1_000_000]
+  })
   while (!signal.aborted) {
     const answer = await fetch(url, { method: 'POST', body, headers: { 'content-type': 'application/json' } })
     await answer.text()
@@ -137,7 +143,8 @@ async function measure(url: string | null, cpuMs: () => number): Promise<Round> 
   const counts = audience.heard.map((count, at) => count - before.heard[at]!)
   await audience.close()
   const notifications = counts.reduce((sum, count) => sum + count, 0)
-  if (url !== null && Math.max(...counts) - Math.min(...counts) > 2) throw new Error('clients heard unequally')
+  if (url !== null && Math.max(...counts) - Math.min(...counts) > 2)
+    throw new Error('clients heard unequally')
   return { notifications, cpuMs: cpu }
 }
 

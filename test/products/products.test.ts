@@ -58,6 +58,7 @@ t.test('a process has the products of its roles, in the order of their units', a
     'accounts',
     'program-accounts',
     'rpc',
+    'rpc-subscriptions',
     'access',
     'edge',
     'docs'
