@@ -63,11 +63,16 @@ function validatorPid(folder: string): number {
   throw new Error('the validator is not found in /proc')
 }
 
+/** Names of the threads that count. */
+const threadNames = new Set<string>()
+
 /** Processor time of the threads that serve RPC and pubsub; names are those of agave 4.2. */
 function rpcThreadsMs(pid: number): number {
   let sum = 0
   for (const task of readdirSync(`/proc/${pid}/task`)) {
-    if (!/Rpc|rpc|Pub|Notif/.test(read(`/proc/${pid}/task/${task}/comm`))) continue
+    const name = read(`/proc/${pid}/task/${task}/comm`).trim()
+    if (!/rpc|pub|notif/i.test(name)) continue
+    threadNames.add(name)
     sum += Number(read(`/proc/${pid}/task/${task}/schedstat`).split(' ')[0] ?? 0) / 1e6
   }
   return sum
@@ -179,7 +184,8 @@ try {
     ratio,
     bar: BAR,
     is_met: ratio <= BAR,
-    rss_mib: rss
+    rss_mib: rss,
+    threads_of_the_node: [...threadNames].sort()
   })
 } finally {
   end.abort()
