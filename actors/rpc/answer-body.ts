@@ -12,7 +12,7 @@ export interface ResponseStart {
   readonly rest: ResponseRest | null
 }
 
-/** What follows the first bytes of a long response. Reading it once is due, or `abort`. */
+/** The rest of a long response. Read it once, or call `abort`. */
 export interface ResponseRest {
   /** The length of the whole body; null where the node does not say. */
   readonly lengthTotal: number | null

@@ -5,9 +5,10 @@ import type { Ports } from '../../src/ports.ts'
 import type { RpcMetrics } from '../../src/telemetry/rpc-metrics.ts'
 import { aborted } from '../supervision/aborted.ts'
 import type { Run } from '../supervision/process.ts'
-import { RpcNodes, type RpcNodesOptions } from './upstreams.ts'
+import type { RpcNodesOptions } from './node-pool.ts'
+import { RpcNodes } from './upstreams.ts'
 
-/** What HTTP and sockets share of JSON-RPC. */
+/** The parts of JSON-RPC that HTTP and sockets share. */
 export interface OpenRpc {
   readonly nodes: RpcNodes
   readonly reads: SharedReads

@@ -23,7 +23,7 @@ export interface UpstreamNodeTuning extends UpstreamPolicy {
   readonly probeTimeoutMs: number
 }
 
-/** What a node has to know of the others. */
+/** A node's view of the others. */
 export interface NodeSurroundings {
   /** The newest slot known at processed, without this node. */
   readonly newest: () => number

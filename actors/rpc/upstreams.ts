@@ -1,10 +1,8 @@
 import { NodeError } from '../../src/node/node-fault.ts'
-import { nodeAddresses } from '../../src/node/node-address.ts'
 import { sleep, type Ports } from '../../src/ports.ts'
 import { mapBounded } from '../../src/rpc/bounded-map.ts'
 import type { Commitment } from '../../src/rpc/commitment.ts'
 import { HedgeBudget } from '../../src/rpc/hedge-budget.ts'
-import { orderNodes } from '../../src/rpc/node-order.ts'
 import {
   AnswerTooLarge,
   NoUpstream,
@@ -12,54 +10,19 @@ import {
   type UpstreamAnswer,
   type UpstreamCall
 } from '../../src/rpc/upstreams.ts'
-import { NODE_LINK_TUNING, wasUnsent } from './node-link.ts'
+import { wasUnsent } from './node-link.ts'
 import { askNode, askNodeAll, type NodeOutcome } from './node-request.ts'
-import { UpstreamNode, type UpstreamNodeTuning } from './upstream-node.ts'
-
-export interface RpcNodesTuning extends UpstreamNodeTuning {
-  /** Milliseconds for which a slot that no node has reached yet is waited for. */
-  readonly behindMs: number
-  /** A read is sent to a second node after this time, or after a multiple of the first one's latency. */
-  readonly hedgeMs: number
-}
-
-/** Chosen: as the source's nodes are judged (`actors/chain/upstreams.ts`), and 2 s are five slots. */
-export const RPC_NODES_TUNING: RpcNodesTuning = {
-  link: NODE_LINK_TUNING,
-  probeMs: 400,
-  idleProbeMs: 2_000,
-  probeTimeoutMs: 5_000,
-  lagSlots: 30,
-  failuresMax: 3,
-  recheckMs: 60_000,
-  backoff: { floorMs: 500, ceilingMs: 10_000 },
-  behindMs: 2_000,
-  hedgeMs: 100
-}
-
-export interface RpcNodesOptions {
-  /** Read again and again: the localnet's URL is known only once it listens. */
-  readonly urls: () => readonly string[]
-  readonly archiveUrls: readonly string[]
-  /** The genesis of the store's cluster; null while none is known. */
-  readonly expectedGenesis: () => Promise<string | null>
-  readonly tuning?: Partial<RpcNodesTuning>
-}
+import { NodePool, type RpcNodesOptions } from './node-pool.ts'
+import type { UpstreamNode } from './upstream-node.ts'
 
 /** Hedging by the latency of a node: its average times this. */
 const HEDGE_TIMES = 4
 /** Milliseconds between two looks at a slot that is waited for. */
 const BEHIND_RETRY_MS = 100
-/** Milliseconds without a request after which nodes are probed rarely. */
-const BUSY_MS = 5_000
-/** Slots by which a node may exceed the others at once. */
-const JUMP_SLOTS = 512
 /** Requests of one batch that are in flight at a time, where a node takes no batches. */
 const SINGLES_MAX = 16
 /** Bytes of batch answers in memory at most, over all requests. */
 const BUFFERED_BYTES_MAX = 256 * 1024 * 1024
-const URLS_MS = 500
-
 /** Counts of what became of requests. */
 export interface RpcNodesCounts {
   requests: number
@@ -70,66 +33,44 @@ export interface RpcNodesCounts {
 
 /** The operator's nodes and archives behind the RPC URL. */
 export class RpcNodes implements RpcUpstreams {
-  readonly #options: RpcNodesOptions
-  readonly #tuning: RpcNodesTuning
+  readonly #pool: NodePool
   readonly #ports: Ports
   readonly #budget = new HedgeBudget()
-  readonly #listeners = new Set<() => void>()
   readonly counts: RpcNodesCounts = { requests: 0, failovers: 0, hedges: 0, refusedSlots: 0 }
-  #nodes: readonly UpstreamNode[] = []
-  #urls: readonly string[] = []
-  #running: AbortController | null = null
-  #askedAtMs = -Infinity
   #bufferedBytes = 0
-  /** The genesis of the node that was admitted first, where the store knows none. */
-  #genesis: string | null = null
 
   constructor(options: RpcNodesOptions, ports: Ports) {
-    this.#options = options
-    this.#tuning = { ...RPC_NODES_TUNING, ...options.tuning }
+    this.#pool = new NodePool(options, ports)
     this.#ports = ports
   }
 
   get nodes(): readonly UpstreamNode[] {
-    return this.#nodes
+    return this.#pool.nodes
+  }
+
+  run(signal: AbortSignal): Promise<void> {
+    return this.#pool.run(signal)
+  }
+
+  inOrder(commitment: Commitment, minSlot: number): readonly UpstreamNode[] {
+    return this.#pool.inOrder(commitment, minSlot)
+  }
+
+  newest(commitment: Commitment): number | null {
+    return this.#pool.newest(commitment)
+  }
+
+  sawSlot(node: string, commitment: Commitment, slot: number): void {
+    this.#pool.sawSlot(node, commitment, slot)
+  }
+
+  onChange(listener: () => void): () => void {
+    return this.#pool.onChange(listener)
   }
 
   /** Requests in flight to all nodes. */
   get inFlight(): number {
-    return this.#nodes.reduce((sum, { link }) => sum + link.inFlight, 0)
-  }
-
-  /** Probes the nodes until the signal aborts; never rejects. */
-  async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      this.#follow()
-      await sleep(this.#ports.clock, URLS_MS, signal)
-    }
-    this.#running?.abort()
-  }
-
-  inOrder(commitment: Commitment, minSlot: number): readonly UpstreamNode[] {
-    return orderNodes(
-      this.#nodes.filter(({ isUsable }) => isUsable),
-      commitment,
-      minSlot
-    )
-  }
-
-  newest(commitment: Commitment): number | null {
-    const slots = this.#nodes.flatMap((node) =>
-      node.isUsable && !node.isArchive ? (node.slot(commitment) ?? []) : []
-    )
-    return slots.length === 0 ? null : Math.max(...slots)
-  }
-
-  sawSlot(name: string, commitment: Commitment, slot: number): void {
-    this.#nodes.find((node) => node.name === name)?.sawSlot(commitment, slot)
-  }
-
-  onChange(listener: () => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    return this.nodes.reduce((sum, { link }) => sum + link.inFlight, 0)
   }
 
   async request(call: UpstreamCall, signal: AbortSignal): Promise<UpstreamAnswer> {
@@ -140,7 +81,7 @@ export class RpcNodes implements RpcUpstreams {
     calls: readonly UpstreamCall[],
     signal: AbortSignal
   ): Promise<readonly (UpstreamAnswer | NoUpstream | AnswerTooLarge)[]> {
-    this.#note()
+    this.#pool.noteRequest()
     const minSlot = Math.max(...calls.map((call) => call.minSlot))
     const [node] = this.inOrder(calls[0]!.commitment, minSlot)
     const isBatch = calls.length > 1 && node !== undefined && node.takesBatches
@@ -179,9 +120,9 @@ export class RpcNodes implements RpcUpstreams {
     tried: Set<UpstreamNode>,
     before: NodeOutcome | null
   ): Promise<UpstreamAnswer> {
-    this.#note()
+    this.#pool.noteRequest()
     const { clock } = this.#ports
-    const untilMs = clock.now() + this.#tuning.behindMs
+    const untilMs = clock.now() + this.#pool.tuning.behindMs
     let best: UpstreamAnswer | null = null
     let isArchiveOnly = false
     let isAbsent = false
@@ -219,7 +160,7 @@ export class RpcNodes implements RpcUpstreams {
       }
     }
     // An archive that is away may have what the nodes have not.
-    const hasAskedAll = this.#nodes.every((node) => !node.isArchive || (tried.has(node) && last === null))
+    const hasAskedAll = this.nodes.every((node) => !node.isArchive || (tried.has(node) && last === null))
     if (best !== null && (!isAbsent || hasAskedAll)) return best
     throw new NoUpstream(
       isBehind && best === null
@@ -242,7 +183,7 @@ export class RpcNodes implements RpcUpstreams {
 
   /** Whether no node has been probed yet. */
   get #isStarting(): boolean {
-    return this.#nodes.every(({ state, facts }) => state === 'probing' && facts.attempt === 0)
+    return this.nodes.every(({ state, facts }) => state === 'probing' && facts.attempt === 0)
   }
 
   /** Asks a node, and a second one if the first is slow. */
@@ -258,7 +199,7 @@ export class RpcNodes implements RpcUpstreams {
     const ends = [new AbortController(), new AbortController()] as const
     const both = (end: AbortController): AbortSignal => AbortSignal.any([signal, end.signal])
     const first = this.#send(node, call, both(ends[0]))
-    const hedgeMs = Math.max(this.#tuning.hedgeMs, HEDGE_TIMES * (node.latencyMs ?? 0))
+    const hedgeMs = Math.max(this.#pool.tuning.hedgeMs, HEDGE_TIMES * (node.latencyMs ?? 0))
     const isSlow = await this.#isSlower(first, hedgeMs)
     if (!isSlow || !this.#budget.take()) return first
     this.counts.hedges++
@@ -274,7 +215,7 @@ export class RpcNodes implements RpcUpstreams {
   }
 
   #second(call: UpstreamCall, tried: ReadonlySet<UpstreamNode>): UpstreamNode | undefined {
-    if (this.#nodes.length < 2) return undefined
+    if (this.nodes.length < 2) return undefined
     const { commitment, minSlot } = call
     return this.inOrder(commitment, minSlot).find(
       (node) => !tried.has(node) && !node.isArchive && (node.slot(commitment) ?? 0) >= minSlot
@@ -306,61 +247,11 @@ export class RpcNodes implements RpcUpstreams {
     }
   }
 
-  #note(): void {
-    this.#askedAtMs = this.#ports.clock.now()
-  }
-
   /** Reserves bytes of memory, or returns a negative number of them; false where there are none left. */
   #buffer(bytes: number): boolean {
     if (this.#bufferedBytes + bytes > BUFFERED_BYTES_MAX) return false
     this.#bufferedBytes += bytes
     return true
-  }
-
-  /** Opens connections to the nodes of the present URLs, in place of those before. */
-  #follow(): void {
-    const urls = this.#options.urls()
-    const isSame = urls.length === this.#urls.length && urls.every((url, at) => url === this.#urls[at])
-    if (isSame && this.#running !== null) return
-    this.#running?.abort()
-    this.#running = new AbortController()
-    this.#urls = urls
-    this.#genesis = null
-    const liveCount = new Set(urls).size
-    this.#nodes = nodeAddresses([...urls, ...this.#options.archiveUrls]).map((address, at) => {
-      const isArchive = at >= liveCount
-      const node: UpstreamNode = new UpstreamNode(
-        address,
-        { index: isArchive ? at - liveCount : at, isArchive },
-        this.#tuning,
-        {
-          newest: () => this.#newestBeside(node),
-          isBusy: () => this.#ports.clock.now() - this.#askedAtMs < BUSY_MS,
-          admit: (genesis) => this.#admit(genesis),
-          isPlausible: (slot) => {
-            const newest = this.#newestBeside(node)
-            return newest === 0 || slot <= newest + JUMP_SLOTS
-          },
-          changed: () => this.#listeners.forEach((listener) => listener())
-        },
-        this.#ports
-      )
-      return node
-    })
-    const { signal } = this.#running
-    for (const node of this.#nodes) void node.run(signal)
-  }
-
-  #newestBeside(node: UpstreamNode): number {
-    const others = this.#nodes.filter((each) => each !== node && !each.isArchive && each.isUsable)
-    return Math.max(0, ...others.map((each) => each.slot('processed') ?? 0))
-  }
-
-  async #admit(genesis: string): Promise<string | null> {
-    const expected = (await this.#options.expectedGenesis()) ?? (this.#genesis ??= genesis)
-    return genesis === expected
-      ? null
-      : `it is of another cluster: its genesis is ${genesis}, not ${expected}`
   }
 }
 

@@ -2,7 +2,7 @@ import { RPC_CODE } from '../node/node-fault.ts'
 import type { UpstreamCall } from './upstreams.ts'
 import type { RawAnswer } from './raw-answer.ts'
 
-/** What becomes of a node's answer. */
+/** The fate of a node's answer. */
 export type Verdict =
   /** The client gets it. */
   | 'deliver'

@@ -9,7 +9,7 @@ export interface RpcReply {
   readonly status: number
   /** A body that is still arriving throws where it breaks off; the client's connection must then break off too. */
   readonly body: ReplyBody | null
-  /** What answered, for the header fields of HTTP. */
+  /** Facts for the header fields of HTTP. */
   readonly facts: ReplyFacts
 }
 

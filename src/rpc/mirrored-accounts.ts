@@ -5,7 +5,7 @@ import {
   programAccountBody,
   type AccountEncoding,
   type AccountForm
-} from '../http/program-bodies.ts'
+} from '../program-accounts/program-bodies.ts'
 import {
   checkFilters,
   DATA_BYTES_MAX,

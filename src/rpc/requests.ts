@@ -64,7 +64,7 @@ export function parseRequest(body: Buffer, batchMax: number): ParsedRequest {
 export const costOf = (request: ParsedRequest): number =>
   request.kind === 'batch' ? request.elements.length : 1
 
-/** What a client's params say about the state to be read. */
+/** The state that a client's params ask for. */
 export interface RequestTerms {
   readonly commitment: Commitment
   /** 0 where it names none. */

@@ -28,7 +28,7 @@ t.test(
 
 t.test('a cache that a process does not have takes nothing of the budget', async (t) => {
   const alone = memoryBudget({
-    memoryMb: 180,
+    memoryMb: 200,
     source: 'rpc',
     storage: 'embedded',
     role: ['ingest', 'gateway']
@@ -41,6 +41,7 @@ t.test('a cache that a process does not have takes nothing of the budget', async
     engine: 20 * MB,
     replays: 20 * MB,
     mints: 10 * MB,
+    rpcAnswers: 20 * MB,
     localnetBlocks: 0
   })
   const writer = memoryBudget({ memoryMb: 90, source: 'rpc', storage: 'scylla', role: ['ingest'] })

@@ -43,6 +43,7 @@ const FLOORS = [
   ['src/stream'],
   ['src/webhooks', 'src/transactions'],
   ['src/program-accounts'],
+  ['src/rpc'],
   ['src/client', 'src/http'],
   ['actors'],
   ['src/products'],

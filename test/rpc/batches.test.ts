@@ -31,7 +31,7 @@ const NO_VERSION = '{"code":-32600,"message":"Unsupported JSON-RPC protocol vers
 const REJECTED =
   '{"code":-32601,"message":"Method not available: use the Data API","data":{"method":"getVoteAccounts","see":"/docs"}}'
 
-/** What the model says of an element: its text, and its answer. Null for no answer. */
+/** An element of a batch, and its answer by the model; null for no answer. */
 interface Element {
   readonly text: string
   readonly answer: string | null

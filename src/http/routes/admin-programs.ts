@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import { programAnswer, programBody, removedProgramAnswer } from '../program-bodies.ts'
+import { programAnswer, programBody, removedProgramAnswer } from '../../program-accounts/program-bodies.ts'
 import { listOf } from '../../api/schema.ts'
 import { pubkeyToBase58 } from '../../chain/pubkey.ts'
 import { PROGRAMS_MAX } from '../../program-accounts/program.ts'

@@ -5,7 +5,7 @@ import {
   BASE58_BYTES_MAX,
   programAccountBody,
   programAccountsAnswer
-} from '../program-bodies.ts'
+} from '../../program-accounts/program-bodies.ts'
 import { pubkeyFromBase58, pubkeyToBase58 } from '../../chain/pubkey.ts'
 import { ServiceError } from '../../errors.ts'
 import {
