@@ -2,6 +2,7 @@ import { supervise, type Supervision } from '../actors/supervision/supervisor.ts
 import { supervisor } from '../actors/supervision/unit.ts'
 import type { Run } from '../actors/supervision/process.ts'
 import { StartRefused } from '../machines/start-refused.ts'
+import { KeySockets } from './access/key-sockets.ts'
 import type { FirstKeys } from './access/bootstrap.ts'
 import { pubkeyFromBase58 } from './chain/pubkey.ts'
 import type { Config } from './config/config.ts'
@@ -94,6 +95,7 @@ export function startService(deps: ServiceDeps): Supervision {
     localHolders: new LocalHolders(),
     tracking: new LocalTracking(),
     tenantEvents: new TenantEvents(),
+    sockets: new KeySockets(),
     recorded: new RecordedReport(),
     demoKey: demoKeyFileOf(config),
     products: productsOf(config),

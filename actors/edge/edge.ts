@@ -8,6 +8,7 @@ import { sleep, type Clock } from '../../src/ports.ts'
 import { aborted } from '../supervision/aborted.ts'
 import { cacheGauges } from '../storage/cache-gauges.ts'
 import { Listening } from './listening.ts'
+import type { RpcSockets } from '../rpc/pubsub/rpc-sockets.ts'
 import type { Tenants } from '../stream/tenants.ts'
 import { isOutage, retryWhileUnavailable } from '../storage/retry.ts'
 import type { Run } from '../supervision/process.ts'
@@ -41,14 +42,14 @@ export interface EdgeOptions<Needs> {
 /**
  * Runs the HTTP server. A drain stops accepting connections and answers accepted requests before the process returns.
  */
-export function edge<Needs extends { readonly storage: Storage; readonly tenants?: Tenants }>(
-  options: EdgeOptions<Needs>
-): Run<Needs> {
+export function edge<
+  Needs extends { readonly storage: Storage; readonly tenants?: Tenants; readonly pubsub?: RpcSockets }
+>(options: EdgeOptions<Needs>): Run<Needs> {
   const { host, clock, onListening } = options
   let bound = options.port
   const listening = new Listening()
   return async ({ input, draining, signal, ready, gauge, report }) => {
-    const { storage, tenants } = input
+    const { storage, tenants, pubsub } = input
     const { isShared } = storage
     const hints = options.keyHints(input)
     const others = isShared ? { publish: () => hints?.publish() } : null
@@ -57,6 +58,7 @@ export function edge<Needs extends { readonly storage: Storage; readonly tenants
       draining
     )
     tenants?.guard(keys)
+    pubsub?.guard(keys)
     const app = options.build(input, { keys, draining: () => draining.aborted })
     const { connections } = app
     const closing = new AbortController()
@@ -79,7 +81,7 @@ export function edge<Needs extends { readonly storage: Storage; readonly tenants
       const terminate = (): void => app.server.closeAllConnections()
       signal.addEventListener('abort', terminate)
       if (signal.aborted) terminate()
-      await tenants?.drain(signal)
+      await Promise.all([tenants?.drain(signal), pubsub?.drain(signal)])
       void sleep(clock, GRACE_MS, signal).then(() => connections.endWhenIdle())
       await app.close()
       closing.abort()

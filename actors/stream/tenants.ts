@@ -1,11 +1,14 @@
 import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
-import { keyState, type Caller } from '../../src/access/caller.ts'
+import type { Caller } from '../../src/access/caller.ts'
 import type { KeyDirectory } from '../../src/access/key-directory.ts'
+import { endOfKey } from '../../src/access/key-end.ts'
+import { KeySockets } from '../../src/access/key-sockets.ts'
 import type { ClusterCoordination, RateCounter, TenantEvent } from '../../storage/cluster/coordination.ts'
 import { sleep, type Clock, type Random } from '../../src/ports.ts'
 import type { TenantEvents } from '../../src/stream/tenant-events.ts'
 import { changeBatchIn } from '../../src/transactions/change-batch.ts'
+import { MESSAGE_BYTES_HARD_MAX } from '../../src/stream/messages.ts'
 import { BUFFER } from '../../src/stream/outbox.ts'
 import type { StreamGateway, StreamHealth } from '../../src/stream/gateway.ts'
 import { aborted } from '../supervision/aborted.ts'
@@ -14,12 +17,6 @@ import type { Channels } from './channels.ts'
 import { StreamConnection } from './connection.ts'
 import { SocketPipe } from './pipe.ts'
 
-/**
- * Connections of a key (spec choices, section 4), and of the process. The latter is chosen: 10,000 idle connections
- * take 250 MB.
- */
-export const CONNECTIONS_PER_KEY_MAX = 20
-export const CONNECTIONS_MAX = 50_000
 /** Milliseconds between two sweeps over all connections: a revoked key closes its connections within a second. */
 const SWEEP_MS = 500
 /** Sweeps between two pings of a connection: 25 s (spec choices, section 6). */
@@ -41,6 +38,8 @@ const RATE_SECONDS = 10
 export interface TenantsDeps {
   readonly clock: Clock
   readonly random: Random
+  /** Counts the sockets of a key, those of the RPC URL too; by default those of the stream alone. */
+  readonly sockets?: KeySockets
 }
 
 /**
@@ -60,7 +59,7 @@ export class Tenants implements StreamGateway {
    * spread over time.
    */
   readonly #tenants = new Map<string, Map<StreamConnection, number>>()
-  readonly #perKey = new Map<string, number>()
+  readonly #sockets: KeySockets
   #keys: KeyDirectory | null = null
   #size = 0
   #sweeps = 0
@@ -73,6 +72,7 @@ export class Tenants implements StreamGateway {
     this.#channels = channels
     this.#limits = limits
     this.#deps = deps
+    this.#sockets = deps.sockets ?? new KeySockets()
     this.#report = report
   }
 
@@ -107,8 +107,8 @@ export class Tenants implements StreamGateway {
     this.#keys = keys
   }
 
-  admits({ keyId }: Caller): boolean {
-    return this.#size < CONNECTIONS_MAX && (this.#perKey.get(keyId) ?? 0) < CONNECTIONS_PER_KEY_MAX
+  admits(caller: Caller): boolean {
+    return this.#sockets.admits(caller)
   }
 
   open(ws: WebSocket, socket: Socket, caller: Caller): void {
@@ -117,9 +117,10 @@ export class Tenants implements StreamGateway {
     const shared = { ...this.#channels, limits: this.#limits, room: BUFFER, clock, report: this.#report }
     const connection = new StreamConnection(new SocketPipe(ws, socket), caller, shared)
     this.#add(connection)
-    ws.on('message', (data: Buffer, isBinary) =>
+    ws.on('message', (data: Buffer, isBinary) => {
+      if (data.length > MESSAGE_BYTES_HARD_MAX) return connection.close(1009, 'message too long')
       connection.receive(isBinary ? null : data.toString(), data.length)
-    )
+    })
     ws.on('pong', () => connection.ponged())
     socket.on('drain', () => connection.drained())
     ws.once('close', () => {
@@ -157,7 +158,7 @@ export class Tenants implements StreamGateway {
     if (this.#sweeps % SWEEPS_A_LOOK === 0) this.#lookForChanges()
     for (const connections of this.#tenants.values()) {
       for (const [connection, ownTurn] of connections) {
-        const reason = this.#endOf(connection.caller, nowMs)
+        const reason = this.#keys === null ? null : endOfKey(this.#keys, connection.caller, nowMs)
         if (reason !== null) connection.close(4401, reason)
         else if (ownTurn === turn) connection.ping()
       }
@@ -174,31 +175,20 @@ export class Tenants implements StreamGateway {
     }
   }
 
-  /** Returns why a key is no longer valid; null while it is. */
-  #endOf({ keyId }: Caller, nowMs: number): string | null {
-    const row = this.#keys?.row(keyId)
-    if (this.#keys === null) return null
-    if (row === undefined) return 'this API key is not known'
-    const state = keyState(row, nowMs)
-    return state === 'active' ? null : `this API key is ${state}`
-  }
-
   #add(connection: StreamConnection): void {
-    const { tenant, keyId } = connection.caller
+    const { tenant } = connection.caller
     const connections = this.#tenants.get(tenant) ?? new Map<StreamConnection, number>()
     this.#tenants.set(tenant, connections.set(connection, this.#opened++ % SWEEPS_A_PING))
-    this.#perKey.set(keyId, (this.#perKey.get(keyId) ?? 0) + 1)
+    this.#sockets.add(connection.caller)
     this.#size++
   }
 
   #remove(connection: StreamConnection): void {
-    const { tenant, keyId } = connection.caller
+    const { tenant } = connection.caller
     const connections = this.#tenants.get(tenant)
     if (connections?.delete(connection) !== true) return
     if (connections.size === 0) this.#tenants.delete(tenant)
-    const left = this.#perKey.get(keyId)! - 1
-    if (left === 0) this.#perKey.delete(keyId)
-    else this.#perKey.set(keyId, left)
+    this.#sockets.remove(connection.caller)
     this.#size--
     this.#past.events += connection.events
     this.#past.dropped += connection.dropped

@@ -7,7 +7,7 @@ import { access } from './plugins/access.ts'
 import { preflights } from './plugins/cors.ts'
 import { problems } from './plugins/problems.ts'
 import { requests } from './plugins/requests.ts'
-import { isHandshake } from './handshake.ts'
+import { isHandshake, RPC_SOCKET_PATH, STREAM_PATH } from './handshake.ts'
 import { listenerApp } from './listener.ts'
 import { requestIds } from './request-id.ts'
 
@@ -21,11 +21,15 @@ const URL_BYTES_MAX = 16 * 1024
 export function buildApp(deps: AppDeps, routes: readonly FastifyPluginAsync<AppDeps>[]): FastifyInstance {
   const nextRequestId = requestIds()
   const responseCache = new ResponseCache(deps.feed, deps.clock, { bytesMax: deps.answerBytes })
+  const socketPaths = [
+    ...(deps.stream === null ? [] : [STREAM_PATH]),
+    ...((deps.rpcSockets ?? null) === null ? [] : [RPC_SOCKET_PATH])
+  ]
   const app = listenerApp(deps, {
     bodyBytesMax: BODY_BYTES_MAX,
     pathParameterLengthMax: URL_BYTES_MAX,
     nextRequestId,
-    upgrades: deps.stream === null ? () => false : isHandshake,
+    upgrades: (request) => isHandshake(request, socketPaths),
     inFront: (framework) => cachedFastPath(deps, responseCache, nextRequestId, framework)
   })
   const unfollow = responseCache.follow()

@@ -14,6 +14,7 @@ import type { SourceKind } from '../config/config.ts'
 import type { Clock } from '../ports.ts'
 import type { RecordedReport } from '../recorded/report.ts'
 import type { SourceStatus } from '../node/source-status.ts'
+import type { RpcSocketGateway } from '../rpc/pubsub/gateway.ts'
 import type { RpcGateway } from '../rpc/gateway.ts'
 import type { MethodTable } from '../rpc/methods.ts'
 import type { StreamGateway } from '../stream/gateway.ts'
@@ -55,6 +56,8 @@ export interface AppDeps {
   readonly names: NameIndex
   /** Null in a process that serves no stream. */
   readonly stream: StreamGateway | null
+  /** Null in a process without a node for the RPC URL. */
+  readonly rpcSockets?: RpcSocketGateway | null
   /** Null in a process that serves no webhooks. */
   readonly webhooks: WebhookParts | null
   /** Null in a process without a node to send transactions to. */

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { ServiceError } from '../errors.ts'
 
 export const STREAM_PATH = '/v1/stream'
+export const RPC_SOCKET_PATH = '/v1/rpc/ws'
 
 const VERSION = '13'
 /** 16 bytes in base64 (RFC 6455, 4.1). */
@@ -12,11 +13,14 @@ const PROTOCOLS = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$/
 /** Header fields that name the expected protocol (RFC 9110, 15.5.22; RFC 6455, 4.2.2). */
 export const HANDSHAKE_FIELDS = { upgrade: 'websocket', 'sec-websocket-version': VERSION } as const
 
-/** Tells whether a request for an upgrade starts a stream. The route checks everything else about it. */
-export function isHandshake({ method, url = '', headers }: IncomingMessage): boolean {
+/** Tells whether a request for an upgrade opens a WebSocket at one of some paths. The route checks everything else about it. */
+export function isHandshake(
+  { method, url = '', headers }: IncomingMessage,
+  paths: readonly string[] = [STREAM_PATH, RPC_SOCKET_PATH]
+): boolean {
   return (
     method === 'GET' &&
-    url.split('?', 1)[0] === STREAM_PATH &&
+    paths.includes(url.split('?', 1)[0]!) &&
     headers.upgrade?.toLowerCase() === 'websocket' &&
     // A body could not be distinguished from the frames after the request.
     headers['content-length'] === undefined &&

@@ -90,7 +90,8 @@ function appOf(service: ServiceParts): EdgeOptions<Given>['build'] {
         webhooks: webhookPartsOf(service, given),
         transactions: transactionPartsOf(service, given),
         accounts: accountPartsOf(given),
-        rpc: rpcPartsOf(service, given)
+        rpc: rpcPartsOf(service, given),
+        rpcSockets: given.pubsub ?? null
       },
       routes
     )

@@ -14,3 +14,15 @@ export function nodeUrls(service: ServiceParts): readonly string[] {
   const url = service.localnetUrl()
   return url === null ? [] : [url]
 }
+
+/** Returns the nodes' WebSocket URLs: the configured ones, else each node's at the port that clients derive, as web3.js does. */
+export function pubsubUrls(service: ServiceParts): readonly string[] {
+  const { rpcWsUrl } = service.config
+  if (!hasLocalnet(service) && rpcWsUrl.length > 0) return rpcWsUrl
+  return nodeUrls(service).map((text) => {
+    const url = new URL(text)
+    url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:'
+    if (url.port !== '') url.port = String(Number(url.port) + 1)
+    return url.href
+  })
+}

@@ -6,6 +6,7 @@ import type { OffChainCache } from '../../actors/accounts/off-chain-cache.ts'
 import type { TransferFees } from '../accounts/transfer-fees.ts'
 import type { OpenBlockEngine } from '../../actors/transactions/engine/block-engine.ts'
 import type { OpenRpc } from '../../actors/rpc/rpc.ts'
+import type { RpcSockets } from '../../actors/rpc/pubsub/rpc-sockets.ts'
 import type { OpenOutgoing } from '../../actors/webhooks/outgoing.ts'
 import type { Channels } from '../../actors/stream/channels.ts'
 import type { Tenants } from '../../actors/stream/tenants.ts'
@@ -14,6 +15,7 @@ import type { AnyUnit, Unit } from '../../actors/supervision/unit.ts'
 import type { ClusterCoordination } from '../../storage/cluster/coordination.ts'
 import type { Storage } from '../../storage/port.ts'
 import type { DemoKeyFile } from '../access/demo-key.ts'
+import type { KeySockets } from '../access/key-sockets.ts'
 import type { FirstKeys } from '../access/bootstrap.ts'
 import type { TreeBody } from '../api/tree.ts'
 import type { Config } from '../config/config.ts'
@@ -86,6 +88,8 @@ export interface Given {
   readonly pools?: PoolDirectory
   /** Absent in a process without a node to serve JSON-RPC from. */
   readonly rpc?: OpenRpc
+  /** Absent in a process without a node behind the RPC URL. */
+  readonly pubsub?: RpcSockets
   /** Absent where nothing is sent to leaders directly. */
   readonly leaders?: LeaderSender
   /** Absent where there is no block engine. */
@@ -120,6 +124,8 @@ export interface ServiceParts {
   readonly holderBlocks: HolderBlocks
   readonly localHolders: LocalHolders
   readonly tenantEvents: TenantEvents
+  /** Counts the WebSockets of keys. */
+  readonly sockets: KeySockets
   readonly recorded: RecordedReport
   /** Undefined where no demo key is offered. */
   readonly demoKey: DemoKeyFile | undefined

@@ -7,6 +7,7 @@ import { DOCS, EDGE } from './edge.ts'
 import type { Product } from './product.ts'
 import { HOLDERS } from './holders.ts'
 import { PROGRAM_ACCOUNTS } from './program-accounts.ts'
+import { RPC_SUBSCRIPTIONS } from './rpc-subscriptions.ts'
 import { RPC } from './rpc.ts'
 import { RETENTION, STORE } from './store.ts'
 import { CHANNELS, STREAM } from './stream.ts'
@@ -28,6 +29,7 @@ export const PRODUCTS: readonly Product[] = [
   PROGRAM_ACCOUNTS,
   HOLDERS,
   RPC,
+  RPC_SUBSCRIPTIONS,
   ACCESS,
   EDGE,
   DOCS,

@@ -2,8 +2,8 @@ import { mirror, type MirrorNeeds } from '../../actors/program-accounts/mirror.t
 import { adminProgramRoutes } from '../http/routes/admin-programs.ts'
 import { programAccountRoutes } from '../http/routes/program-accounts.ts'
 import { child, supervisor } from '../../actors/supervision/unit.ts'
-import { hasLocalnet, hasNode, nodeUrls } from './node-urls.ts'
-import { coordinationOf, type Given, type Product, type ServiceParts } from './product.ts'
+import { hasNode, nodeUrls, pubsubUrls } from './node-urls.ts'
+import { coordinationOf, type Given, type Product } from './product.ts'
 
 /** Slots after which a block of an index at processed counts as confirmed. Chosen: clusters confirm within two or three. */
 const PROCESSED_SLOTS = 16
@@ -37,16 +37,4 @@ export const PROGRAM_ACCOUNTS: Product = {
     return [supervisor('programs', 'one_for_one', [child('mirror', run, { drainMs: DRAIN_MS })])]
   },
   routes: [programAccountRoutes, adminProgramRoutes]
-}
-
-/** Returns the WebSocket URLs: the configured ones, else each node's at the port that clients derive, as web3.js does. */
-function pubsubUrls(service: ServiceParts): readonly string[] {
-  const { rpcWsUrl } = service.config
-  if (!hasLocalnet(service) && rpcWsUrl.length > 0) return rpcWsUrl
-  return nodeUrls(service).map((text) => {
-    const url = new URL(text)
-    url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:'
-    if (url.port !== '') url.port = String(Number(url.port) + 1)
-    return url.href
-  })
 }

@@ -3,7 +3,7 @@ import { tenants } from '../../actors/stream/tenants.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import { replaySecondsOf } from '../config/retention.ts'
 import { STREAM_SETTINGS } from '../config/settings/stream.ts'
-import { streamRoutes } from '../http/routes/stream.ts'
+import { socketRoutes } from '../http/routes/sockets.ts'
 import { CHAIN_CHANNEL_FORMS } from '../stream/channel.ts'
 import { coordinationOf, type Given, type Product } from './product.ts'
 
@@ -27,10 +27,11 @@ export const STREAM: Product = {
   units: (service) => [
     child(
       'tenants',
-      tenants<Given>({ ...service.ports, tenantEvents: service.tenantEvents }, (given) =>
-        coordinationOf(service, given)
+      tenants<Given>(
+        { ...service.ports, tenantEvents: service.tenantEvents, sockets: service.sockets },
+        (given) => coordinationOf(service, given)
       )
     )
   ],
-  routes: [streamRoutes]
+  routes: [socketRoutes]
 }

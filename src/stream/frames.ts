@@ -111,6 +111,19 @@ export function messageFrame(message: object): Buffer {
   return frame
 }
 
+/** Returns a frame for a text of `length` bytes, and the index at which the text is to be written. */
+export function textFrame(length: number): { readonly frame: Buffer; readonly at: number } {
+  const frame = Buffer.allocUnsafe(headerBytes(length) + length)
+  return { frame, at: writeHeader(frame, 0, length) }
+}
+
+/** Returns the bytes before a text of `length` bytes. */
+export function textFrameHead(length: number): Buffer {
+  const head = Buffer.allocUnsafe(headerBytes(length))
+  writeHeader(head, 0, length)
+  return head
+}
+
 const headerBytes = (length: number): number => (length <= SHORT_MAX ? 2 : length <= MEDIUM_MAX ? 4 : 10)
 
 function writeHeader(bytes: Buffer, at: number, length: number): number {

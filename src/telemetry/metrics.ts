@@ -5,6 +5,7 @@ import { RequestSeconds } from './request-seconds.ts'
 import { transactionMetrics, type TransactionMetrics } from './transaction-metrics.ts'
 import { holderMetrics, type HolderMetrics } from './holder-metrics.ts'
 import { mirrorMetrics, type MirrorMetrics } from './mirror-metrics.ts'
+import { pubsubMetrics, type PubsubMetrics } from './pubsub-metrics.ts'
 import { rpcMetrics, type RpcMetrics } from './rpc-metrics.ts'
 import { webhookMetrics, type WebhookMetrics } from './webhook-metrics.ts'
 
@@ -27,6 +28,7 @@ export interface Metrics {
   readonly webhooks: WebhookMetrics
   readonly mirror: MirrorMetrics
   readonly holders: HolderMetrics
+  readonly pubsub: PubsubMetrics
   readonly leaders: LeaderMetrics
   readonly rpc: RpcMetrics
   readonly sentTransactions: TransactionMetrics
@@ -140,6 +142,7 @@ export function createMetrics(decoding: DecodingReport): Metrics {
     webhooks: webhookMetrics(registry),
     mirror: mirrorMetrics(registry),
     holders: holderMetrics(registry),
+    pubsub: pubsubMetrics(registry),
     leaders: leaderMetrics(registry),
     rpc: rpcMetrics(registry),
     sentTransactions: transactionMetrics(registry)

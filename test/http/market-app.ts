@@ -133,6 +133,7 @@ export async function marketApp(
       | 'bounds'
       | 'metricsKeyRequired'
       | 'stream'
+      | 'rpcSockets'
       | 'sourceKind'
       | 'demoKey'
       | 'webhooks'

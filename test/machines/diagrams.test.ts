@@ -3,6 +3,8 @@ import t from 'tap'
 import type { AnyStateMachine } from 'xstate'
 import { bundleMachine } from '../../machines/bundle.machine.ts'
 import { connectionMachine } from '../../machines/connection.machine.ts'
+import { pubsubLinkMachine } from '../../machines/pubsub-link.machine.ts'
+import { rpcSubscriptionMachine } from '../../machines/rpc-subscription.machine.ts'
 import { oneForOne } from '../../machines/one-for-one.machine.ts'
 import { serviceMachine } from '../../machines/service.machine.ts'
 import { sourceMachine } from '../../machines/source.machine.ts'
@@ -24,7 +26,9 @@ const MACHINES: [title: string, machine: AnyStateMachine][] = [
   ['connection: one client of the stream', connectionMachine],
   ['webhook: deliveries to one receiver', webhookMachine],
   ['transaction: one submission, from its first send to its end', transactionMachine],
-  ['bundle: one bundle, from its storage to the end that the chain gives it', bundleMachine]
+  ['bundle: one bundle, from its storage to the end that the chain gives it', bundleMachine],
+  ['rpc-subscription: one subscription at a node, shared by clients of the RPC URL', rpcSubscriptionMachine],
+  ['pubsub-link: one WebSocket to a node, for subscriptions', pubsubLinkMachine]
 ]
 
 const text = [

@@ -59,6 +59,7 @@ t.test('a process has the products of its roles, in the order of their units', a
     'program-accounts',
     'holders',
     'rpc',
+    'rpc-subscriptions',
     'access',
     'edge',
     'docs'

@@ -2,9 +2,11 @@ import { join } from 'node:path'
 import { Connection } from '@solana/web3.js'
 import t from 'tap'
 import { closeConnection, walkThrough } from '../node/web3-flows.ts'
+import { kitSession, web3Session } from '../rpc/pubsub/wallet.ts'
 import { slotOf, until } from './asking.ts'
 import { decodeFlows, findFlows, flowBlocks, flowsAreStored } from './found-flows.ts'
 import { startBusyLocalnetProcess } from './localnet-process.ts'
+import { ADMIN_KEY } from './service-process.ts'
 import { storedSlots } from './stored-rows.ts'
 
 t.test('what a wallet does with web3.js on the localnet is found through the service', async (t) => {
@@ -15,6 +17,9 @@ t.test('what a wallet does with web3.js on the localnet is found through the ser
   const { flows } = await walkThrough(connection)
   const last = Math.max(...flows.map(({ slot }) => slot))
   await until(async () => (await slotOf(service)) >= last, 'the last of it is indexed')
+  const sockets = `${service.url.replace('http:', 'ws:')}/v1/rpc/ws?api-key=${ADMIN_KEY}`
+  await web3Session(t, service.rpcUrl, sockets)
+  await kitSession(t, service.rpcUrl, sockets)
 
   await findFlows(t, flows, [service])
   const found = await decodeFlows(t, flows, await flowBlocks(flows, service.rpcUrl))

@@ -77,7 +77,7 @@ export class FakePipe implements Pipe {
   }
 
   #read(frames: readonly Buffer[]): void {
-    for (const frame of frames)
-      for (const text of textsOf(frame)) this.messages.push(JSON.parse(text) as Message)
+    // A frame may be in several pieces.
+    for (const text of textsOf(Buffer.concat(frames))) this.messages.push(JSON.parse(text) as Message)
   }
 }

@@ -19,15 +19,11 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Scope of a key that the route needs: `any-key` accepts any scope, `open` needs no key. */
     scope?: RouteScope
-    /**
-     * Query parameter that may carry the key, for clients that cannot set headers; a request without a good key is
-     * refused with 403.
-     */
+    /** Query parameter that may carry the key, for clients that cannot set headers. */
     keyInQuery?: string
-    /**
-     * Whether it is the JSON-RPC route: a key is refused with 401, also one in the query, and the handler charges the quota
-     * by element.
-     */
+    /** Whether a request without a good key is refused with 403, as on the stream, and not with 401. */
+    refusesWith403?: boolean
+    /** Whether it is the JSON-RPC route, whose handler charges the quota by element. */
     isRpc?: boolean
   }
 }
@@ -61,7 +57,7 @@ export const access = plugin(
         const nowMs = clock.now()
         const caller = identify(request, reply, nowMs, keyInQuery)
         if (caller instanceof ServiceError)
-          return done(keyInQuery === undefined || isRpc ? caller : refusedStream(caller))
+          return done(route.config?.refusesWith403 === true ? refusedStream(caller) : caller)
         request.caller = caller
         admitOrigin(caller, request, reply)
         if (isRpc) return done(originFault(caller, request.headers))

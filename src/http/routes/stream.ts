@@ -1,17 +1,14 @@
-import websocket from '@fastify/websocket'
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { count, unixMs } from '../../api/schema.ts'
-import { ServiceError } from '../../errors.ts'
 import { shownHead, splitCursor } from '../../market/cursor.ts'
-import { MESSAGE_BYTES_HARD_MAX } from '../../stream/messages.ts'
+import type { StreamGateway } from '../../stream/gateway.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serve } from '../endpoint.ts'
 import { freshnessSeconds } from '../freshness.ts'
-import { handshakeFault, HANDSHAKE_FIELDS, isHandshake, STREAM_PATH } from '../handshake.ts'
+import { STREAM_PATH } from '../handshake.ts'
 import { FRESHNESS_SECONDS_MAX } from '../health-reasons.ts'
-
-const NO_HANDSHAKE = 'connect with a WebSocket client'
+import { serveSocket } from './serve-socket.ts'
 
 const place = (what: string) =>
   z
@@ -55,54 +52,17 @@ export const streamHealth = endpoint({
 })
 
 type Status = z.input<typeof streamHealth.answer>['status']
-type Deps = Pick<AppDeps, 'stream' | 'feed' | 'clock' | 'draining'>
+type Deps = Pick<AppDeps, 'feed' | 'clock' | 'draining'>
 
-/** Upgrades connections to the stream, and reports its health. */
-export const streamRoutes: FastifyPluginAsync<Deps> = async (app, { stream, feed, clock, draining }) => {
-  if (stream === null) throw new TypeError('a process that serves the stream needs its connections')
-  await app.register(websocket, {
-    options: { maxPayload: MESSAGE_BYTES_HARD_MAX, perMessageDeflate: false, clientTracking: false },
-    // The owner of the connections closes them and tells clients when to come back.
-    preClose: (done) => done(),
-    errorHandler: (_error, socket) => socket.terminate()
-  })
-  // A connection whose handshake was refused is closed. The plugin does so only if its own hook ran first.
-  app.addHook('onSend', (request, reply, payload, done) => {
-    if (isHandshake(request.raw)) void reply.header('connection', 'close')
-    done(null, payload)
-  })
-  app.addHook('onResponse', (request, _reply, done) => {
-    if (isHandshake(request.raw)) request.socket.destroySoon()
-    done()
-  })
-  app.route({
-    method: 'GET',
-    url: STREAM_PATH,
-    config: { scope: 'stream', keyInQuery: 'key' },
-    preHandler: (request, reply, done) => {
-      const { headers } = request
-      const fault = request.ws ? handshakeFault(headers) : new ServiceError('UPGRADE_MISSING', NO_HANDSHAKE)
-      if (fault !== undefined) {
-        if (fault.code === 'UPGRADE_MISSING') void reply.headers(HANDSHAKE_FIELDS)
-        return done(fault)
-      }
-      if (!stream.admits(request.caller!)) {
-        const detail = 'this key, or this process, has its maximum number of connections'
-        return done(new ServiceError('CONNECTIONS_EXCEEDED', detail))
-      }
-      // Releases the request and its response, which the socket would otherwise hold for its whole life.
-      reply.raw.detachSocket(request.socket)
-      done()
-    },
-    handler: () => {
-      throw new ServiceError('UPGRADE_MISSING', NO_HANDSHAKE)
-    },
-    wsHandler: (ws, { socket, caller }) => {
-      // The plugin's error listener would hold them too.
-      ws.removeAllListeners('error').on('error', () => ws.terminate())
-      app.connections.becomeStream(socket)
-      stream.open(ws, socket, caller!)
-    }
+/** Serves the stream's socket, and reports its health. */
+export function serveStream(app: FastifyInstance, deps: Deps & { readonly stream: StreamGateway }): void {
+  const { stream, feed, clock, draining } = deps
+  serveSocket(app, {
+    path: STREAM_PATH,
+    scope: 'stream',
+    keyInQuery: 'key',
+    refusesWith403: true,
+    gateway: stream
   })
   serve(app, streamHealth, async ({ reply }) => {
     const { head } = feed

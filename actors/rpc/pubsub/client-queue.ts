@@ -1,0 +1,158 @@
+import {
+  UNREAD_BYTES_MAX,
+  UNREAD_BYTES_OF_ALL_MAX,
+  UNREAD_NOTIFICATION_BYTES_MAX
+} from '../../../src/rpc/pubsub/socket-limits.ts'
+import { CHUNK_BYTES } from '../../../src/stream/outbox.ts'
+import type { Pipe } from '../../stream/pipe.ts'
+
+/** A frame, which is written as a whole: control frames may stand between two writes. */
+interface Owed {
+  readonly pieces: readonly Buffer[]
+  readonly size: number
+  readonly isNotification: boolean
+}
+
+/** The queues of all clients of a process: flushes those with news together, and bounds the bytes of all. */
+export class ClientQueues {
+  readonly #bytesMax: number
+  readonly #waiting = new Set<ClientQueue>()
+  #news: ClientQueue[] = []
+  /** Bytes in the queues, without those in the sockets' buffers. */
+  bytes = 0
+
+  constructor(bytesMax = UNREAD_BYTES_OF_ALL_MAX) {
+    this.#bytesMax = bytesMax
+  }
+
+  /** Flushes a queue when everything of this turn is in it, so that it is one write. */
+  hasNews(queue: ClientQueue): void {
+    if (this.#news.push(queue) > 1) return
+    queueMicrotask(() => {
+      const news = this.#news
+      this.#news = []
+      for (const each of news) each.flush()
+      if (this.bytes > this.#bytesMax) this.#closeLargest()
+    })
+  }
+
+  changed(queue: ClientQueue, bytes: number): void {
+    this.bytes += bytes
+    if (queue.bytes > 0) this.#waiting.add(queue)
+    else this.#waiting.delete(queue)
+  }
+
+  #closeLargest(): void {
+    const bySize = [...this.#waiting].sort((a, b) => b.bytes - a.bytes)
+    for (const queue of bySize) {
+      if (this.bytes <= this.#bytesMax) return
+      queue.overflow()
+    }
+  }
+}
+
+/**
+ * Answers and notifications that a client still has to get, in order. Nothing is ever left out: a client that reads too slowly is
+ * closed.
+ */
+export class ClientQueue {
+  readonly #pipe: Pipe
+  readonly #all: ClientQueues
+  readonly #overflowed: () => void
+  /** Frames of this turn. */
+  #turn: Owed[] = []
+  #owed: Owed[] = []
+  #next = 0
+  #bytes = 0
+  #notificationBytes = 0
+  #isBlocked = false
+  #isOver = false
+
+  /** `overflowed` is called once, when the client has not read for too long; the queue is empty then. */
+  constructor(pipe: Pipe, all: ClientQueues, overflowed: () => void) {
+    this.#pipe = pipe
+    this.#all = all
+    this.#overflowed = overflowed
+  }
+
+  /** Bytes that wait, without those in the socket's buffer. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  push(frame: readonly Buffer[], isNotification: boolean): void {
+    if (this.#isOver) return
+    const size = frame.length === 1 ? frame[0]!.length : frame.reduce((sum, { length }) => sum + length, 0)
+    if (this.#turn.push({ pieces: frame, size, isNotification }) === 1) this.#all.hasNews(this)
+  }
+
+  /** Writes what came in this turn as far as the socket takes it. */
+  flush(): void {
+    const turn = this.#turn
+    this.#turn = []
+    if (this.#isOver || turn.length === 0) return
+    if (!this.#isBlocked && this.#bytes === 0 && sizeOf(turn) <= CHUNK_BYTES) {
+      this.#isBlocked = !this.#pipe.write(
+        turn.length === 1 ? turn[0]!.pieces : turn.flatMap(({ pieces }) => pieces)
+      )
+      return
+    }
+    for (const each of turn) this.#add(each)
+    this.#pump()
+    if (this.#notificationBytes > UNREAD_NOTIFICATION_BYTES_MAX || this.#bytes > UNREAD_BYTES_MAX)
+      this.overflow()
+  }
+
+  /** To be called when the socket has sent everything that it was given. */
+  drained(): void {
+    this.#isBlocked = false
+    this.#pump()
+  }
+
+  overflow(): void {
+    if (this.#isOver) return
+    this.end()
+    this.#overflowed()
+  }
+
+  /** Drops everything; nothing is sent any more. */
+  end(): void {
+    this.#isOver = true
+    this.#turn = []
+    this.#owed = []
+    this.#next = 0
+    this.#count(-this.#bytes)
+  }
+
+  #add(owed: Owed): void {
+    this.#owed.push(owed)
+    if (owed.isNotification) this.#notificationBytes += owed.size
+    this.#count(owed.size)
+  }
+
+  #pump(): void {
+    while (!this.#isBlocked && this.#next < this.#owed.length) {
+      const chunk: Buffer[] = []
+      let size = 0
+      while (this.#next < this.#owed.length && size < CHUNK_BYTES) {
+        const owed = this.#owed[this.#next++]!
+        chunk.push(...owed.pieces)
+        size += owed.size
+        if (owed.isNotification) this.#notificationBytes -= owed.size
+      }
+      this.#count(-size)
+      this.#isBlocked = !this.#pipe.write(chunk)
+    }
+    if (this.#next > 0 && this.#next >= this.#owed.length / 2) {
+      this.#owed = this.#owed.slice(this.#next)
+      this.#next = 0
+    }
+  }
+
+  #count(bytes: number): void {
+    this.#bytes += bytes
+    this.#all.changed(this, bytes)
+  }
+}
+
+const sizeOf = (list: readonly Owed[]): number => list.reduce((sum, { size }) => sum + size, 0)

@@ -1,0 +1,259 @@
+import type { Caller } from '../../../src/access/caller.ts'
+import { parseJson } from '../../../src/localnet/node/json.ts'
+import { RpcError } from '../../../src/localnet/node/rpc-error.ts'
+import type { Clock } from '../../../src/ports.ts'
+import type { RpcGateway } from '../../../src/rpc/gateway.ts'
+import { parseRequest, type ParsedRequest, type RequestElement } from '../../../src/rpc/requests.ts'
+import {
+  errorText,
+  SOCKET_BATCH_MAX,
+  upstreamDown,
+  type RpcError as Fault
+} from '../../../src/rpc/rpc-error.ts'
+import { rateLimited } from '../../../src/rpc/pubsub/rate-limited.ts'
+import {
+  IN_PROGRESS_MAX,
+  MESSAGES_WAITING_MAX,
+  SUBSCRIPTIONS_PER_SOCKET_MAX
+} from '../../../src/rpc/pubsub/socket-limits.ts'
+import {
+  readSubscription,
+  readSubscriptionId,
+  subscriptionMethod,
+  type SubscriptionKind
+} from '../../../src/rpc/pubsub/subscription-request.ts'
+import type { RateCounter } from '../../../storage/cluster/coordination.ts'
+import { ClientSubscription, type SubscriptionOwner } from './client-subscription.ts'
+import { AT_LIMIT, type SubscriptionHub } from './subscription-hub.ts'
+
+export interface RequestDeps {
+  readonly hub: SubscriptionHub
+  /** Answers requests other than subscriptions. */
+  readonly gateway: Pick<RpcGateway, 'answer'>
+  readonly limits: Pick<RateCounter, 'take'>
+  readonly clock: Clock
+  readonly report: (fault: unknown) => void
+}
+
+/** The connection whose requests are handled. */
+export interface RequestSocket {
+  readonly caller: Caller
+  readonly owner: SubscriptionOwner
+  readonly subscriptions: Map<number, ClientSubscription>
+  readonly nextId: () => number
+  readonly send: (text: Buffer) => void
+  readonly pause: (isPaused: boolean) => void
+  /** More messages wait than may. */
+  readonly flooded: () => void
+  /** A message came that costs nothing. */
+  readonly free: () => void
+  /** Aborts when the connection ends. */
+  readonly signal: AbortSignal
+}
+
+/** The text of an answer, and the subscription that it tells the id of. Null for a notification, which has no answer. */
+interface Answer {
+  readonly text: Buffer
+  readonly opens: ClientSubscription | null
+}
+
+/** Handles the messages of one connection: subscriptions here, other requests through the gateway. */
+export class ClientRequests {
+  readonly #socket: RequestSocket
+  readonly #deps: RequestDeps
+  #waiting: Buffer[] = []
+  #inProgress = 0
+  #isPaused = false
+
+  constructor(socket: RequestSocket, deps: RequestDeps) {
+    this.#socket = socket
+    this.#deps = deps
+  }
+
+  /** Whether no messages are read, since as many requests as may are in progress. */
+  get isPaused(): boolean {
+    return this.#isPaused
+  }
+
+  receive(message: Buffer): void {
+    if (this.#inProgress < IN_PROGRESS_MAX && this.#waiting.length === 0) return this.#begin(message)
+    if (this.#waiting.push(message) > MESSAGES_WAITING_MAX) return this.#socket.flooded()
+    this.#pause(true)
+  }
+
+  #begin(message: Buffer): void {
+    const request = parseRequest(message, SOCKET_BATCH_MAX)
+    const elements =
+      request.kind === 'batch' ? request.elements : request.kind === 'single' ? [request.element] : []
+    if (elements.length === 1 && isPing(elements[0]!)) return this.#socket.free()
+    for (const each of elements) if (isFree(each)) this.#socket.free()
+    this.#inProgress += Math.max(1, elements.length)
+    const answered =
+      request.kind === 'refused' ? this.#refusal(request.refusal.error) : this.#answerAll(request, elements)
+    answered
+      .catch((fault: unknown) => {
+        if (!this.#socket.signal.aborted) this.#deps.report(fault)
+        return this.#failed(elements, request.kind === 'batch')
+      })
+      .then((answer) => {
+        if (answer === null || this.#socket.signal.aborted) return
+        this.#socket.send(answer.text)
+        for (const opened of answer.opens) opened.open()
+      })
+      .finally(() => {
+        this.#inProgress -= Math.max(1, elements.length)
+        this.#resume()
+      })
+      .catch(this.#deps.report)
+  }
+
+  #resume(): void {
+    while (this.#waiting.length > 0 && this.#inProgress < IN_PROGRESS_MAX && !this.#socket.signal.aborted)
+      this.#begin(this.#waiting.shift()!)
+    if (this.#waiting.length === 0 && this.#inProgress < IN_PROGRESS_MAX) this.#pause(false)
+  }
+
+  #pause(isPaused: boolean): void {
+    if (this.#isPaused === isPaused) return
+    this.#isPaused = isPaused
+    this.#socket.pause(isPaused)
+  }
+
+  /** A body that is refused as a whole costs one unit, and has one answer. */
+  async #refusal(error: Fault): Promise<Whole> {
+    const limited = await this.#charge()
+    return { text: Buffer.from(errorText(limited ?? error, 'null')), opens: [] }
+  }
+
+  async #answerAll(request: ParsedRequest, elements: readonly RequestElement[]): Promise<Whole | null> {
+    const refusals = await Promise.all(elements.map(async (each) => (isFree(each) ? null : this.#charge())))
+    const isForwarded = elements.every((each, at) => refusals[at] === null && isOther(each))
+    if (isForwarded) {
+      const text = await this.#forward(request)
+      return text === null ? null : { text, opens: [] }
+    }
+    const answers = await Promise.all(elements.map(async (each, at) => this.#answer(each, refusals[at]!)))
+    const due = answers.filter((each) => each !== null)
+    if (due.length === 0) return null
+    const opens = due.flatMap(({ opens }) => opens ?? [])
+    return { text: request.kind === 'batch' ? joined(due.map(({ text }) => text)) : due[0]!.text, opens }
+  }
+
+  async #answer(element: RequestElement, limited: Fault | null): Promise<Answer | null> {
+    const { id } = element
+    if (limited !== null) return id === null ? null : failure(limited, id)
+    if (element.kind === 'invalid') return failure(element.refusal.error, element.id)
+    const own = subscriptionMethod(element.method)
+    if (own === null) {
+      const text = await this.#forward({ kind: 'single', element })
+      return text === null ? null : { text, opens: null }
+    }
+    try {
+      const params: unknown = element.params === null ? undefined : parseJson(element.params)
+      if (own.isEnd) return this.#unsubscribe(own.kind, params, id)
+      return await this.#subscribe(own.kind, params, id)
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error
+      const { code, message, data } = error
+      return id === null
+        ? null
+        : failure({ code, message, ...(data !== undefined && { data: data as Data }) }, id)
+    }
+  }
+
+  async #subscribe(kind: SubscriptionKind, params: unknown, id: string | null): Promise<Answer | null> {
+    const request = readSubscription(kind, params)
+    // Without an id the client could neither tell its notifications apart nor end it.
+    if (id === null) return null
+    const { subscriptions, owner, nextId } = this.#socket
+    if (subscriptions.size >= SUBSCRIPTIONS_PER_SOCKET_MAX) return rawFailure(AT_LIMIT, id)
+    const decided = Promise.withResolvers<string | null>()
+    const subscription = new ClientSubscription(nextId(), request, owner, ({ error }) =>
+      decided.resolve(error)
+    )
+    subscriptions.set(subscription.id, subscription)
+    subscription.join(this.#deps.hub)
+    const error = await decided.promise
+    return error === null
+      ? { text: Buffer.from(`{"jsonrpc":"2.0","result":${subscription.id},"id":${id}}`), opens: subscription }
+      : rawFailure(error, id)
+  }
+
+  #unsubscribe(kind: SubscriptionKind, params: unknown, id: string | null): Answer | null {
+    const { subscriptions } = this.#socket
+    const subscription = subscriptions.get(readSubscriptionId(params))
+    if (subscription?.request.kind !== kind) {
+      const error = { code: -32602, message: 'Invalid subscription id.', data: { field: 'params[0]' } }
+      return id === null ? null : failure(error, id)
+    }
+    subscriptions.delete(subscription.id)
+    subscription.leave()
+    return id === null
+      ? null
+      : { text: Buffer.from(`{"jsonrpc":"2.0","result":true,"id":${id}}`), opens: null }
+  }
+
+  /** Answers a request through the gateway. Null where no answer is due. */
+  async #forward(request: ParsedRequest): Promise<Buffer | null> {
+    const { caller, signal } = this.#socket
+    const reply = await this.#deps.gateway.answer(request, {
+      caller,
+      batchMax: SOCKET_BATCH_MAX,
+      tracks: false,
+      signal
+    })
+    if (reply.body === null || Buffer.isBuffer(reply.body)) return reply.body
+    // A frame names its length first.
+    const pieces: Buffer[] = []
+    for await (const piece of reply.body) pieces.push(piece)
+    return Buffer.concat(pieces)
+  }
+
+  /** Takes one unit of the key's quota; returns the error if it has none. */
+  async #charge(): Promise<Fault | null> {
+    const { keyId, ratePerMinute } = this.#socket.caller
+    const use = await this.#deps.limits.take(keyId, ratePerMinute, this.#deps.clock.now())
+    return use.allowed ? null : rateLimited(ratePerMinute, use.resetIn)
+  }
+
+  /** Answers every call with an error after a fault of this service or a broken answer. */
+  #failed(elements: readonly RequestElement[], isBatch: boolean): Whole | null {
+    const { error } = upstreamDown()
+    const texts = elements.flatMap(({ id }) => (id === null ? [] : [Buffer.from(errorText(error, id))]))
+    if (texts.length === 0) return null
+    return { text: isBatch ? joined(texts) : texts[0]!, opens: [] }
+  }
+}
+
+/** The text of the answer to a message, and the subscriptions whose ids it tells. */
+interface Whole {
+  readonly text: Buffer
+  readonly opens: readonly ClientSubscription[]
+}
+
+type Data = Readonly<Record<string, unknown>>
+
+const isPing = (element: RequestElement): boolean =>
+  element.kind === 'call' && element.id === null && element.method === 'ping'
+
+const isOther = (element: RequestElement): boolean =>
+  element.kind === 'call' && subscriptionMethod(element.method) === null
+
+/** To end a subscription costs nothing: a client at its quota could not end it otherwise. */
+const isFree = (element: RequestElement): boolean =>
+  element.kind === 'call' && subscriptionMethod(element.method)?.isEnd === true
+
+const failure = (error: Fault, id: string): Answer => ({
+  text: Buffer.from(errorText(error, id)),
+  opens: null
+})
+
+const rawFailure = (error: string, id: string): Answer => ({
+  text: Buffer.from(`{"jsonrpc":"2.0","error":${error},"id":${id}}`),
+  opens: null
+})
+
+function joined(texts: readonly Buffer[]): Buffer {
+  const pieces = texts.flatMap((text, at) => (at === 0 ? [text] : [Buffer.from(','), text]))
+  return Buffer.concat([Buffer.from('['), ...pieces, Buffer.from(']')])
+}

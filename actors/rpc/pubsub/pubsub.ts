@@ -1,0 +1,74 @@
+import type { KeySockets } from '../../../src/access/key-sockets.ts'
+import type { Ports } from '../../../src/ports.ts'
+import type { RpcGateway } from '../../../src/rpc/gateway.ts'
+import type { SlotFloors } from '../../../src/rpc/slot-floors.ts'
+import type { RpcUpstreams } from '../../../src/rpc/upstreams.ts'
+import type { PubsubMetrics } from '../../../src/telemetry/pubsub-metrics.ts'
+import type { ClusterCoordination } from '../../../storage/cluster/coordination.ts'
+import { aborted } from '../../supervision/aborted.ts'
+import type { Run } from '../../supervision/process.ts'
+import { GapReader } from './gap-reader.ts'
+import { PubsubLinks, type PubsubLinksDeps } from './pubsub-links.ts'
+import { RpcSockets, sweepUntil } from './rpc-sockets.ts'
+import { SubscriptionHub } from './subscription-hub.ts'
+
+export interface PubsubDeps extends Ports, Pick<PubsubLinksDeps, 'urls' | 'logger'> {
+  readonly sockets: KeySockets
+  readonly metrics: PubsubMetrics
+}
+
+/** Parts of the RPC URL that HTTP and sockets share. */
+export interface RpcParts {
+  readonly gateway: RpcGateway
+  readonly upstreams: RpcUpstreams
+  readonly floors: SlotFloors
+}
+
+/** Owns the RPC sockets of clients, and the connections to nodes for their subscriptions. Its drain closes them. */
+export function pubsub<Needs>(
+  deps: PubsubDeps,
+  rpcOf: (needs: Needs) => RpcParts,
+  coordinationOf: (needs: Needs) => Pick<ClusterCoordination, 'limits'>
+): Run<Needs, RpcSockets> {
+  return async ({ input, draining, ready, gauge, report }) => {
+    const { clock, random, metrics, urls, logger } = deps
+    const { gateway, upstreams, floors } = rpcOf(input)
+    const end = new AbortController()
+    const gaps = new GapReader(upstreams, clock, end.signal, report)
+    const counts = { stray: () => metrics.strays.inc(), lost: () => metrics.losses.inc() }
+    const hub = new SubscriptionHub(
+      clock,
+      metrics,
+      (changed) => new PubsubLinks({ clock, random, upstreams, urls, logger, ...counts }, changed),
+      gaps
+    )
+    const sockets = new RpcSockets(
+      {
+        hub,
+        gateway,
+        floors,
+        limits: coordinationOf(input).limits,
+        clock,
+        report,
+        countClose: (code) => metrics.closed.inc({ code })
+      },
+      deps.sockets
+    )
+    gauge('connections', () => sockets.size)
+    gauge('subscriptions', () => sockets.subscriptions)
+    gauge('node_subscriptions', () => hub.size)
+    gauge('node_subscriptions_waiting', () => hub.waiting)
+    gauge('node_connections', () => hub.links.all.filter(({ isOpen }) => isOpen).length)
+    gauge('unread_bytes', () => sockets.owedBytes)
+    gauge('gaps_waiting', () => gaps.waiting)
+    try {
+      ready(sockets)
+      await sweepUntil(sockets, clock, draining)
+      await sockets.drain(AbortSignal.abort())
+      await aborted(draining)
+    } finally {
+      end.abort()
+      hub.close()
+    }
+  }
+}

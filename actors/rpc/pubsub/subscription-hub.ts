@@ -1,0 +1,133 @@
+import type { Clock } from '../../../src/ports.ts'
+import type { SubscriptionRequest } from '../../../src/rpc/pubsub/subscription-request.ts'
+import type { PubsubMetrics } from '../../../src/telemetry/pubsub-metrics.ts'
+import type { GapReader } from './gap-reader.ts'
+import type { PubsubLinks } from './pubsub-links.ts'
+import { SharedSubscription, type Member, type SharedSubscriptionEvents } from './shared-subscription.ts'
+
+/** Distinct subscriptions of the process. Chosen: those that the connections to one node carry. */
+export const SUBSCRIPTIONS_MAX = 50_000
+/** Milliseconds that a client waits for a node to take its subscription. As long as a node may take for an answer. */
+const WAIT_MS = 10_000
+/** Milliseconds until nodes are asked again for what all of them refuse. Chosen: their limits change with their clients. */
+const ASK_AGAIN_MS = 30_000
+
+const NO_NODE = JSON.stringify({
+  code: -32603,
+  message: 'no node takes the subscription now: subscribe again',
+  data: { retryable: true }
+})
+
+/** The words of a node at its limit. */
+export const AT_LIMIT = JSON.stringify({
+  code: -32603,
+  message: 'Internal Error: Subscription refused. Node subscription limit reached'
+})
+
+/** All subscriptions of the process: one at a node for all clients that ask for the same. */
+export class SubscriptionHub {
+  readonly #clock: Clock
+  readonly #metrics: PubsubMetrics
+  readonly #makeLinks: (changed: () => void) => PubsubLinks
+  readonly #gaps: Pick<GapReader, 'read'>
+  readonly #byKey = new Map<string, SharedSubscription>()
+  readonly #waiting = new Set<SharedSubscription>()
+  readonly #timers = new Map<SharedSubscription, unknown>()
+  readonly links: PubsubLinks
+  #isPlacing = false
+  #askAgain: unknown = null
+
+  constructor(
+    clock: Clock,
+    metrics: PubsubMetrics,
+    makeLinks: (changed: () => void) => PubsubLinks,
+    gaps: Pick<GapReader, 'read'>
+  ) {
+    this.#clock = clock
+    this.#metrics = metrics
+    this.#makeLinks = makeLinks
+    this.#gaps = gaps
+    this.links = this.#makeLinks(() => this.#placeWaiting())
+  }
+
+  /** Distinct subscriptions, and those of them that no node has. */
+  get size(): number {
+    return this.#byKey.size
+  }
+
+  get waiting(): number {
+    return this.#waiting.size
+  }
+
+  /** Adds a client to a subscription. Returns the subscription, which it may leave; null where it was refused at once. */
+  join(request: SubscriptionRequest, member: Member): SharedSubscription | null {
+    let shared = this.#byKey.get(request.key)
+    if (shared === undefined) {
+      if (this.#byKey.size >= SUBSCRIPTIONS_MAX) {
+        member.refused(AT_LIMIT)
+        return null
+      }
+      shared = new SharedSubscription(request, this.#events)
+      this.#byKey.set(request.key, shared)
+      this.#waiting.add(shared)
+    }
+    shared.join(member)
+    if (shared.isAwaited) this.#limitWait(shared)
+    this.#placeWaiting()
+    return shared
+  }
+
+  close(): void {
+    this.links.close()
+    for (const timer of this.#timers.values()) this.#clock.clearTimeout(timer)
+    if (this.#askAgain !== null) this.#clock.clearTimeout(this.#askAgain)
+  }
+
+  readonly #events: SharedSubscriptionEvents = {
+    waits: (shared) => {
+      this.#waiting.add(shared)
+      if (shared.refusedBy.size > 0) this.#askAgainLater()
+      // The connection tells of all that it had before any is placed again.
+      queueMicrotask(() => this.#placeWaiting())
+    },
+    refused: (shared) => this.links.canPlace(shared),
+    gap: (shared) => this.#gaps.read(shared),
+    live: (shared) => this.#clearTimer(shared),
+    ended: (shared) => {
+      this.#waiting.delete(shared)
+      this.#clearTimer(shared)
+      if (this.#byKey.get(shared.request.key) === shared) this.#byKey.delete(shared.request.key)
+    },
+    count: (what, clients) => this.#metrics.notifications.inc({ what }, clients)
+  }
+
+  #placeWaiting(): void {
+    // To place one may tell of a change again.
+    if (this.#isPlacing) return
+    this.#isPlacing = true
+    for (const shared of this.#waiting) if (this.links.place(shared)) this.#waiting.delete(shared)
+    this.#isPlacing = false
+  }
+
+  #limitWait(shared: SharedSubscription): void {
+    if (this.#timers.has(shared)) return
+    const timer = this.#clock.setTimeout(() => {
+      this.#timers.delete(shared)
+      if (shared.isAwaited) shared.giveUp(NO_NODE)
+    }, WAIT_MS)
+    this.#timers.set(shared, timer)
+  }
+
+  #clearTimer(shared: SharedSubscription): void {
+    this.#clock.clearTimeout(this.#timers.get(shared))
+    this.#timers.delete(shared)
+  }
+
+  #askAgainLater(): void {
+    this.#askAgain ??= this.#clock.setTimeout(() => {
+      this.#askAgain = null
+      for (const shared of this.#waiting) shared.refusedBy.clear()
+      this.#placeWaiting()
+    }, ASK_AGAIN_MS)
+  }
+}

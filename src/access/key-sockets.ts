@@ -1,0 +1,31 @@
+import type { Caller } from './caller.ts'
+
+/**
+ * WebSockets of a key, those of the stream and of the RPC URL together (spec choices, section 4), and of the process. The
+ * latter is chosen: 10,000 idle connections take 250 MB.
+ */
+export const SOCKETS_PER_KEY_MAX = 20
+export const SOCKETS_MAX = 50_000
+
+/** Counts the WebSockets of a process by key. */
+export class KeySockets {
+  readonly #perKey = new Map<string, number>()
+  #size = 0
+
+  /** Tells whether a key may have one more. */
+  admits({ keyId }: Pick<Caller, 'keyId'>): boolean {
+    return this.#size < SOCKETS_MAX && (this.#perKey.get(keyId) ?? 0) < SOCKETS_PER_KEY_MAX
+  }
+
+  add({ keyId }: Pick<Caller, 'keyId'>): void {
+    this.#perKey.set(keyId, (this.#perKey.get(keyId) ?? 0) + 1)
+    this.#size++
+  }
+
+  remove({ keyId }: Pick<Caller, 'keyId'>): void {
+    const left = this.#perKey.get(keyId)! - 1
+    if (left === 0) this.#perKey.delete(keyId)
+    else this.#perKey.set(keyId, left)
+    this.#size--
+  }
+}

@@ -1,0 +1,60 @@
+import type { Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import type { WebSocket } from 'ws'
+import type { Caller } from '../../access/caller.ts'
+import type { Scope } from '../../access/scopes.ts'
+import { ServiceError } from '../../errors.ts'
+import { handshakeFault, HANDSHAKE_FIELDS } from '../handshake.ts'
+
+const NO_HANDSHAKE = 'connect with a WebSocket client'
+
+export interface SocketRoute {
+  readonly path: string
+  /** The scope that a key needs. */
+  readonly scope: Scope
+  /** Query parameter that may carry the key. */
+  readonly keyInQuery: string
+  /** Whether a request without a good key is refused with 403 and not with 401. */
+  readonly refusesWith403: boolean
+  /** The owner of the connections. */
+  readonly gateway: {
+    admits(caller: Caller): boolean
+    open(ws: WebSocket, socket: Socket, caller: Caller): void
+  }
+}
+
+/** Upgrades connections at a path, and hands them to their owner. The app needs the WebSocket plugin. */
+export function serveSocket(
+  app: FastifyInstance,
+  { path, scope, keyInQuery, refusesWith403, gateway }: SocketRoute
+): void {
+  app.route({
+    method: 'GET',
+    url: path,
+    config: { scope, keyInQuery, refusesWith403 },
+    preHandler: (request, reply, done) => {
+      const { headers } = request
+      const fault = request.ws ? handshakeFault(headers) : new ServiceError('UPGRADE_MISSING', NO_HANDSHAKE)
+      if (fault !== undefined) {
+        if (fault.code === 'UPGRADE_MISSING') void reply.headers(HANDSHAKE_FIELDS)
+        return done(fault)
+      }
+      if (!gateway.admits(request.caller!)) {
+        const detail = 'this key, or this process, has its maximum number of connections'
+        return done(new ServiceError('CONNECTIONS_EXCEEDED', detail))
+      }
+      // Releases the request and its response, which the socket would otherwise hold for its whole life.
+      reply.raw.detachSocket(request.socket)
+      done()
+    },
+    handler: () => {
+      throw new ServiceError('UPGRADE_MISSING', NO_HANDSHAKE)
+    },
+    wsHandler: (ws, { socket, caller }) => {
+      // The plugin's error listener would hold them too.
+      ws.removeAllListeners('error').on('error', () => ws.terminate())
+      app.connections.becomeStream(socket)
+      gateway.open(ws, socket, caller!)
+    }
+  })
+}

@@ -1,0 +1,11 @@
+import type { Socket } from 'node:net'
+import type { WebSocket } from 'ws'
+import type { Caller } from '../../access/caller.ts'
+
+/** The HTTP side's access to the RPC sockets. */
+export interface RpcSocketGateway {
+  /** Tells whether a key may have one more connection. */
+  admits(caller: Caller): boolean
+  /** Takes over a socket after its upgrade. */
+  open(ws: WebSocket, socket: Socket, caller: Caller): void
+}

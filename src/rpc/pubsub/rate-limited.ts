@@ -1,0 +1,8 @@
+import type { RpcError } from '../rpc-error.ts'
+
+/** The refusal of an element beyond the key's quota (spec choices, section 5). `resetIn` is in seconds. */
+export const rateLimited = (ratePerMinute: number, resetIn: number): RpcError => ({
+  code: -32429,
+  message: `this key may make ${ratePerMinute} requests a minute; the next minute begins in ${resetIn} s`,
+  data: { limit: ratePerMinute, retry_after: resetIn, retryable: true }
+})
