@@ -25,7 +25,7 @@ export interface ValidatorOptions {
   readonly programs?: Readonly<Record<string, Buffer>>
 }
 
-/** Agave's test validator on loopback. Takes one core while it runs, and leaves most of it to others that want it. */
+/** Agave's test validator on loopback. Takes one core while it runs, most of it for a thread of the lowest priority. */
 export class RealValidator {
   readonly url: string
   readonly connection: Connection

@@ -8,7 +8,10 @@ import { join } from 'node:path'
  */
 const SPINNING = 'solBnkTxSched'
 
-/** Lets everything else of the machine go before the thread that spins; it gets what is left, and a share of a busy core. */
+/**
+ * Gives the thread that spins the lowest priority. Where Linux shares the processors between sessions first (autogroups),
+ * this lets the validator's other threads go before it, and elsewhere everything else of the machine.
+ */
 export function yieldSpinning(pid: number): void {
   const threads = `/proc/${pid}/task`
   for (const id of readdirSync(threads)) {
