@@ -7,6 +7,7 @@ import {
   type HolderMints,
   type HolderProgress
 } from '../../src/holders/holder-mint.ts'
+import { FEE_SLOTS } from '../../src/transactions/priority-fees.ts'
 import { LeaselessClaim } from '../shards/shard-claims.ts'
 import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
 import type { HolderDeps } from './holder-deps.ts'
@@ -18,7 +19,9 @@ const LOOK_MS = 250
 /** Milliseconds between two lists of the mints that other processes have asked for. */
 const SYNC_MS = 1_000
 /** Milliseconds for which blocks from before the start are waited for. Chosen: the newest eight come within a second. */
-const RECALL_MS = 20_000
+const RECALL_MS = 60_000
+/** Slots that a restart recalls (`recall-blocks.ts`): a list that is further behind is read from the node at once. */
+const RECALL_SLOTS = FEE_SLOTS
 /** Milliseconds between two prunings of superseded versions. */
 const PRUNE_MS = 10_000
 
@@ -46,7 +49,7 @@ export class HolderFollower {
   #end = new AbortController().signal
   /** Up to when, and to which slot, blocks of before the start may still be read again. */
   #recallUntilMs = 0
-  #recallSlot = -1
+  #recallSlot: number | null = null
   #syncAtMs = 0
   #pruneAtMs = 0
   /** Slots with the times at which they were complete, oldest first: what is past its time is pruned. */
@@ -110,7 +113,7 @@ export class HolderFollower {
     this.#progress = await stored.get()
     this.#slot = this.#progress.slot
     this.#recallUntilMs = clock.now() + RECALL_MS
-    this.#recallSlot = this.#deps.feed.head?.slot ?? -1
+    this.#recallSlot = null
     this.#pruneAtMs = clock.now() + PRUNE_MS
     this.#complete = this.#slot === null ? [] : [{ slot: this.#slot, atMs: clock.now() }]
     this.#reader = new ListReader(this.#deps, token, {
@@ -143,16 +146,19 @@ export class HolderFollower {
       await this.#reader!.sync(this.#documents)
     }
     const events = [...first, ...blocks.take()]
+    // The chain may still be looking for its head when this begins.
+    const oldest = events.find((event) => event.kind === 'block')
+    this.#recallSlot ??= (oldest === undefined ? feed.head?.slot : oldest.block.parentSlot) ?? null
     if (this.#slot === null && events.length === 0) this.#slot = feed.head?.slot ?? null
-    if (events.length === 0 && this.#slot !== null && this.#slot < this.#recallSlot)
-      await this.#fill(this.#recallSlot, 'the start')
+    if (events.length === 0 && this.#slot !== null && this.#slot < (this.#recallSlot ?? -1))
+      await this.#fill(this.#recallSlot!, 'the start')
     for (const event of events) {
       if (event.kind === 'lost') await this.#lose(event.after)
       else if (event.kind === 'block') await this.#take(event.block)
       else if (storage.isShared) return false
       else await this.#miss('missed', event.reason, Infinity, null)
     }
-    if (this.#slot === null || !this.#mayBeRecalled()) blocks.endRecall()
+    if (this.#recallSlot !== null && !this.#mayBeRecalled()) blocks.endRecall()
     await this.#reader!.finish(async () => this.#save())
     await this.#save()
     this.#reader!.passed()
@@ -202,8 +208,10 @@ export class HolderFollower {
   }
 
   #mayBeRecalled(): boolean {
-    const isBefore = this.#slot! < this.#recallSlot
-    return isBefore && this.#deps.clock.now() < this.#recallUntilMs && !this.#end.aborted
+    const at = this.#slot
+    const upTo = this.#recallSlot
+    if (at === null || upTo === null || at >= upTo || at < upTo - RECALL_SLOTS) return false
+    return this.#deps.clock.now() < this.#recallUntilMs && !this.#end.aborted
   }
 
   /** Makes all lists stale that blocks up to a slot are missing of, and goes on at another one. */

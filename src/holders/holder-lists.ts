@@ -107,9 +107,8 @@ export class HolderLists {
     this.#asked()
   }
 
-  /** Waits until a list can be read, or for some time. */
-  async readable(mint: Pubkey, waitMs: number, signal: AbortSignal): Promise<HolderStatus> {
-    const untilMs = this.#clock.now() + waitMs
+  /** Waits until a list can be read, or until a time in Unix milliseconds. */
+  async readable(mint: Pubkey, untilMs: number, signal: AbortSignal): Promise<HolderStatus> {
     for (;;) {
       const status = await this.status(mint)
       if (status.kind === 'view' || this.#clock.now() >= untilMs || signal.aborted) return status

@@ -18,7 +18,7 @@ import { readWordsCursor, writeWordsCursor } from '../page-cursor.ts'
 import { address, checkPaging, oneOf, paging } from '../parameters.ts'
 
 /** Milliseconds that a request waits for a list to be read. Below the deadline, so that the refusal can say how far it is. */
-const WAIT_MS = 3_500
+const WAIT_MS = 3_000
 const { limit, offset, after } = paging(100, 50)
 
 export const tokenHolders = endpoint({
@@ -61,13 +61,14 @@ export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
 
   /** Returns the list of a token; null for an address that is no token. */
   const listOf = async (mint: Pubkey, signal: AbortSignal): Promise<HolderView | null> => {
+    const untilMs = clock.now() + WAIT_MS
     let status = await lists.status(mint)
     if (status.kind === 'unknown') {
       const [known] = await fromNode(mints.read([mint]))
       if (known!.reading.kind === 'refused') return null
       await lists.ask(known!.reading)
     }
-    if (status.kind !== 'view') status = await lists.readable(mint, WAIT_MS, signal)
+    if (status.kind !== 'view') status = await lists.readable(mint, untilMs, signal)
     if (status.kind === 'view') return status.view
     throw unread(mint, status)
   }
