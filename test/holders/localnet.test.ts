@@ -46,10 +46,10 @@ t.test(
     for (const [slot, shape] of seen)
       t.strictSame(await world.stored(NATIVE_MINT, slot), shape, `wrapped SOL at slot ${slot}`)
     // A fault that still waits would be a fork across the restart, which this index does not tell of.
-  await world.slots(8)
-  await equal(t, world, 'before the restarts')
-  t.equal(world.calls, calls, 'no fork has asked the node')
-  for (const lateSlots of [0, 1, 6]) {
+    await world.slots(8)
+    await equal(t, world, 'before the restarts')
+    t.equal(world.calls, calls, 'no fork has asked the node')
+    for (const lateSlots of [0, 1, 6]) {
       await world.restart(lateSlots)
       await world.slots(3)
       await equal(t, world, `after a restart ${lateSlots} slots later`)
