@@ -107,14 +107,14 @@ export class HolderLists {
     this.#asked()
   }
 
-  /** Waits until a list can be read, or until a time in Unix milliseconds. */
-  async readable(mint: Pubkey, untilMs: number, signal: AbortSignal): Promise<HolderStatus> {
+  /** Waits until a list can be read, or `end` aborts. */
+  async readable(mint: Pubkey, end: AbortSignal): Promise<HolderStatus> {
     for (;;) {
       const status = await this.status(mint)
-      if (status.kind === 'view' || this.#clock.now() >= untilMs || signal.aborted) return status
+      if (status.kind === 'view' || end.aborted) return status
       // A node that has failed is tried again later than a client waits.
       if (status.kind === 'loading' && status.state.fault !== null) return status
-      await sleep(this.#clock, LOOK_MS, signal)
+      await sleep(this.#clock, LOOK_MS, end)
     }
   }
 

@@ -9,6 +9,7 @@ import { HolderFactsCache } from '../../holders/holder-facts.ts'
 import { HolderLists, type Holder, type HolderStatus, type HolderView } from '../../holders/holder-lists.ts'
 import { isBurn } from '../../holders/known-owners.ts'
 import { WSOL } from '../../market/cash.ts'
+import { sleep } from '../../ports.ts'
 import { fromNode } from '../../node/upstream.ts'
 import { NODE_DEADLINE_MS } from '../account-parts.ts'
 import type { AppDeps } from '../deps.ts'
@@ -61,14 +62,16 @@ export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
 
   /** Returns the list of a token; null for an address that is no token. */
   const listOf = async (mint: Pubkey, signal: AbortSignal): Promise<HolderView | null> => {
-    const untilMs = clock.now() + WAIT_MS
     let status = await lists.status(mint)
+    if (status.kind === 'view') return status.view
+    const late = new AbortController()
+    void sleep(clock, WAIT_MS, signal).then(() => late.abort())
     if (status.kind === 'unknown') {
       const [known] = await fromNode(mints.read([mint]))
       if (known!.reading.kind === 'refused') return null
       await lists.ask(known!.reading)
     }
-    if (status.kind !== 'view') status = await lists.readable(mint, untilMs, signal)
+    status = await lists.readable(mint, late.signal)
     if (status.kind === 'view') return status.view
     throw unread(mint, status)
   }
