@@ -1,8 +1,14 @@
-import { NodeError } from '../../src/node/node-fault.ts'
+import { NodeError, RPC_CODE } from '../../src/node/node-fault.ts'
 import type { Clock } from '../../src/ports.ts'
 import { verdictOf, type Verdict } from '../../src/rpc/failover.ts'
 import { longValue } from '../../src/rpc/long-answer.ts'
-import { readAnswer, readAnswers, readLongHead, type RawAnswer } from '../../src/rpc/raw-answer.ts'
+import {
+  readAnswer,
+  readAnswers,
+  readLongHead,
+  readRefusal,
+  type RawAnswer
+} from '../../src/rpc/raw-answer.ts'
 import { ANSWER_BYTES_MAX } from '../../src/rpc/rpc-error.ts'
 import { AnswerTooLarge, type UpstreamAnswer, type UpstreamCall } from '../../src/rpc/upstreams.ts'
 import type { ResponseStart } from './answer-body.ts'
@@ -54,7 +60,10 @@ export async function askNodeAll(
     calls.map(({ method }) => method)
   )
   if (answers === null) {
-    node.takesBatches = false
+    const refusal = readRefusal(bytes)
+    if (refusal === null) throw garbage(node, { status: start.status, bytes })
+    // What cannot be parsed is the client's; any other refusal concerns batches.
+    if (refusal.code !== RPC_CODE.parseError) node.takesBatches = false
     return calls.map(() => null)
   }
   const outcomes = answers.map(async (raw, at) =>

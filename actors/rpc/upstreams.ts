@@ -91,7 +91,8 @@ export class RpcNodes implements RpcUpstreams {
       this.counts.requests++
       try {
         outcomes = await askNodeAll(node, calls, this.newest('processed'), (n) => this.#buffer(n), signal)
-        if (node.takesBatches) tried.add(node)
+        // A batch that was refused as a whole is asked of the same node in single requests.
+        if (outcomes.some((each) => each !== null)) tried.add(node)
       } catch (error) {
         if (error instanceof AnswerTooLarge) return calls.map(() => error)
         if (!(error instanceof NodeError)) throw error

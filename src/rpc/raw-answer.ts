@@ -22,11 +22,19 @@ export interface LongHead {
 /** Bytes of an answer at most between the value's last byte and the end. */
 export const TAIL_BYTES = 256
 
-/** Reads the answer to the request with our id. Null for anything that is not such an answer. */
+/**
+ * Reads the answer to the request with our id. Null for anything that is not such an answer. A node that cannot parse a request
+ * refuses it with the id null: that is an answer to a client's params, and no fault of the node.
+ */
 export function readAnswer(bytes: Buffer, id: number, method: Pick<RpcMethod, 'slot'>): RawAnswer | null {
-  return isJson(bytes)
-    ? answerAt(bytes, skipSpace(bytes, 0), (found) => (found === id ? method : undefined))
-    : null
+  if (!isJson(bytes)) return null
+  const at = skipSpace(bytes, 0)
+  return answerAt(bytes, at, (found) => (found === id ? method : undefined)) ?? refusalAt(bytes, at)
+}
+
+/** Reads the error with which a node refuses a whole body; null for anything else. */
+export function readRefusal(bytes: Buffer): RawAnswer | null {
+  return isJson(bytes) ? refusalAt(bytes, skipSpace(bytes, 0)) : null
 }
 
 /**
@@ -119,6 +127,16 @@ function answerAt(
   const isNull = result.length === 4 && result.toString('latin1') === 'null'
   return { kind: 'result', bytes: result, code: null, slot: slotOf(result, method.slot), isNull }
 }
+
+function refusalAt(bytes: Buffer, at: number): RawAnswer | null {
+  const members = new Map(membersOf(bytes, at)?.map(({ key, from, to }) => [key, bytes.subarray(from, to)]))
+  const error = members.get('error')
+  const code = error === undefined ? null : codeOf(error)
+  if (code === null || (members.get('id') ?? NULL).toString('latin1') !== 'null') return null
+  return { kind: 'error', bytes: error!, code, slot: null, isNull: false }
+}
+
+const NULL = Buffer.from('null')
 
 /** The code of an error; null for a value that is none, such as the `null` beside a result. */
 function codeOf(error: Buffer): number | null {

@@ -16,6 +16,7 @@ type Fault =
   | 'slow'
   | 'another id'
   | 'no batches'
+  | 'parse error'
 
 /** A node over HTTP whose answers, slots and faults the test sets. Probes (`getLatestBlockhash`) are never faulty. */
 export class FakeRpcNode {
@@ -100,6 +101,10 @@ export class FakeRpcNode {
       case 'no batches':
         if (!isBatch) break
         return void response.end('{"jsonrpc":"2.0","error":{"code":-32600,"message":"no batches"},"id":null}')
+      case 'parse error':
+        return void response.end(
+          '{"jsonrpc":"2.0","error":{"code":-32700,"message":"Parse error"},"id":null}'
+        )
       case 'slow':
         await new Promise((resolve) => setTimeout(resolve, this.slowMs))
         break

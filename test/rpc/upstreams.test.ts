@@ -205,6 +205,24 @@ t.test('errors of a node pass to the byte', async (t) => {
   t.same([answer.kind, answer.code], ['error', -32002])
 })
 
+t.test('params that a node cannot parse are refused as it does, and do not take it down', async (t) => {
+  const [node] = await fakeNodes(t, 1)
+  const nodes = await opened(t, [node!])
+  node!.fault = 'parse error'
+  for (let i = 0; i < 5; i++) {
+    const { code } = await nodes.request(callOf('getBalance', '["\\ud800"]'), signal)
+    t.equal(code, -32700)
+  }
+  const both = await nodes.requestAll([callOf('getBalance', '["a"]'), callOf('getBalance', '["b"]')], signal)
+  t.same(
+    both.map((each) => (each instanceof Error ? each.message : each.code)),
+    [-32700, -32700]
+  )
+  t.equal(nodes.nodes[0]!.takesBatches, true)
+  t.equal(nodes.nodes[0]!.state, 'healthy')
+  t.equal(nodes.nodes[0]!.facts.failures, 0)
+})
+
 t.test('a slow node is hedged, within the budget, and never for a transaction', async (t) => {
   const [slow, good] = await fakeNodes(t, 2)
   const nodes = await opened(t, [slow!, good!])

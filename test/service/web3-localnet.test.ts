@@ -9,10 +9,34 @@ import { startBusyLocalnetProcess } from './localnet-process.ts'
 import { ADMIN_KEY } from './service-process.ts'
 import { storedSlots } from './stored-rows.ts'
 
+/** Makes a tenant with a key of the default scopes. */
+async function rpcKey(url: string): Promise<string> {
+  const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
+    const headers = { 'x-api-key': ADMIN_KEY, 'content-type': 'application/json' }
+    const answer = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+    return (await answer.json()) as Record<string, unknown>
+  }
+  await post('/v1/admin/tenants', { name: 'wallet' })
+  const { key } = await post('/v1/admin/keys', { tenant: 'wallet', name: 'web3.js' })
+  return String(key)
+}
+
 t.test('what a wallet does with web3.js on the localnet is found through the service', async (t) => {
   const dataDir = t.testdir()
-  const service = await startBusyLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '100'])
-  const connection = new Connection(service.rpcUrl, 'confirmed')
+  const service = await startBusyLocalnetProcess(t, dataDir, [
+    '--localnet-slot-ms',
+    '100',
+    '--rpc-allow',
+    'requestAirdrop',
+    '--rate-limit-per-minute',
+    '100000'
+  ])
+  // Requests go through the RPC URL, as a wallet has it in place of the node's.
+  const { port, hostname } = new URL(service.rpcUrl)
+  const connection = new Connection(`${service.url}/v1/rpc?api-key=${await rpcKey(service.url)}`, {
+    commitment: 'confirmed',
+    wsEndpoint: `ws://${hostname}:${Number(port) + 1}`
+  })
   t.teardown(() => closeConnection(connection))
   const { flows } = await walkThrough(connection)
   const last = Math.max(...flows.map(({ slot }) => slot))
