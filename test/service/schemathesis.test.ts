@@ -8,10 +8,15 @@ import { ADMIN_KEY, startProcess } from './service-process.ts'
 const COMMAND = process.env.SCHEMATHESIS ?? 'schemathesis'
 const NAME = 'schemathesis finds no request that the service answers otherwise than its document says'
 
-/** Recorded data is old, so health answers 503, which elsewhere is a fault. */
-const CONFIGURATION = ['/v1/health', '/v1/stream/health']
-  .map((path) => `[[operations]]\ninclude-path = "${path}"\nchecks.not_a_server_error.enabled = false\n`)
-  .join('\n')
+/** Refusals of what violates the schema. 431 is not among its own: a parameter can be longer than all headers may be. */
+const REFUSALS = [400, 401, 403, 404, 405, 406, 409, 415, 422, 428, 429, 431, '5xx']
+/** Recorded data is old, so health answers 503, and has no node, so RPC answers 502; elsewhere these are faults. */
+const CONFIGURATION = [
+  `[checks.negative_data_rejection]\nexpected-statuses = ${JSON.stringify(REFUSALS.map(String))}\n`,
+  ...['/v1/health', '/v1/stream/health', '/v1/rpc'].map(
+    (path) => `[[operations]]\ninclude-path = "${path}"\nchecks.not_a_server_error.enabled = false\n`
+  )
+].join('\n')
 
 function isInstalled(): boolean {
   try {
