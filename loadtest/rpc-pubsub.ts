@@ -2,8 +2,8 @@
  * Measures subscriptions to one account by many clients: processor time a notification, compared with a node's own pubsub, in
  * alternate rounds of one run. The node is the localnet in a process of its own, or Agave's test validator (`validator`).
  *
- * Of the node, the time without clients is taken off; for the validator only the threads of its RPC count. Of ours, all time of
- * the process counts. Each client checks that slots do not go back, and all must get the same number of notifications.
+ * The node's time without clients is taken off, and of the validator only the threads of its RPC count. All time of our process
+ * counts. Each client checks that slots do not go back, and all must get the same number of notifications.
  *
  *     node loadtest/rpc-pubsub.ts [localnet|validator] [clients] [rounds] [seconds]
  */
@@ -29,8 +29,8 @@ const BAR = 0.5
 /** A node whose processor time can be read. */
 interface Node {
   readonly url: string
-  cpuMs(): number
-  end(): Promise<void>
+  readonly cpuMs: () => number
+  readonly end: () => Promise<void>
 }
 
 async function startLocalnet(): Promise<Node> {
