@@ -3,7 +3,8 @@
  * alternate rounds of one run. The node is the localnet in a process of its own, or Agave's test validator (`validator`).
  *
  * The node's time without clients is taken off, and of the validator only the threads of its RPC count. All time of our process
- * counts. Each client checks that slots do not go back, and all must get the same number of notifications.
+ * counts. `bare` is a process that does nothing but write a ready frame to each socket: the floor in Node. Each client checks that
+ * slots do not go back, and all must get the same number of notifications.
  *
  *     node loadtest/rpc-pubsub.ts [localnet|validator] [clients] [rounds] [seconds]
  */
@@ -164,30 +165,34 @@ const node = kind === 'validator' ? await startValidator() : await startLocalnet
 const at = new URL(node.url)
 const pubsubUrl = `ws://${at.hostname}:${Number(at.port) + 1}`
 let ours: MeasuredProcess | null = null
+let bare: MeasuredProcess | null = null
 const end = new AbortController()
 const driving = drive(node.url, end.signal)
 try {
   ours = await startMeasured('rpc/pubsub-server.ts', [pubsubUrl])
-  const server = ours
+  bare = await startMeasured('rpc/bare-server.ts', [String(SLOT_MS)])
+  const [server, floor] = [ours, bare]
   const socketUrl = server.url.replace('http:', 'ws:')
-  const micros: { own: number[]; ours: number[] } = { own: [], ours: [] }
+  const micros: Record<'own' | 'ours' | 'bare', number[]> = { own: [], ours: [], bare: [] }
   const rss: number[] = []
   for (let round = -1; round < rounds; round++) {
-    const idle = await measure(null, node.cpuMs)
-    const own = await measure(pubsubUrl, node.cpuMs)
+    const idle = await measure(null, () => node.cpuMs())
+    const own = await measure(pubsubUrl, () => node.cpuMs())
     const through = await measure(socketUrl, () => server.threadsCpuMs())
+    const least = await measure(floor.url.replace('http:', 'ws:'), () => floor.threadsCpuMs())
     // The first round compiles.
     if (round < 0) continue
     rss.push(server.rssMib())
     micros.own.push(((own.cpuMs - idle.cpuMs) * 1_000) / own.notifications)
     micros.ours.push((through.cpuMs * 1_000) / through.notifications)
+    micros.bare.push((least.cpuMs * 1_000) / least.notifications)
   }
   const ratio = median(micros.ours) / median(micros.own)
-  await writeResult('rpc-pubsub', {
-    node: kind,
+  await writeResult(`rpc-pubsub-${kind}`, {
+    command: `node loadtest/rpc-pubsub.ts ${kind}`,
     clients,
     seconds_a_round: ms / 1_000,
-    microseconds_a_notification: { node: micros.own, ours: micros.ours },
+    microseconds_a_notification: { node: micros.own, ours: micros.ours, bare: micros.bare },
     ratio,
     bar: BAR,
     is_met: ratio <= BAR,
@@ -198,5 +203,6 @@ try {
   end.abort()
   await driving
   await ours?.end()
+  await bare?.end()
   await node.end()
 }
