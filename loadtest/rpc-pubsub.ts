@@ -2,8 +2,9 @@
  * Measures subscriptions to one account by many clients: processor time a notification, compared with a node's own pubsub, in
  * alternate rounds of one run. The node is the localnet in a process of its own, or Agave's test validator (`validator`).
  *
- * The node's time without clients is taken off; for the validator only the threads of its RPC count. Of ours, all time of
- * the process counts. Each client checks that slots do not go back, and all must get the same number of notifications.
+ * The node's time without clients is taken off, and of the validator only the threads of its RPC count. All time of our process
+ * counts. `bare` is a process that does nothing but write a ready frame to each socket: the floor in Node. Each client checks that
+ * slots do not go back, and all must get the same number of notifications.
  *
  *     node loadtest/rpc-pubsub.ts [localnet|validator] [clients] [rounds] [seconds]
  */
@@ -23,14 +24,16 @@ const rounds = Number(roundsText)
 const ms = Number(secondsText) * 1_000
 const ADDRESS = 'So11111111111111111111111111111111111111112'
 const SLOT_MS = 100
+/** Clients that connect at once; a validator takes 50 ms to answer each. */
+const AT_ONCE = 50
 /** Required processor time a notification, as a part of the node's own. */
 const BAR = 0.5
 
 /** A node whose processor time can be read. */
 interface Node {
   readonly url: string
-  cpuMs(): number
-  end(): Promise<void>
+  readonly cpuMs: () => number
+  readonly end: () => Promise<void>
 }
 
 async function startLocalnet(): Promise<Node> {
@@ -71,7 +74,7 @@ function rpcThreadsMs(pid: number): number {
   let sum = 0
   for (const task of readdirSync(`/proc/${pid}/task`)) {
     const name = read(`/proc/${pid}/task/${task}/comm`).trim()
-    if (!/rpc|pub|notif/i.test(name)) continue
+    if (!/^solRpc(PubSub|Notif)/.test(name)) continue
     threadNames.add(name)
     sum += Number(read(`/proc/${pid}/task/${task}/schedstat`).split(' ')[0] ?? 0) / 1e6
   }
@@ -92,23 +95,28 @@ class Audience {
   readonly #sockets: WebSocket[] = []
 
   async open(url: string): Promise<void> {
-    for (let at = 0; at < clients; at++) {
-      const socket = new WebSocket(url, { perMessageDeflate: false })
-      await once(socket, 'open')
-      const params = [ADDRESS, { encoding: 'base64', commitment: 'processed' }]
-      socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'accountSubscribe', params }))
-      const [answer] = (await once(socket, 'message')) as [Buffer]
-      if (!answer.includes('"result":')) throw new Error(answer.toString())
-      this.heard.push(0)
-      let last = 0
-      socket.on('message', (data: Buffer) => {
-        const slot = Number(/"slot":(\d+)/.exec(data.toString('latin1', 0, 200))?.[1] ?? Number.NaN)
-        if (!(slot >= last)) throw new Error(`slot ${slot} after ${last}`)
-        last = slot
-        this.heard[at]!++
-      })
-      this.#sockets.push(socket)
+    for (let from = 0; from < clients; from += AT_ONCE) {
+      const count = Math.min(AT_ONCE, clients - from)
+      await Promise.all(Array.from({ length: count }, (_, at) => this.#join(url, from + at)))
     }
+  }
+
+  async #join(url: string, at: number): Promise<void> {
+    const socket = new WebSocket(url, { perMessageDeflate: false })
+    this.#sockets.push(socket)
+    await once(socket, 'open')
+    const params = [ADDRESS, { encoding: 'base64', commitment: 'processed' }]
+    socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'accountSubscribe', params }))
+    const [answer] = (await once(socket, 'message')) as [Buffer]
+    if (!answer.includes('"result":')) throw new Error(answer.toString())
+    this.heard[at] = 0
+    let last = 0
+    socket.on('message', (data: Buffer) => {
+      const slot = Number(/"slot":(\d+)/.exec(data.toString('latin1', 0, 200))?.[1] ?? Number.NaN)
+      if (!(slot >= last)) throw new Error(`slot ${slot} after ${last}`)
+      last = slot
+      this.heard[at]!++
+    })
   }
 
   async close(): Promise<void> {
@@ -157,30 +165,34 @@ const node = kind === 'validator' ? await startValidator() : await startLocalnet
 const at = new URL(node.url)
 const pubsubUrl = `ws://${at.hostname}:${Number(at.port) + 1}`
 let ours: MeasuredProcess | null = null
+let bare: MeasuredProcess | null = null
 const end = new AbortController()
 const driving = drive(node.url, end.signal)
 try {
   ours = await startMeasured('rpc/pubsub-server.ts', [pubsubUrl])
-  const server = ours
+  bare = await startMeasured('rpc/bare-server.ts', [String(SLOT_MS)])
+  const [server, floor] = [ours, bare]
   const socketUrl = server.url.replace('http:', 'ws:')
-  const micros: { own: number[]; ours: number[] } = { own: [], ours: [] }
+  const micros: Record<'own' | 'ours' | 'bare', number[]> = { own: [], ours: [], bare: [] }
   const rss: number[] = []
   for (let round = -1; round < rounds; round++) {
-    const idle = await measure(null, node.cpuMs)
-    const own = await measure(pubsubUrl, node.cpuMs)
+    const idle = await measure(null, () => node.cpuMs())
+    const own = await measure(pubsubUrl, () => node.cpuMs())
     const through = await measure(socketUrl, () => server.threadsCpuMs())
+    const least = await measure(floor.url.replace('http:', 'ws:'), () => floor.threadsCpuMs())
     // The first round compiles.
     if (round < 0) continue
     rss.push(server.rssMib())
     micros.own.push(((own.cpuMs - idle.cpuMs) * 1_000) / own.notifications)
     micros.ours.push((through.cpuMs * 1_000) / through.notifications)
+    micros.bare.push((least.cpuMs * 1_000) / least.notifications)
   }
   const ratio = median(micros.ours) / median(micros.own)
-  await writeResult('rpc-pubsub', {
-    node: kind,
+  await writeResult(`rpc-pubsub-${kind}`, {
+    command: `node loadtest/rpc-pubsub.ts ${kind}`,
     clients,
     seconds_a_round: ms / 1_000,
-    microseconds_a_notification: { node: micros.own, ours: micros.ours },
+    microseconds_a_notification: { node: micros.own, ours: micros.ours, bare: micros.bare },
     ratio,
     bar: BAR,
     is_met: ratio <= BAR,
@@ -191,5 +203,6 @@ try {
   end.abort()
   await driving
   await ours?.end()
+  await bare?.end()
   await node.end()
 }

@@ -3,15 +3,9 @@ import {
   UNREAD_BYTES_OF_ALL_MAX,
   UNREAD_NOTIFICATION_BYTES_MAX
 } from '../../../src/rpc/pubsub/socket-limits.ts'
+import type { ClientFrame } from '../../../src/rpc/pubsub/client-frame.ts'
 import { CHUNK_BYTES } from '../../../src/stream/outbox.ts'
 import type { Pipe } from '../../stream/pipe.ts'
-
-/** A frame, which is written as a whole: control frames may stand between two writes. */
-interface Owed {
-  readonly pieces: readonly Buffer[]
-  readonly size: number
-  readonly isNotification: boolean
-}
 
 /** The queues of all clients of a process: flushes those with news together, and bounds the bytes of all. */
 export class ClientQueues {
@@ -60,8 +54,8 @@ export class ClientQueue {
   readonly #all: ClientQueues
   readonly #overflowed: () => void
   /** Frames of this turn. */
-  #turn: Owed[] = []
-  #owed: Owed[] = []
+  #turn: ClientFrame[] = []
+  #owed: ClientFrame[] = []
   #next = 0
   #bytes = 0
   #notificationBytes = 0
@@ -80,10 +74,9 @@ export class ClientQueue {
     return this.#bytes
   }
 
-  push(frame: readonly Buffer[], isNotification: boolean): void {
+  push(frame: ClientFrame): void {
     if (this.#isOver) return
-    const size = frame.length === 1 ? frame[0]!.length : frame.reduce((sum, { length }) => sum + length, 0)
-    if (this.#turn.push({ pieces: frame, size, isNotification }) === 1) this.#all.hasNews(this)
+    if (this.#turn.push(frame) === 1) this.#all.hasNews(this)
   }
 
   /** Writes what came in this turn as far as the socket takes it. */
@@ -124,7 +117,7 @@ export class ClientQueue {
     this.#count(-this.#bytes)
   }
 
-  #add(owed: Owed): void {
+  #add(owed: ClientFrame): void {
     this.#owed.push(owed)
     if (owed.isNotification) this.#notificationBytes += owed.size
     this.#count(owed.size)
@@ -155,4 +148,4 @@ export class ClientQueue {
   }
 }
 
-const sizeOf = (list: readonly Owed[]): number => list.reduce((sum, { size }) => sum + size, 0)
+const sizeOf = (list: readonly ClientFrame[]): number => list.reduce((sum, { size }) => sum + size, 0)

@@ -1,9 +1,9 @@
 import type { Caller } from '../../../src/access/caller.ts'
 import { COMMITMENTS } from '../../../src/rpc/commitment.ts'
+import { answerFrame, type ClientFrame } from '../../../src/rpc/pubsub/client-frame.ts'
 import { IDLE_MS, PINGS_MISSED_MAX, FREE_MESSAGES_MAX } from '../../../src/rpc/pubsub/socket-limits.ts'
 import type { SubscriptionRequest } from '../../../src/rpc/pubsub/subscription-request.ts'
 import type { SlotFloors } from '../../../src/rpc/slot-floors.ts'
-import { textFrame, textFrameHead } from '../../../src/stream/frames.ts'
 import type { Pipe } from '../../stream/pipe.ts'
 import { ClientQueue, type ClientQueues } from './client-queue.ts'
 import { ClientRequests, type RequestDeps } from './client-requests.ts'
@@ -34,6 +34,8 @@ export class ClientSocket implements SubscriptionOwner {
   /** The newest slot that it has seen, in the order of COMMITMENTS. */
   readonly #seen = [-1, -1, -1]
   #activeAtMs: number
+  /** Whether a message came or went since the last sweep. */
+  #isActive = false
   #pingsMissed = 0
   #freeMessages = 0
   #lastId = 0
@@ -77,7 +79,7 @@ export class ClientSocket implements SubscriptionOwner {
   receive(message: Buffer): void {
     if (this.isClosed) return
     this.#pingsMissed = 0
-    this.#activeAtMs = this.#deps.clock.now()
+    this.#isActive = true
     this.#requests.receive(message)
   }
 
@@ -91,6 +93,7 @@ export class ClientSocket implements SubscriptionOwner {
 
   /** Pings the client, or closes the connection if it answered none of the last pings, or was idle for too long. */
   ping(): void {
+    this.#noteActivity()
     if (this.#deps.clock.now() - this.#activeAtMs >= IDLE_MS) return this.close(4408, 'idle')
     // A client whose messages are not read now cannot answer.
     if (this.#requests.isPaused) return
@@ -102,11 +105,12 @@ export class ClientSocket implements SubscriptionOwner {
   /** To be called twice a second. */
   sweep(): void {
     this.#freeMessages = 0
+    this.#noteActivity()
   }
 
-  give(frame: readonly Buffer[]): void {
-    this.#activeAtMs = this.#deps.clock.now()
-    this.#queue.push(frame, true)
+  give(frame: ClientFrame): void {
+    this.#isActive = true
+    this.#queue.push(frame)
   }
 
   sees({ kind, commitment }: SubscriptionRequest, slot: number): void {
@@ -145,21 +149,17 @@ export class ClientSocket implements SubscriptionOwner {
   }
 
   #answer(text: Buffer): void {
+    this.#isActive = true
+    this.#queue.push(answerFrame(text))
+  }
+
+  #noteActivity(): void {
+    if (!this.#isActive) return
+    this.#isActive = false
     this.#activeAtMs = this.#deps.clock.now()
-    this.#queue.push(frameOf(text), false)
   }
 
   #countFree(): void {
     if (++this.#freeMessages > FREE_MESSAGES_MAX) this.close(4429, 'too many messages')
   }
-}
-
-/** Answers up to this size are copied behind their head. Chosen: as a page of memory. */
-const COPIED_BYTES_MAX = 4_096
-
-function frameOf(text: Buffer): readonly Buffer[] {
-  if (text.length > COPIED_BYTES_MAX) return [textFrameHead(text.length), text]
-  const { frame, at } = textFrame(text.length)
-  text.copy(frame, at)
-  return [frame]
 }

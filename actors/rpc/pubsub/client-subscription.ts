@@ -1,4 +1,5 @@
 import type { Member, SharedSubscription } from './shared-subscription.ts'
+import type { ClientFrame } from '../../../src/rpc/pubsub/client-frame.ts'
 import type { SharedNotification } from '../../../src/rpc/pubsub/shared-notification.ts'
 import { HELD_MAX } from '../../../src/rpc/pubsub/socket-limits.ts'
 import type { SubscriptionRequest } from '../../../src/rpc/pubsub/subscription-request.ts'
@@ -6,7 +7,7 @@ import type { SubscriptionHub } from './subscription-hub.ts'
 
 export interface SubscriptionOwner {
   /** Sends a notification. */
-  give(frame: readonly Buffer[]): void
+  give(frame: ClientFrame): void
   /** Notes a slot that the client sees. */
   sees(request: SubscriptionRequest, slot: number): void
   forget(subscription: ClientSubscription): void

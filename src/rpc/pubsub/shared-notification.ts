@@ -1,8 +1,7 @@
 import { textFrame, textFrameHead } from '../../stream/frames.ts'
+import { clientFrame, COPIED_BYTES_MAX, type ClientFrame } from './client-frame.ts'
 import type { SubscriptionKind } from './subscription-request.ts'
 
-/** Results up to this size are copied into each frame; larger ones are shared by all frames. Chosen: as a page of memory. */
-const COPIED_BYTES_MAX = 4_096
 /** Frames that are kept for further clients. Ids are small numbers that each connection counts, so that most are equal. */
 const FRAMES_MAX = 64
 
@@ -13,15 +12,15 @@ const FRAMES_MAX = 64
 export class SharedNotification {
   readonly #head: string
   readonly #result: Buffer
-  readonly #frames = new Map<number, readonly Buffer[]>()
+  readonly #frames = new Map<number, ClientFrame>()
 
   constructor(kind: SubscriptionKind, result: Buffer) {
     this.#head = `{"jsonrpc":"2.0","method":"${kind}Notification","params":{"result":`
     this.#result = result
   }
 
-  /** Returns the WebSocket frame for a client's subscription, in one piece or several. */
-  frame(id: number): readonly Buffer[] {
+  /** Returns the frame for a client's subscription. Those of a large result share its bytes. */
+  frame(id: number): ClientFrame {
     const known = this.#frames.get(id)
     if (known !== undefined) return known
     const made = this.#make(`,"subscription":${id}}}`)
@@ -29,15 +28,16 @@ export class SharedNotification {
     return made
   }
 
-  #make(tail: string): readonly Buffer[] {
+  #make(tail: string): ClientFrame {
     const length = this.#head.length + this.#result.length + tail.length
     if (this.#result.length <= COPIED_BYTES_MAX) {
       const { frame, at } = textFrame(length)
       const from = at + frame.write(this.#head, at, 'latin1')
       this.#result.copy(frame, from)
       frame.write(tail, from + this.#result.length, 'latin1')
-      return [frame]
+      return clientFrame([frame], true)
     }
-    return [Buffer.concat([textFrameHead(length), Buffer.from(this.#head)]), this.#result, Buffer.from(tail)]
+    const head = Buffer.concat([textFrameHead(length), Buffer.from(this.#head)])
+    return clientFrame([head, this.#result, Buffer.from(tail)], true)
   }
 }

@@ -1,0 +1,25 @@
+import { textFrame, textFrameHead } from '../../stream/frames.ts'
+
+/** Texts up to this size are copied behind their head; longer ones stay where they are. Chosen: as a page of memory. */
+export const COPIED_BYTES_MAX = 4_096
+
+/** A WebSocket frame for clients. It is written as a whole: control frames may stand between two writes. */
+export interface ClientFrame {
+  readonly pieces: readonly Buffer[]
+  readonly size: number
+  readonly isNotification: boolean
+}
+
+/** Returns the frame of a text that one client gets. */
+export function answerFrame(text: Buffer): ClientFrame {
+  if (text.length > COPIED_BYTES_MAX) return clientFrame([textFrameHead(text.length), text], false)
+  const { frame, at } = textFrame(text.length)
+  text.copy(frame, at)
+  return clientFrame([frame], false)
+}
+
+export const clientFrame = (pieces: readonly Buffer[], isNotification: boolean): ClientFrame => ({
+  pieces,
+  size: pieces.reduce((sum, { length }) => sum + length, 0),
+  isNotification
+})
