@@ -13,6 +13,7 @@ import {
 } from '@solana/web3.js'
 import t, { type Test } from 'tap'
 import { sendToRealLeader } from '../node/real-leader.ts'
+import { compareMints, makeMints } from '../node/real-mints.ts'
 import { testWithValidator, type RealValidator } from '../node/real-validator.ts'
 import { BEYOND, closeConnection, payTo, signed } from '../node/web3-flows.ts'
 import { faultsOf, until } from './asking.ts'
@@ -174,6 +175,9 @@ testWithValidator(
     )
     await t.test('no status of a submission is contradicted by the chain', async (t) => {
       const service = await startService(t, validator)
+      await t.test('answers about mints and token accounts are what the node parses of them', async (t) =>
+        compareMints(t, service, validator.connection, await makeMints(validator.connection))
+      )
       const watch = await TransactionWatch.open(service, validator.connection, 'acme')
       await sendAll(t, validator.connection, watch)
       const { body } = await service.get('/metrics')
