@@ -38,7 +38,7 @@ export function decodeTransactions(
   for (const [place, transaction] of transactions.entries()) {
     const decoded = decodeTransaction(transaction, feeOf)
     notes.push(...decoded.notes)
-    if (decoded.openFees.length > 0)
+    if (decoded.openFees !== undefined)
       openFees.push({ signature: transaction.signature, mints: decoded.openFees })
     if (decoded.events.length === 0) continue
     const { signature } = transaction

@@ -11,11 +11,11 @@ import { VENUES_BY_PROGRAM } from './venues.ts'
 export interface Decoded {
   readonly events: readonly ChainEvent[]
   readonly notes: readonly Note[]
-  /** Mints of Token-2022 whose transfer fee would give an event that is held back, or an amount that is missing. */
-  readonly openFees: readonly Pubkey[]
+  /** Mints of Token-2022 whose transfer fee would give an event that is held back, or an amount that is missing, if any. */
+  readonly openFees?: readonly Pubkey[]
 }
 
-const NOTHING: Decoded = { events: [], notes: [], openFees: [] }
+const NOTHING: Decoded = { events: [], notes: [] }
 
 /**
  * Decodes one transaction. Pure; throws on no input (INVARIANTS 9). A failed transaction has no events. Transfer fees by
@@ -24,7 +24,7 @@ const NOTHING: Decoded = { events: [], notes: [], openFees: [] }
 export function decodeTransaction(transaction: Transaction, feeOf: TransferFeeLookup | null = null): Decoded {
   if (transaction.failed) return NOTHING
   const decoded = decodeWith(transaction, null)
-  return decoded.openFees.length === 0 || feeOf === null ? decoded : decodeWith(transaction, feeOf)
+  return decoded.openFees === undefined || feeOf === null ? decoded : decodeWith(transaction, feeOf)
 }
 
 function decodeWith(transaction: Transaction, feeOf: TransferFeeLookup | null): Decoded {
@@ -47,11 +47,9 @@ function decodeWith(transaction: Transaction, feeOf: TransferFeeLookup | null): 
     events.some(
       (each) => each.kind === 'liquidity' && (each.traderBase === null || each.traderQuote === null)
     )
-  return {
-    events: labelRoutes(transaction, events),
-    notes,
-    openFees: lacksFee ? (tokens?.openFees ?? []) : []
-  }
+  const labelled = { events: labelRoutes(transaction, events), notes }
+  const openFees = lacksFee ? (tokens?.openFees ?? []) : []
+  return openFees.length === 0 ? labelled : { ...labelled, openFees }
 }
 
 /** Labels the fills of an outer instruction that routes: an aggregator's, or one with fills in several pools. */

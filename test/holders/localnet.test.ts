@@ -27,6 +27,9 @@ t.test(
     for (const mint of mintsOf(world)) await world.ask(mint)
     await world.slots(4)
     await equal(t, world, 'after the first reading')
+    // A fork that goes below the slot of a list's first reading has it read again.
+    await world.slots(8)
+    await equal(t, world, 'before the forks')
     const { calls } = world
     /** Lists as they were at slots that are still on the chain. */
     const seen = new Map<number, ListShape>()

@@ -333,6 +333,7 @@ export class Oracle {
         supply_raw,
         // Without a node nothing is known of its accounts.
         ...ACCOUNT_STATE,
+        off_chain: null,
         name_source: isCash(mint) ? 'cash-list' : launch === undefined ? null : 'launch'
       },
       status:

@@ -29,7 +29,7 @@ testWithFixtures(t, 'processes of one service that lose each other', (t) => {
       'a leader that is paused past its lease and woken commits nothing late, and follows',
       async (t, redis) => {
         const { start, expected } = clusterOf(t, server, { redisUrl: redis.url, blocks: BLOCKS })
-        const first = await start('--recorded-speed', SPEED)
+        const first = await start('--recorded-speed', SLOWLY)
         await until(async () => (await slotOf(first)) > FIRST_SLOT + 20, 'the first ingests')
         const second = await start('--recorded-speed', SPEED)
         await until(async () => (await slotOf(second)) > FIRST_SLOT + 30, 'the second follows')

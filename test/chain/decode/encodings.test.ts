@@ -7,7 +7,8 @@ import { plainText } from './plain-text.ts'
 
 /** Events and notes with their places and order. */
 function decodedText(result: unknown): string {
-  return plainText(decodeTransaction(readTransaction(result)))
+  const { events, notes } = decodeTransaction(readTransaction(result))
+  return plainText({ events, notes })
 }
 
 function recordedText({ events, notes }: DecodedRecord): string {

@@ -23,17 +23,18 @@ interface RawAccount {
   readonly data: Buffer
 }
 
-/**
- * Asks the node for all accounts of a token program as bytes, whose layouts are read below, apart from the service. At
- * processed: the other methods of a localnet have the newest state at every commitment.
- */
-async function accountsOf(url: string, program: keyof typeof PROGRAMS): Promise<RawAccount[]> {
+/** Asks the node for all accounts of a token program as bytes, whose layouts are read below, apart from the service. */
+async function accountsOf(
+  url: string,
+  program: keyof typeof PROGRAMS,
+  commitment: 'processed' | 'confirmed'
+): Promise<RawAccount[]> {
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({
       ...{ jsonrpc: '2.0', id: 1, method: 'getProgramAccounts' },
-      params: [PROGRAMS[program], { encoding: 'base64', commitment: 'processed' }]
+      params: [PROGRAMS[program], { encoding: 'base64', commitment }]
     })
   })
   const { result } = (await response.json()) as {
@@ -107,9 +108,12 @@ t.test(
       await net.bank.produceSlot()
     }
     const programs = Object.keys(PROGRAMS) as (keyof typeof PROGRAMS)[]
-    const accounts = (await Promise.all(programs.map((program) => accountsOf(net.rpcUrl, program)))).flat()
+    const at = async (commitment: 'processed' | 'confirmed'): Promise<RawAccount[]> =>
+      (await Promise.all(programs.map((program) => accountsOf(net.rpcUrl, program, commitment)))).flat()
     const slot = net.bank.slot('confirmed')
-    const mints = accounts.filter(isMint)
+    // The service asks for both at confirmed; of single accounts a localnet has the newest state at every commitment.
+    const mints = (await at('processed')).filter(isMint)
+    const accounts = await at('confirmed')
     const node = new RpcAccountNode(() => [net.rpcUrl], systemPorts.clock)
     const options = { node, clock: systemPorts.clock, bytesMax: 2 ** 24 }
     const [directory, pools] = [new MintDirectory(options), new PoolDirectory(options)]
