@@ -3,7 +3,7 @@ import { StreamLog } from './stream-log.js'
 
 const WSOL = 'So11111111111111111111111111111111111111112'
 /** Example values for channel parameters. A pool has to be looked up first. */
-const TRIED = { '<mint>': WSOL, '<venue>': 'pumpfun', '<pool>': '' }
+const TRIED = { '<mint>': WSOL, '<venue>': 'pumpfun' }
 
 const nameOf = ({ $ref }) => $ref.split('/').at(-1)
 const pretty = (value) => JSON.stringify(value, null, 2)
@@ -197,7 +197,7 @@ export const stream =
                       type: 'button',
                       'aria-label': `Use ${channelOf(name)}`,
                       onClick: () =>
-                        setChannels(channelOf(name).replace(/<\w+>/, (parameter) => TRIED[parameter]))
+                        setChannels(channelOf(name).replace(/<\w+>/, (parameter) => TRIED[parameter] ?? ''))
                     },
                     'Use'
                   )
