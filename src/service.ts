@@ -24,11 +24,10 @@ import { LocalTracking } from './transactions/local-tracking.ts'
 import { PriorityFees } from './transactions/priority-fees.ts'
 import { TenantEvents } from './stream/tenant-events.ts'
 import { HolderBlocks } from './holders/holder-blocks.ts'
-import { LocalHolders } from './holders/local-holders.ts'
 import { ChainWatch } from './program-accounts/chain-watch.ts'
-import { LocalMirror } from './program-accounts/local-mirror.ts'
 import { TransferFees } from './accounts/transfer-fees.ts'
 import { LocalDeliveries } from './webhooks/local-deliveries.ts'
+import { Announcements } from './views/announcements.ts'
 import { CommitFeed } from './views/commit-feed.ts'
 import { NameIndex } from './views/name-index.ts'
 import { RankingHandle } from './views/ranking-handle.ts'
@@ -89,10 +88,10 @@ export function startService(deps: ServiceDeps): Supervision {
     cash,
     deliveries: new LocalDeliveries(),
     chainWatch: new ChainWatch(feed, committedBlocks),
-    localMirror: new LocalMirror(),
+    programsChanged: new Announcements(),
     transferFees: new TransferFees(ports.clock),
     holderBlocks,
-    localHolders: new LocalHolders(),
+    holdersAsked: new Announcements(),
     tracking: new LocalTracking(),
     tenantEvents: new TenantEvents(),
     sockets: new KeySockets(),

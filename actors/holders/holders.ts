@@ -1,6 +1,6 @@
 import { RpcAccountNode } from '../../src/accounts/node-client.ts'
-import type { LocalHolders } from '../../src/holders/local-holders.ts'
 import { sleep } from '../../src/ports.ts'
+import type { Announcements } from '../../src/views/announcements.ts'
 import type { Storage } from '../../storage/port.ts'
 import { isOutage } from '../storage/retry.ts'
 import type { Run } from '../supervision/process.ts'
@@ -8,7 +8,8 @@ import type { HolderDeps } from './holder-deps.ts'
 import { HolderFollower } from './holder-follower.ts'
 
 export interface HoldersDeps extends Omit<HolderDeps, 'storage' | 'node' | 'report'> {
-  readonly local: LocalHolders
+  /** Announces mints that were asked for the first time. */
+  readonly asked: Announcements
   /** URLs of nodes; read at each use. */
   readonly urls: () => readonly string[]
 }
@@ -23,7 +24,7 @@ const RETRY_MS = 1_000
 /** Keeps holder lists from the blocks that this process commits. */
 export function holders<Needs extends HoldersNeeds>(deps: HoldersDeps): Run<Needs> {
   return async ({ input: { storage }, draining, ready, gauge, report }) => {
-    const { clock, metrics, blocks, local } = deps
+    const { clock, metrics, blocks, asked } = deps
     const node = new RpcAccountNode(deps.urls, clock)
     let follower: HolderFollower | null = null
     const count = (state: 'loading' | 'live' | 'stale'): number =>
@@ -40,7 +41,7 @@ export function holders<Needs extends HoldersNeeds>(deps: HoldersDeps): Run<Need
     gauge('slot', () => follower?.slot ?? 0)
     gauge('requests_waiting', () => node.waiting)
     metrics.show(counts)
-    const unsubscribe = local.subscribe(() => follower?.hint())
+    const unsubscribe = asked.subscribe(() => follower?.hint())
     ready()
     try {
       while (!draining.aborted) {

@@ -1,9 +1,9 @@
 import { RpcAccountNode } from '../../src/accounts/node-client.ts'
 import type { ChainWatch } from '../../src/program-accounts/chain-watch.ts'
-import type { LocalMirror } from '../../src/program-accounts/local-mirror.ts'
 import type { Ports } from '../../src/ports.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
 import type { MirrorMetrics } from '../../src/telemetry/mirror-metrics.ts'
+import type { Announcements } from '../../src/views/announcements.ts'
 import type { ClusterCoordination } from '../../storage/cluster/coordination.ts'
 import type { Storage } from '../../storage/port.ts'
 import { ShardOwner } from '../shards/shard-owner.ts'
@@ -16,7 +16,8 @@ export interface MirrorDeps extends Ports {
   readonly logger: Pick<Logger, 'info' | 'warn'>
   readonly metrics: MirrorMetrics
   readonly watch: ChainWatch
-  readonly local: LocalMirror
+  /** Announces that a program was added or removed. */
+  readonly changed: Announcements
   readonly slotsUnconfirmed: number
   /** URLs of nodes for snapshots, and for subscriptions; read at each use. */
   readonly urls: () => readonly string[]
@@ -69,7 +70,7 @@ export function mirror<Needs extends MirrorNeeds>(
     gauge('updates_waiting', counts.pending)
     gauge('requests_waiting', () => node.waiting)
     metrics.show(counts)
-    const unsubscribe = deps.local.subscribe(() => owner.hintAll())
+    const unsubscribe = deps.changed.subscribe(() => owner.hintAll())
     ready()
     try {
       await owner.run(draining, signal)

@@ -70,8 +70,8 @@ function appOf(service: ServiceParts): EdgeOptions<Given>['build'] {
     sourceKind: config.role.includes('ingest') ? config.source : null,
     demoKey,
     recorded,
-    programsChanged: () => service.localMirror.publish(),
-    holdersAsked: () => service.localHolders.publish(),
+    programsChanged: () => service.programsChanged.publish(),
+    holdersAsked: () => service.holdersAsked.publish(),
     answerBytes: budget.answers,
     tree: service.tree,
     source: service.sourceStatus

@@ -21,7 +21,7 @@ export const HOLDERS: Product = {
   settings: HOLDER_SETTINGS,
   units: (service) => {
     if (!service.config.role.includes('ingest') || !hasNode(service)) return []
-    const { config, ports, logger, metrics, holderBlocks: blocks, localHolders: local, feed } = service
+    const { config, ports, logger, metrics, holderBlocks: blocks, holdersAsked: asked, feed } = service
     blocks.begin()
     const limits = {
       mintsMax: config.holderMints,
@@ -33,7 +33,7 @@ export const HOLDERS: Product = {
       logger,
       metrics: metrics.holders,
       blocks,
-      local,
+      asked,
       feed,
       limits,
       urls: () => nodeUrls(service)

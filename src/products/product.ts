@@ -43,9 +43,8 @@ import type { CommitFeed } from '../views/commit-feed.ts'
 import type { NameIndex } from '../views/name-index.ts'
 import type { RankingHandle } from '../views/ranking-handle.ts'
 import type { HolderBlocks } from '../holders/holder-blocks.ts'
-import type { LocalHolders } from '../holders/local-holders.ts'
 import type { ChainWatch } from '../program-accounts/chain-watch.ts'
-import type { LocalMirror } from '../program-accounts/local-mirror.ts'
+import type { Announcements } from '../views/announcements.ts'
 import type { Opened } from './opening.ts'
 
 export type Role = Config['role'][number]
@@ -118,11 +117,11 @@ export interface ServiceParts {
   readonly sightings: WatchedSignatures
   readonly fees: PriorityFees
   readonly chainWatch: ChainWatch
-  readonly localMirror: LocalMirror
+  readonly programsChanged: Announcements
   /** Transfer fees of mints, for the decoder. */
   readonly transferFees: TransferFees
   readonly holderBlocks: HolderBlocks
-  readonly localHolders: LocalHolders
+  readonly holdersAsked: Announcements
   readonly tenantEvents: TenantEvents
   /** Counts the WebSockets of keys. */
   readonly sockets: KeySockets

@@ -20,14 +20,14 @@ export const PROGRAM_ACCOUNTS: Product = {
   settings: {},
   units: (service) => {
     if (!service.config.role.includes('ingest') || !hasNode(service)) return []
-    const { config, ports, logger, metrics, chainWatch: watch, localMirror: local } = service
+    const { config, ports, logger, metrics, chainWatch: watch, programsChanged: changed } = service
     const run = mirror<MirrorNeeds & Pick<Given, 'peers'>>(
       {
         ...ports,
         logger,
         metrics: metrics.mirror,
         watch,
-        local,
+        changed,
         slotsUnconfirmed: config.indexCommitment === 'processed' ? PROCESSED_SLOTS : 0,
         urls: () => nodeUrls(service),
         pubsubUrls: () => pubsubUrls(service)

@@ -58,6 +58,22 @@ export class CopyEngine {
     else await this.open()
   }
 
+  /** Deletes keys, all or none. After a crash some may be there again: what a copy has too much is deleted again. */
+  drop(keys: readonly Key[]): Promise<void> {
+    return this.write(
+      keys.map((key) => ({ type: 'del', key })),
+      false
+    )
+  }
+
+  /** Deletes a range and gives back its disk. */
+  clear(range: { readonly gte: Key; readonly lt: Key }): Promise<void> {
+    return this.use(async (level) => {
+      await level.clear(range)
+      await level.compactRange(range.gte, range.lt)
+    })
+  }
+
   /** Estimated bytes in the engine's tables; 0 where this process has not opened it. */
   async bytes(): Promise<number> {
     const level = await this.#opening

@@ -88,18 +88,11 @@ export class HolderDatabase implements HolderStore {
   }
 
   async drop(list: HolderListId, rows: readonly HolderRowKey[]): Promise<void> {
-    await this.#engine.write(
-      rows.map((row) => ({ type: 'del' as const, key: holderRowKey(list, row) })),
-      false
-    )
+    await this.#engine.drop(rows.map((row) => holderRowKey(list, row)))
   }
 
   async clear(list: HolderListId): Promise<void> {
-    const range = rowsOfList(list)
-    await this.#engine.use(async (level) => {
-      await level.clear(range)
-      await level.compactRange(range.gte, range.lt)
-    })
+    await this.#engine.clear(rowsOfList(list))
   }
 
   bytes(): Promise<number> {

@@ -101,21 +101,11 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
   }
 
   async drop(program: Pubkey, versions: readonly VersionKey[]): Promise<void> {
-    await this.#engine.write(
-      versions.map(({ address, slot }) => ({
-        type: 'del' as const,
-        key: versionKey(program, address, slot)
-      })),
-      false
-    )
+    await this.#engine.drop(versions.map(({ address, slot }) => versionKey(program, address, slot)))
   }
 
   async clear(program: Pubkey): Promise<void> {
-    const range = versionsOf(program)
-    await this.#engine.use(async (level) => {
-      await level.clear(range)
-      await level.compactRange(range.gte, range.lt)
-    })
+    await this.#engine.clear(versionsOf(program))
   }
 
   /** Estimated bytes in the engine's tables; 0 where this process has not opened it. */
