@@ -219,7 +219,13 @@ export const transactionMachine = charts.createMachine({
 })
 
 export type TransactionMachineState =
-  'sent' | 'failing' | 'processed' | 'confirmed' | 'finalized' | 'failed' | 'expired'
+  | 'sent'
+  | 'failing'
+  | 'processed'
+  | 'confirmed'
+  | 'finalized'
+  | 'failed'
+  | 'expired'
 
 /** Tells whether the loop sends: until a block at confirmed, or at processed with an error, has the transaction. */
 export const isLooping = ({

@@ -28,7 +28,8 @@ export interface Stored<T> {
 }
 
 export type Outcome<T> =
-  { readonly ok: true; readonly stored: Stored<T> } | { readonly ok: false; readonly reason: Refusal }
+  | { readonly ok: true; readonly stored: Stored<T> }
+  | { readonly ok: false; readonly reason: Refusal }
 
 export interface ListOptions {
   /** Only documents whose key, or index entry, begins with these parts. */

@@ -91,7 +91,8 @@ export type OffChainReading =
 
 /** Knowledge of a URI: pending before the first outcome. After a failure an earlier success counts. */
 export type KnownOffChain =
-  { readonly kind: 'pending' } | (OffChainReading & { /** When it was fetched. */ readonly readAtMs: number })
+  | { readonly kind: 'pending' }
+  | (OffChainReading & { /** When it was fetched. */ readonly readAtMs: number })
 
 /** The JSON behind URIs, fetched and cached. */
 export interface OffChainSource {

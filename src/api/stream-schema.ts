@@ -131,4 +131,6 @@ export type LaunchData = Uncounted<typeof LAUNCH_EVENT>
 export type PriceData = Uncounted<typeof PRICE_TICK>
 export type RetractionData = Uncounted<typeof RETRACTION>
 export type PoolEventData =
-  Uncounted<typeof LIQUIDITY_EVENT> | Uncounted<typeof CURVE_EVENT> | Uncounted<typeof POOL_EVENT>
+  | Uncounted<typeof LIQUIDITY_EVENT>
+  | Uncounted<typeof CURVE_EVENT>
+  | Uncounted<typeof POOL_EVENT>

@@ -50,7 +50,13 @@ export type WebhookChangeEvent = On<'webhook', z.output<typeof WEBHOOK_CHANGE>>
 export type SubmissionChangeEvent = On<'transaction', z.output<typeof SUBMISSION_CHANGE>>
 
 export type ChainEvent =
-  TradeEvent | LaunchEvent | CurveEvent | LiquidityEvent | PoolEvent | PriceEvent | RetractEvent
+  | TradeEvent
+  | LaunchEvent
+  | CurveEvent
+  | LiquidityEvent
+  | PoolEvent
+  | PriceEvent
+  | RetractEvent
 export type StreamEvent = ChainEvent | WebhookChangeEvent | SubmissionChangeEvent
 
 /**

@@ -19,7 +19,8 @@ import { ANSWER_BYTES_MAX, ANSWER_TOO_LARGE, upstreamDown, type Refusal } from '
 
 /** The accounts of a program: the JSON text of the result with its slot, or a refusal. */
 export type MirroredAnswer =
-  { readonly result: string; readonly slot: number } | { readonly refusal: Refusal }
+  | { readonly result: string; readonly slot: number }
+  | { readonly refusal: Refusal }
 
 /** Accounts that are read at a time. */
 const PAGE = 1_000

@@ -37,7 +37,8 @@ export interface Refusal {
 }
 
 export type CheckOutcome =
-  { readonly ok: true; readonly transaction: CheckedTransaction } | ({ readonly ok: false } & Refusal)
+  | { readonly ok: true; readonly transaction: CheckedTransaction }
+  | ({ readonly ok: false } & Refusal)
 
 /** Checks a transaction in base64: the standard alphabet with padding, and nothing else. */
 export function checkBase64(text: string): CheckOutcome {

@@ -63,6 +63,10 @@ async function makeFile(path: string): Promise<string> {
     await rm(part, { force: true })
   }
   const directory = await open(folder)
-  await directory.sync().finally(() => directory.close())
+  try {
+    await directory.sync()
+  } finally {
+    await directory.close()
+  }
   return readFile(path, 'utf8')
 }

@@ -62,13 +62,12 @@ class Tail {
   }
 }
 
-const start = (t: Test, more: readonly string[] = []): Promise<LocalnetProcess> =>
-  startBusyLocalnetProcess(t, ownDirectory(t), ['--localnet-slot-ms', '50', ...more])
+/** What all tests read but the last one, which restarts its own. */
+const service = await startBusyLocalnetProcess(t, ownDirectory(t), ['--localnet-slot-ms', '50'])
 const at = ({ url }: LocalnetProcess): string[] => ['--url', url, '--key', ADMIN_KEY]
 const cursors = (lines: readonly Line[]): number[] => lines.map(({ cursor }) => cursor)
 
 t.test('every kind of event comes as the document says, a JSON object a line', async (t) => {
-  const service = await start(t)
   const channels = [`trades:${WSOL}`, `price:${WSOL}`, 'launches', 'curves', 'pools']
   const tail = new Tail(t, [
     ...channels,
@@ -98,7 +97,6 @@ t.test('every kind of event comes as the document says, a JSON object a line', a
 })
 
 t.test('a tail that goes on since its cursor prints what an uninterrupted one does', async (t) => {
-  const service = await start(t)
   const channels = [`trades:${WSOL}`, `price:${WSOL}`, '--json', ...at(service)]
   const whole = new Tail(t, channels)
   const [first] = await whole.until((lines) => lines.length > 20)
@@ -117,6 +115,37 @@ t.test('a tail that goes on since its cursor prints what an uninterrupted one do
     cursors([...printed, ...more]),
     cursors(all).filter((cursor) => cursor > first!.cursor && cursor <= until)
   )
+})
+
+t.test('lines for people name what happened; a reader that leaves ends it', async (t) => {
+  const tail = new Tail(t, [`trades:${WSOL}`, '--url', service.url], { MILLRACE_KEY: ADMIN_KEY })
+  while (tail.lines.length === 0) await once(tail.child.stdout!, 'data')
+  t.match(tail.lines[0], /^\d\d:\d\d:\d\d\.\d{3}  [a-z0-9-]+  (buy |sell|swap)  /)
+  tail.child.stdout!.destroy()
+  t.equal(await tail.ended(), 0)
+})
+
+t.test('a key that is refused ends it with 1, usage that cannot be meant with 2', async (t) => {
+  const refused = new Tail(t, ['launches', '--url', service.url, '--key', 'no-such-key'])
+  t.equal(await refused.ended(), 1)
+  t.match(refused.stderr.join('\n'), /stream_key_refused: this API key is not known/)
+  // No later test reads it, and its market takes half a processor.
+  t.equal((await service.end('SIGTERM')).code, 0)
+  const bad: [args: string[], says: RegExp][] = [
+    [['--key', 'k'], /CHANNEL is missing/],
+    [['launches'], /MILLRACE_KEY/],
+    [['launch', '--key', 'k'], /"launch" is no channel/],
+    [['trades:nothing', '--key', 'k'], /not an address/],
+    [['launches', '--key', 'k', '--since', 'yesterday'], /yesterday is not a cursor/],
+    [['launches', '--key', 'k', '--url', 'nowhere'], /nowhere is not a URL/],
+    [['launches', '--key', 'k', '--colour', 'red'], /--colour/]
+  ]
+  for (const [args, says] of bad) {
+    const tail = new Tail(t, args)
+    t.equal(await tail.ended(), 2, args.join(' '))
+    t.match(tail.stderr.join('\n'), says)
+    t.match(tail.stderr.at(-1), /millrace tail/, 'and where its use is told')
+  }
 })
 
 t.test('a tail lives through a restart of the service, and misses nothing', async (t) => {
@@ -142,35 +171,4 @@ t.test('a tail lives through a restart of the service, and misses nothing', asyn
     cursors(lines),
     stored.filter((cursor) => cursor >= oldest && cursor <= newest)
   )
-})
-
-t.test('lines for people name what happened; a reader that leaves ends it', async (t) => {
-  const service = await start(t)
-  const tail = new Tail(t, [`trades:${WSOL}`, '--url', service.url], { MILLRACE_KEY: ADMIN_KEY })
-  while (tail.lines.length === 0) await once(tail.child.stdout!, 'data')
-  t.match(tail.lines[0], /^\d\d:\d\d:\d\d\.\d{3}  [a-z0-9-]+  (buy |sell|swap)  /)
-  tail.child.stdout!.destroy()
-  t.equal(await tail.ended(), 0)
-})
-
-t.test('a key that is refused ends it with 1, usage that cannot be meant with 2', async (t) => {
-  const service = await start(t)
-  const refused = new Tail(t, ['launches', '--url', service.url, '--key', 'no-such-key'])
-  t.equal(await refused.ended(), 1)
-  t.match(refused.stderr.join('\n'), /stream_key_refused: this API key is not known/)
-  const bad: [args: string[], says: RegExp][] = [
-    [['--key', 'k'], /CHANNEL is missing/],
-    [['launches'], /MILLRACE_KEY/],
-    [['launch', '--key', 'k'], /"launch" is no channel/],
-    [['trades:nothing', '--key', 'k'], /not an address/],
-    [['launches', '--key', 'k', '--since', 'yesterday'], /yesterday is not a cursor/],
-    [['launches', '--key', 'k', '--url', 'nowhere'], /nowhere is not a URL/],
-    [['launches', '--key', 'k', '--colour', 'red'], /--colour/]
-  ]
-  for (const [args, says] of bad) {
-    const tail = new Tail(t, args)
-    t.equal(await tail.ended(), 2, args.join(' '))
-    t.match(tail.stderr.join('\n'), says)
-    t.match(tail.stderr.at(-1), /millrace tail/, 'and where its use is told')
-  }
 })

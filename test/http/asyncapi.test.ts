@@ -135,7 +135,8 @@ t.test('every field of every message is described', (t) => {
     for (const [index, one] of anyOf.entries()) look(`${name}|${index}`, one)
     for (const [field, property] of Object.entries(properties)) {
       const named = [property, property.items, ...((property.anyOf ?? []) as Json[])] as (
-        JsonSchema | undefined
+        | JsonSchema
+        | undefined
       )[]
       if (!named.some((one) => one?.$ref !== undefined || one?.description !== undefined))
         silent.push(`${name}.${field}`)

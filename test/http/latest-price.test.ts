@@ -33,7 +33,8 @@ async function viewsOf(app: MarketApp): Promise<Views> {
   const curve = await bodyOf(`/v1/tokens/${MINT}/bonding-curve`)
   const itemOf = async (window: string) =>
     (await app.get(`/v1/trending?window=${window}&limit=100`)).body.data.find(({ mint }) => mint === MINT) as
-      Record<string, never> | undefined
+      | Record<string, never>
+      | undefined
   const [day, hour] = [await itemOf('24h'), await itemOf('1h')]
   const windows = token['windows'] as unknown as Record<string, Record<string, never>>
   return {

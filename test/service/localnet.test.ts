@@ -1,5 +1,5 @@
 import { Connection, Keypair, LAMPORTS_PER_SOL, SystemProgram, Transaction } from '@solana/web3.js'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { readConfig } from '../../src/config/config.ts'
 import { slotOf, until } from './asking.ts'
 import { startBusyLocalnetProcess, startLocalnetProcess, type LocalnetProcess } from './localnet-process.ts'
@@ -28,8 +28,34 @@ async function transfer({ rpcUrl }: LocalnetProcess, from: Keypair, to: Keypair)
   return (await connection.getTransaction(signature, { maxSupportedTransactionVersion: 0 }))!.slot
 }
 
+/** Asserts that a started localnet prints three requests that work, of a mint that trades at the time. Returns its key. */
+async function assertRequests(t: Test, service: LocalnetProcess, known: string | null): Promise<string> {
+  const requests = await until(async () => {
+    const lines = service.stdout.filter((line) => line.startsWith('  curl '))
+    return lines.length === 3 && lines
+  }, 'three requests')
+  const key = service.stdout.map((line) => /^demo key.* (\S+)$/.exec(line)?.[1]).find(Boolean) ?? known!
+  const paths = requests.map((line) =>
+    line.slice(line.indexOf(service.url) + service.url.length).replace("'", '')
+  )
+  t.strictSame(
+    requests.map((line) => line.includes(`"X-API-Key: ${known === null ? key : '$KEY'}"`)),
+    [false, true, true]
+  )
+  const firstSlot = await slotOf(service)
+  await until(async () => (await slotOf(service)) > firstSlot + 5, 'blocks are indexed')
+  for (const path of paths) t.equal((await service.get(path, key)).status, 200, path)
+  // The first start reads the market's past first.
+  const isOfNow = async (): Promise<boolean> => {
+    const [newest] = (await service.get(paths[2]!, key)).body.data
+    return Date.now() / 1_000 - Number(newest!['block_time']) < 60
+  }
+  await until(isOfNow, 'the newest trade is of the last minute')
+  return key
+}
+
 t.test(
-  'started without a source, the service is a localnet, which goes on where a kill left it',
+  'started without a source, the service is a localnet, which goes on where a kill left it; every start prints requests',
   async (t) => {
     const dataDir = t.testdir()
     const first = await startLocalnetProcess(t, dataDir)
@@ -41,6 +67,7 @@ t.test(
     t.match(document.body, {
       info: { title: /localnet/, description: /This is a localnet[^]*none can call its DEX programs/ }
     })
+    const key = await assertRequests(t, first, null)
 
     const connection = new Connection(first.rpcUrl, 'confirmed')
     const genesis = await connection.getGenesisHash()
@@ -57,6 +84,7 @@ t.test(
     const again = new Connection(second.rpcUrl, 'confirmed')
     t.equal(await again.getGenesisHash(), genesis)
     t.equal(await again.getBalance(receiver.publicKey), sol(1), 'what was confirmed is there')
+    t.equal(await assertRequests(t, second, key), key, 'the key is not shown again')
     const goesOn = await transfer(second, payer, receiver)
     t.ok(goesOn > sentIn)
     await until(async () => (await slotOf(second)) >= goesOn, 'the index goes on')
@@ -64,40 +92,6 @@ t.test(
     t.match(body, { genesis, gaps: [], ranges: [{ to_slot: Number }] })
     t.equal((body['ranges'] as unknown[]).length, 1, 'nothing was left out between')
     t.match(await second.end('SIGTERM'), { code: 0 })
-  }
-)
-
-t.test(
-  'every start of a localnet prints requests that work, of a mint that trades at the time',
-  async (t) => {
-    const dataDir = t.testdir()
-    let key = ''
-    for (const start of ['first', 'second']) {
-      const service = await startLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '100'])
-      const requests = await until(async () => {
-        const lines = service.stdout.filter((line) => line.startsWith('  curl '))
-        return lines.length === 3 && lines
-      }, 'three requests')
-      key = service.stdout.map((line) => /^demo key.* (\S+)$/.exec(line)?.[1]).find(Boolean) ?? key
-      const shown = start === 'first' ? key : '$KEY'
-      const paths = requests.map((line) =>
-        line.slice(line.indexOf(service.url) + service.url.length).replace("'", '')
-      )
-      t.strictSame(
-        requests.map((line) => line.includes(`"X-API-Key: ${shown}"`)),
-        [false, true, true]
-      )
-      const firstSlot = await slotOf(service)
-      await until(async () => (await slotOf(service)) > firstSlot + 5, 'blocks are indexed')
-      for (const path of paths) t.equal((await service.get(path, key)).status, 200, path)
-      // The first start reads the market's past first.
-      const isOfNow = async (): Promise<boolean> => {
-        const [newest] = (await service.get(paths[2]!, key)).body.data
-        return Date.now() / 1_000 - Number(newest!['block_time']) < 60
-      }
-      await until(isOfNow, `${start} start: the newest trade is of the last minute`)
-      await service.end('SIGTERM')
-    }
   }
 )
 

@@ -30,7 +30,10 @@ export interface UnreadableEntry {
 }
 
 export type BlockOutcome =
-  { readonly kind: 'block'; readonly block: RpcBlock } | RpcFailure | AbsentOutcome | UnreadableOutcome
+  | { readonly kind: 'block'; readonly block: RpcBlock }
+  | RpcFailure
+  | AbsentOutcome
+  | UnreadableOutcome
 
 /**
  * Reads a getBlock result: bare, as the whole JSON-RPC response, or as `{slot, block}` around either, in the encodings

@@ -32,7 +32,11 @@ export type TransactionKind =
   | 'failed'
 
 export type IntendedEvent =
-  IntendedTrade | IntendedLaunch | IntendedGraduation | IntendedOpening | IntendedLiquidity
+  | IntendedTrade
+  | IntendedLaunch
+  | IntendedGraduation
+  | IntendedOpening
+  | IntendedLiquidity
 
 export interface IntendedTrade {
   readonly kind: 'trade'

@@ -31,7 +31,9 @@ export const FOR_FORKS: UndoPolicy = { forForks: true, forGaps: true }
 
 /** A step of a source: a block, a gap that it reports before the next block, or a condition to wait for. */
 export type Step =
-  Block | { readonly gap: readonly [number, number] } | { readonly until: () => Promise<boolean> }
+  | Block
+  | { readonly gap: readonly [number, number] }
+  | { readonly until: () => Promise<boolean> }
 
 export interface Course {
   readonly steps: readonly Step[]
