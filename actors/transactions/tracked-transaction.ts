@@ -47,8 +47,16 @@ export class TrackedTransaction {
   lifetime: Lifetime | null = null
   /** Whether its nonce account had its nonce since it is tracked here. */
   hasSeenNonce = false
-  /** The first confirmed block that was known since it is tracked here. */
-  since: { readonly slot: number; readonly height: number } | null = null
+  /**
+   * The first confirmed block that was known since it is tracked here; and the newest one that this process had heard of and
+   * read then, null and 0 without one.
+   */
+  since: {
+    readonly slot: number
+    readonly height: number
+    readonly seenSlot: number | null
+    readonly seenHeight: number
+  } | null = null
   /** The newest slot as of which a node proved that it had not landed; null before. */
   absentSlot: number | null = null
   #stored: Stored<Submission>

@@ -69,6 +69,10 @@ export class WatchedSignatures implements BlockSightings, BlockObserver {
     return this.#blockhashes.lastValidBlockHeight(blockhash)
   }
 
+  get heights(): { readonly first: number; readonly last: number } | null {
+    return this.#blockhashes.heights
+  }
+
   read({ block, commitment }: SourcedBlock): () => void {
     const { slot, height = null, blockhash = null } = block
     const seen: SightedBlock = { slot, height, blockhash, commitment, sightings: this.#sightingsOf(block) }

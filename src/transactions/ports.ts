@@ -115,6 +115,8 @@ export interface BlockSightings {
   }): () => void
   /** The last block height at which a transaction with this blockhash can land; null for an unknown blockhash. */
   lastValidBlockHeight(blockhash: string): number | null
+  /** Heights of the newest blocks that were read without a gap, both inclusive; null in a process that reads none. */
+  readonly heights: { readonly first: number; readonly last: number } | null
   /** The newest block; null before the first. */
   readonly newest: { readonly slot: number; readonly height: number | null } | null
 }

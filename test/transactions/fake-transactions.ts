@@ -89,6 +89,7 @@ export function fakeTransactions(): FakeTransactions {
       watch: unused,
       subscribe: unused,
       lastValidBlockHeight: unused,
+      heights: null,
       newest: null
     },
     engine: {

@@ -40,6 +40,7 @@ const CASES: readonly Case[] = [
     },
     overMs: 90_000
   },
+  { name: 'claims a chain that is 300 slots ahead', fault: (node) => void (node.ahead = 300) },
   { name: 'has no history', fault: (node) => void (node.cacheSlots = 300) },
   {
     name: 'is away for 20 s',
@@ -188,3 +189,57 @@ t.test(
     own.kill()
   }
 )
+
+t.test(
+  'a node alone is believed 90 s after the reception, and beside committed slots after 180 of them',
+  async (t) => {
+    for (const [hasSlots, atMs] of [
+      [false, 90_000],
+      [true, 180 * 400]
+    ] as const) {
+      const world = new TrackingWorld()
+      world.chain.hasSlots = hasSlots
+      const own = world.start()
+      own.shard.begin(await world.submit('a'))
+      const endedAtMs = await expires(world, own, 'a')
+      t.ok(endedAtMs! >= atMs && endedAtMs! < atMs + 4_000, `it ends at ${endedAtMs}`)
+      own.kill()
+    }
+  }
+)
+
+t.test('a blockhash of no block that was read has the blocks before them as its bound', async (t) => {
+  for (const [readFrom, blockhash, last] of [
+    [900, 'hash-870', 1_049],
+    [900, 'foreign', 1_049],
+    [1_010, 'foreign', 1_148]
+  ] as const) {
+    const world = new TrackingWorld()
+    world.chain.hasBlocks = true
+    world.chain.readFrom = readFrom
+    const own = world.start()
+    own.shard.begin(await world.submit('a', { blockhash }))
+    await world.pass(10_000)
+    t.match(own.progress('a'), { state: 'sent', lastValidBlockHeight: 1_148 }, 'it may be a newer one')
+    await world.pass(8_000)
+    t.match(own.progress('a'), { state: 'sent', lastValidBlockHeight: last })
+    const endedAtMs = await expires(world, own, 'a')
+    const reachedMs = (last + 1 + 2 - 1_000) * 400
+    t.ok(endedAtMs! >= reachedMs && endedAtMs! < reachedMs + 4_000, `it ends at ${endedAtMs}`)
+    own.kill()
+  }
+})
+
+t.test('a blockhash that is newer than the blocks read so far is not taken for an old one', async (t) => {
+  const world = new TrackingWorld()
+  const { chain } = world
+  chain.hasBlocks = true
+  chain.readFrom = 950
+  const own = world.start()
+  own.shard.begin(await world.submit('a', { blockhash: 'hash-1010' }))
+  await world.pass(4_000)
+  t.equal(own.progress('a')?.lastValidBlockHeight, 1_148)
+  await world.pass(4_000)
+  t.equal(own.progress('a')?.lastValidBlockHeight, 1_160, 'its block was read')
+  own.kill()
+})
