@@ -2,6 +2,7 @@ import { NodeError } from '../../src/node/node-fault.ts'
 import type { Clock } from '../../src/ports.ts'
 import { isBorneOut } from '../../src/transactions/independent-evidence.ts'
 import type { BlockSightings, TransactionNode } from '../../src/transactions/ports.ts'
+import { FOLLOWED_MS } from '../../src/transactions/submission.ts'
 import type { StatusPoller } from './status-poller.ts'
 import type { TrackedTransaction } from './tracked-transaction.ts'
 
@@ -28,6 +29,8 @@ export interface ExpiryDeps {
   readonly clock: Clock
   /** Called for each transaction whose expiry is proven. */
   readonly expired: (transaction: TrackedTransaction) => void
+  /** Called for each that can land no more, while nobody knows whether it has landed. */
+  readonly unresolved: (transaction: TrackedTransaction) => void
 }
 
 /**
@@ -38,7 +41,7 @@ export interface ExpiryDeps {
  *     has risen by more than the slots since its reception counts for nothing. Nodes are not believed alone: blocks that this
  *     process read, the committed slots or at the least the time since its reception bear it out (`isBorneOut`). A node
  *     without history proves by its cache alone only what it was asked for in time and without a gap; else a transaction
- *     stays tracked.
+ *     that can land no more is `unresolved` after ten minutes.
  * E2. With a durable nonce: its account has another value, which it had not before, and as of that slot or a later one no
  *     status is known. Where it never had the value here, the answer counts after 150 blocks: a stale node has older values.
  * E3. Where the height of its blockhash is unknown, the last valid height is at most the one known after its reception plus
@@ -152,5 +155,9 @@ export class Expiry {
     for (const { transaction, contextSlot } of await this.#deps.poller.unknownAsOf(transactions, signal))
       // A send in flight is counted first.
       if (contextSlot >= slot && !transaction.isSending) this.#deps.expired(transaction)
+    const sinceMs = this.#deps.clock.now() - FOLLOWED_MS.here
+    for (const each of transactions)
+      if (each.state === 'sent' && !each.isSending && (each.unknowableSinceMs ?? Infinity) <= sinceMs)
+        this.#deps.unresolved(each)
   }
 }

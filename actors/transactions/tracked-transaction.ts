@@ -7,6 +7,7 @@ import {
 } from '../../machines/transaction.machine.ts'
 import { contextOf, progressOf } from '../../src/transactions/progress.ts'
 import {
+  FOLLOWED_MS,
   NONCE_RESENDS_MS,
   REBROADCAST_MS,
   type Submission,
@@ -57,8 +58,11 @@ export class TrackedTransaction {
     readonly seenSlot: number | null
     readonly seenHeight: number
   } | null = null
+  /** Unix milliseconds since when nodes without history were asked for it in vain; null where they were not. */
+  unknowableSinceMs: number | null = null
   /** The newest slot as of which a node proved that it had not landed; null before. */
   absentSlot: number | null = null
+  readonly #takenUpAtMs: number
   #stored: Stored<Submission>
   #snapshot: SnapshotFrom<typeof transactionMachine> = START
   #contradictions = 0
@@ -73,6 +77,7 @@ export class TrackedTransaction {
   ) {
     this.#stored = stored
     this.claim = claim
+    this.#takenUpAtMs = nowMs
     this.isUnclaimed = isUnclaimed
     if (progress !== null) {
       this.#change({ type: 'progress.restored', context: contextOf(progress) })
@@ -99,7 +104,7 @@ export class TrackedTransaction {
     return this.#snapshot.context
   }
 
-  /** Whether it is finalized, failed or expired. */
+  /** Whether it is finalized, failed, expired or unresolved. */
   get isOver(): boolean {
     return this.#snapshot.status === 'done'
   }
@@ -140,6 +145,19 @@ export class TrackedTransaction {
     if (slot === null || contextSlot <= Math.max(slot, this.#contradictedSlot)) return false
     this.#contradictedSlot = contextSlot
     return ++this.#contradictions >= CONTRADICTIONS_MAX
+  }
+
+  /** Takes in an answer without a status, and whether it tells anything. */
+  noteAnswer(isTelling: boolean, nowMs: number): void {
+    this.unknowableSinceMs = isTelling ? null : (this.unknowableSinceMs ?? nowMs)
+  }
+
+  /** Tells whether it was followed for as long as one is whose end nobody knows. */
+  isFollowedEnough(nowMs: number): boolean {
+    return (
+      nowMs >= this.value.receivedAtMs + FOLLOWED_MS.sinceReception &&
+      nowMs >= this.#takenUpAtMs + FOLLOWED_MS.here
+    )
   }
 
   progress(updatedAtMs: number): SubmissionProgress {

@@ -111,7 +111,8 @@ export class Tracker {
       sightings,
       clock,
       poller: this.#poller,
-      expired: (each) => this.#apply(each, { type: 'lifetime.ended' })
+      expired: (each) => this.#apply(each, { type: 'lifetime.ended' }),
+      unresolved: (each) => this.#apply(each, { type: 'following.ended' })
     })
     this.#unsubscribe = sightings.subscribe({
       seen: (block) => this.#seen(block),
@@ -200,6 +201,9 @@ export class Tracker {
       const all = [...this.#table]
       await this.#poller.poll(all, end)
       await this.#expiry.check(all, end)
+      const nowMs = this.#deps.clock.now()
+      for (const each of all)
+        if (each.isFollowedEnough(nowMs) && !each.isSending) this.#apply(each, { type: 'following.ended' })
       await this.#look.wait(this.#deps.clock, this.size === 0 ? IDLE_MS : ROUND_MS, end)
     }
   }
@@ -355,7 +359,7 @@ export class Tracker {
     this.#deps.metrics.ended({
       tenant,
       route,
-      outcome: state === 'failed' || state === 'expired' ? state : 'finalized',
+      outcome: state === 'failed' || state === 'expired' || state === 'unresolved' ? state : 'finalized',
       landedMs:
         landedAtMs === null || firstSentAtMs === null ? null : Math.max(0, landedAtMs - firstSentAtMs),
       landedSlots: slot === null || firstSentSlot === null ? null : Math.max(0, slot - firstSentSlot)

@@ -66,12 +66,13 @@ export function foreignBody(signature: string, onChain: SignatureStatus | null):
   }
 }
 
-/** Whether a transaction that has not landed is sent again: one with a durable nonce only for a time. */
+/** Whether a transaction that has not landed is sent again: while it is tracked, with a durable nonce only for a time. */
 function isSentAgain(
   { submission, progress }: Pick<SubmissionState, 'submission' | 'progress'>,
   nowMs: number
 ): boolean {
   const firstSentAtMs = progress?.firstSentAtMs ?? null
+  if (submission.end !== null) return false
   return (
     submission.nonceAccount === null || firstSentAtMs === null || nowMs < firstSentAtMs + NONCE_RESENDS_MS
   )

@@ -37,6 +37,7 @@ export interface SubmissionQuery {
 
 type StoredSubmission = Stored<Submission>
 type Index = 'tracked' | 'received' | 'ended'
+type IndexRange = readonly [index: Index, prefix: readonly string[]]
 type Next = (count: number) => Promise<StoredSubmission[]>
 
 /** Documents that a partition is read for beyond its share of a page. Chosen: most pages then need one read of each. */
@@ -110,7 +111,10 @@ export class Submissions {
   ): Next {
     const partitions = partitionsOf(transactionShard(tenant))
     const pageSize = Math.min(PAGE_MAX, Math.ceil((limit + 1) / partitions.length) + SPARE)
-    const lists = partitions.map((partition) => this.#listOf(partition, tenant, state, pageSize, after))
+    const indexes = indexesOf(tenant, state)
+    const lists = partitions.flatMap((partition) =>
+      indexes.map((index) => this.#listOf(partition, index, pageSize, after))
+    )
     return async (count) => {
       const taken: StoredSubmission[] = []
       while (taken.length < count) {
@@ -127,20 +131,13 @@ export class Submissions {
     }
   }
 
-  /** Returns the submissions of a partition after a position, newest first, read page by page. */
+  /** Returns the submissions of a partition and index after a position, newest first, read page by page. */
   #listOf(
     partition: string,
-    tenant: string,
-    state: TransactionState | null,
+    [index, prefix]: IndexRange,
     limit: number,
     after: SubmissionPlace | null
   ): { head(): Promise<StoredSubmission | null>; shift(): StoredSubmission } {
-    const [index, prefix]: [Index, (string | number)[]] =
-      state === null
-        ? ['received', [tenant]]
-        : isFinal(state)
-          ? ['ended', [tenant, state]]
-          : ['tracked', [tenant]]
     const until = after === null ? {} : { until: [after.receivedAtMs] }
     let rows: StoredSubmission[] = []
     let next: string | null = null
@@ -182,6 +179,13 @@ const placeOf = ({ receivedAtMs, signature }: Submission): SubmissionPlace => ({
 
 const isFinal = (state: TransactionState): boolean =>
   state === 'finalized' || state === 'failed' || state === 'expired'
+
+/** Returns where submissions of a state are; null for all. Tracking of an open one has ended where nobody knows its end. */
+function indexesOf(tenant: string, state: TransactionState | null): readonly IndexRange[] {
+  if (state === null) return [['received', [tenant]]]
+  const ended = ['ended', [tenant, state]] as const
+  return isFinal(state) ? [ended] : [['tracked', [tenant]], ended]
+}
 
 /** Orders positions of a list; base58 text sorts as its bytes do. */
 function compare(a: SubmissionPlace, b: SubmissionPlace): number {
