@@ -227,8 +227,17 @@ export const transactionMachine = charts.createMachine({
   }
 })
 
-export type TransactionMachineState =
-  'sent' | 'failing' | 'processed' | 'confirmed' | 'unresolved' | 'finalized' | 'failed' | 'expired'
+export const TRANSACTION_MACHINE_STATES = [
+  'sent',
+  'failing',
+  'processed',
+  'confirmed',
+  'unresolved',
+  'finalized',
+  'failed',
+  'expired'
+] as const
+export type TransactionMachineState = (typeof TRANSACTION_MACHINE_STATES)[number]
 
 /** Tells whether the loop sends: until a block at confirmed, or at processed with an error, has the transaction. */
 export const isLooping = ({

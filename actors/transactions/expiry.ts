@@ -87,8 +87,9 @@ export class Expiry {
     const { sightings } = this.#deps
     const { heights } = sightings
     const hasFallen = this.#known !== null && known.height < this.#known.height
+    const since = { ...known, seenSlot: sightings.newest?.slot ?? null, seenHeight: heights?.last ?? 0 }
     for (const each of open) {
-      each.since ??= { ...known, seenSlot: sightings.newest?.slot ?? null, seenHeight: heights?.last ?? 0 }
+      each.since ??= since
       if (hasFallen && known.height < each.since.height) each.since = { ...each.since, ...known }
       if (each.value.nonceAccount !== null || each.lifetime?.isExact === true) continue
       const exact = sightings.lastValidBlockHeight(each.value.blockhash)

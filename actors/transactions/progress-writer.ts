@@ -1,6 +1,7 @@
 import { sleep, type Clock } from '../../src/ports.ts'
-import { isSameToTenant, type SeenState } from '../../src/transactions/changes.ts'
+import { isSameToTenant, seenStateOf, type SeenState } from '../../src/transactions/changes.ts'
 import { SUBMISSION, type Submission, type SubmissionProgress } from '../../src/transactions/submission.ts'
+import { storeEnd } from '../../src/transactions/submission-end.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents } from '../../storage/documents.ts'
 import { isOutage } from '../storage/retry.ts'
@@ -67,7 +68,7 @@ export class ProgressWriter {
   /** Writes the state of a transaction now under this process's token. Rejects with the store's error. */
   async claim(transaction: TrackedTransaction): Promise<void> {
     await this.#documents.putHot(
-      transaction.stored,
+      transaction.reference,
       transaction.claim.token,
       transaction.progress(this.#deps.clock.now())
     )
@@ -79,7 +80,7 @@ export class ProgressWriter {
    * Rejects with the store's error.
    */
   async confirmed(transactions: readonly TrackedTransaction[]): Promise<readonly TrackedTransaction[]> {
-    const stored = await this.#documents.hot(transactions.map((each) => each.stored))
+    const stored = await this.#documents.hot(transactions.map((each) => each.reference))
     return transactions.filter(({ claim }, at) => {
       const token = stored[at]?.token ?? 0
       if (token > claim.token) claim.outranked(token)
@@ -108,7 +109,7 @@ export class ProgressWriter {
     try {
       if (!isSameToTenant(this.#told.get(transaction) ?? null, progress)) {
         await tell(transaction, progress)
-        this.#told.set(transaction, progress)
+        this.#told.set(transaction, seenStateOf(progress))
       }
       if (isOver) await this.#storeEnd(transaction, progress)
       else {
@@ -128,8 +129,6 @@ export class ProgressWriter {
 
   async #storeEnd(transaction: TrackedTransaction, end: SubmissionProgress): Promise<void> {
     if (!transaction.claim.held && (await this.confirmed([transaction])).length === 0) return
-    await this.#documents.change(transaction.stored, (value) =>
-      value.end === null ? { ...value, wire: null, end } : value
-    )
+    await storeEnd(this.#documents, transaction.value, end)
   }
 }

@@ -7,6 +7,7 @@ import {
   type SubmissionProgress,
   type TransactionState
 } from '../../src/transactions/submission.ts'
+import { storeEnd } from '../../src/transactions/submission-end.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents, PAGE_MAX, type Stored } from '../../storage/documents.ts'
 import type { ShardClaim } from '../shards/shard-claims.ts'
@@ -92,8 +93,8 @@ export class TransactionShard implements OwnedShard {
         const { documents, next } = await this.#documents.listBy('tracked', partition, options, (version) =>
           this.#listed.get(version)
         )
-        for (const each of documents) listed.set(each.version, each)
         await this.#takeUp(documents)
+        for (const each of documents) listed.set(each.version, this.#leanOf(each))
         after = next
       } while (after !== null)
       await this.#bundles?.sync(partition)
@@ -101,6 +102,12 @@ export class TransactionShard implements OwnedShard {
     this.#listed = listed
     this.#isTakenOver = true
     this.#told.clear()
+  }
+
+  /** Returns a listed submission, but as it is tracked where it is: not two copies of each are held. */
+  #leanOf(listed: Stored<Submission>): Stored<Submission> {
+    const { tenant, signature } = listed.value
+    return this.#tracker.find(tenant, signature)?.reference ?? listed
   }
 
   async #takeUp(documents: readonly Stored<Submission>[]): Promise<void> {
@@ -136,11 +143,8 @@ export class TransactionShard implements OwnedShard {
   }
 
   /** Stores an end that the tenant was told by a process that died before it had stored it. */
-  async #end(stored: Stored<Submission>, end: SubmissionProgress): Promise<void> {
-    const own = { ...end, token: this.claim.token }
-    await this.#documents.change(stored, (value) =>
-      value.end === null ? { ...value, wire: null, end: own } : value
-    )
+  async #end({ value }: Stored<Submission>, end: SubmissionProgress): Promise<void> {
+    await storeEnd(this.#documents, value, { ...end, token: this.claim.token })
   }
 }
 
