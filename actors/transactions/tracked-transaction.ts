@@ -8,6 +8,7 @@ import {
   type TransactionEvent,
   type TransactionMachineState
 } from '../../machines/transaction.machine.ts'
+import type { EndedTransaction } from '../../src/telemetry/transaction-metrics.ts'
 import { contextOf, progressOf } from '../../src/transactions/progress.ts'
 import {
   FOLLOWED_MS,
@@ -21,7 +22,7 @@ import { encodeKey } from '../../storage/codec/document-key.ts'
 import type { Stored } from '../../storage/documents.ts'
 import type { ShardClaim } from '../shards/shard-claims.ts'
 
-const EMPTY_HEADER = { trail: [], entries: [], unique: [], expiresAtMs: null }
+const EMPTY_HEADER = { trail: [], entries: [], unique: [] }
 
 /** Answers in a row, each as of a later slot, after which a block counts as dropped. A stale node gives one or two. */
 const CONTRADICTIONS_MAX = 3
@@ -84,6 +85,7 @@ export class TrackedTransaction {
   readonly #partition: string
   readonly #version: string
   readonly #born: string
+  readonly #expiresAtMs: number | null
   #state: TransactionMachineState = 'sent'
   #context: TransactionContext = START.context
   #contradictions = 0
@@ -100,6 +102,7 @@ export class TrackedTransaction {
     this.#partition = stored.header.address.partition
     this.#version = stored.version
     this.#born = stored.header.born
+    this.#expiresAtMs = stored.header.expiresAtMs
     this.claim = claim
     this.#takenUpAtMs = nowMs
     this.isUnclaimed = isUnclaimed
@@ -116,7 +119,13 @@ export class TrackedTransaction {
   get reference(): Stored<Submission> {
     const { kind, key } = SUBMISSION
     const address = { kind, partition: this.#partition, key: encodeKey(key(this.value)) }
-    const header = { ...EMPTY_HEADER, address, version: this.#version, born: this.#born }
+    const header = {
+      ...EMPTY_HEADER,
+      address,
+      version: this.#version,
+      born: this.#born,
+      expiresAtMs: this.#expiresAtMs
+    }
     return { value: this.value, version: this.#version, header }
   }
 
@@ -131,6 +140,21 @@ export class TrackedTransaction {
   /** Whether it is finalized, failed, expired or unresolved. */
   get isOver(): boolean {
     return SNAPSHOTS[this.#state].status === 'done'
+  }
+
+  /** Its end, as metrics count it. */
+  get ended(): EndedTransaction {
+    const { tenant, route } = this.value
+    const { landedAtMs, firstSentAtMs, slot, firstSentSlot } = this.#context
+    const state = this.#state
+    return {
+      tenant,
+      route,
+      outcome: state === 'failed' || state === 'expired' || state === 'unresolved' ? state : 'finalized',
+      landedMs:
+        landedAtMs === null || firstSentAtMs === null ? null : Math.max(0, landedAtMs - firstSentAtMs),
+      landedSlots: slot === null || firstSentSlot === null ? null : Math.max(0, slot - firstSentSlot)
+    }
   }
 
   /** Tells whether it is to be sent at its next instant. */

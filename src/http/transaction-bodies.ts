@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { momentText } from '../api/api-key.ts'
 import type { submissionAnswer } from '../api/transaction.ts'
+import type { FoundMember } from '../transactions/bundle-intake.ts'
 import type { SignatureStatus } from '../transactions/ports.ts'
 import { NONCE_RESENDS_MS, type SubmissionProgress } from '../transactions/submission.ts'
 import { stateOf, type SubmissionState } from '../transactions/submissions.ts'
@@ -39,6 +40,32 @@ export function submissionBody(
     last_valid_block_height: progress?.lastValidBlockHeight ?? null,
     leaders_sent: progress?.leadersSent ?? 0,
     bundle_id: submission.bundleId
+  }
+}
+
+/**
+ * Renders a member of a bundle of the tenant. The engine is given the bundle once; the chain tells what became of the member,
+ * and the end of the bundle that it can land no more.
+ */
+export function memberBody(
+  { member, bundle, progress }: FoundMember,
+  onChain: SignatureStatus | null
+): SubmissionBody {
+  const { end } = bundle
+  const expired =
+    onChain === null && member.isRecent && end?.state === 'failed' && end.reason !== 'dropped_bundle'
+  const landed = foreignBody(member.signature, onChain)
+  const sentAt = momentOrNull(progress?.submittedAtMs ?? null)
+  return {
+    ...landed,
+    state: onChain === null ? (expired ? 'expired' : 'sent') : landedFields(onChain).state,
+    expired,
+    route: 'jito',
+    received_at: momentText(bundle.receivedAtMs),
+    first_sent_at: sentAt,
+    last_sent_at: sentAt,
+    last_valid_block_height: progress?.lastValidBlockHeight ?? null,
+    bundle_id: bundle.bundleId
   }
 }
 

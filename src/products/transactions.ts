@@ -3,7 +3,7 @@ import { blockEngine, type BlockEngineOptions } from '../../actors/transactions/
 import { leaders } from '../../actors/transactions/tpu/leaders.ts'
 import { transactions, type TransactionsNeeds } from '../../actors/transactions/transactions.ts'
 import { child, supervisor } from '../../actors/supervision/unit.ts'
-import { replaySecondsOf } from '../config/retention.ts'
+import { replaySecondsOf, retentionSecondsOf } from '../config/retention.ts'
 import { TRANSACTION_SETTINGS } from '../config/settings/transactions.ts'
 import { bundleRoutes } from '../http/routes/bundles.ts'
 import { priorityFeeRoutes } from '../http/routes/priority-fees.ts'
@@ -62,9 +62,13 @@ export const TRACKING: Product = {
   units: (service) => {
     if (!hasNode(service)) return []
     const { ports, logger, metrics, tracking: local, tenantEvents, sightings, feed } = service
-    const keptMs = changesKeptMs(replaySecondsOf(service.config))
-    const shared = { ...ports, logger, local, tenantEvents, sightings, feed }
-    const deps = { ...shared, metrics: metrics.sentTransactions, changesKeptMs: keptMs }
+    const deps = {
+      ...ports,
+      ...{ logger, local, tenantEvents, sightings, feed },
+      metrics: metrics.sentTransactions,
+      keptMs: keptMsOf(service),
+      changesKeptMs: changesKeptMs(replaySecondsOf(service.config))
+    }
     type Needs = TransactionsNeeds & Pick<Given, 'peers'>
     const run = transactions<Needs>(deps, (given) => coordinationOf(service, given))
     return [
@@ -94,7 +98,8 @@ export function transactionPartsOf(service: ServiceParts, given: Given): Transac
     tracking: new SharedTracking(tracking, storage.documents, coordinationOf(service, given), ports.clock),
     sightings,
     engine,
-    bundles: new SharedBundles(tracking, coordinationOf(service, given))
+    bundles: new SharedBundles(tracking, coordinationOf(service, given)),
+    keptMs: keptMsOf(service)
   }
 }
 
@@ -116,4 +121,10 @@ function engineOptions(service: ServiceParts): BlockEngineOptions {
     requestsPerSecond: LOCALNET_RATE,
     tipFloorUrl: tipFloorUrl ?? `${localnet}/api/v1/bundles/tip_floor`
   }
+}
+
+/** Returns the milliseconds that submissions and bundles are kept from their end; null for ever. */
+function keptMsOf({ config }: Pick<ServiceParts, 'config'>): number | null {
+  const seconds = retentionSecondsOf(config)
+  return seconds === null ? null : seconds * 1_000
 }

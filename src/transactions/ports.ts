@@ -189,4 +189,6 @@ export interface TransactionParts {
   /** Null where none is configured and the source is no localnet. */
   readonly engine: BlockEngine | null
   readonly bundles: BundleTracking
+  /** Milliseconds that records are kept; null for ever. */
+  readonly keptMs: number | null
 }

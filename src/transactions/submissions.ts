@@ -1,4 +1,5 @@
 import type { DocumentStore } from '../../storage/document-store.ts'
+import { keptFor } from '../../storage/document-definition.ts'
 import { Documents, PAGE_MAX, type Stored } from '../../storage/documents.ts'
 import type { Tracking } from './ports.ts'
 import {
@@ -43,13 +44,19 @@ type Next = (count: number) => Promise<StoredSubmission[]>
 /** Documents that a partition is read for beyond its share of a page. Chosen: most pages then need one read of each. */
 const SPARE = 4
 
+interface SubmissionsDeps {
+  readonly tracking: Pick<Tracking, 'progress'>
+  /** Milliseconds that a submission is kept; null for ever. They begin anew with its end. */
+  readonly keptMs: number | null
+}
+
 /** Tenants' submissions in the store. */
 export class Submissions {
   readonly #documents: Documents<Submission, Index, never, SubmissionProgress>
   readonly #tracking: Pick<Tracking, 'progress'>
 
-  constructor(store: DocumentStore, tracking: Pick<Tracking, 'progress'>) {
-    this.#documents = new Documents(store, SUBMISSION)
+  constructor(store: DocumentStore, { tracking, keptMs }: SubmissionsDeps) {
+    this.#documents = new Documents(store, keptFor(SUBMISSION, keptMs))
     this.#tracking = tracking
   }
 

@@ -422,3 +422,16 @@ async function end(app: MarketApp, signature: string, changed: Partial<Submissio
   const stored = await documents.get(submissionPartition('acme', signature), ['acme', signature])
   await documents.update(stored!, { ...stored!.value, wire: null, end: sentProgress(NOON, changed) })
 }
+
+t.test('a submission, a bundle and its members are kept for the retention', async (t) => {
+  const app = await transactionClient(t, { keptMs: 86_400_000 })
+  const signature = await app.submit(1n)
+  await app.call('POST', '/v1/tx/bundle', { txs: [transferText(2n), transferText(1_000n, TIP_ACCOUNT)] })
+  const { partition, key } = SUBMISSION
+  const address = { tenant: 'acme', signature } as Submission
+  const submission = await new Documents(app.storage.documents, SUBMISSION).get(
+    partition(address),
+    key(address)
+  )
+  for (const { header } of [submission!, app.parts.begunBundles[0]!]) t.ok(header.expiresAtMs)
+})
