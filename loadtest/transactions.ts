@@ -1,9 +1,9 @@
 /**
- * Measures transactions against a node in another process that takes batches, in four parts: the lateness of rebroadcasts
+ * Measures transactions against a node in another process that takes batches, in five parts: the lateness of rebroadcasts
  * of 10,000 tracked at once, the processor and memory that they take; sends a second, verified and stored, against a bare
  * Fastify route that verifies the signature and forwards; the time from a POST to the node's receipt against sending to it
- * directly; 64 sends in one request against 64 requests. After it nothing must be lost, or have been sent twice at once.
- * Takes some two minutes:
+ * directly; 64 sends in one request against 64 requests; what ingest spends on each block. After it nothing must be lost, or
+ * have been sent twice at once. Takes some two minutes:
  *
  *     node loadtest/transactions.ts [--small] [--help]
  */
@@ -16,6 +16,7 @@ import { measureArrivals } from './transactions/arrivals.ts'
 import { measureBatches } from './transactions/batches.ts'
 import { measureRebroadcasts } from './transactions/rebroadcasts.ts'
 import { measureSends } from './transactions/sends.ts'
+import { measureTaps } from './transactions/taps.ts'
 import { askNode } from './transactions/receipts.ts'
 import { startSending } from './transactions/service.ts'
 
@@ -36,6 +37,7 @@ async function measureAll(isSmall: boolean): Promise<void> {
   const size = isSmall ? SMALL : FULL
   const hasCore = leaveServersACore()
   const load = [loadavg()[0]!]
+  const taps = measureTaps(size.tracked)
   const rebroadcasts = await measureRebroadcasts(size.tracked, size.seconds, hasCore)
   const node = await startMeasured('transactions/node-process.ts', [])
   const batches = await measureBatches(node, size.batches)
@@ -46,7 +48,7 @@ async function measureAll(isSmall: boolean): Promise<void> {
     const arrivals = await measureArrivals(service, node, size.arrivals)
     const reached = rebroadcasts.reached && sends.reached && arrivals.reached
     load.push(loadavg()[0]!)
-    const figures = { reached, load_of_the_machine: load, rebroadcasts, sends, arrivals, batches }
+    const figures = { reached, load_of_the_machine: load, rebroadcasts, sends, arrivals, batches, taps }
     if (isSmall) process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`)
     else await writeResult('transactions', figures)
     if (!reached) process.exitCode = 1

@@ -10,6 +10,7 @@ import type { Commitment } from '../src/market/rows.ts'
  * T3. A block tells that a transaction failed, a status also why. Between the two it is `failing`: not sent, and not shown.
  * T4. A fork that drops its block takes it back to `sent`, unless the block was finalized.
  * T5. It expires only while no block has it.
+ * T6. Where its end cannot be known it is followed for a time alone. It is then `unresolved`, with what is known of it.
  */
 export interface TransactionContext {
   /** Sends that a node or a leader took, the first one too. */
@@ -65,6 +66,8 @@ export type TransactionEvent =
   | { readonly type: 'fork.lost'; readonly afterSlot: number }
   /** No block has it, and none can have it any more. */
   | { readonly type: 'lifetime.ended' }
+  /** It is not followed any longer, though nobody knows its end. */
+  | { readonly type: 'following.ended' }
   /** The progress that an earlier process stored. */
   | { readonly type: 'progress.restored'; readonly context: TransactionContext }
 
@@ -186,6 +189,8 @@ const DROPPED = {
   'fork.lost': { guard: 'isOnLostFork', target: '#transaction.sent', actions: 'forgetBlock' }
 } as const
 
+const LEFT = { 'following.ended': '#transaction.unresolved' } as const
+
 export const transactionMachine = charts.createMachine({
   id: 'transaction',
   context: {
@@ -206,26 +211,33 @@ export const transactionMachine = charts.createMachine({
           { guard: 'isConfirmed', target: 'confirmed', actions: 'restore' },
           { actions: 'restore' }
         ],
-        'lifetime.ended': 'expired'
+        'lifetime.ended': 'expired',
+        ...LEFT
       }
     },
-    failing: { on: { ...SEEN, ...DROPPED } },
-    processed: { on: { ...SEEN, ...DROPPED } },
-    confirmed: { on: { ...SEEN, ...DROPPED } },
+    failing: {
+      on: { ...SEEN, ...DROPPED, 'following.ended': { target: 'unresolved', actions: 'forgetBlock' } }
+    },
+    processed: { on: { ...SEEN, ...DROPPED, ...LEFT } },
+    confirmed: { on: { ...SEEN, ...DROPPED, ...LEFT } },
+    unresolved: { type: 'final' },
     finalized: { type: 'final' },
     failed: { type: 'final' },
     expired: { type: 'final' }
   }
 })
 
-export type TransactionMachineState =
-  | 'sent'
-  | 'failing'
-  | 'processed'
-  | 'confirmed'
-  | 'finalized'
-  | 'failed'
-  | 'expired'
+export const TRANSACTION_MACHINE_STATES = [
+  'sent',
+  'failing',
+  'processed',
+  'confirmed',
+  'unresolved',
+  'finalized',
+  'failed',
+  'expired'
+] as const
+export type TransactionMachineState = (typeof TRANSACTION_MACHINE_STATES)[number]
 
 /** Tells whether the loop sends: until a block at confirmed, or at processed with an error, has the transaction. */
 export const isLooping = ({

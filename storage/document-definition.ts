@@ -36,6 +36,12 @@ export function defineDocument<T, Index extends string = never, Unique extends s
   return definition
 }
 
+/** Returns a kind whose documents are served for a time after their last write; null for ever. */
+export const keptFor = <Definition extends { readonly ttlMs?: number }>(
+  definition: Definition,
+  ttlMs: number | null
+): Definition => (ttlMs === null ? definition : { ...definition, ttlMs })
+
 /** Bytes, as base64 in JSON. */
 export const jsonBytes = z.codec(z.base64(), z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array), {
   decode: (text) => new Uint8Array(Buffer.from(text, 'base64')),

@@ -1,4 +1,5 @@
 import { sleep, type Clock } from '../../src/ports.ts'
+import { isBorneOut } from '../../src/transactions/independent-evidence.ts'
 import { BUNDLE, firstProgress, type Bundle, type BundleProgress } from '../../src/transactions/bundle.ts'
 import type {
   BlockSightings,
@@ -7,6 +8,7 @@ import type {
   TransactionNode
 } from '../../src/transactions/ports.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
+import { keptFor } from '../../storage/document-definition.ts'
 import { Documents, PAGE_MAX, type Stored } from '../../storage/documents.ts'
 import type { ShardClaim } from '../shards/shard-claims.ts'
 import { retryUntilAvailable, type RetryPolicy } from '../storage/retry.ts'
@@ -14,12 +16,14 @@ import { TrackedBundle } from './tracked-bundle.ts'
 
 export interface BundleTrackerDeps {
   readonly documents: DocumentStore
+  /** Milliseconds that a bundle is kept from its end; null for ever. */
+  readonly keptMs: number | null
   readonly claim: ShardClaim
   /** Whether other processes have the store. */
   readonly isShared: boolean
   readonly engine: BundleEngine
   readonly node: Pick<TransactionNode, 'statuses' | 'height' | 'isBlockhashValid'>
-  readonly sightings: Pick<BlockSightings, 'watch' | 'subscribe' | 'lastValidBlockHeight'>
+  readonly sightings: BlockSightings
   readonly clock: Clock
   /** Called with faults of nodes and of the store that the tracker survives. */
   readonly report: (error: unknown) => void
@@ -39,7 +43,8 @@ const BLOCKHASH_BLOCKS = 150
  *     another process may have the shard, a step counts only if a read shows no greater token; a bundle of another process is
  *     fenced before its progress is read. So two processes never submit one bundle at once.
  * T2. Its end comes from the chain: members in blocks, or the evidence that none can land any more: the confirmed height is
- *     above the last valid one, the node says so of each blockhash, and statuses as of that slot know no member.
+ *     above the last valid one, which blocks or time bear out, the node says so of each blockhash, and statuses as of that
+ *     slot know no member.
  */
 export class BundleTracker {
   readonly #deps: BundleTrackerDeps
@@ -54,7 +59,7 @@ export class BundleTracker {
 
   constructor(deps: BundleTrackerDeps) {
     this.#deps = deps
-    this.#documents = new Documents(deps.documents, BUNDLE)
+    this.#documents = new Documents(deps.documents, keptFor(BUNDLE, deps.keptMs))
     this.#retry = retryUntilAvailable(deps.clock)
     this.#end = AbortSignal.any([this.#stopping.signal, deps.claim.lost])
     this.#unsubscribe = deps.sightings.subscribe({
@@ -222,7 +227,7 @@ export class BundleTracker {
 
   /** Ends the bundles of which no member can land any more. */
   async #expire(): Promise<void> {
-    const { node } = this.#deps
+    const { node, clock } = this.#deps
     const open = [...this.#bundles.values()].filter(
       ({ stored, landing }) => stored.value.blockhashes.length > 0 && landing.kind !== 'landed'
     )
@@ -230,7 +235,10 @@ export class BundleTracker {
     const { height } = await node.height(this.#end)
     for (const bundle of open) {
       const last = bundle.lastValidBlockHeight(this.#deps.sightings, height + BLOCKHASH_BLOCKS)
-      if (height <= last || !(await this.#areInvalid(bundle.stored.value.blockhashes, bundle))) continue
+      const { receivedAtMs } = bundle.stored.value
+      const lifespan = { lastHeight: last, receivedAtMs, seenSlot: null }
+      if (height <= last || !isBorneOut(lifespan, this.#deps.sightings, clock.now())) continue
+      if (!(await this.#areInvalid(bundle.stored.value.blockhashes, bundle))) continue
       await bundle.expire()
     }
   }

@@ -185,7 +185,10 @@ export class ChangeLog {
     })
   }
 
-  /** Gives a stored batch new cursors where the block after it was published meanwhile. Nobody has heard of it yet. */
+  /**
+   * Gives a stored batch new cursors where the block after it was published meanwhile. Nobody has heard of it yet: a reader of
+   * another process changes it before it sends it, so that it stays at its place.
+   */
   async #movedBehindHead(stored: Stored<ChangeBatch>, last: LastBatch): Promise<ChangeBatch> {
     let current = stored
     for (let moves = 0; moves < MOVES_MAX; moves++) {

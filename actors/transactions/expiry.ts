@@ -1,11 +1,18 @@
 import { NodeError } from '../../src/node/node-fault.ts'
 import type { Clock } from '../../src/ports.ts'
+import { isBorneOut } from '../../src/transactions/independent-evidence.ts'
 import type { BlockSightings, TransactionNode } from '../../src/transactions/ports.ts'
+import { FOLLOWED_MS } from '../../src/transactions/submission.ts'
 import type { StatusPoller } from './status-poller.ts'
 import type { TrackedTransaction } from './tracked-transaction.ts'
 
 /** Blocks for which a blockhash is valid (agave, MAX_PROCESSING_AGE). */
 const BLOCKHASH_BLOCKS = 150
+/**
+ * Blocks after the reception of a transaction by which the block of its blockhash was read. Chosen: a client can take it from
+ * a block that is not confirmed yet, at most 32 ahead of the confirmed one.
+ */
+const BLOCKS_AHEAD = 32
 /** Milliseconds between two requests for the height. Chosen: five slots; a send too many costs little. */
 const HEIGHT_MS = 2_000
 /** Blockhashes and nonces asked for in one round. The others follow in the next ones. */
@@ -17,11 +24,13 @@ const NONCE_PART = 1 / 20
 
 export interface ExpiryDeps {
   readonly node: Pick<TransactionNode, 'height' | 'isBlockhashValid' | 'nonce'>
-  readonly sightings: Pick<BlockSightings, 'lastValidBlockHeight'>
+  readonly sightings: Pick<BlockSightings, 'lastValidBlockHeight' | 'heights' | 'newest'>
   readonly poller: Pick<StatusPoller, 'unknownAsOf'>
   readonly clock: Clock
   /** Called for each transaction whose expiry is proven. */
   readonly expired: (transaction: TrackedTransaction) => void
+  /** Called for each that can land no more, while nobody knows whether it has landed. */
+  readonly unresolved: (transaction: TrackedTransaction) => void
 }
 
 /**
@@ -29,12 +38,16 @@ export interface ExpiryDeps {
  *
  * E1. With a recent blockhash: the confirmed height is above the last valid one, the blockhash is not valid as of that slot or
  *     a later one, and as of that one or a later one no status is known, from the history either. A height that
- *     has risen by more than the slots since its reception counts for nothing. A node without history proves by its cache
- *     alone only what it was asked for in time and without a gap; else a transaction stays tracked.
+ *     has risen by more than the slots since its reception counts for nothing. Nodes are not believed alone: blocks that this
+ *     process read, the committed slots or at the least the time since its reception bear it out (`isBorneOut`). A node
+ *     without history proves by its cache alone only what it was asked for in time and without a gap; else a transaction
+ *     that can land no more is `unresolved` after ten minutes.
  * E2. With a durable nonce: its account has another value, which it had not before, and as of that slot or a later one no
  *     status is known. Where it never had the value here, the answer counts after 150 blocks: a stale node has older values.
  * E3. Where the height of its blockhash is unknown, the last valid height is at most the one known after its reception plus
- *     150. A node whose height falls told a wrong one before, and the bound falls with it.
+ *     150. A node whose height falls told a wrong one before, and the bound falls with it. A blockhash of no block that was
+ *     read is older than all of them, once these reach beyond its reception: then it is the height below the first of those
+ *     without a gap, plus 150.
  */
 export class Expiry {
   readonly #deps: ExpiryDeps
@@ -71,17 +84,24 @@ export class Expiry {
     open: readonly TrackedTransaction[],
     known: { readonly slot: number; readonly height: number }
   ): void {
+    const { sightings } = this.#deps
+    const { heights } = sightings
     const hasFallen = this.#known !== null && known.height < this.#known.height
+    const since = { ...known, seenSlot: sightings.newest?.slot ?? null, seenHeight: heights?.last ?? 0 }
     for (const each of open) {
-      each.since ??= known
-      if (hasFallen && known.height < each.since.height) each.since = known
+      each.since ??= since
+      if (hasFallen && known.height < each.since.height) each.since = { ...each.since, ...known }
       if (each.value.nonceAccount !== null || each.lifetime?.isExact === true) continue
-      const exact = this.#deps.sightings.lastValidBlockHeight(each.value.blockhash)
-      if (exact !== null) each.lifetime = { height: exact, isExact: true }
-      else {
-        const height = each.since.height + BLOCKHASH_BLOCKS
-        each.lifetime = { height: Math.min(height, each.lifetime?.height ?? Infinity), isExact: false }
+      const exact = sightings.lastValidBlockHeight(each.value.blockhash)
+      if (exact !== null) {
+        each.lifetime = { height: exact, isExact: true }
+        continue
       }
+      const { height, seenHeight } = each.since
+      const isOlder = heights !== null && heights.last >= Math.max(height, seenHeight) + BLOCKS_AHEAD
+      const newest = isOlder ? Math.min(height, heights.first - 1) : height
+      const bound = newest + BLOCKHASH_BLOCKS
+      each.lifetime = { height: Math.min(bound, each.lifetime?.height ?? Infinity), isExact: false }
     }
   }
 
@@ -91,9 +111,12 @@ export class Expiry {
     signal: AbortSignal
   ): Promise<void> {
     // Heights rise by one a slot at most: before as many slots have passed, the height is a wrong one.
-    const late = open.filter(({ lifetime, since }) => {
+    const nowMs = this.#deps.clock.now()
+    const late = open.filter(({ lifetime, since, value: { receivedAtMs } }) => {
       if (lifetime === null || height <= lifetime.height) return false
-      return slot > since!.slot + Math.min(lifetime.height - since!.height, BLOCKHASH_BLOCKS)
+      if (slot <= since!.slot + Math.min(lifetime.height - since!.height, BLOCKHASH_BLOCKS)) return false
+      const lifespan = { lastHeight: lifetime.height, receivedAtMs, seenSlot: since!.seenSlot }
+      return isBorneOut(lifespan, this.#deps.sightings, nowMs)
     })
     const byBlockhash = [...Map.groupBy(late, ({ value }) => value.blockhash)].slice(0, ROUND_MAX)
     for (const [blockhash, transactions] of byBlockhash) {
@@ -133,5 +156,9 @@ export class Expiry {
     for (const { transaction, contextSlot } of await this.#deps.poller.unknownAsOf(transactions, signal))
       // A send in flight is counted first.
       if (contextSlot >= slot && !transaction.isSending) this.#deps.expired(transaction)
+    const sinceMs = this.#deps.clock.now() - FOLLOWED_MS.here
+    for (const each of transactions)
+      if (each.state === 'sent' && !each.isSending && (each.unknowableSinceMs ?? Infinity) <= sinceMs)
+        this.#deps.unresolved(each)
   }
 }

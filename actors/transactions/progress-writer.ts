@@ -1,7 +1,9 @@
 import { sleep, type Clock } from '../../src/ports.ts'
-import { isSameToTenant, type SeenState } from '../../src/transactions/changes.ts'
+import { isSameToTenant, seenStateOf, type SeenState } from '../../src/transactions/changes.ts'
 import { SUBMISSION, type Submission, type SubmissionProgress } from '../../src/transactions/submission.ts'
+import { storeEnd } from '../../src/transactions/submission-end.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
+import { keptFor } from '../../storage/document-definition.ts'
 import { Documents } from '../../storage/documents.ts'
 import { isOutage } from '../storage/retry.ts'
 import type { TrackedTransaction } from './tracked-transaction.ts'
@@ -16,6 +18,8 @@ const RETRY_MS = 500
 
 export interface ProgressWriterDeps {
   readonly documents: DocumentStore
+  /** Milliseconds that a submission is kept from its end; null for ever. */
+  readonly keptMs: number | null
   readonly clock: Clock
   /** Stores a change that its tenant sees, and publishes it; before the progress, so that a kill between them loses none. */
   readonly tell: (transaction: TrackedTransaction, progress: SubmissionProgress) => Promise<void>
@@ -39,7 +43,7 @@ export class ProgressWriter {
 
   constructor(deps: ProgressWriterDeps, end: AbortSignal) {
     this.#deps = deps
-    this.#documents = new Documents(deps.documents, SUBMISSION)
+    this.#documents = new Documents(deps.documents, keptFor(SUBMISSION, deps.keptMs))
     this.#end = end
   }
 
@@ -67,7 +71,7 @@ export class ProgressWriter {
   /** Writes the state of a transaction now under this process's token. Rejects with the store's error. */
   async claim(transaction: TrackedTransaction): Promise<void> {
     await this.#documents.putHot(
-      transaction.stored,
+      transaction.reference,
       transaction.claim.token,
       transaction.progress(this.#deps.clock.now())
     )
@@ -79,7 +83,7 @@ export class ProgressWriter {
    * Rejects with the store's error.
    */
   async confirmed(transactions: readonly TrackedTransaction[]): Promise<readonly TrackedTransaction[]> {
-    const stored = await this.#documents.hot(transactions.map((each) => each.stored))
+    const stored = await this.#documents.hot(transactions.map((each) => each.reference))
     return transactions.filter(({ claim }, at) => {
       const token = stored[at]?.token ?? 0
       if (token > claim.token) claim.outranked(token)
@@ -108,7 +112,7 @@ export class ProgressWriter {
     try {
       if (!isSameToTenant(this.#told.get(transaction) ?? null, progress)) {
         await tell(transaction, progress)
-        this.#told.set(transaction, progress)
+        this.#told.set(transaction, seenStateOf(progress))
       }
       if (isOver) await this.#storeEnd(transaction, progress)
       else {
@@ -128,8 +132,6 @@ export class ProgressWriter {
 
   async #storeEnd(transaction: TrackedTransaction, end: SubmissionProgress): Promise<void> {
     if (!transaction.claim.held && (await this.confirmed([transaction])).length === 0) return
-    await this.#documents.change(transaction.stored, (value) =>
-      value.end === null ? { ...value, wire: null, end } : value
-    )
+    await storeEnd(this.#documents, transaction.value, end)
   }
 }

@@ -32,7 +32,7 @@ export interface StatusPollerDeps {
   readonly clock: Clock
   /** Tells whether blocks arrive in this process. */
   readonly hasBlocks: () => boolean
-  /** Receives each answer with the slot that it is as of; null for an unknown signature. */
+  /** Receives each answer with the slot that it is as of; null where it has not landed until then. */
   readonly answered: (
     transaction: TrackedTransaction,
     status: SignatureStatus | null,
@@ -93,8 +93,13 @@ export class StatusPoller {
       const { contextSlot, statuses, isWhole } = await this.#statuses(signatures, history, signal)
       for (const [at, transaction] of chunk.entries()) {
         const status = statuses[at] ?? null
-        if (status === null && this.#isAbsent(transaction, contextSlot, isWhole))
-          onUnknown(transaction, contextSlot)
+        if (status === null) {
+          const isAbsent = this.#isAbsent(transaction, contextSlot, isWhole)
+          if (isAbsent) onUnknown(transaction, contextSlot)
+          transaction.noteAnswer(isAbsent || !history, this.#deps.clock.now())
+          // A node without history has forgotten it, or it never was: neither is known.
+          if (!isAbsent) continue
+        }
         this.#deps.answered(transaction, status, contextSlot)
       }
     } catch (error) {

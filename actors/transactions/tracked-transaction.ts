@@ -2,23 +2,41 @@ import { initialTransition, transition, type SnapshotFrom } from 'xstate'
 import {
   isLooping,
   isStale,
+  TRANSACTION_MACHINE_STATES,
   transactionMachine,
-  type TransactionEvent
+  type TransactionContext,
+  type TransactionEvent,
+  type TransactionMachineState
 } from '../../machines/transaction.machine.ts'
+import type { EndedTransaction } from '../../src/telemetry/transaction-metrics.ts'
 import { contextOf, progressOf } from '../../src/transactions/progress.ts'
 import {
+  FOLLOWED_MS,
   NONCE_RESENDS_MS,
   REBROADCAST_MS,
+  SUBMISSION,
   type Submission,
   type SubmissionProgress
 } from '../../src/transactions/submission.ts'
+import { encodeKey } from '../../storage/codec/document-key.ts'
 import type { Stored } from '../../storage/documents.ts'
 import type { ShardClaim } from '../shards/shard-claims.ts'
+
+const EMPTY_HEADER = { trail: [], entries: [], unique: [] }
 
 /** Answers in a row, each as of a later slot, after which a block counts as dropped. A stale node gives one or two. */
 const CONTRADICTIONS_MAX = 3
 
+type Snapshot = SnapshotFrom<typeof transactionMachine>
+
 const [START] = initialTransition(transactionMachine)
+/** A snapshot of each state, of which those of all transactions differ in the context alone. */
+const SNAPSHOTS = Object.fromEntries(
+  TRANSACTION_MACHINE_STATES.map((value) => [
+    value,
+    transactionMachine.resolveState({ value, context: START.context })
+  ])
+) as Readonly<Record<TransactionMachineState, Snapshot>>
 
 /** The last block height at which a transaction can land. */
 export interface Lifetime {
@@ -47,12 +65,29 @@ export class TrackedTransaction {
   lifetime: Lifetime | null = null
   /** Whether its nonce account had its nonce since it is tracked here. */
   hasSeenNonce = false
-  /** The first confirmed block that was known since it is tracked here. */
-  since: { readonly slot: number; readonly height: number } | null = null
+  /**
+   * The first confirmed block that was known since it is tracked here; and the newest one that this process had heard of and
+   * read then, null and 0 without one.
+   */
+  since: {
+    readonly slot: number
+    readonly height: number
+    readonly seenSlot: number | null
+    readonly seenHeight: number
+  } | null = null
+  /** Unix milliseconds since when nodes without history were asked for it in vain; null where they were not. */
+  unknowableSinceMs: number | null = null
   /** The newest slot as of which a node proved that it had not landed; null before. */
   absentSlot: number | null = null
-  #stored: Stored<Submission>
-  #snapshot: SnapshotFrom<typeof transactionMachine> = START
+  readonly #takenUpAtMs: number
+  readonly value: Submission
+  /** Of its document alone what a reference to it needs: thousands are held at once. */
+  readonly #partition: string
+  readonly #version: string
+  readonly #born: string
+  readonly #expiresAtMs: number | null
+  #state: TransactionMachineState = 'sent'
+  #context: TransactionContext = START.context
   #contradictions = 0
   #contradictedSlot = 0
 
@@ -63,8 +98,13 @@ export class TrackedTransaction {
     isUnclaimed: boolean,
     nowMs: number
   ) {
-    this.#stored = stored
+    this.value = stored.value
+    this.#partition = stored.header.address.partition
+    this.#version = stored.version
+    this.#born = stored.header.born
+    this.#expiresAtMs = stored.header.expiresAtMs
     this.claim = claim
+    this.#takenUpAtMs = nowMs
     this.isUnclaimed = isUnclaimed
     if (progress !== null) {
       this.#change({ type: 'progress.restored', context: contextOf(progress) })
@@ -75,32 +115,53 @@ export class TrackedTransaction {
     this.dueAtMs = progress === null || progress.firstSentAtMs === null ? nowMs : this.instantAfter(nowMs)
   }
 
-  get stored(): Stored<Submission> {
-    return this.#stored
+  /** A reference to its document, by which its hot value is read and written. A change of the document needs a read first. */
+  get reference(): Stored<Submission> {
+    const { kind, key } = SUBMISSION
+    const address = { kind, partition: this.#partition, key: encodeKey(key(this.value)) }
+    const header = {
+      ...EMPTY_HEADER,
+      address,
+      version: this.#version,
+      born: this.#born,
+      expiresAtMs: this.#expiresAtMs
+    }
+    return { value: this.value, version: this.#version, header }
   }
 
-  get value(): Submission {
-    return this.#stored.value
+  get state(): TransactionMachineState {
+    return this.#state
   }
 
-  get state() {
-    return this.#snapshot.value
+  get context(): TransactionContext {
+    return this.#context
   }
 
-  get context() {
-    return this.#snapshot.context
-  }
-
-  /** Whether it is finalized, failed or expired. */
+  /** Whether it is finalized, failed, expired or unresolved. */
   get isOver(): boolean {
-    return this.#snapshot.status === 'done'
+    return SNAPSHOTS[this.#state].status === 'done'
+  }
+
+  /** Its end, as metrics count it. */
+  get ended(): EndedTransaction {
+    const { tenant, route } = this.value
+    const { landedAtMs, firstSentAtMs, slot, firstSentSlot } = this.#context
+    const state = this.#state
+    return {
+      tenant,
+      route,
+      outcome: state === 'failed' || state === 'expired' || state === 'unresolved' ? state : 'finalized',
+      landedMs:
+        landedAtMs === null || firstSentAtMs === null ? null : Math.max(0, landedAtMs - firstSentAtMs),
+      landedSlots: slot === null || firstSentSlot === null ? null : Math.max(0, slot - firstSentSlot)
+    }
   }
 
   /** Tells whether it is to be sent at its next instant. */
   isLooping(nowMs: number): boolean {
     const { nonceAccount } = this.value
     const isInTime = nonceAccount === null || nowMs < this.anchorMs + NONCE_RESENDS_MS
-    return isInTime && isLooping(this.#snapshot)
+    return isInTime && isLooping({ value: this.#state, context: this.#context })
   }
 
   /** Returns the first instant after a time. */
@@ -111,10 +172,10 @@ export class TrackedTransaction {
 
   /** Applies an event. Returns whether the change is worth a write: more than another number of confirmations. */
   apply(event: TransactionEvent): boolean {
-    const { value: state, context: before } = this.#snapshot
+    const [state, before] = [this.#state, this.#context]
     if (event.type === 'status.seen' && !isStale(before, event)) this.#contradictions = 0
     this.#change(event)
-    const { context } = this.#snapshot
+    const context = this.#context
     return (
       state !== this.state ||
       (['sends', 'slot', 'commitment', 'index', 'err'] as const).some(
@@ -134,16 +195,32 @@ export class TrackedTransaction {
     return ++this.#contradictions >= CONTRADICTIONS_MAX
   }
 
+  /** Takes in an answer without a status, and whether it tells anything. */
+  noteAnswer(isTelling: boolean, nowMs: number): void {
+    this.unknowableSinceMs = isTelling ? null : (this.unknowableSinceMs ?? nowMs)
+  }
+
+  /** Tells whether it was followed for as long as one is whose end nobody knows. */
+  isFollowedEnough(nowMs: number): boolean {
+    return (
+      nowMs >= this.value.receivedAtMs + FOLLOWED_MS.sinceReception &&
+      nowMs >= this.#takenUpAtMs + FOLLOWED_MS.here
+    )
+  }
+
   progress(updatedAtMs: number): SubmissionProgress {
     const { token } = this.claim
-    return progressOf(this.#snapshot, {
-      token,
-      lastValidBlockHeight: this.lifetime?.height ?? null,
-      updatedAtMs
-    })
+    const lastValidBlockHeight = this.lifetime?.height ?? null
+    return progressOf(
+      { value: this.#state, context: this.#context },
+      { token, lastValidBlockHeight, updatedAtMs }
+    )
   }
 
   #change(event: TransactionEvent): void {
-    ;[this.#snapshot] = transition(transactionMachine, this.#snapshot, event)
+    const before = { ...SNAPSHOTS[this.#state], context: this.#context } as Snapshot
+    const [{ value, context }] = transition(transactionMachine, before, event)
+    this.#state = value
+    this.#context = context
   }
 }

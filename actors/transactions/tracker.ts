@@ -1,37 +1,30 @@
 import { isStale, type TransactionEvent } from '../../machines/transaction.machine.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import { submissionChange, type SeenState } from '../../src/transactions/changes.ts'
-import {
-  TRACKED_LABELS,
-  type TrackedLabel,
-  type TransactionMetrics
-} from '../../src/telemetry/transaction-metrics.ts'
+import type { TrackedLabel, TransactionMetrics } from '../../src/telemetry/transaction-metrics.ts'
 import type {
   BlockSightings,
-  EngineSender,
-  LeaderSender,
   SightedBlock,
   SignatureStatus,
   TransactionNode
 } from '../../src/transactions/ports.ts'
 import {
-  REBROADCAST_MS,
   TRACKED_PER_PROCESS_MAX,
   type Submission,
   type SubmissionProgress
 } from '../../src/transactions/submission.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import type { Stored } from '../../storage/documents.ts'
-import { isOutage } from '../storage/retry.ts'
 import type { ShardClaim } from '../shards/shard-claims.ts'
 import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
 import type { ChangeLog } from './change-log.ts'
 import { Expiry } from './expiry.ts'
 import { ProgressWriter } from './progress-writer.ts'
-import { SendGrid } from './send-grid.ts'
+import { SendLoop } from './send-loop.ts'
+import { ShardLists } from './shard-lists.ts'
 import { StatusPoller } from './status-poller.ts'
 import { TrackedTransaction } from './tracked-transaction.ts'
-import { TransactionSender } from './transaction-sender.ts'
+import type { TransactionSenderDeps } from './transaction-sender.ts'
 import { TransactionTable } from './transaction-table.ts'
 
 /** Milliseconds between two looks for statuses that are due. */
@@ -43,12 +36,12 @@ const BLOCKS_MS = 5_000
 /** Milliseconds between two looks whether the sends and writes of a dropped shard have ended. Arbitrary. */
 const SETTLE_MS = 20
 
-export interface TrackerDeps {
+export interface TrackerDeps extends TransactionSenderDeps {
   readonly node: TransactionNode
-  readonly leaders: LeaderSender | null
-  readonly engine: EngineSender | null
   readonly sightings: BlockSightings
   readonly documents: DocumentStore
+  /** Milliseconds that a submission is kept from its end; null for ever. */
+  readonly keptMs: number | null
   /** Whether other processes have the store. */
   readonly isShared: boolean
   readonly clock: Clock
@@ -70,8 +63,7 @@ export interface TrackerDeps {
 export class Tracker {
   readonly #deps: TrackerDeps
   readonly #table = new TransactionTable()
-  readonly #grid: SendGrid<TrackedTransaction>
-  readonly #sender: TransactionSender
+  readonly #loop: SendLoop
   readonly #writer: ProgressWriter
   readonly #poller: StatusPoller
   readonly #expiry: Expiry
@@ -80,23 +72,29 @@ export class Tracker {
   readonly #unsubscribe: () => void
   #blockAtMs = -Infinity
   #isFull = false
-  /** Lists of shards that run, and the transactions whose end was stored while one did, by table key. */
-  #lists = 0
-  readonly #endedInList = new Set<string>()
+  readonly #lists = new ShardLists()
 
   constructor(deps: TrackerDeps) {
-    const { clock, node, sightings, documents, metrics, changes, report } = deps
+    const { clock, node, sightings, documents, keptMs, metrics, changes, report } = deps
     this.#deps = deps
-    this.#grid = new SendGrid(clock, (due, nowMs) => this.#fire(due, nowMs))
-    this.#sender = new TransactionSender(deps)
     this.#writer = new ProgressWriter(
       {
         documents,
+        keptMs,
         clock,
         tell: ({ value, claim }, progress) =>
           changes.append(value.tenant, submissionChange(value, progress), claim),
         onEnded: (each) => this.#end(each),
         report
+      },
+      this.#ended.signal
+    )
+    this.#loop = new SendLoop(
+      {
+        ...deps,
+        writer: this.#writer,
+        apply: (each, event) => this.#apply(each, event),
+        fail: (each, fault) => this.#fail(each, fault)
       },
       this.#ended.signal
     )
@@ -111,7 +109,8 @@ export class Tracker {
       sightings,
       clock,
       poller: this.#poller,
-      expired: (each) => this.#apply(each, { type: 'lifetime.ended' })
+      expired: (each) => this.#apply(each, { type: 'lifetime.ended' }),
+      unresolved: (each) => this.#apply(each, { type: 'following.ended' })
     })
     this.#unsubscribe = sightings.subscribe({
       seen: (block) => this.#seen(block),
@@ -136,7 +135,7 @@ export class Tracker {
   }
 
   get sendsInFlight(): number {
-    return this.#sender.inFlight
+    return this.#loop.inFlight
   }
 
   /** Transactions whose newest state is not stored. */
@@ -146,12 +145,7 @@ export class Tracker {
 
   /** Numbers of transactions by state; those whose end is not stored are left out. */
   get states(): Record<TrackedLabel, number> {
-    const counts = { sent: 0, failing: 0, processed: 0, confirmed: 0 }
-    for (const { state } of this.#table) {
-      const label = TRACKED_LABELS.find((each) => each === state)
-      if (label !== undefined) counts[label]++
-    }
-    return counts
+    return this.#table.states
   }
 
   count(tenant: string): number {
@@ -173,13 +167,8 @@ export class Tracker {
   }
 
   /** Runs a list of stored submissions. One whose end is stored meanwhile is not taken up from it. */
-  async listing(list: () => Promise<void>): Promise<void> {
-    this.#lists++
-    try {
-      await list()
-    } finally {
-      if (--this.#lists === 0) this.#endedInList.clear()
-    }
+  listing(list: () => Promise<void>): Promise<void> {
+    return this.#lists.run(list)
   }
 
   /** Takes up a submission from a list, with the progress that the store has, and the state that its tenant was told last. */
@@ -190,7 +179,7 @@ export class Tracker {
     told: SeenState | null = progress
   ): void {
     if (progress !== null && progress.token > claim.token) return claim.outranked(progress.token)
-    if (this.#endedInList.has(keyOf(stored.value))) return
+    if (this.#lists.hasEnded(stored.value)) return
     this.#add(stored, claim, progress, this.#deps.isShared && progress?.token !== claim.token, told)
   }
 
@@ -200,6 +189,9 @@ export class Tracker {
       const all = [...this.#table]
       await this.#poller.poll(all, end)
       await this.#expiry.check(all, end)
+      const nowMs = this.#deps.clock.now()
+      for (const each of all)
+        if (each.isFollowedEnough(nowMs) && !each.isSending) this.#apply(each, { type: 'following.ended' })
       await this.#look.wait(this.#deps.clock, this.size === 0 ? IDLE_MS : ROUND_MS, end)
     }
   }
@@ -209,7 +201,7 @@ export class Tracker {
     const dropped = this.#table.of(claim)
     for (const each of dropped) {
       each.isDropped = true
-      this.#grid.delete(each)
+      this.#loop.delete(each)
     }
     const isBusy = (each: TrackedTransaction): boolean => each.isSending || this.#writer.has(each)
     while (!kill.aborted && dropped.some(isBusy)) await sleep(this.#deps.clock, SETTLE_MS, kill)
@@ -219,7 +211,7 @@ export class Tracker {
   /** Ends everything at once: sends in flight are abandoned. */
   end(): void {
     this.#ended.abort()
-    this.#grid.end()
+    this.#loop.end()
     this.#unsubscribe()
     for (const each of this.#table) this.#remove(each)
     this.#deps.metrics.show(null)
@@ -242,74 +234,8 @@ export class Tracker {
     this.#table.add(added)
     added.unwatch = this.#deps.sightings.watch(signature)
     if (told !== null) this.#writer.restore(added, told)
-    if (added.isLooping(nowMs)) this.#loop(added, nowMs)
+    if (added.isLooping(nowMs)) this.#loop.begin(added, nowMs)
     else this.#writer.add(added)
-  }
-
-  /** Puts a transaction on the grid, and sends it now if its first instant has come. */
-  #loop(transaction: TrackedTransaction, nowMs: number): void {
-    const isDue = transaction.dueAtMs <= nowMs
-    if (isDue) transaction.dueAtMs = transaction.instantAfter(nowMs)
-    this.#grid.add(transaction)
-    if (isDue) this.#fire([transaction], nowMs)
-  }
-
-  /** Sends those that are still to be sent. */
-  #fire(due: readonly TrackedTransaction[], nowMs: number): void {
-    const { metrics } = this.#deps
-    const unsure: TrackedTransaction[] = []
-    for (const each of due) {
-      if (!this.#isSendable(each)) continue
-      if (!each.isLooping(nowMs)) this.#grid.delete(each)
-      else if (each.isSending) metrics.sends.inc({ route: each.value.route, outcome: 'limited' })
-      else {
-        if (each.context.sends > 0)
-          metrics.lateness.observe((nowMs - each.instantAfter(nowMs) + REBROADCAST_MS) / 1_000)
-        if (each.claim.held && !each.isUnclaimed) void this.#send(each, nowMs)
-        else unsure.push(each)
-      }
-    }
-    if (unsure.length > 0) void this.#sendConfirmed(unsure, nowMs)
-  }
-
-  /** Sends after a read that shows that no other process has the shard. While the store is away nothing is sent. */
-  async #sendConfirmed(unsure: readonly TrackedTransaction[], atMs: number): Promise<void> {
-    for (const each of unsure) each.isSending = true
-    let confirmed: readonly TrackedTransaction[] = []
-    try {
-      // A first send is seen by a later owner only if its token was stored before.
-      await Promise.all(
-        unsure
-          .filter((each) => each.isUnclaimed || each.context.sends === 0)
-          .map((each) => this.#writer.claim(each))
-      )
-      confirmed = await this.#writer.confirmed(unsure)
-    } catch (fault) {
-      if (!isOutage(fault)) this.#deps.report(fault)
-    } finally {
-      for (const each of unsure) each.isSending = false
-    }
-    for (const each of confirmed)
-      if (this.#isSendable(each) && each.isLooping(atMs)) void this.#send(each, atMs)
-  }
-
-  #isSendable({ isOver, isDropped, claim }: TrackedTransaction): boolean {
-    return !isOver && !isDropped && !claim.lost.aborted
-  }
-
-  async #send(transaction: TrackedTransaction, atMs: number): Promise<void> {
-    transaction.isSending = true
-    try {
-      const slot = this.#deps.sightings.newest?.slot ?? null
-      const outcome = await this.#sender.send(transaction.value, this.#ended.signal)
-      if (outcome !== null)
-        this.#apply(transaction, { type: 'send.made', atMs, slot, leaders: outcome.leaders })
-      else if (transaction.context.sends === 0 && this.#isSendable(transaction)) this.#writer.add(transaction)
-    } catch (fault) {
-      this.#fail(transaction, fault)
-    } finally {
-      transaction.isSending = false
-    }
   }
 
   #seen({ slot, commitment, sightings }: SightedBlock): void {
@@ -339,27 +265,11 @@ export class Tracker {
         transaction.askAtMs = 0
         this.#look.set()
       }
-      if (!transaction.isLooping(nowMs)) this.#grid.delete(transaction)
-      else if (!transaction.isDropped && !this.#grid.has(transaction)) {
-        transaction.dueAtMs = transaction.instantAfter(nowMs)
-        this.#grid.add(transaction)
-      }
-      if (transaction.isOver) this.#count(transaction)
+      this.#loop.adjust(transaction, nowMs)
+      if (transaction.isOver) this.#deps.metrics.ended(transaction.ended)
     } catch (fault) {
       this.#fail(transaction, fault)
     }
-  }
-
-  #count({ state, value: { tenant, route }, context }: TrackedTransaction): void {
-    const { landedAtMs, firstSentAtMs, slot, firstSentSlot } = context
-    this.#deps.metrics.ended({
-      tenant,
-      route,
-      outcome: state === 'failed' || state === 'expired' ? state : 'finalized',
-      landedMs:
-        landedAtMs === null || firstSentAtMs === null ? null : Math.max(0, landedAtMs - firstSentAtMs),
-      landedSlots: slot === null || firstSentSlot === null ? null : Math.max(0, slot - firstSentSlot)
-    })
   }
 
   /** Forgets a transaction after a fault of its own: the next list of its shard takes it up again. */
@@ -375,16 +285,14 @@ export class Tracker {
   }
 
   #end(transaction: TrackedTransaction): void {
-    if (this.#lists > 0) this.#endedInList.add(keyOf(transaction.value))
+    this.#lists.noteEnd(transaction.value)
     this.#remove(transaction)
   }
 
   #remove(transaction: TrackedTransaction): void {
     transaction.isDropped = true
-    this.#grid.delete(transaction)
+    this.#loop.delete(transaction)
     transaction.unwatch()
     this.#table.delete(transaction)
   }
 }
-
-const keyOf = ({ tenant, signature }: Submission): string => `${signature} ${tenant}`

@@ -7,7 +7,9 @@ import {
   type SubmissionProgress,
   type TransactionState
 } from '../../src/transactions/submission.ts'
+import { storeEnd } from '../../src/transactions/submission-end.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
+import { keptFor } from '../../storage/document-definition.ts'
 import { Documents, PAGE_MAX, type Stored } from '../../storage/documents.ts'
 import type { ShardClaim } from '../shards/shard-claims.ts'
 import type { OwnedShard } from '../shards/shard-owner.ts'
@@ -41,11 +43,14 @@ export class TransactionShard implements OwnedShard {
     {
       tracker,
       bundles,
-      changes
+      changes,
+      keptMs
     }: {
       readonly tracker: Tracker
       readonly bundles: BundleTracker | null
       readonly changes: Pick<ChangeLog, 'restore'>
+      /** Milliseconds that a submission is kept from its end; null for ever. */
+      readonly keptMs: number | null
     }
   ) {
     this.name = name
@@ -53,7 +58,7 @@ export class TransactionShard implements OwnedShard {
     this.#tracker = tracker
     this.#bundles = bundles
     this.#changes = changes
-    this.#documents = new Documents(documents, SUBMISSION)
+    this.#documents = new Documents(documents, keptFor(SUBMISSION, keptMs))
   }
 
   /** Takes up the tracked submissions of the store that are not tracked here. Rejects with the store's error. */
@@ -92,8 +97,8 @@ export class TransactionShard implements OwnedShard {
         const { documents, next } = await this.#documents.listBy('tracked', partition, options, (version) =>
           this.#listed.get(version)
         )
-        for (const each of documents) listed.set(each.version, each)
         await this.#takeUp(documents)
+        for (const each of documents) listed.set(each.version, this.#leanOf(each))
         after = next
       } while (after !== null)
       await this.#bundles?.sync(partition)
@@ -101,6 +106,12 @@ export class TransactionShard implements OwnedShard {
     this.#listed = listed
     this.#isTakenOver = true
     this.#told.clear()
+  }
+
+  /** Returns a listed submission, but as it is tracked where it is: not two copies of each are held. */
+  #leanOf(listed: Stored<Submission>): Stored<Submission> {
+    const { tenant, signature } = listed.value
+    return this.#tracker.find(tenant, signature)?.reference ?? listed
   }
 
   async #takeUp(documents: readonly Stored<Submission>[]): Promise<void> {
@@ -136,11 +147,8 @@ export class TransactionShard implements OwnedShard {
   }
 
   /** Stores an end that the tenant was told by a process that died before it had stored it. */
-  async #end(stored: Stored<Submission>, end: SubmissionProgress): Promise<void> {
-    const own = { ...end, token: this.claim.token }
-    await this.#documents.change(stored, (value) =>
-      value.end === null ? { ...value, wire: null, end: own } : value
-    )
+  async #end({ value }: Stored<Submission>, end: SubmissionProgress): Promise<void> {
+    await storeEnd(this.#documents, value, { ...end, token: this.claim.token })
   }
 }
 

@@ -1,3 +1,4 @@
+import { TRACKED_LABELS, type TrackedLabel } from '../../src/telemetry/transaction-metrics.ts'
 import type { ShardClaim } from '../shards/shard-claims.ts'
 import type { TrackedTransaction } from './tracked-transaction.ts'
 
@@ -12,6 +13,16 @@ export class TransactionTable implements Iterable<TrackedTransaction> {
 
   get tenants(): number {
     return this.#tenants.size
+  }
+
+  /** Numbers of transactions by state; those that are over are left out. */
+  get states(): Record<TrackedLabel, number> {
+    const counts = { sent: 0, failing: 0, processed: 0, confirmed: 0 }
+    for (const { state } of this) {
+      const label = TRACKED_LABELS.find((each) => each === state)
+      if (label !== undefined) counts[label]++
+    }
+    return counts
   }
 
   count(tenant: string): number {

@@ -37,6 +37,8 @@ export interface TransactionsDeps extends Ports {
   readonly sightings: BlockSightings
   readonly tenantEvents: TenantEvents
   readonly feed: Pick<CommitFeed, 'follow'>
+  /** Milliseconds that submissions and bundles are kept from their end; null for ever. */
+  readonly keptMs: number | null
   /** Milliseconds that changes of submissions are kept for replays; null for ever. */
   readonly changesKeptMs: number | null
 }
@@ -105,6 +107,7 @@ export function transactions<Needs extends TransactionsNeeds>(
         new TransactionShard(name, claim, documents, {
           tracker,
           changes,
+          keptMs: deps.keptMs,
           bundles:
             engine === null
               ? null

@@ -64,7 +64,7 @@ await horizon.look()
 const channels = {
   hub,
   history: new ChannelHistory(storage, cash),
-  changes: new ChangeHistory(storage.documents),
+  changes: new ChangeHistory(storage.documents, { isShared: false, keptMs: null }),
   horizon,
   replays: new Replays(4),
   retry: retryWhileUnavailable(storage, clock)

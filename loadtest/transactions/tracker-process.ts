@@ -73,6 +73,7 @@ const tracker = new Tracker({
   sightings: new WatchedSignatures({ follow: () => () => undefined }),
   documents: storage.documents,
   isShared: false,
+  keptMs: null,
   metrics: createMetrics(new DecodingReport()).sentTransactions,
   changes,
   report: (fault) => void process.stderr.write(`${String(fault)}\n`)

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { momentText } from '../api/api-key.ts'
 import type { submissionAnswer } from '../api/transaction.ts'
+import type { FoundMember } from '../transactions/bundle-intake.ts'
 import type { SignatureStatus } from '../transactions/ports.ts'
 import { NONCE_RESENDS_MS, type SubmissionProgress } from '../transactions/submission.ts'
 import { stateOf, type SubmissionState } from '../transactions/submissions.ts'
@@ -42,6 +43,32 @@ export function submissionBody(
   }
 }
 
+/**
+ * Renders a member of a bundle of the tenant. The engine is given the bundle once; the chain tells what became of the member,
+ * and the end of the bundle that it can land no more.
+ */
+export function memberBody(
+  { member, bundle, progress }: FoundMember,
+  onChain: SignatureStatus | null
+): SubmissionBody {
+  const { end } = bundle
+  const expired =
+    onChain === null && member.isRecent && end?.state === 'failed' && end.reason !== 'dropped_bundle'
+  const landed = foreignBody(member.signature, onChain)
+  const sentAt = momentOrNull(progress?.submittedAtMs ?? null)
+  return {
+    ...landed,
+    state: onChain === null ? (expired ? 'expired' : 'sent') : landedFields(onChain).state,
+    expired,
+    route: 'jito',
+    received_at: momentText(bundle.receivedAtMs),
+    first_sent_at: sentAt,
+    last_sent_at: sentAt,
+    last_valid_block_height: progress?.lastValidBlockHeight ?? null,
+    bundle_id: bundle.bundleId
+  }
+}
+
 /** Renders a transaction that the tenant has not submitted: public facts of the chain alone. */
 export function foreignBody(signature: string, onChain: SignatureStatus | null): SubmissionBody {
   return {
@@ -66,12 +93,13 @@ export function foreignBody(signature: string, onChain: SignatureStatus | null):
   }
 }
 
-/** Whether a transaction that has not landed is sent again: one with a durable nonce only for a time. */
+/** Whether a transaction that has not landed is sent again: while it is tracked, with a durable nonce only for a time. */
 function isSentAgain(
   { submission, progress }: Pick<SubmissionState, 'submission' | 'progress'>,
   nowMs: number
 ): boolean {
   const firstSentAtMs = progress?.firstSentAtMs ?? null
+  if (submission.end !== null) return false
   return (
     submission.nonceAccount === null || firstSentAtMs === null || nowMs < firstSentAtMs + NONCE_RESENDS_MS
   )

@@ -3,7 +3,7 @@ import { blockEngine, type BlockEngineOptions } from '../../actors/transactions/
 import { leaders } from '../../actors/transactions/tpu/leaders.ts'
 import { transactions, type TransactionsNeeds } from '../../actors/transactions/transactions.ts'
 import { child, supervisor } from '../../actors/supervision/unit.ts'
-import { replaySecondsOf } from '../config/retention.ts'
+import { replaySecondsOf, retentionSecondsOf } from '../config/retention.ts'
 import { TRANSACTION_SETTINGS } from '../config/settings/transactions.ts'
 import { bundleRoutes } from '../http/routes/bundles.ts'
 import { priorityFeeRoutes } from '../http/routes/priority-fees.ts'
@@ -11,6 +11,7 @@ import { tipRoutes } from '../http/routes/tips.ts'
 import { transactionRoutes } from '../http/routes/transactions.ts'
 import { SharedTracking } from '../transactions/local-tracking.ts'
 import { SharedBundles } from '../transactions/shared-bundles.ts'
+import { changesKeptMs } from '../transactions/change-batch.ts'
 import { RpcTransactionNode } from '../transactions/node-client.ts'
 import type { TransactionParts } from '../transactions/ports.ts'
 import { ephemeralIdentity, readIdentityFile, type LeaderIdentity } from '../transactions/tpu/identity.ts'
@@ -20,12 +21,6 @@ import { coordinationOf, type Given, type Product, type ServiceParts, type UnitO
 
 /** Milliseconds that a drain may take: as long as sends in flight are waited for, and the last writes. */
 const DRAIN_MS = 5_000
-
-/**
- * Milliseconds that changes of submissions are kept beyond the replay horizon. That counts from the head's block time: the
- * chain may be silent for as long before a replay misses changes.
- */
-const CHANGES_MARGIN_MS = 86_400_000
 
 /** The nodes that transactions are sent to. Gateways check and simulate by them, delivery processes send and track. */
 export const TRANSACTIONS: Product = {
@@ -67,10 +62,13 @@ export const TRACKING: Product = {
   units: (service) => {
     if (!hasNode(service)) return []
     const { ports, logger, metrics, tracking: local, tenantEvents, sightings, feed } = service
-    const seconds = replaySecondsOf(service.config)
-    const changesKeptMs = seconds === null ? null : seconds * 1_000 + CHANGES_MARGIN_MS
-    const shared = { ...ports, logger, local, tenantEvents, sightings, feed }
-    const deps = { ...shared, metrics: metrics.sentTransactions, changesKeptMs }
+    const deps = {
+      ...ports,
+      ...{ logger, local, tenantEvents, sightings, feed },
+      metrics: metrics.sentTransactions,
+      keptMs: keptMsOf(service),
+      changesKeptMs: changesKeptMs(replaySecondsOf(service.config))
+    }
     type Needs = TransactionsNeeds & Pick<Given, 'peers'>
     const run = transactions<Needs>(deps, (given) => coordinationOf(service, given))
     return [
@@ -100,7 +98,8 @@ export function transactionPartsOf(service: ServiceParts, given: Given): Transac
     tracking: new SharedTracking(tracking, storage.documents, coordinationOf(service, given), ports.clock),
     sightings,
     engine,
-    bundles: new SharedBundles(tracking, coordinationOf(service, given))
+    bundles: new SharedBundles(tracking, coordinationOf(service, given)),
+    keptMs: keptMsOf(service)
   }
 }
 
@@ -122,4 +121,10 @@ function engineOptions(service: ServiceParts): BlockEngineOptions {
     requestsPerSecond: LOCALNET_RATE,
     tipFloorUrl: tipFloorUrl ?? `${localnet}/api/v1/bundles/tip_floor`
   }
+}
+
+/** Returns the milliseconds that submissions and bundles are kept from their end; null for ever. */
+function keptMsOf({ config }: Pick<ServiceParts, 'config'>): number | null {
+  const seconds = retentionSecondsOf(config)
+  return seconds === null ? null : seconds * 1_000
 }

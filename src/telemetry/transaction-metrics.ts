@@ -13,7 +13,7 @@ const TENANT_LABELS_MAX = 100
 export interface EndedTransaction {
   readonly tenant: string
   readonly route: string
-  readonly outcome: 'finalized' | 'failed' | 'expired'
+  readonly outcome: 'finalized' | 'failed' | 'expired' | 'unresolved'
   /** From the first send to the block; null where either is not known. */
   readonly landedMs: number | null
   readonly landedSlots: number | null
@@ -94,7 +94,7 @@ export function transactionMetrics(registry: Registry): TransactionMetrics {
     ended({ tenant: name, route, outcome, landedMs, landedSlots: slots }) {
       const tenant = labelOf(name)
       ofTenants.inc({ tenant, route, outcome })
-      if (outcome === 'expired') return
+      if (outcome === 'expired' || outcome === 'unresolved') return
       if (landedMs !== null) {
         landedSeconds.observe({ route }, landedMs / 1_000)
         landedMsOfTenants.inc({ tenant, route }, landedMs)

@@ -1,4 +1,4 @@
-import { decodeBase58 } from '../chain/base58.ts'
+import { decodeBase58, encodeBase58 } from '../chain/base58.ts'
 import type { Block } from '../chain/transaction.ts'
 import type { SourcedBlock } from '../node/block-source.ts'
 import type { CommitFeed } from '../views/commit-feed.ts'
@@ -10,14 +10,13 @@ type Listener = Parameters<BlockSightings['subscribe']>[0]
 
 interface Watched {
   readonly signature: string
-  readonly bytes: Uint8Array
   /** Number of callers of `watch`. */
   watchers: number
 }
 
 /**
  * Looks for watched signatures in the blocks that this process ingests. A block costs next to nothing while no signature
- * is watched; else one look-up by four bytes per transaction, without base58.
+ * is watched; else one look-up by four bytes per transaction, and base58 for those that are found.
  */
 export class WatchedSignatures implements BlockSightings, BlockObserver {
   /** Watched signatures by their first four bytes. */
@@ -44,19 +43,12 @@ export class WatchedSignatures implements BlockSightings, BlockObserver {
   watch(signature: string): () => void {
     const bytes = decodeBase58(signature)
     if (bytes.length !== 64) throw new RangeError('a signature has 64 bytes')
-    const hash = hashOf(bytes)
-    const bucket = this.#watched.get(hash) ?? []
-    let watched = bucket.find((each) => each.signature === signature)
-    if (watched === undefined) bucket.push((watched = { signature, bytes, watchers: 0 }))
+    const watched = this.#watchedAt(hashOf(bytes), signature)
     watched.watchers++
-    this.#watched.set(hash, bucket)
     let isWatching = true
     return () => {
-      if (!isWatching) return
+      if (isWatching) this.#unwatch(watched)
       isWatching = false
-      if (--watched.watchers > 0) return
-      bucket.splice(bucket.indexOf(watched), 1)
-      if (bucket.length === 0) this.#watched.delete(hash)
     }
   }
 
@@ -67,6 +59,10 @@ export class WatchedSignatures implements BlockSightings, BlockObserver {
 
   lastValidBlockHeight(blockhash: string): number | null {
     return this.#blockhashes.lastValidBlockHeight(blockhash)
+  }
+
+  get heights(): { readonly first: number; readonly last: number } | null {
+    return this.#blockhashes.heights
   }
 
   read({ block, commitment }: SourcedBlock): () => void {
@@ -94,15 +90,33 @@ export class WatchedSignatures implements BlockSightings, BlockObserver {
     if (height !== undefined && blockhash !== undefined) this.#blockhashes.add({ slot, height, blockhash })
   }
 
+  #watchedAt(hash: number, signature: string): Watched {
+    const bucket = this.#watched.get(hash)
+    const found = bucket?.find((each) => each.signature === signature)
+    if (found !== undefined) return found
+    const added = { signature, watchers: 0 }
+    // Buckets have one signature but by chance; one that a signature is pushed to takes room for many.
+    if (bucket === undefined) this.#watched.set(hash, [added])
+    else bucket.push(added)
+    return added
+  }
+
+  #unwatch(watched: Watched): void {
+    if (--watched.watchers > 0) return
+    const hash = hashOf(decodeBase58(watched.signature))
+    const left = this.#watched.get(hash)!.filter((each) => each !== watched)
+    if (left.length === 0) this.#watched.delete(hash)
+    else this.#watched.set(hash, left)
+  }
+
   #sightingsOf({ slot, transactions }: Block): Sighting[] {
     const sightings: Sighting[] = []
     if (this.#watched.size === 0) return sightings
     for (const [place, transaction] of transactions.entries()) {
       const bucket = this.#watched.get(hashOf(transaction.signature))
       if (bucket === undefined) continue
-      const watched = bucket.find(({ bytes }) => isSame(bytes, transaction.signature))
-      if (watched === undefined) continue
-      const { signature } = watched
+      const signature = encodeBase58(transaction.signature)
+      if (!bucket.some((each) => each.signature === signature)) continue
       sightings.push({ signature, slot, index: transaction.index ?? place, failed: transaction.failed })
     }
     return sightings
@@ -111,9 +125,4 @@ export class WatchedSignatures implements BlockSightings, BlockObserver {
 
 function hashOf(signature: Uint8Array): number {
   return signature[0]! | (signature[1]! << 8) | (signature[2]! << 16) | (signature[3]! << 24)
-}
-
-function isSame(one: Uint8Array, other: Uint8Array): boolean {
-  for (let i = 0; i < 64; i++) if (one[i] !== other[i]) return false
-  return true
 }

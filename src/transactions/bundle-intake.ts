@@ -1,17 +1,19 @@
 import type { DocumentStore } from '../../storage/document-store.ts'
+import { keptFor } from '../../storage/document-definition.ts'
 import { Documents } from '../../storage/documents.ts'
 import { bundleIdOf } from '../signing/bundle-id.ts'
 import { TIP_MIN_LAMPORTS, tipOf } from '../chain/tip.ts'
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../ports.ts'
 import { BUNDLE, TRACKED_BUNDLES_PER_TENANT_MAX, type Bundle, type BundleProgress } from './bundle.ts'
+import { bundleMembers, type BundleMember } from './bundle-member.ts'
 import type { CheckedTransaction } from './checked-transaction.ts'
 import type { TransactionParts } from './ports.ts'
 import { partitionsOf, submissionPartition, transactionShard } from './submission.ts'
 
 interface BundleIntakeDeps {
   readonly documents: DocumentStore
-  readonly parts: Pick<TransactionParts, 'engine' | 'bundles'>
+  readonly parts: Pick<TransactionParts, 'engine' | 'bundles' | 'keptMs'>
   readonly clock: Pick<Clock, 'now'>
 }
 
@@ -19,6 +21,16 @@ interface BundleIntakeDeps {
 export interface BundleWish {
   readonly bundleId: string
   readonly members: readonly CheckedTransaction[]
+}
+
+/** A stored bundle and its progress; null before the first. */
+export interface FoundBundle {
+  readonly bundle: Bundle
+  readonly progress: BundleProgress | null
+}
+
+export interface FoundMember extends FoundBundle {
+  readonly member: BundleMember
 }
 
 export function bundleWishOf(members: readonly CheckedTransaction[]): BundleWish {
@@ -29,10 +41,12 @@ export function bundleWishOf(members: readonly CheckedTransaction[]): BundleWish
 export class BundleIntake {
   readonly #deps: BundleIntakeDeps
   readonly #documents: Documents<Bundle, 'tracked', never, BundleProgress>
+  readonly #members: Documents<BundleMember>
 
   constructor(deps: BundleIntakeDeps) {
     this.#deps = deps
-    this.#documents = new Documents(deps.documents, BUNDLE)
+    this.#documents = new Documents(deps.documents, keptFor(BUNDLE, deps.parts.keptMs))
+    this.#members = new Documents(deps.documents, bundleMembers(deps.parts.keptMs))
   }
 
   /**
@@ -65,6 +79,11 @@ export class BundleIntake {
     const { parts, clock } = this.#deps
     const { bundleId, members } = wish
     const recent = members.filter(({ nonce }) => nonce === null)
+    await Promise.all(
+      members.map(({ signature, nonce }) =>
+        this.#noteMember({ tenant, signature, bundleId, isRecent: nonce === null })
+      )
+    )
     const outcome = await this.#documents.insert({
       tenant,
       bundleId,
@@ -79,15 +98,32 @@ export class BundleIntake {
   }
 
   /** Returns a bundle of the tenant with its progress; null for any other. */
-  async find(
-    tenant: string,
-    bundleId: string
-  ): Promise<{ readonly bundle: Bundle; readonly progress: BundleProgress | null } | null> {
+  async find(tenant: string, bundleId: string): Promise<FoundBundle | null> {
     const stored = await this.#documents.get(submissionPartition(tenant, bundleId), [tenant, bundleId])
     if (stored === null) return null
     if (stored.value.end !== null) return { bundle: stored.value, progress: stored.value.end }
     const [progress = null] = await this.#documents.hot([stored])
     return { bundle: stored.value, progress }
+  }
+
+  /** Returns the bundle of the tenant that was posted last with a transaction as a member; null for none. */
+  async findMember(tenant: string, signature: string): Promise<FoundMember | null> {
+    const member = await this.#members.get(submissionPartition(tenant, signature), [tenant, signature])
+    if (member === null) return null
+    const found = await this.find(tenant, member.value.bundleId)
+    return found === null ? null : { ...found, member: member.value }
+  }
+
+  /** Stored before the bundle: one that was answered for has its members. */
+  async #noteMember(member: BundleMember): Promise<void> {
+    const { tenant, signature, bundleId } = member
+    const outcome = await this.#members.insert(member)
+    if (outcome.ok) return
+    const before = await this.#members.get(submissionPartition(tenant, signature), [tenant, signature])
+    if (before !== null)
+      await this.#members.change(before, (value) =>
+        value.bundleId === bundleId ? value : { ...value, bundleId }
+      )
   }
 
   #tipOf({ members }: BundleWish, tipAccounts: readonly string[]): bigint {

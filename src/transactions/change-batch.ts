@@ -13,6 +13,8 @@ const changeBatch = z.object({
   token: z.number(),
   /** Cursor of the last change before; -1 for none. */
   after: z.number(),
+  /** Set by a reader of another process: from then on the writer gives the changes no other cursors. */
+  isSettled: z.boolean().optional(),
   changes: z.array(SUBMISSION_CHANGE.extend({ signature: z.string() })).min(1)
 })
 export type ChangeBatch = z.output<typeof changeBatch>
@@ -20,6 +22,16 @@ export type ChangeBatch = z.output<typeof changeBatch>
 export type ToldChange = ChangeBatch['changes'][number]
 
 export type ChangeBatchDefinition = DocumentDefinition<ChangeBatch, 'last'>
+
+/**
+ * Milliseconds that changes are kept beyond the replay horizon. That counts from the head's block time: the chain may be silent
+ * for as long before a replay misses changes.
+ */
+const KEPT_MARGIN_MS = 86_400_000
+
+/** Returns the milliseconds that changes are kept for a replay horizon; null for ever. */
+export const changesKeptMs = (horizonSeconds: number | null): number | null =>
+  horizonSeconds === null ? null : horizonSeconds * 1_000 + KEPT_MARGIN_MS
 
 /** Returns the kind of documents that keeps changes for a time; null for ever. */
 export function changeBatches(ttlMs: number | null): ChangeBatchDefinition {

@@ -1,5 +1,5 @@
 import type { DocumentStore } from '../../storage/document-store.ts'
-import { Documents } from '../../storage/documents.ts'
+import { Documents, type Stored } from '../../storage/documents.ts'
 import type { EncodedEvent } from '../market/log.ts'
 import type { Stretch } from '../stream/channel-history.ts'
 import { UnsettledBatches } from './unsettled-batches.ts'
@@ -11,12 +11,17 @@ const BATCHES_READ = 64
 /** Reads the changes of tenants' submissions from the store. */
 export class ChangeHistory {
   readonly #documents: Documents<ChangeBatch, 'last'>
-  /** The batches that this process stores; those of other processes are read as they are. */
+  readonly #isShared: boolean
+  /** The batches that this process stores; the newest one of another process is settled when it is read. */
   readonly unsettled = new UnsettledBatches()
 
-  constructor(store: DocumentStore) {
-    // The time to live counts for writes alone.
-    this.#documents = new Documents(store, changeBatches(null))
+  /** `keptMs` counts from the write that settles a batch anew; null for ever. */
+  constructor(
+    store: DocumentStore,
+    { isShared, keptMs }: { readonly isShared: boolean; readonly keptMs: number | null }
+  ) {
+    this.#documents = new Documents(store, changeBatches(keptMs))
+    this.#isShared = isShared
   }
 
   /** Returns the oldest changes of a tenant after one cursor and up to another. Rejects with the store's error. */
@@ -25,13 +30,24 @@ export class ChangeHistory {
       this.#documents.listBy('last', tenant, { above: [after], limit: BATCHES_READ })
     )
     const { documents, next } = found
-    const read = documents
-      .filter(({ value }) => value.number < settledBelow)
-      .flatMap(({ value }) => value.changes)
-      .filter(({ cursor }) => cursor > after)
+    const settled = documents.filter(({ value }) => value.number < settledBelow)
+    const newest = settled.at(-1)
+    if (this.#isShared && newest !== undefined) settled[settled.length - 1] = await this.#settle(newest)
+    const read = settled.flatMap(({ value }) => value.changes).filter(({ cursor }) => cursor > after)
     const changes = read.filter(({ cursor }) => cursor <= until).slice(0, limit)
     const isAll = changes.length < limit && (next === null || changes.length < read.length)
     return { events: changes.map(encodeChange), to: isAll ? until : (changes.at(-1)?.cursor ?? until) }
+  }
+
+  /**
+   * Fixes the cursors of a batch that may be the tenant's newest: its writer may be another process, and may be about to change
+   * them. Those with a later one are fixed already.
+   */
+  async #settle(batch: Stored<ChangeBatch>): Promise<Stored<ChangeBatch>> {
+    const outcome = await this.#documents.change(batch, (value) =>
+      value.isSettled === true ? value : { ...value, isSettled: true }
+    )
+    return outcome.ok ? outcome.stored : batch
   }
 
   /** Returns the cursor of a tenant's newest change; -1 for none. Rejects with the store's error. */

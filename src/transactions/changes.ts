@@ -30,6 +30,12 @@ export function submissionChange(
 /** The facts of a submission's state by which its tenant tells two states apart. */
 export type SeenState = Pick<SubmissionProgress, 'state' | 'slot' | 'commitment'>
 
+export const seenStateOf = ({ state, slot, commitment }: SeenState): SeenState => ({
+  state,
+  slot,
+  commitment
+})
+
 /** Tells whether two states of one submission look the same to its tenant. */
 export function isSameToTenant(a: SeenState | null, b: SeenState): boolean {
   return a?.state === b.state && a.slot === b.slot && a.commitment === b.commitment

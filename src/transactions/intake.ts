@@ -30,7 +30,7 @@ export class TransactionIntake {
 
   constructor(deps: IntakeDeps) {
     this.#deps = deps
-    this.#submissions = new Submissions(deps.documents, deps.parts.tracking)
+    this.#submissions = new Submissions(deps.documents, deps.parts)
   }
 
   /**

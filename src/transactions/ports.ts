@@ -115,6 +115,8 @@ export interface BlockSightings {
   }): () => void
   /** The last block height at which a transaction with this blockhash can land; null for an unknown blockhash. */
   lastValidBlockHeight(blockhash: string): number | null
+  /** Heights of the newest blocks that were read without a gap, both inclusive; null in a process that reads none. */
+  readonly heights: { readonly first: number; readonly last: number } | null
   /** The newest block; null before the first. */
   readonly newest: { readonly slot: number; readonly height: number | null } | null
 }
@@ -187,4 +189,6 @@ export interface TransactionParts {
   /** Null where none is configured and the source is no localnet. */
   readonly engine: BlockEngine | null
   readonly bundles: BundleTracking
+  /** Milliseconds that records are kept; null for ever. */
+  readonly keptMs: number | null
 }

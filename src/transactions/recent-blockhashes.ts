@@ -38,6 +38,15 @@ export class RecentBlockhashes {
       this.#heights.delete(this.#blocks.pop()!.blockhash)
   }
 
+  /** The heights of the newest blocks without a gap, both inclusive; null without a block. */
+  get heights(): { readonly first: number; readonly last: number } | null {
+    const last = this.newest?.height
+    if (last === undefined) return null
+    let first = last
+    for (let at = this.#blocks.length - 2; at >= 0 && this.#blocks[at]!.height === first - 1; at--) first--
+    return { first, last }
+  }
+
   /** The last block height at which a transaction with this blockhash can land; null for an unknown one. */
   lastValidBlockHeight(blockhash: string): number | null {
     const height = this.#heights.get(blockhash)

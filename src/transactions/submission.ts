@@ -13,6 +13,12 @@ export const REBROADCAST_MS = 2_000
  */
 export const NONCE_RESENDS_MS = 60_000
 
+/**
+ * Milliseconds from its reception for which a submission is followed whose end nobody knows: mostly one with a durable nonce
+ * that does not advance. Chosen: a day, as an `Idempotency-Key`, and at least ten minutes in a process that takes it over.
+ */
+export const FOLLOWED_MS = { sinceReception: 86_400_000, here: 600_000 } as const
+
 /** Groups of tenants, each owned by one process by a lease. As many as those of webhooks. */
 const SHARDS = 32
 /**
@@ -95,7 +101,10 @@ export const SUBMISSION = defineDocument({
     nonceAccount: z.string().nullable(),
     /** Id of the bundle that it was submitted in; null for none. */
     bundleId: z.string().nullable(),
-    /** The last progress, once tracking has ended; null while it is tracked. */
+    /**
+     * The last progress, once tracking has ended; null while it is tracked. Its state is a final one, or what was known last
+     * where nobody knows the end.
+     */
     end: progress.nullable()
   }),
   partition: ({ tenant, signature }) => submissionPartition(tenant, signature),

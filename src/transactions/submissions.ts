@@ -1,4 +1,5 @@
 import type { DocumentStore } from '../../storage/document-store.ts'
+import { keptFor } from '../../storage/document-definition.ts'
 import { Documents, PAGE_MAX, type Stored } from '../../storage/documents.ts'
 import type { Tracking } from './ports.ts'
 import {
@@ -37,18 +38,25 @@ export interface SubmissionQuery {
 
 type StoredSubmission = Stored<Submission>
 type Index = 'tracked' | 'received' | 'ended'
+type IndexRange = readonly [index: Index, prefix: readonly string[]]
 type Next = (count: number) => Promise<StoredSubmission[]>
 
 /** Documents that a partition is read for beyond its share of a page. Chosen: most pages then need one read of each. */
 const SPARE = 4
+
+interface SubmissionsDeps {
+  readonly tracking: Pick<Tracking, 'progress'>
+  /** Milliseconds that a submission is kept; null for ever. They begin anew with its end. */
+  readonly keptMs: number | null
+}
 
 /** Tenants' submissions in the store. */
 export class Submissions {
   readonly #documents: Documents<Submission, Index, never, SubmissionProgress>
   readonly #tracking: Pick<Tracking, 'progress'>
 
-  constructor(store: DocumentStore, tracking: Pick<Tracking, 'progress'>) {
-    this.#documents = new Documents(store, SUBMISSION)
+  constructor(store: DocumentStore, { tracking, keptMs }: SubmissionsDeps) {
+    this.#documents = new Documents(store, keptFor(SUBMISSION, keptMs))
     this.#tracking = tracking
   }
 
@@ -110,7 +118,10 @@ export class Submissions {
   ): Next {
     const partitions = partitionsOf(transactionShard(tenant))
     const pageSize = Math.min(PAGE_MAX, Math.ceil((limit + 1) / partitions.length) + SPARE)
-    const lists = partitions.map((partition) => this.#listOf(partition, tenant, state, pageSize, after))
+    const indexes = indexesOf(tenant, state)
+    const lists = partitions.flatMap((partition) =>
+      indexes.map((index) => this.#listOf(partition, index, pageSize, after))
+    )
     return async (count) => {
       const taken: StoredSubmission[] = []
       while (taken.length < count) {
@@ -127,20 +138,13 @@ export class Submissions {
     }
   }
 
-  /** Returns the submissions of a partition after a position, newest first, read page by page. */
+  /** Returns the submissions of a partition and index after a position, newest first, read page by page. */
   #listOf(
     partition: string,
-    tenant: string,
-    state: TransactionState | null,
+    [index, prefix]: IndexRange,
     limit: number,
     after: SubmissionPlace | null
   ): { head(): Promise<StoredSubmission | null>; shift(): StoredSubmission } {
-    const [index, prefix]: [Index, (string | number)[]] =
-      state === null
-        ? ['received', [tenant]]
-        : isFinal(state)
-          ? ['ended', [tenant, state]]
-          : ['tracked', [tenant]]
     const until = after === null ? {} : { until: [after.receivedAtMs] }
     let rows: StoredSubmission[] = []
     let next: string | null = null
@@ -182,6 +186,13 @@ const placeOf = ({ receivedAtMs, signature }: Submission): SubmissionPlace => ({
 
 const isFinal = (state: TransactionState): boolean =>
   state === 'finalized' || state === 'failed' || state === 'expired'
+
+/** Returns where submissions of a state are; null for all. Tracking of an open one has ended where nobody knows its end. */
+function indexesOf(tenant: string, state: TransactionState | null): readonly IndexRange[] {
+  if (state === null) return [['received', [tenant]]]
+  const ended = ['ended', [tenant, state]] as const
+  return isFinal(state) ? [ended] : [['tracked', [tenant]], ended]
+}
 
 /** Orders positions of a list; base58 text sorts as its bytes do. */
 function compare(a: SubmissionPlace, b: SubmissionPlace): number {

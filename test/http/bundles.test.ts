@@ -109,6 +109,65 @@ t.test('the status is that of the stored progress', async (t) => {
   t.match((await app.call('GET', `${PATH}/${idOf([TIP])}/status`)).body, { status: 'landed', landed_slot: 9 })
 })
 
+t.test(
+  'the status of a member names its bundle, its chain facts, and when it can land no more',
+  async (t) => {
+    const app = await transactionClient(t)
+    const txs = [transferText(1n), TIP]
+    const [member] = txs.map(signatureOf) as [string]
+    const status = async () => (await app.call('GET', `/v1/tx/${member}/status`)).body
+    const bundle = {
+      route: 'jito',
+      bundle_id: idOf(txs),
+      received_at: '2026-08-24T12:00:00.000Z',
+      tracking: false
+    }
+    await app.call('POST', PATH, { txs })
+    t.match(await status(), {
+      ...bundle,
+      status: 'unknown',
+      state: 'sent',
+      expired: false,
+      first_sent_at: null
+    })
+    const documents = new Documents(app.storage.documents, BUNDLE)
+    const [stored] = app.parts.begunBundles
+    const submitted = {
+      ...firstProgress(stored!.value, 1),
+      submittedAtMs: NOON + 100,
+      lastValidBlockHeight: 1_150
+    }
+    await documents.putHot(stored!, 1, submitted)
+    app.nowMs += 1_000
+    app.parts.chain.set(member, { slot: 7, confirmations: 1, err: null, commitment: 'confirmed' })
+    const sent = { first_sent_at: '2026-08-24T12:00:00.100Z', last_valid_block_height: 1_150 }
+    t.match(await status(), {
+      ...bundle,
+      ...sent,
+      status: 'confirmed',
+      state: 'confirmed',
+      slot: 7,
+      confirmations: 1
+    })
+    app.parts.chain.delete(member)
+    const end = { ...submitted, state: 'failed' as const, reason: 'blockhash_expired' as const }
+    await documents.update(stored!, { ...stored!.value, wires: null, end })
+    app.nowMs += 1_000
+    t.match(await status(), { ...bundle, status: 'unknown', state: 'expired', expired: true })
+    app.nowMs += 1_000
+    app.parts.fault = { kind: 'unreachable', detail: 'refused' }
+    t.match(await status(), { ...bundle, state: 'expired' }, 'without the node the record stands')
+    app.parts.fault = null
+    const again = [transferText(1n), transferText(2n), TIP]
+    app.nowMs += 1_000
+    await app.call('POST', PATH, { txs: again })
+    t.match(await status(), { bundle_id: idOf(again), state: 'sent', expired: false }, 'of the newest bundle')
+    await app.keys.createTenant('other', NOON)
+    const other = await app.as('other')
+    t.match((await other('GET', `/v1/tx/${member}/status`)).body, { state: null, bundle_id: null })
+  }
+)
+
 t.test('a bundle of another tenant, or of nobody, is unknown', async (t) => {
   const app = await transactionClient(t)
   await app.call('POST', PATH, { txs: [TIP] })

@@ -133,11 +133,18 @@ t.test(
 t.test('an ended submission is answered from its record, and the list is by state', async (t) => {
   const app = await transactionClient(t)
   const signatures: string[] = []
-  for (const lamports of [1n, 2n, 3n, 4n, 5n]) {
+  for (const lamports of [1n, 2n, 3n, 4n, 5n, 6n]) {
     app.nowMs = NOON + Number(lamports)
     signatures.push(await app.submit(lamports))
   }
-  const [sent, processed, finalized, failed, expired] = signatures as [string, string, string, string, string]
+  const [sent, processed, finalized, failed, expired, left] = signatures as [
+    string,
+    string,
+    string,
+    string,
+    string,
+    string
+  ]
   app.parts.tracked.set(
     processed,
     sentProgress(NOON, { state: 'processed', slot: 9, commitment: 'processed' })
@@ -145,6 +152,7 @@ t.test('an ended submission is answered from its record, and the list is by stat
   await end(app, finalized, { state: 'finalized', slot: 9, commitment: 'finalized' })
   await end(app, failed, { state: 'failed', slot: 9, commitment: 'finalized', err: 'AccountInUse' })
   await end(app, expired, { state: 'expired' })
+  await end(app, left, { state: 'sent' })
   const list = async (query = ''): Promise<unknown[]> => {
     const { body, status } = await app.call('GET', `/v1/tx${query}`)
     t.equal(status, 200)
@@ -152,13 +160,25 @@ t.test('an ended submission is answered from its record, and the list is by stat
     return body.data.map((row) => row.signature)
   }
   t.same(await list(), signatures.toReversed())
-  t.same(await list('?status=sent'), [sent])
+  t.same(await list('?status=sent'), [left, sent], 'one that is not followed any more too')
   t.same(await list('?status=processed'), [processed])
   t.same(await list('?status=finalized'), [finalized])
   t.same(await list('?status=failed'), [failed])
   t.same(await list('?status=expired'), [expired])
   t.same(await list('?status=confirmed'), [])
+  app.parts.chain.set(left, { slot: 8, confirmations: null, err: null, commitment: 'finalized' })
+  t.match((await app.call('GET', `/v1/tx/${left}/status`)).body, {
+    status: 'finalized',
+    slot: 8,
+    tracking: false
+  })
+  app.nowMs += 1_000
   app.parts.fault = { kind: 'unreachable', detail: 'refused' }
+  t.match((await app.call('GET', `/v1/tx/${left}/status`)).body, {
+    status: 'unknown',
+    tracking: false,
+    expired: false
+  })
   t.match((await app.call('GET', `/v1/tx/${finalized}/status`)).body, { status: 'finalized', slot: 9 })
   t.match((await app.call('GET', `/v1/tx/${expired}/status`)).body, { status: 'unknown', expired: true })
 })
@@ -402,3 +422,16 @@ async function end(app: MarketApp, signature: string, changed: Partial<Submissio
   const stored = await documents.get(submissionPartition('acme', signature), ['acme', signature])
   await documents.update(stored!, { ...stored!.value, wire: null, end: sentProgress(NOON, changed) })
 }
+
+t.test('a submission, a bundle and its members are kept for the retention', async (t) => {
+  const app = await transactionClient(t, { keptMs: 86_400_000 })
+  const signature = await app.submit(1n)
+  await app.call('POST', '/v1/tx/bundle', { txs: [transferText(2n), transferText(1_000n, TIP_ACCOUNT)] })
+  const { partition, key } = SUBMISSION
+  const address = { tenant: 'acme', signature } as Submission
+  const submission = await new Documents(app.storage.documents, SUBMISSION).get(
+    partition(address),
+    key(address)
+  )
+  for (const { header } of [submission!, app.parts.begunBundles[0]!]) t.ok(header.expiresAtMs)
+})

@@ -40,6 +40,7 @@ const EVENTS: Record<string, TransactionEvent> = {
   'fork 9': { type: 'fork.lost', afterSlot: 9 },
   'fork 10': { type: 'fork.lost', afterSlot: 10 },
   ended: { type: 'lifetime.ended' },
+  left: { type: 'following.ended' },
   restored: { type: 'progress.restored', context: RESTORED },
   'restored 10': { type: 'progress.restored', context: { ...RESTORED, ...ON_10 } }
 }
@@ -95,6 +96,11 @@ const TABLE: [path: string, state: string, loops: boolean, context: object][] = 
   ['ended, send', 'expired', false, { sends: 0 }],
   ['processed 10, ended', 'processed', true, {}],
   ['confirmed 10, ended', 'confirmed', false, {}],
+  ['send, left', 'unresolved', false, { sends: 1, ...NOWHERE }],
+  ['left, block 10', 'unresolved', false, NOWHERE],
+  ['confirmed 10, left', 'unresolved', false, { slot: 10, commitment: 'confirmed' }],
+  ['block 10 failed, left', 'unresolved', false, NOWHERE],
+  ['finalized 10, left', 'finalized', false, { slot: 10 }],
   ['restored', 'sent', true, RESTORED],
   ['restored, send again', 'sent', true, { sends: 4, firstSentAtMs: 500, lastSentAtMs: 3_000 }],
   ['restored 10', 'confirmed', false, { ...RESTORED, ...ON_10 }],

@@ -4,6 +4,8 @@ import t from 'tap'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { cursorAt, endOfChainEvents, tenantCursorAfter } from '../../src/market/cursor.ts'
 import { ChangeLog } from '../../actors/transactions/change-log.ts'
+import { ChangeHistory } from '../../src/transactions/change-history.ts'
+import { UnsettledBatches } from '../../src/transactions/unsettled-batches.ts'
 import { changeBatches, type ChangeBatch } from '../../src/transactions/change-batch.ts'
 import { Documents } from '../../storage/documents.ts'
 import { randomRuns } from '../random-runs.ts'
@@ -176,6 +178,45 @@ t.test(
       }),
       randomRuns(60)
     )
+  }
+)
+
+t.test(
+  'a batch that another process reads while its writer moves it behind a new block is sent once, at the place that it read',
+  async (t) => {
+    for (const isMovedFirst of [false, true]) {
+      const documents = new SlowAnswers()
+      let head = endOfChainEvents(100)
+      const published: ChangeBatch[] = []
+      const log = new ChangeLog(
+        {
+          documents,
+          clock: { now: () => 0, setTimeout: () => 0, clearTimeout: () => undefined },
+          isShared: true,
+          keptMs: null,
+          head: () => head,
+          unsettled: new UnsettledBatches(),
+          publish: (batch) => published.push(batch)
+        },
+        new AbortController().signal
+      )
+      const reader = new ChangeHistory(documents, { isShared: true, keptMs: null })
+      const appended = log.append('acme', CHANGE, testClaim(1))
+      await turn()
+      head = endOfChainEvents(101)
+      if (isMovedFirst) await documents.answer()
+      const reading = reader.read('acme', -1, Number.MAX_SAFE_INTEGER, 10)
+      for (let write = 0; write < 4; write++) await documents.answer()
+      await appended
+      const sent = (await reading).events.map(({ cursor }) => cursor)
+      t.strictSame(sent, [tenantCursorAfter(-1, isMovedFirst ? 101 : 100)])
+      t.strictSame(
+        published.flatMap(({ changes }) => changes.map(({ cursor }) => cursor)),
+        sent
+      )
+      const again = await reader.read('acme', sent[0]!, Number.MAX_SAFE_INTEGER, 10)
+      t.strictSame(again.events, [], 'a client that resumes gets it once')
+    }
   }
 )
 

@@ -156,6 +156,14 @@ t.test('a bundle expires with evidence alone: height, blockhash and statuses', a
   await world.pass(2)
   t.match(await world.end(stored), { state: 'failed', reason: 'blockhash_expired', slot: null })
   t.equal(tracker.size, 0)
+
+  const other = await world.store('other')
+  world.chain.unread = 1
+  tracker.begin(other)
+  await world.pass(85)
+  t.equal(await world.end(other), null, 'no block that was read is above the last valid height')
+  await world.pass(10)
+  t.match(await world.end(other), { reason: 'blockhash_expired' }, 'time bears out what the node says')
 })
 
 t.test(

@@ -31,6 +31,8 @@ export async function bundleWorld(t: Test) {
     /** Statuses that the node has in its history alone. */
     history: new Map<string, SignatureStatus>(),
     isAway: false,
+    /** Newest blocks that the process has not read. */
+    unread: 0,
     /** Slots by which the node of blockhashes is ahead of that of statuses. */
     ahead: 0,
     asked: 0
@@ -73,7 +75,11 @@ export async function bundleWorld(t: Test) {
       return { contextSlot: chain.slot + chain.ahead, isValid: chain.valid.has(blockhash) }
     }
   }
-  const sightings: Pick<BlockSightings, 'watch' | 'subscribe' | 'lastValidBlockHeight'> = {
+  const sightings: BlockSightings = {
+    get heights() {
+      return { first: 0, last: chain.height - chain.unread }
+    },
+    newest: null,
     watch(signature) {
       watched.set(signature, (watched.get(signature) ?? 0) + 1)
       return () => void watched.delete(signature)
@@ -92,6 +98,7 @@ export async function bundleWorld(t: Test) {
     const claim = testClaim(token)
     const tracker = new BundleTracker({
       documents: counted,
+      keptMs: null,
       claim,
       isShared: true,
       engine,

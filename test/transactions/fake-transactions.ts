@@ -89,6 +89,7 @@ export function fakeTransactions(): FakeTransactions {
       watch: unused,
       subscribe: unused,
       lastValidBlockHeight: unused,
+      heights: null,
       newest: null
     },
     engine: {
@@ -99,6 +100,7 @@ export function fakeTransactions(): FakeTransactions {
         return parts.tips
       }
     },
+    keptMs: null,
     bundles: { begin: (stored: Stored<Bundle>) => void parts.begunBundles.push(stored) }
   })
   return parts

@@ -56,7 +56,7 @@ type Deps = Pick<AppDeps, 'storage' | 'ranking' | 'names' | 'clock' | 'cash' | '
 export const searchRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   const { storage, names, clock, transactions } = deps
   const chain = transactions === null ? null : new ChainStatuses(transactions.node, clock)
-  const submissions = transactions === null ? null : new Submissions(storage.documents, transactions.tracking)
+  const submissions = transactions === null ? null : new Submissions(storage.documents, transactions)
 
   serveCached(app, search, async ({ query: { q, limit }, tenant, head, signal }) => {
     const text = q.trim()

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { sentTransactionAnswer, submissionList, transactionStatusAnswer } from '../../api/transaction.ts'
+import { BundleIntake } from '../../transactions/bundle-intake.ts'
 import { ChainStatuses } from '../../transactions/chain-statuses.ts'
 import { TransactionIntake, transactionIn, type SendWish } from '../../transactions/intake.ts'
 import type { SignatureStatus } from '../../transactions/ports.ts'
@@ -15,7 +16,7 @@ import { Idempotency, idempotencyKeyOf } from '../idempotency.ts'
 import { readWordsCursor, writeWordsCursor } from '../page-cursor.ts'
 import { invalid, oneOf, wholeNumber } from '../parameters.ts'
 import { isSignature } from '../signature.ts'
-import { foreignBody, submissionBody } from '../transaction-bodies.ts'
+import { foreignBody, memberBody, submissionBody } from '../transaction-bodies.ts'
 
 /** Milliseconds to take a transaction. Chosen: a simulation, or the tip accounts, may take the node some seconds. */
 const SEND_MS = 10_000
@@ -73,7 +74,7 @@ export const transactionStatus = endpoint({
   tag: 'Transactions',
   summary: 'Status of a transaction',
   description:
-    'What became of a transaction: of one that the tenant has submitted also how it was sent, of any other what the chain says of it.',
+    'What became of a transaction: of one that the tenant has submitted also how it was sent, of a member of one of its bundles which bundle that is, of any other what the chain says of it.',
   scope: 'tx:send',
   params: z.object({ signature: signatureParam }),
   answer: transactionStatusAnswer,
@@ -103,7 +104,8 @@ export const transactionRoutes: FastifyPluginAsync<
 > = async (app, { transactions: parts, storage: { documents }, clock }) => {
   if (parts === null) return
   const intake = new TransactionIntake({ documents, parts, clock })
-  const submissions = new Submissions(documents, parts.tracking)
+  const submissions = new Submissions(documents, parts)
+  const bundles = new BundleIntake({ documents, parts, clock })
   const chain = new ChainStatuses(parts.node, clock)
   const idempotency = new Idempotency(documents)
 
@@ -141,10 +143,7 @@ export const transactionRoutes: FastifyPluginAsync<
       known ?? chain.height()
     ])
     if (found === null)
-      return {
-        ...foreignBody(signature, await fromNode(chain.status(signature))),
-        current_block_height: height
-      }
+      return { ...(await notSent(tenantOf(caller), signature)), current_block_height: height }
     return { ...submissionBody(found, clock.now(), await onChain(found)), current_block_height: height }
   })
 
@@ -162,6 +161,13 @@ export const transactionRoutes: FastifyPluginAsync<
       nextCursor: next && writeWordsCursor(list, [String(next.receivedAtMs), next.signature])
     }
   })
+
+  /** Returns the status of a transaction that the tenant has not sent: of a member of its bundles, or of the chain. */
+  async function notSent(tenant: string, signature: string): Promise<ReturnType<typeof foreignBody>> {
+    const member = await bundles.findMember(tenant, signature)
+    if (member === null) return foreignBody(signature, await fromNode(chain.status(signature)))
+    return memberBody(member, await chain.status(signature).catch(() => null))
+  }
 
   /**
    * Asks the node for a submission that seems not to have landed, unless this process tracks it itself. Its owner may be

@@ -1,65 +1,26 @@
 import { createHash } from 'node:crypto'
 import { ServiceError } from '../../errors.ts'
-import { pubkeyMapKey, samePubkey } from '../../chain/pubkey.ts'
 import type { Commitment } from '../../market/rows.ts'
-import { sleep } from '../../ports.ts'
-import type { Clock } from '../../ports.ts'
+import { sleep, type Clock } from '../../ports.ts'
 import type * as chain from '../chain.ts'
-import { BankStore } from './bank-store.ts'
-import type { ChainStore, StoredChain } from './bank-store.ts'
-import { BlockProduction } from './block-production.ts'
-import type { FillSlot, MadeSlot } from './block-production.ts'
-import { unpackBlock } from './block-records.ts'
-import { signerOf } from '../../signing/ed25519.ts'
-import type { Signer } from '../../signing/ed25519.ts'
-import { FaultPlan } from './fault-plan.ts'
-import type { ForkKind } from './fault-plan.ts'
+import { FAUCET_LAMPORTS, KEPT_SLOTS, KEPT_SLOTS_MIN, SLOT_MS, WAITING_MAX } from './bank-options.ts'
+import type { LocalBankOptions, TimedSlot } from './bank-options.ts'
+import { BankStore, type ChainStore, type StoredChain } from './bank-store.ts'
+import { BlockProduction, joinedSlots, type FillSlot, type MadeSlot } from './block-production.ts'
+import { signerOf, type Signer } from '../../signing/ed25519.ts'
+import { accountsBefore } from './engine-account.ts'
+import { FaultPlan, type ForkKind } from './fault-plan.ts'
 import { KeptBlocks } from './kept-blocks.ts'
-import type { KeptBlock } from './kept-blocks.ts'
+import { resumeChain } from './resume-chain.ts'
 import { emptyAccount, Runtime } from './runtime.ts'
+import { SlotCommits } from './slot-commits.ts'
 import { TransactionIntake } from './transaction-intake.ts'
 import { WaitingTransactions } from './waiting-transactions.ts'
 import { WriteQueue } from './write-queue.ts'
 
-export interface LocalBankOptions {
-  readonly clock: Clock
-  /** Determines genesis hash, blockhashes and the faucet's key. */
-  readonly seed: string
-  /** Directory of the chain; without it, the chain ends with the process. */
-  readonly directory?: string
-  readonly slotMs?: number
-  /**
-   * Number of slots whose blocks are kept, with their transactions; at least 512, because blockhashes and signatures
-   * are looked up in them.
-   */
-  readonly keptSlots?: number
-  /** Number of durable blocks on top that make a block confirmed; less than the number for finalized. */
-  readonly confirmedAfter?: number
-  readonly finalizedAfter?: number
-  /** Maximum number of sent transactions waiting for a block; further ones are refused. */
-  readonly waitingMax?: number
-  readonly faucetLamports?: bigint
-  /** Addresses that have their rent-exempt minimum in the genesis of a new chain. */
-  readonly genesisAccounts?: readonly Uint8Array[]
-  /** Time of a new chain's genesis block, Unix milliseconds; the clock's by default. */
-  readonly genesisMs?: number
-}
-
-/** A slot produced at another time than its own. */
-export interface TimedSlot {
-  readonly slot: number
-  /** Unix milliseconds. */
-  readonly timeMs: number
-}
-
-const SLOT_MS = 400
 /** Maximum number of overdue slots produced back to back; below the write queue's limit. */
 const MADE_UP_SLOTS = 8
-/** Ten minutes at the usual pace. Counted in blocks, so that memory and disk are the same at any pace. */
-const KEPT_SLOTS = 1_500
-const KEPT_SLOTS_MIN = 512
-const WAITING_MAX = 1_000
-const FAUCET_LAMPORTS = 500_000_000_000_000_000n
+
 /**
  * A chain in this process.
  *
@@ -76,32 +37,36 @@ export class LocalBank implements chain.LocalChain {
   readonly faults = new FaultPlan()
   readonly #clock: Clock
   readonly #slotMs: number
-  readonly #keptSlots: number
   readonly #genesisMs: number
-  /** Null for a chain without a directory. */
-  readonly #writes: WriteQueue | null
+  readonly #commits: SlotCommits
   readonly #runtime = new Runtime()
   readonly #blocks: KeptBlocks
   readonly #production: BlockProduction
   readonly #intake: TransactionIntake
   readonly #faucet: Signer
   readonly #listeners = new Set<(event: chain.ChainEvent) => void>()
-  readonly #notes = new Map<string, Uint8Array>()
-  /** Slots finalized since the last write. */
-  #finalized: number[] = []
   #end: Error | null = null
 
   private constructor(options: LocalBankOptions, store: ChainStore | null, stored: StoredChain | null) {
     this.#clock = options.clock
     this.#slotMs = options.slotMs ?? SLOT_MS
-    this.#keptSlots = Math.max(options.keptSlots ?? KEPT_SLOTS, KEPT_SLOTS_MIN)
     this.#genesisMs = options.genesisMs ?? options.clock.now()
-    this.#writes = store === null ? null : new WriteQueue(store)
     this.genesisHash = sha256('genesis', options.seed)
     this.#faucet = signerOf(sha256('faucet', options.seed))
     const { confirmedAfter = 1, finalizedAfter = 32 } = options
     this.#blocks = new KeptBlocks({ confirmedAfter, finalizedAfter })
-    if (stored !== null) this.#resume(stored)
+    this.#commits = new SlotCommits({
+      genesisHash: this.genesisHash,
+      keptSlots: Math.max(options.keptSlots ?? KEPT_SLOTS, KEPT_SLOTS_MIN),
+      blocks: this.#blocks,
+      writes: store === null ? null : new WriteQueue(store),
+      settled: (commitment, { block, accounts }) => {
+        this.#production.confirmed(block.slot)
+        this.#tell({ kind: 'block', commitment, block, accounts })
+      }
+    })
+    if (stored !== null)
+      resumeChain(stored, { runtime: this.#runtime, blocks: this.#blocks, commits: this.#commits })
     const waiting = new WaitingTransactions(options.waitingMax ?? WAITING_MAX)
     const shared = { runtime: this.#runtime, blocks: this.#blocks, waiting, faucet: this.#faucet }
     this.#production = new BlockProduction({ ...shared, genesisHash: this.genesisHash })
@@ -156,15 +121,15 @@ export class LocalBank implements chain.LocalChain {
    */
   produceSlot(): Promise<void> {
     if (this.#ended !== null) return Promise.reject(this.#ended)
-    if (this.faults.takeStall()) return this.#written
+    if (this.faults.takeStall()) return this.#commits.written()
     if (this.faults.takeSkip()) {
       this.#production.skipSlot()
-      return this.#written
+      return this.#commits.written()
     }
-    if (this.#writes?.isFull === true) return Promise.reject(new Error('the disk is too slow'))
+    if (this.#commits.refusal !== null) return Promise.reject(this.#commits.refusal)
     try {
       const fork = this.#production.canFork() ? this.faults.takeFork() : null
-      return this.#commit(this.#makeSlot(this.#clock.now(), fork))
+      return this.#commits.commit(this.#makeSlot(this.#clock.now(), fork))
     } catch (error) {
       // Half a slot: the accounts are undefined, so the next start continues at the last durable block.
       this.#end = error as Error
@@ -177,18 +142,14 @@ export class LocalBank implements chain.LocalChain {
    * affect them. Resolves and rejects like `produceSlot`.
    */
   producePast(slots: readonly TimedSlot[]): Promise<void> {
-    if (this.#ended !== null) return Promise.reject(this.#ended)
-    if (this.#writes?.isFull === true) return Promise.reject(new Error('the disk is too slow'))
+    const refusal = this.#ended ?? this.#commits.refusal
+    if (refusal !== null) return Promise.reject(refusal)
     try {
       const made = slots.map(({ slot, timeMs }) => {
         this.#production.skipTo(slot)
         return this.#makeSlot(timeMs, null)
       })
-      return this.#commit({
-        made: made.flatMap((each) => each.made),
-        dropped: [],
-        notes: new Map(made.flatMap(({ notes }) => [...notes]))
-      })
+      return this.#commits.commit(joinedSlots(made))
     } catch (error) {
       this.#end = error as Error
       return Promise.reject(this.#end)
@@ -212,13 +173,13 @@ export class LocalBank implements chain.LocalChain {
 
   /** Returns the market's note under a name, as of the newest block; null where there is none. */
   note(name: string): Uint8Array | null {
-    return this.#notes.get(name) ?? null
+    return this.#commits.note(name)
   }
 
   /** Ends the chain once all produced blocks are on disk. */
   async close(): Promise<void> {
     this.#end ??= this.#ended ?? new ServiceError('STORAGE_UNAVAILABLE', 'the localnet is closed')
-    await this.#writes?.close()
+    await this.#commits.close()
   }
 
   slot(commitment: Commitment): number {
@@ -252,12 +213,7 @@ export class LocalBank implements chain.LocalChain {
   accountsOf(program: Uint8Array, commitment?: Commitment): readonly chain.LocalAccount[] {
     const newest = this.#runtime.accountsOf(program)
     if (commitment !== 'confirmed') return newest
-    const before = this.#production.beforeUnconfirmed()
-    const unchanged = newest.filter(({ address }) => !before.has(pubkeyMapKey(address)))
-    const changed = [...before.values()].filter(
-      (account) => account !== null && samePubkey(account.owner, program)
-    )
-    return [...unchanged, ...(changed as chain.LocalAccount[])]
+    return accountsBefore(newest, this.#production.beforeUnconfirmed(), program)
   }
 
   minimumBalance(dataLength: number): bigint {
@@ -305,11 +261,7 @@ export class LocalBank implements chain.LocalChain {
 
   /** The reason why no further slot is produced; null while there is none. */
   get #ended(): Error | null {
-    return this.#end ?? this.#writes?.failure ?? null
-  }
-
-  get #written(): Promise<void> {
-    return this.#writes?.flush() ?? Promise.resolve()
+    return this.#end ?? this.#commits.failure
   }
 
   #makeSlot(nowMs: number, fork: ForkKind | null): MadeSlot {
@@ -326,77 +278,18 @@ export class LocalBank implements chain.LocalChain {
     for (const listener of this.#listeners) listener(event)
   }
 
-  #commit(slot: MadeSlot): Promise<void> {
-    for (const [name, note] of slot.notes) {
-      if (note === null) this.#notes.delete(name)
-      else this.#notes.set(name, note)
-    }
-    const { settled } = this.#blocks
-    const firstSlot = Math.min(this.#blocks.slotFromEnd(this.#keptSlots), settled.finalized)
-    const pruned = this.#blocks.prune(Math.max(firstSlot, 0))
-    if (this.#writes === null) {
-      this.#settle(slot.made)
-      return Promise.resolve()
-    }
-    const write = {
-      ...slot,
-      genesisHash: this.genesisHash,
-      blocks: slot.made.map(({ kept, accounts }) => ({ packed: kept.packed, accounts })),
-      dropped: [...slot.dropped, ...pruned],
-      finalized: this.#finalized.splice(0),
-      firstSlot: this.#blocks.firstSlot,
-      settled
-    }
-    return this.#writes.write(write, () => this.#settle(slot.made))
-  }
-
-  /** Marks blocks as durable (B1) and reports the blocks that this settles. */
-  #settle(made: MadeSlot['made']): void {
-    for (const { kept } of made) kept.isDurable = true
-    for (const { commitment, kept } of this.#blocks.settle()) {
-      const { block, accounts } = kept.whole!
-      this.#production.confirmed(block.slot)
-      this.#tell({ kind: 'block', commitment, block, accounts })
-      if (commitment === 'finalized') this.#finalize(kept)
-    }
-  }
-
-  #finalize(kept: KeptBlock): void {
-    kept.whole = null
-    this.#finalized.push(kept.packed.header.slot)
-  }
-
-  async #makeGenesis(options: LocalBankOptions): Promise<void> {
-    const { faucetLamports = FAUCET_LAMPORTS, genesisAccounts = [] } = options
+  async #makeGenesis({
+    faucetLamports = FAUCET_LAMPORTS,
+    genesisAccounts = []
+  }: LocalBankOptions): Promise<void> {
     this.#runtime.put({ ...emptyAccount(this.#faucet.address), lamports: faucetLamports })
     const lamports = this.minimumBalance(0)
     for (const address of genesisAccounts) this.#runtime.put({ ...emptyAccount(address), lamports })
     const slot = this.#production.makeSlot(this.#genesisMs, null)
     this.#blocks.resume(0, { confirmed: 0, finalized: 0 })
-    for (const { kept } of slot.made) this.#finalize(kept)
+    for (const { kept } of slot.made) this.#commits.finalize(kept)
     this.#production.confirmed(0)
-    await this.#commit(slot)
-  }
-
-  #resume(stored: StoredChain): void {
-    // Deployed programs are restored after the accounts that hold their code.
-    for (const isProgram of [false, true]) {
-      for (const account of stored.accounts) {
-        if (account.executable === isProgram) this.#runtime.restore(account.address, account)
-      }
-    }
-    for (const { packed, accounts } of stored.blocks) {
-      const whole = accounts === null ? null : { block: unpackBlock(packed), accounts }
-      this.#blocks.append({ packed, whole, isDurable: true })
-    }
-    this.#blocks.resume(stored.firstSlot, stored.settled)
-    // These were reported before the process ended, or have no listener; listeners read older blocks by slot.
-    for (const { commitment, kept } of this.#blocks.settle()) {
-      if (commitment === 'finalized') this.#finalize(kept)
-    }
-    for (const [name, note] of stored.notes) this.#notes.set(name, note)
-    const { slot, blockTime } = this.#blocks.head.packed.header
-    this.#runtime.beginSlot({ slot, blockTime, slotHashes: () => this.#blocks.headers() })
+    await this.#commits.commit(slot)
   }
 }
 

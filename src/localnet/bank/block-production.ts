@@ -280,3 +280,12 @@ function executed(
 ): ExecutedTransaction {
   return { signature, wire: bytes, isVote, meta }
 }
+
+/** Returns past slots, which drop no blocks, as one. */
+export function joinedSlots(slots: readonly MadeSlot[]): MadeSlot {
+  return {
+    made: slots.flatMap(({ made }) => made),
+    dropped: [],
+    notes: new Map(slots.flatMap(({ notes }) => [...notes]))
+  }
+}

@@ -1,10 +1,12 @@
 import { Account, FailedTransactionMetadata, LiteSvm } from 'litesvm/dist/internal.js'
-import type { InnerInstruction as EngineInstruction, TransactionMetadata } from 'litesvm/dist/internal.js'
+import type { TransactionMetadata } from 'litesvm/dist/internal.js'
 import { pubkeyMapKey, samePubkey } from '../../chain/pubkey.ts'
 import { SecondChanceCache } from '../../memory/second-chance-cache.ts'
-import type { ExecutionMeta, InnerGroup, LocalAccount, Simulation, SimulationOptions } from '../chain.ts'
+import type { ExecutionMeta, LocalAccount, Simulation, SimulationOptions } from '../chain.ts'
 import { accountKeysOf } from './account-keys.ts'
 import type { AccountKeys } from './account-keys.ts'
+import { isSameAccount, localAccount } from './engine-account.ts'
+import { outcomeOf } from './execution-outcome.ts'
 import { feeOf } from './fees.ts'
 import { SLOT_HASHES_SYSVAR, SYSTEM, SYSVAR_OWNER } from '../programs.ts'
 import { isTokenProgram } from './programs.ts'
@@ -276,58 +278,4 @@ export class Runtime {
 export function emptyAccount(address: Uint8Array): LocalAccount {
   const data = new Uint8Array(0)
   return { address, owner: SYSTEM, lamports: 0n, data, executable: false, rentEpoch: RENT_EPOCH }
-}
-
-function isSameAccount(a: LocalAccount | null, b: LocalAccount | null): boolean {
-  if (a === null || b === null) return a === b
-  return (
-    a.lamports === b.lamports &&
-    a.executable === b.executable &&
-    samePubkey(a.owner, b.owner) &&
-    Buffer.compare(a.data, b.data) === 0
-  )
-}
-
-function localAccount(address: Uint8Array, found: Account): LocalAccount {
-  return {
-    address: new Uint8Array(address),
-    owner: new Uint8Array(found.owner()),
-    lamports: found.lamports(),
-    // Copied, because the engine frees its memory late.
-    data: new Uint8Array(found.data()),
-    executable: found.executable(),
-    rentEpoch: found.rentEpoch()
-  }
-}
-
-function outcomeOf(
-  outcome: TransactionMetadata
-): Pick<ExecutionMeta, 'computeUnits' | 'inner' | 'logs' | 'returnData'> {
-  const returned = outcome.returnData()
-  const data = returned.data()
-  return {
-    computeUnits: outcome.computeUnitsConsumed(),
-    inner: innerGroups(outcome.innerInstructions()),
-    logs: outcome.logs(),
-    returnData: data.length === 0 ? null : { program: returned.programId(), data }
-  }
-}
-
-/** Returns inner instructions by outer one; outer instructions without calls have no group. */
-function innerGroups(groups: readonly (readonly EngineInstruction[])[]): InnerGroup[] {
-  return groups.flatMap((instructions, index) => {
-    if (instructions.length === 0) return []
-    return {
-      index,
-      instructions: instructions.map((inner) => {
-        const called = inner.instruction()
-        return {
-          programIndex: called.programIdIndex(),
-          accounts: Array.from(called.accounts()),
-          data: called.data(),
-          stackHeight: inner.stackHeight()
-        }
-      })
-    }
-  })
 }

@@ -40,6 +40,7 @@ const CASES: readonly Case[] = [
     },
     overMs: 90_000
   },
+  { name: 'claims a chain that is 300 slots ahead', fault: (node) => void (node.ahead = 300) },
   { name: 'has no history', fault: (node) => void (node.cacheSlots = 300) },
   {
     name: 'is away for 20 s',
@@ -188,3 +189,132 @@ t.test(
     own.kill()
   }
 )
+
+t.test(
+  'a node alone is believed 90 s after the reception, and beside committed slots after 180 of them',
+  async (t) => {
+    for (const [hasSlots, atMs] of [
+      [false, 90_000],
+      [true, 180 * 400]
+    ] as const) {
+      const world = new TrackingWorld()
+      world.chain.hasSlots = hasSlots
+      const own = world.start()
+      own.shard.begin(await world.submit('a'))
+      const endedAtMs = await expires(world, own, 'a')
+      t.ok(endedAtMs! >= atMs && endedAtMs! < atMs + 4_000, `it ends at ${endedAtMs}`)
+      own.kill()
+    }
+  }
+)
+
+t.test('a blockhash of no block that was read has the blocks before them as its bound', async (t) => {
+  for (const [readFrom, blockhash, last] of [
+    [900, 'hash-870', 1_049],
+    [900, 'foreign', 1_049],
+    [1_010, 'foreign', 1_148]
+  ] as const) {
+    const world = new TrackingWorld()
+    world.chain.hasBlocks = true
+    world.chain.readFrom = readFrom
+    const own = world.start()
+    own.shard.begin(await world.submit('a', { blockhash }))
+    await world.pass(10_000)
+    t.match(own.progress('a'), { state: 'sent', lastValidBlockHeight: 1_148 }, 'it may be a newer one')
+    await world.pass(8_000)
+    t.match(own.progress('a'), { state: 'sent', lastValidBlockHeight: last })
+    const endedAtMs = await expires(world, own, 'a')
+    const reachedMs = (last + 1 + 2 - 1_000) * 400
+    t.ok(endedAtMs! >= reachedMs && endedAtMs! < reachedMs + 4_000, `it ends at ${endedAtMs}`)
+    own.kill()
+  }
+})
+
+t.test('a blockhash that is newer than the blocks read so far is not taken for an old one', async (t) => {
+  const world = new TrackingWorld()
+  const { chain } = world
+  chain.hasBlocks = true
+  chain.readFrom = 950
+  const own = world.start()
+  own.shard.begin(await world.submit('a', { blockhash: 'hash-1010' }))
+  await world.pass(4_000)
+  t.equal(own.progress('a')?.lastValidBlockHeight, 1_148)
+  await world.pass(4_000)
+  t.equal(own.progress('a')?.lastValidBlockHeight, 1_160, 'its block was read')
+  own.kill()
+})
+
+t.test(
+  'without history a transaction that can land no more is left at what is known of it after ten minutes',
+  async (t) => {
+    const world = new TrackingWorld()
+    const first = world.start()
+    world.chain.nonces.set('N', 'nonce-1')
+    first.shard.begin(await world.submit('sent'))
+    first.shard.begin(await world.submit('nonce', { nonceAccount: 'N', blockhash: 'nonce-1' }))
+    await world.pass(3_000)
+    first.kill()
+    world.chain.nonces.set('N', 'nonce-2')
+    world.chain.land('sent')
+    await world.pass(200_000)
+    const next = world.start()
+    next.node.cacheSlots = 300
+    await next.shard.sync()
+    await world.pass(500_000)
+    t.match(next.progress('sent'), { state: 'sent' })
+    await world.pass(200_000)
+    for (const signature of ['sent', 'nonce'])
+      t.match(
+        (await world.stored(signature)).value,
+        { wire: null, end: { state: 'sent', slot: null } },
+        signature
+      )
+    t.equal(next.tracker.size, 0)
+    t.ok(
+      next.told.every(({ progress }) => progress.state === 'sent'),
+      'nothing has become known'
+    )
+    next.kill()
+  }
+)
+
+t.test(
+  'a landed transaction whose block a node without history has forgotten is not taken for dropped',
+  async (t) => {
+    const world = new TrackingWorld()
+    const first = world.start()
+    first.shard.begin(await world.submit('a'))
+    await world.pass(1_000)
+    world.chain.land('a')
+    await world.pass(3_000)
+    t.match(first.progress('a'), { state: 'confirmed' })
+    first.kill()
+    const sends = world.chain.sendsOf('a').length
+    await world.pass(200_000)
+    const next = world.start()
+    next.node.cacheSlots = 300
+    await next.shard.sync()
+    await world.pass(60_000)
+    t.match(next.progress('a'), { state: 'confirmed' })
+    t.equal(world.chain.sendsOf('a').length, sends)
+    next.kill()
+  }
+)
+
+t.test('a durable nonce that does not advance is followed for a day', async (t) => {
+  const world = new TrackingWorld()
+  world.chain.nonces.set('N', 'nonce-1')
+  const nonce = { nonceAccount: 'N', blockhash: 'nonce-1' }
+  await world.submit('a', { ...nonce, receivedAtMs: 300_000 - 86_400_000 })
+  const own = world.start()
+  await own.shard.sync()
+  await world.pass(590_000)
+  t.match(own.progress('a'), { state: 'sent' }, 'a process that takes it over looks for a while')
+  await world.pass(20_000)
+  t.match((await world.stored('a')).value, { wire: null, end: { state: 'sent' } })
+  const day = await world.submit('b', nonce)
+  own.shard.begin(day)
+  await world.pass(700_000)
+  t.match(own.progress('b'), { state: 'sent' }, 'a new one for longer')
+  own.kill()
+})

@@ -42,8 +42,10 @@ export class FakeChain {
   readonly #clock: Clock
   readonly #listeners = new Set<Listener>()
   readonly #watched = new Map<string, number>()
-  /** Whether processes see blocks. */
+  /** Whether processes read blocks, from a height on, and whether they hear of slots at the least. */
   hasBlocks = false
+  readFrom = 0
+  hasSlots = false
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -107,7 +109,7 @@ export class FakeChain {
     return this.#watched.size
   }
 
-  readonly sightings: BlockSightings = {
+  readonly sightings: BlockSightings = this.#withHeights({
     watch: (signature) => {
       this.#watched.set(signature, (this.#watched.get(signature) ?? 0) + 1)
       return () => {
@@ -122,9 +124,20 @@ export class FakeChain {
     },
     lastValidBlockHeight: (blockhash) => {
       const [, height] = /^hash-(\d+)$/.exec(blockhash) ?? []
-      return this.hasBlocks && height !== undefined ? Number(height) + BLOCKHASH_BLOCKS : null
+      const isRead =
+        height !== undefined && Number(height) >= this.readFrom && Number(height) <= this.confirmed
+      return this.hasBlocks && isRead ? Number(height) + BLOCKHASH_BLOCKS : null
     },
+    heights: null,
     newest: null
+  })
+
+  #withHeights(sightings: BlockSightings): BlockSightings {
+    const slot = (): number => this.confirmed
+    return Object.defineProperties(sightings, {
+      newest: { get: () => (this.hasBlocks || this.hasSlots ? { slot: slot(), height: null } : null) },
+      heights: { get: () => (this.hasBlocks ? { first: this.readFrom, last: slot() } : null) }
+    })
   }
 }
 
@@ -141,6 +154,8 @@ export class FakeNode implements TransactionNode {
   statusLag = 0
   /** Added to the height that it tells. */
   heightLie = 0
+  /** Slots that it claims to be ahead: by its word the chain has reached them, no blockhash is valid and nothing has landed. */
+  ahead = 0
   /** Slots of statuses that it has; with a number it has no history and refuses requests for it. */
   cacheSlots: number | null = null
   /** Requests by method. */
@@ -170,9 +185,9 @@ export class FakeNode implements TransactionNode {
         code: -32011,
         message: 'Transaction history is not available'
       })
-    const contextSlot = this.chain.slot - this.lag - this.statusLag
+    const contextSlot = this.chain.slot - this.lag - this.statusLag + this.ahead
     const known = (signature: string): SignatureStatus | null => {
-      const status = this.chain.status(signature)
+      const status = this.ahead > 0 ? null : this.chain.status(signature)
       if (status === null || status.slot > contextSlot) return null
       return contextSlot - status.slot > (this.cacheSlots ?? Infinity) ? null : status
     }
@@ -181,13 +196,13 @@ export class FakeNode implements TransactionNode {
 
   async height() {
     this.#answer('height')
-    const slot = this.chain.confirmed - this.lag
+    const slot = this.chain.confirmed - this.lag + this.ahead
     return { slot, height: slot + this.heightLie }
   }
 
   async isBlockhashValid(blockhash: string) {
     this.#answer('isBlockhashValid')
-    const contextSlot = this.chain.confirmed - this.lag
+    const contextSlot = this.chain.confirmed - this.lag + this.ahead
     const height = Number(blockhash.replace('hash-', ''))
     return { contextSlot, isValid: height <= contextSlot && contextSlot <= height + BLOCKHASH_BLOCKS }
   }

@@ -28,6 +28,7 @@ t.test(
       own.told.map(({ progress }) => progress.state),
       ['sent', 'confirmed', 'finalized']
     )
+    t.not((await world.stored('a')).header.expiresAtMs, null, 'it is kept for a time')
     t.equal(own.tracker.size, 0)
     t.same(own.faults, [])
     t.ok(clock.now() > 0)

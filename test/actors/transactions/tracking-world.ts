@@ -21,6 +21,8 @@ import { MemoryDocuments } from '../webhooks/memory-documents.ts'
 import { FakeChain, FakeNode } from './fake-chain.ts'
 
 const TENANT = 'acme'
+/** Milliseconds that a submission is kept after its end. */
+export const KEPT_MS = 90 * 86_400_000
 
 /** A submission of a tenant, whose wire is its signature. */
 export function sampleSubmission(changes: Partial<Submission> & { readonly signature: string }): Submission {
@@ -74,6 +76,7 @@ export class TestProcess {
       engine: null,
       sightings: world.chain.sightings,
       documents: world.store,
+      keptMs: KEPT_MS,
       isShared: world.isShared,
       clock: world.clock,
       metrics: createMetrics(new DecodingReport()).sentTransactions,
@@ -83,7 +86,8 @@ export class TestProcess {
     this.shard = new TransactionShard(transactionShard(TENANT), this.claim, world.store, {
       tracker: this.tracker,
       bundles: null,
-      changes
+      changes,
+      keptMs: KEPT_MS
     })
     this.running = this.tracker.run(this.#end.signal)
   }

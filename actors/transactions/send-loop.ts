@@ -1,0 +1,133 @@
+import type { TransactionEvent } from '../../machines/transaction.machine.ts'
+import type { Clock } from '../../src/ports.ts'
+import type { TransactionMetrics } from '../../src/telemetry/transaction-metrics.ts'
+import type { BlockSightings } from '../../src/transactions/ports.ts'
+import { REBROADCAST_MS } from '../../src/transactions/submission.ts'
+import { isOutage } from '../storage/retry.ts'
+import type { ProgressWriter } from './progress-writer.ts'
+import { SendGrid } from './send-grid.ts'
+import type { TrackedTransaction } from './tracked-transaction.ts'
+import { TransactionSender, type TransactionSenderDeps } from './transaction-sender.ts'
+
+export interface SendLoopDeps extends TransactionSenderDeps {
+  readonly clock: Clock
+  readonly metrics: TransactionMetrics
+  readonly sightings: Pick<BlockSightings, 'newest'>
+  readonly writer: Pick<ProgressWriter, 'add' | 'claim' | 'confirmed'>
+  /** Applies an event of a transaction. */
+  readonly apply: (transaction: TrackedTransaction, event: TransactionEvent) => void
+  /** Called with a fault of one transaction. */
+  readonly fail: (transaction: TrackedTransaction, fault: unknown) => void
+  /** Called with a fault of several, which are sent at their next instants. */
+  readonly report: (fault: unknown) => void
+}
+
+/**
+ * Sends tracked transactions at the instants of their grid.
+ *
+ * S1. One send of a transaction is in flight. While another process may have its shard, it follows a read that shows no greater
+ *     token.
+ */
+export class SendLoop {
+  readonly #deps: SendLoopDeps
+  readonly #grid: SendGrid<TrackedTransaction>
+  readonly #sender: TransactionSender
+  readonly #end: AbortSignal
+
+  /** Sends in flight are abandoned when `end` aborts. */
+  constructor(deps: SendLoopDeps, end: AbortSignal) {
+    this.#deps = deps
+    this.#grid = new SendGrid(deps.clock, (due, nowMs) => this.#fire(due, nowMs))
+    this.#sender = new TransactionSender(deps)
+    this.#end = end
+  }
+
+  get inFlight(): number {
+    return this.#sender.inFlight
+  }
+
+  /** Puts a transaction on the grid, and sends it now if its first instant has come. */
+  begin(transaction: TrackedTransaction, nowMs: number): void {
+    const isDue = transaction.dueAtMs <= nowMs
+    if (isDue) transaction.dueAtMs = transaction.instantAfter(nowMs)
+    this.#grid.add(transaction)
+    if (isDue) this.#fire([transaction], nowMs)
+  }
+
+  /** Puts a transaction whose state has changed on the grid, or takes it off. */
+  adjust(transaction: TrackedTransaction, nowMs: number): void {
+    if (!transaction.isLooping(nowMs)) this.#grid.delete(transaction)
+    else if (!transaction.isDropped && !this.#grid.has(transaction)) {
+      transaction.dueAtMs = transaction.instantAfter(nowMs)
+      this.#grid.add(transaction)
+    }
+  }
+
+  delete(transaction: TrackedTransaction): void {
+    this.#grid.delete(transaction)
+  }
+
+  /** Stops the timer. */
+  end(): void {
+    this.#grid.end()
+  }
+
+  /** Sends those that are still to be sent. */
+  #fire(due: readonly TrackedTransaction[], nowMs: number): void {
+    const { metrics } = this.#deps
+    const unsure: TrackedTransaction[] = []
+    for (const each of due) {
+      if (!this.#isSendable(each)) continue
+      if (!each.isLooping(nowMs)) this.#grid.delete(each)
+      else if (each.isSending) metrics.sends.inc({ route: each.value.route, outcome: 'limited' })
+      else {
+        if (each.context.sends > 0)
+          metrics.lateness.observe((nowMs - each.instantAfter(nowMs) + REBROADCAST_MS) / 1_000)
+        if (each.claim.held && !each.isUnclaimed) void this.#send(each, nowMs)
+        else unsure.push(each)
+      }
+    }
+    if (unsure.length > 0) void this.#sendConfirmed(unsure, nowMs)
+  }
+
+  /** Sends after a read that shows that no other process has the shard. While the store is away nothing is sent. */
+  async #sendConfirmed(unsure: readonly TrackedTransaction[], atMs: number): Promise<void> {
+    for (const each of unsure) each.isSending = true
+    let confirmed: readonly TrackedTransaction[] = []
+    try {
+      // A first send is seen by a later owner only if its token was stored before.
+      await Promise.all(
+        unsure
+          .filter((each) => each.isUnclaimed || each.context.sends === 0)
+          .map((each) => this.#deps.writer.claim(each))
+      )
+      confirmed = await this.#deps.writer.confirmed(unsure)
+    } catch (fault) {
+      if (!isOutage(fault)) this.#deps.report(fault)
+    } finally {
+      for (const each of unsure) each.isSending = false
+    }
+    for (const each of confirmed)
+      if (this.#isSendable(each) && each.isLooping(atMs)) void this.#send(each, atMs)
+  }
+
+  #isSendable({ isOver, isDropped, claim }: TrackedTransaction): boolean {
+    return !isOver && !isDropped && !claim.lost.aborted
+  }
+
+  async #send(transaction: TrackedTransaction, atMs: number): Promise<void> {
+    transaction.isSending = true
+    try {
+      const slot = this.#deps.sightings.newest?.slot ?? null
+      const outcome = await this.#sender.send(transaction.value, this.#end)
+      if (outcome !== null)
+        this.#deps.apply(transaction, { type: 'send.made', atMs, slot, leaders: outcome.leaders })
+      else if (transaction.context.sends === 0 && this.#isSendable(transaction))
+        this.#deps.writer.add(transaction)
+    } catch (fault) {
+      this.#deps.fail(transaction, fault)
+    } finally {
+      transaction.isSending = false
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import type { Commitment } from '../../market/rows.ts'
+import type { MadeSlot } from './block-production.ts'
+import type { KeptBlock, KeptBlocks } from './kept-blocks.ts'
+import type { WriteQueue } from './write-queue.ts'
+
+interface SlotCommitsDeps {
+  readonly genesisHash: Uint8Array
+  /** Number of slots whose blocks are kept. */
+  readonly keptSlots: number
+  readonly blocks: KeptBlocks
+  /** Null for a chain without a directory. */
+  readonly writes: WriteQueue | null
+  /** Called with each block that is newly confirmed or finalized. */
+  readonly settled: (commitment: Commitment, whole: NonNullable<KeptBlock['whole']>) => void
+}
+
+/** Writes produced slots to disk, with the market's notes, and reports the blocks that this settles (B1). */
+export class SlotCommits {
+  readonly #deps: SlotCommitsDeps
+  readonly #notes = new Map<string, Uint8Array>()
+  /** Slots finalized since the last write. */
+  #finalized: number[] = []
+
+  constructor(deps: SlotCommitsDeps) {
+    this.#deps = deps
+  }
+
+  /** The reason why no more slots can wait for the disk; null while some can. */
+  get refusal(): Error | null {
+    return this.#deps.writes?.isFull === true ? new Error('the disk is too slow') : null
+  }
+
+  /** The error of a write; null while there is none. */
+  get failure(): Error | null {
+    return this.#deps.writes?.failure ?? null
+  }
+
+  /** Returns the market's note under a name; null where there is none. */
+  note(name: string): Uint8Array | null {
+    return this.#notes.get(name) ?? null
+  }
+
+  takeNotes(notes: Iterable<readonly [string, Uint8Array]>): void {
+    for (const [name, note] of notes) this.#notes.set(name, note)
+  }
+
+  /** Resolves when all slots are on disk. */
+  written(): Promise<void> {
+    return this.#deps.writes?.flush() ?? Promise.resolve()
+  }
+
+  async close(): Promise<void> {
+    await this.#deps.writes?.close()
+  }
+
+  /** Resolves when the slots are durable and the blocks that they settle were reported. */
+  commit(slot: MadeSlot): Promise<void> {
+    const { blocks, keptSlots, writes, genesisHash } = this.#deps
+    for (const [name, note] of slot.notes) {
+      if (note === null) this.#notes.delete(name)
+      else this.#notes.set(name, note)
+    }
+    const { settled } = blocks
+    const firstSlot = Math.min(blocks.slotFromEnd(keptSlots), settled.finalized)
+    const pruned = blocks.prune(Math.max(firstSlot, 0))
+    if (writes === null) {
+      this.#settle(slot.made)
+      return Promise.resolve()
+    }
+    const write = {
+      ...slot,
+      genesisHash,
+      blocks: slot.made.map(({ kept, accounts }) => ({ packed: kept.packed, accounts })),
+      dropped: [...slot.dropped, ...pruned],
+      finalized: this.#finalized.splice(0),
+      firstSlot: blocks.firstSlot,
+      settled
+    }
+    return writes.write(write, () => this.#settle(slot.made))
+  }
+
+  /** Records that a block is finalized: it is not held whole any longer. */
+  finalize(kept: KeptBlock): void {
+    kept.whole = null
+    this.#finalized.push(kept.packed.header.slot)
+  }
+
+  #settle(made: MadeSlot['made']): void {
+    for (const { kept } of made) kept.isDurable = true
+    for (const { commitment, kept } of this.#deps.blocks.settle()) {
+      this.#deps.settled(commitment, kept.whole!)
+      if (commitment === 'finalized') this.finalize(kept)
+    }
+  }
+}
