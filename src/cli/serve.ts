@@ -4,10 +4,8 @@ import { unlessAborted } from '../../actors/supervision/aborted.ts'
 import type { FirstKeys } from '../access/bootstrap.ts'
 import { inertVariables, type Config } from '../config/config.ts'
 import { deploymentRefusal, configWarnings } from '../config/deployment.ts'
-import { isMemoryTight } from '../config/memory-budget.ts'
 import { StartRefused } from '../../machines/start-refused.ts'
 import { ServiceError } from '../errors.ts'
-import { slowHeapGrowth } from '../memory/heap-growth.ts'
 import { WSOL } from '../market/cash.ts'
 import { openAll, storeDirectory, type Opened } from '../products/opening.ts'
 import { startService } from '../service.ts'
@@ -25,7 +23,6 @@ export async function serve({ config, stdout, stderr, interrupted }: Invocation)
     for (const line of refusal) stderr(`millrace: ${line}`)
     return 2
   }
-  if (isMemoryTight(config)) slowHeapGrowth()
   const logger = createLogger(config)
   for (const variable of inertVariables(config)) logger.warn(`${variable} has no effect in this version`)
   for (const warning of configWarnings(config)) logger.warn(warning)
