@@ -59,6 +59,8 @@ export interface ChainStore {
   load(): Promise<StoredChain | null>
   /** Resolves when the slot is on disk. Writes must not overlap. */
   write(slot: SlotWrite): Promise<void>
+  /** Reads the record of a finalized block that was not dropped. Takes some 50 µs. */
+  block(slot: number): Uint8Array
   close(): Promise<void>
 }
 
@@ -73,6 +75,8 @@ type Level = ClassicLevel<Buffer, Uint8Array>
 export class BankStore implements ChainStore {
   readonly #level: Level
   #dropped = 0
+  /** The block that was read last: its transactions are often read one by one. */
+  #read: { readonly slot: number; readonly bytes: Uint8Array } | null = null
   /** The compaction in progress; slots are written meanwhile. */
   #clearing: Promise<void> = Promise.resolve()
 
@@ -143,6 +147,14 @@ export class BankStore implements ChainStore {
     await this.#clearing
     this.#clearing = this.#clear(slot.firstSlot)
     this.#clearing.catch(() => undefined)
+  }
+
+  block(slot: number): Uint8Array {
+    if (this.#read?.slot === slot) return this.#read.bytes
+    const bytes = this.#level.getSync(slotKey('b', slot))
+    if (bytes === undefined) throw new RangeError(`the chain has no block of slot ${slot}`)
+    this.#read = { slot, bytes }
+    return bytes
   }
 
   async #clear(firstSlot: number): Promise<void> {

@@ -9,7 +9,7 @@ import { BankStore } from './bank-store.ts'
 import type { ChainStore, StoredChain } from './bank-store.ts'
 import { BlockProduction } from './block-production.ts'
 import type { FillSlot, MadeSlot } from './block-production.ts'
-import { unpackBlock } from './block-records.ts'
+import { blockOnDisk, unpackBlock } from './block-records.ts'
 import { signerOf } from '../../signing/ed25519.ts'
 import type { Signer } from '../../signing/ed25519.ts'
 import { FaultPlan } from './fault-plan.ts'
@@ -69,7 +69,8 @@ const FAUCET_LAMPORTS = 500_000_000_000_000_000n
  * transactions are lost, as on a node.
  * B3. The same seed, times of slots and sent transactions give the same chain.
  *
- * A slot of 50 transfers costs some 5 ms. Memory: 2 KB a kept transaction, and all accounts. Disk: see BankStore.
+ * A slot of 50 transfers costs some 5 ms. Memory: all accounts; 2 KB a kept transaction where there is no disk. Disk: see
+ * BankStore.
  */
 export class LocalBank implements chain.LocalChain {
   readonly genesisHash: Uint8Array
@@ -80,6 +81,7 @@ export class LocalBank implements chain.LocalChain {
   readonly #genesisMs: number
   /** Null for a chain without a directory. */
   readonly #writes: WriteQueue | null
+  readonly #store: ChainStore | null
   readonly #runtime = new Runtime()
   readonly #blocks: KeptBlocks
   readonly #production: BlockProduction
@@ -96,6 +98,7 @@ export class LocalBank implements chain.LocalChain {
     this.#slotMs = options.slotMs ?? SLOT_MS
     this.#keptSlots = Math.max(options.keptSlots ?? KEPT_SLOTS, KEPT_SLOTS_MIN)
     this.#genesisMs = options.genesisMs ?? options.clock.now()
+    this.#store = store
     this.#writes = store === null ? null : new WriteQueue(store)
     this.genesisHash = sha256('genesis', options.seed)
     this.#faucet = signerOf(sha256('faucet', options.seed))
@@ -364,6 +367,13 @@ export class LocalBank implements chain.LocalChain {
   #finalize(kept: KeptBlock): void {
     kept.whole = null
     this.#finalized.push(kept.packed.header.slot)
+    this.#release(kept)
+  }
+
+  /** Has the bytes of a block on disk read when they are needed; the genesis block is written later. */
+  #release(kept: KeptBlock): void {
+    const store = this.#store
+    if (store !== null && kept.isDurable) kept.packed = blockOnDisk(kept.packed, (slot) => store.block(slot))
   }
 
   async #makeGenesis(options: LocalBankOptions): Promise<void> {
@@ -387,7 +397,9 @@ export class LocalBank implements chain.LocalChain {
     }
     for (const { packed, accounts } of stored.blocks) {
       const whole = accounts === null ? null : { block: unpackBlock(packed), accounts }
-      this.#blocks.append({ packed, whole, isDurable: true })
+      const kept = { packed, whole, isDurable: true }
+      this.#blocks.append(kept)
+      if (whole === null) this.#release(kept)
     }
     this.#blocks.resume(stored.firstSlot, stored.settled)
     // These were reported before the process ended, or have no listener; listeners read older blocks by slot.
