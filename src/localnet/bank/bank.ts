@@ -6,7 +6,7 @@ import { sleep } from '../../ports.ts'
 import type { Clock } from '../../ports.ts'
 import type * as chain from '../chain.ts'
 import { BankStore } from './bank-store.ts'
-import type { ChainStore, StoredChain } from './bank-store.ts'
+import type { ChainStore, StoredChain, TakeBlock } from './bank-store.ts'
 import { BlockProduction } from './block-production.ts'
 import type { FillSlot, MadeSlot } from './block-production.ts'
 import { blockOnDisk, unpackBlock } from './block-records.ts'
@@ -93,7 +93,12 @@ export class LocalBank implements chain.LocalChain {
   #finalized: number[] = []
   #end: Error | null = null
 
-  private constructor(options: LocalBankOptions, store: ChainStore | null, stored: StoredChain | null) {
+  private constructor(
+    options: LocalBankOptions,
+    blocks: KeptBlocks,
+    store: ChainStore | null,
+    stored: StoredChain | null
+  ) {
     this.#clock = options.clock
     this.#slotMs = options.slotMs ?? SLOT_MS
     this.#keptSlots = Math.max(options.keptSlots ?? KEPT_SLOTS, KEPT_SLOTS_MIN)
@@ -102,8 +107,7 @@ export class LocalBank implements chain.LocalChain {
     this.#writes = store === null ? null : new WriteQueue(store)
     this.genesisHash = sha256('genesis', options.seed)
     this.#faucet = signerOf(sha256('faucet', options.seed))
-    const { confirmedAfter = 1, finalizedAfter = 32 } = options
-    this.#blocks = new KeptBlocks({ confirmedAfter, finalizedAfter })
+    this.#blocks = blocks
     if (stored !== null) this.#resume(stored)
     const waiting = new WaitingTransactions(options.waitingMax ?? WAITING_MAX)
     const shared = { runtime: this.#runtime, blocks: this.#blocks, waiting, faucet: this.#faucet }
@@ -120,13 +124,21 @@ export class LocalBank implements chain.LocalChain {
     openStore: (directory: string) => Promise<ChainStore> = (directory) => BankStore.open(directory)
   ): Promise<LocalBank> {
     const store = options.directory === undefined ? null : await openStore(options.directory)
+    const { confirmedAfter = 1, finalizedAfter = 32 } = options
+    const blocks = new KeptBlocks({ confirmedAfter, finalizedAfter })
     try {
-      const stored = (await store?.load()) ?? null
+      const take: TakeBlock = (packed, accounts) => {
+        const whole = accounts === null ? null : { block: unpackBlock(packed), accounts }
+        const kept = { packed, whole, isDurable: true }
+        blocks.append(kept)
+        if (whole === null) release(kept, store!)
+      }
+      const stored = (await store?.load(take)) ?? null
       if (stored !== null && Buffer.compare(stored.genesisHash, sha256('genesis', options.seed)) !== 0) {
         const detail = `the localnet's chain in ${options.directory} is of another seed`
         throw new ServiceError('STORAGE_UNAVAILABLE', detail)
       }
-      const bank = new LocalBank(options, store, stored)
+      const bank = new LocalBank(options, blocks, store, stored)
       if (stored === null) await bank.#makeGenesis(options)
       return bank
     } catch (error) {
@@ -367,13 +379,8 @@ export class LocalBank implements chain.LocalChain {
   #finalize(kept: KeptBlock): void {
     kept.whole = null
     this.#finalized.push(kept.packed.header.slot)
-    this.#release(kept)
-  }
-
-  /** Has the bytes of a block on disk read when they are needed; the genesis block is written later. */
-  #release(kept: KeptBlock): void {
-    const store = this.#store
-    if (store !== null && kept.isDurable) kept.packed = blockOnDisk(kept.packed, (slot) => store.block(slot))
+    // The genesis block is written later.
+    if (kept.isDurable && this.#store !== null) release(kept, this.#store)
   }
 
   async #makeGenesis(options: LocalBankOptions): Promise<void> {
@@ -395,12 +402,6 @@ export class LocalBank implements chain.LocalChain {
         if (account.executable === isProgram) this.#runtime.restore(account.address, account)
       }
     }
-    for (const { packed, accounts } of stored.blocks) {
-      const whole = accounts === null ? null : { block: unpackBlock(packed), accounts }
-      const kept = { packed, whole, isDurable: true }
-      this.#blocks.append(kept)
-      if (whole === null) this.#release(kept)
-    }
     this.#blocks.resume(stored.firstSlot, stored.settled)
     // These were reported before the process ended, or have no listener; listeners read older blocks by slot.
     for (const { commitment, kept } of this.#blocks.settle()) {
@@ -410,6 +411,11 @@ export class LocalBank implements chain.LocalChain {
     const { slot, blockTime } = this.#blocks.head.packed.header
     this.#runtime.beginSlot({ slot, blockTime, slotHashes: () => this.#blocks.headers() })
   }
+}
+
+/** Has the bytes of a block on disk read when they are needed. */
+function release(kept: KeptBlock, store: ChainStore): void {
+  kept.packed = blockOnDisk(kept.packed, (slot) => store.block(slot))
 }
 
 function sha256(what: string, seed: string): Uint8Array {
