@@ -3,9 +3,11 @@ import { resolve } from 'node:path'
 import { unlessAborted } from '../../actors/supervision/aborted.ts'
 import type { FirstKeys } from '../access/bootstrap.ts'
 import { inertVariables, type Config } from '../config/config.ts'
+import { isMemoryTight } from '../config/memory-budget.ts'
 import { deploymentRefusal, configWarnings } from '../config/deployment.ts'
 import { StartRefused } from '../../machines/start-refused.ts'
 import { ServiceError } from '../errors.ts'
+import { returnFreeMemory } from '../memory/free-memory.ts'
 import { WSOL } from '../market/cash.ts'
 import { openAll, storeDirectory, type Opened } from '../products/opening.ts'
 import { startService } from '../service.ts'
@@ -62,7 +64,9 @@ export async function serve({ config, stdout, stderr, interrupted }: Invocation)
     const lines = greeting(keys, config.source, `http://${urlHost(config.host)}:${port}`)
     for (const line of lines) stdout(line)
   }
+  const endReturning = isMemoryTight(config) ? returnFreeMemory() : null
   const output = await service.done
+  endReturning?.()
   if (output.kind !== 'failed') return 0
   if (output.error instanceof StartRefused) {
     stderr(`millrace: ${output.error.message}`)
