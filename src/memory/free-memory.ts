@@ -38,13 +38,13 @@ interface Ffi {
 
 /** Loads `node:ffi` without its warning that it is experimental, of which an operator can make nothing. */
 function loadFfi(): Ffi | null {
-  const { emitWarning } = process
+  const warn = Object.getOwnPropertyDescriptor(process, 'emitWarning')!
   process.emitWarning = () => undefined
   try {
     return (process.getBuiltinModule('node:ffi') as Ffi | undefined) ?? null
   } catch {
     return null
   } finally {
-    process.emitWarning = emitWarning
+    Object.defineProperty(process, 'emitWarning', warn)
   }
 }
