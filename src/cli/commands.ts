@@ -30,7 +30,7 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
     ],
     run: async (invocation) => {
       const { isMemoryTight } = await import('../config/memory-budget.ts')
-      if (isMemoryTight(invocation.config)) (await import('../memory/small-heap.ts')).keepHeapSmall()
+      if (isMemoryTight(invocation.config)) (await import('../memory/small-heap.ts')).keepYoungHeapSmall()
       return (await import('./serve.ts')).serve(invocation)
     }
   }),

@@ -8,6 +8,7 @@ import { deploymentRefusal, configWarnings } from '../config/deployment.ts'
 import { StartRefused } from '../../machines/start-refused.ts'
 import { ServiceError } from '../errors.ts'
 import { returnFreeMemory } from '../memory/free-memory.ts'
+import { slowHeapGrowth } from '../memory/small-heap.ts'
 import { WSOL } from '../market/cash.ts'
 import { openAll, storeDirectory, type Opened } from '../products/opening.ts'
 import { startService } from '../service.ts'
@@ -51,6 +52,7 @@ export async function serve({ config, stdout, stderr, interrupted }: Invocation)
     onLocalnet: (rpcUrl) => stdout(`this is a localnet, not mainnet; its node: ${rpcUrl}`),
     onListening: (bound) => {
       port = bound
+      if (isMemoryTight(config)) slowHeapGrowth()
       stdout(`listening on http://${urlHost(config.host)}:${port}`)
     }
   })

@@ -256,6 +256,10 @@ export class LocalBank implements chain.LocalChain {
     return this.#blocks.answer(slot, commitment)
   }
 
+  transactionsIn(slot: number): number {
+    return this.#blocks.transactionsIn(slot)
+  }
+
   blockSlots(first: number, last: number, limit: number, commitment: Commitment): readonly number[] {
     return this.#blocks.slotsBetween(first, Math.min(last, this.slot(commitment)), limit)
   }

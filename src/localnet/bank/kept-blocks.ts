@@ -146,6 +146,10 @@ export class KeptBlocks {
     return this.#bySlot.get(slot)?.packed.header ?? null
   }
 
+  transactionsIn(slot: number): number {
+    return this.#bySlot.get(slot)?.packed.offsets.length ?? 0
+  }
+
   latestBlockhash(commitment: Commitment): LatestBlockhash {
     const { blockhash, blockHeight, slot } = this.headerAt(commitment)
     return { blockhash, lastValidBlockHeight: blockHeight + BLOCKHASH_BLOCKS, slot }
