@@ -24,5 +24,5 @@ EXPOSE 8900 8901 8902
 # Degraded health is an answer: the container is well as long as it says how it is.
 HEALTHCHECK --interval=10s --timeout=5s --retries=3 --start-period=60s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.MILLRACE_PORT ?? 8900) + '/v1/health').then((answer) => answer.json())"]
-ENTRYPOINT ["node", "src/main.ts"]
+ENTRYPOINT ["node", "src/cli/millrace.js"]
 CMD ["serve"]

@@ -64,7 +64,7 @@ try {
     MILLRACE_ADMIN_KEY: ADMIN_KEY,
     MILLRACE_LOG_LEVEL: 'error'
   }
-  const service = await startMeasured('../src/main.ts', ['serve', '--port', '0', '--data-dir', folder], {
+  const service = await startMeasured('../src/cli/millrace.js', ['serve', '--port', '0', '--data-dir', folder], {
     env
   })
   // The past of the localnet first, then some live blocks.

@@ -1,9 +1,4 @@
-import { enableCompileCache } from 'node:module'
-import { join } from 'node:path'
 import { run } from './cli/run.ts'
-
-// Compiled code is cached for later processes, which halves the processor time of a start.
-enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/millrace'))
 
 const interrupt = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {

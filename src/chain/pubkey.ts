@@ -10,9 +10,10 @@ export function pubkeyFromBase58(text: string): Pubkey {
   return bytes
 }
 
-/** A cache entry: an address and its text forms, each filled on first use. */
+/** A cache entry: the text forms of an address, each filled on first use. */
 interface Written {
-  key: Pubkey
+  /** The object that the address came as last; undefined once it was released. */
+  seen: Pubkey | undefined
   base58: string | undefined
   mapKey: string | undefined
 }
@@ -21,16 +22,39 @@ interface Written {
 // The cache is direct-mapped: each slot holds one address, which a later one replaces. 4,096 slots take less than 1 MB.
 const WRITTEN_SLOTS = 4096
 const lately = new Array<Written | undefined>(WRITTEN_SLOTS).fill(undefined)
+/** The address of each slot, copied. */
+const addresses = new Uint8Array(WRITTEN_SLOTS * 32)
+
+/**
+ * Objects that are noted before all are released: an object may be a view that keeps the memory of a whole block, and those
+ * of all slots kept 25 MB of blocks. Chosen: as many as slots, so that a note costs one step of the release.
+ */
+const SEEN_MAX = WRITTEN_SLOTS
+let seen = 0
 
 function writtenOf(key: Pubkey): Written {
   const hash = pubkeyHash(key)
   const slot = (hash ^ (hash >>> 12)) & (WRITTEN_SLOTS - 1)
-  const known = lately[slot]
-  if (known === undefined || !(known.key === key || samePubkey(known.key, key)))
-    return (lately[slot] = { key, base58: undefined, mapKey: undefined })
+  let known = lately[slot]
   // Rows of a stored page share one key object, so the next comparison is by identity.
-  known.key = key
+  if (known?.seen === key) return known
+  if (known === undefined || !isAddressAt(slot * 32, key)) {
+    for (let i = 0; i < 32; i++) addresses[slot * 32 + i] = key[i]!
+    known = lately[slot] = { seen: undefined, base58: undefined, mapKey: undefined }
+  }
+  known.seen = key
+  if (++seen === SEEN_MAX) releaseSeen()
   return known
+}
+
+function isAddressAt(from: number, key: Pubkey): boolean {
+  for (let i = 0; i < 32; i++) if (addresses[from + i] !== key[i]) return false
+  return true
+}
+
+function releaseSeen(): void {
+  for (const written of lately) if (written !== undefined) written.seen = undefined
+  seen = 0
 }
 
 /** Encodes an address as base58; cached. */

@@ -28,7 +28,11 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
       'millrace serve',
       'millrace serve --source rpc --rpc-url https://NODE --archive-rpc-url https://ARCHIVE'
     ],
-    run: async (invocation) => (await import('./serve.ts')).serve(invocation)
+    run: async (invocation) => {
+      const { isMemoryTight } = await import('../config/memory-budget.ts')
+      if (isMemoryTight(invocation.config)) (await import('../memory/small-heap.ts')).keepYoungHeapSmall()
+      return (await import('./serve.ts')).serve(invocation)
+    }
   }),
   tail: command({
     summary: 'Prints events of the stream as they arrive, one line each.',

@@ -1,16 +1,21 @@
 #!/usr/bin/env node
 // The sources need Node 26, which comes with the dependencies. Started by an older one, this hands over to it.
 import { spawn } from 'node:child_process'
-import { createRequire } from 'node:module'
+import module, { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
-const main = fileURLToPath(new URL('../main.ts', import.meta.url))
+// Compiled code is cached for later processes, which halves the processor time of a start. Enabled before any TypeScript
+// is imported: then such a process does not load Node's compiler for it, another 70 ms, and 20 MB for as long as it runs.
+module.enableCompileCache?.(fileURLToPath(new URL('../../node_modules/.cache/millrace', import.meta.url)))
+
 const [major] = process.versions.node.split('.').map(Number)
 
 if (major >= 26) {
-  await import(main)
+  await import('../main.ts')
 } else {
-  const child = spawn(bundledNode(), [main, ...process.argv.slice(2)], { stdio: 'inherit' })
+  const child = spawn(bundledNode(), [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
+    stdio: 'inherit'
+  })
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => process.exit(signal === null ? (code ?? 1) : 1))
 }

@@ -3,11 +3,12 @@ import { resolve } from 'node:path'
 import { unlessAborted } from '../../actors/supervision/aborted.ts'
 import type { FirstKeys } from '../access/bootstrap.ts'
 import { inertVariables, type Config } from '../config/config.ts'
-import { deploymentRefusal, configWarnings } from '../config/deployment.ts'
 import { isMemoryTight } from '../config/memory-budget.ts'
+import { deploymentRefusal, configWarnings } from '../config/deployment.ts'
 import { StartRefused } from '../../machines/start-refused.ts'
 import { ServiceError } from '../errors.ts'
-import { slowHeapGrowth } from '../memory/heap-growth.ts'
+import { returnFreeMemory } from '../memory/free-memory.ts'
+import { slowHeapGrowth } from '../memory/small-heap.ts'
 import { WSOL } from '../market/cash.ts'
 import { openAll, storeDirectory, type Opened } from '../products/opening.ts'
 import { startService } from '../service.ts'
@@ -25,7 +26,6 @@ export async function serve({ config, stdout, stderr, interrupted }: Invocation)
     for (const line of refusal) stderr(`millrace: ${line}`)
     return 2
   }
-  if (isMemoryTight(config)) slowHeapGrowth()
   const logger = createLogger(config)
   for (const variable of inertVariables(config)) logger.warn(`${variable} has no effect in this version`)
   for (const warning of configWarnings(config)) logger.warn(warning)
@@ -52,6 +52,7 @@ export async function serve({ config, stdout, stderr, interrupted }: Invocation)
     onLocalnet: (rpcUrl) => stdout(`this is a localnet, not mainnet; its node: ${rpcUrl}`),
     onListening: (bound) => {
       port = bound
+      if (isMemoryTight(config)) slowHeapGrowth()
       stdout(`listening on http://${urlHost(config.host)}:${port}`)
     }
   })
@@ -65,7 +66,9 @@ export async function serve({ config, stdout, stderr, interrupted }: Invocation)
     const lines = greeting(keys, config.source, `http://${urlHost(config.host)}:${port}`)
     for (const line of lines) stdout(line)
   }
+  const endReturning = isMemoryTight(config) ? returnFreeMemory() : null
   const output = await service.done
+  endReturning?.()
   if (output.kind !== 'failed') return 0
   if (output.error instanceof StartRefused) {
     stderr(`millrace: ${output.error.message}`)

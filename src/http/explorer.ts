@@ -36,18 +36,34 @@ const OWN: Files = {
   'stream-log.js': ['stream-log.js', SCRIPT]
 }
 
-/** Reads the explorer's files, by name below `/docs/`. The list is fixed, so that no request can read another file. */
-export async function explorerAssets(): Promise<ReadonlyMap<string, Asset>> {
-  const packaged = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
-  const own = join(import.meta.dirname, 'explorer')
-  return new Map([...(await read(packaged, PACKAGED)), ...(await read(own, OWN))])
+/**
+ * The explorer's files, each read when it is first asked for: together they take 2 MB. The list is fixed, so that no request
+ * can read another file.
+ */
+export class ExplorerFiles {
+  readonly #places: ReadonlyMap<string, { readonly path: string; readonly mediaType: string }>
+  readonly #assets = new Map<string, Asset>()
+
+  constructor() {
+    const packaged = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
+    const own = join(import.meta.dirname, 'explorer')
+    this.#places = new Map([...placesIn(packaged, PACKAGED), ...placesIn(own, OWN)])
+  }
+
+  /** Returns a file by its name below `/docs/`; null if there is none. */
+  async find(name: string): Promise<Asset | null> {
+    const known = this.#assets.get(name)
+    if (known !== undefined) return known
+    const place = this.#places.get(name)
+    if (place === undefined) return null
+    const asset = { mediaType: place.mediaType, rendering: new Rendering(await readFile(place.path)) }
+    this.#assets.set(name, asset)
+    return asset
+  }
 }
 
-function read(directory: string, files: Files): Promise<(readonly [name: string, asset: Asset])[]> {
-  return Promise.all(
-    Object.entries(files).map(async ([name, [file, mediaType]]) => {
-      const rendering = new Rendering(await readFile(join(directory, file)))
-      return [name, { mediaType, rendering }] as const
-    })
+function placesIn(directory: string, files: Files) {
+  return Object.entries(files).map(
+    ([name, [file, mediaType]]) => [name, { path: join(directory, file), mediaType }] as const
   )
 }

@@ -17,6 +17,8 @@ export interface LocalChain {
   isBlockhashValid(blockhash: Uint8Array, commitment: Commitment): boolean
   /** Returns the block of a slot at a commitment. */
   block(slot: number, commitment: Commitment): BlockAnswer
+  /** Returns the number of transactions in a kept block; 0 without one. */
+  transactionsIn(slot: number): number
   /** Returns the slots of kept blocks between two slots, both included, at a commitment; ascending, at most `limit`. */
   blockSlots(first: number, last: number, limit: number, commitment: Commitment): readonly number[]
   /**

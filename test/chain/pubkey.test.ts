@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import t from 'tap'
 import { encodeBase58 } from '../../src/chain/base58.ts'
@@ -29,6 +31,26 @@ t.test('addresses that take turns at one place of the texts kept keep to their o
     fc.property(rivals, (keys) => keys.every((each) => pubkeyToBase58(each) === encodeBase58(each))),
     { seed: 7 }
   )
+  t.end()
+})
+
+t.test('cached texts do not keep the blocks that their addresses were views of', (t) => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const heldBytes = (): number => {
+    collect()
+    return process.memoryUsage().arrayBuffers
+  }
+  const before = heldBytes()
+  for (let n = 0; n < 2_000; n++) {
+    const block = new Uint8Array(20_000)
+    new DataView(block.buffer).setUint32(0, n, true)
+    pubkeyMapKey(block.subarray(0, 32))
+  }
+  // As many objects of one address as are held at most.
+  for (let n = 0; n < 4_096; n++) pubkeyMapKey(new Uint8Array(32))
+  const heldMb = (heldBytes() - before) / 1e6
+  t.ok(heldMb < 2, `${heldMb.toFixed(1)} of 40 MB are held`)
   t.end()
 })
 

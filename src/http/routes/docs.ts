@@ -3,7 +3,7 @@ import { keyState } from '../../access/caller.ts'
 import { ServiceError } from '../../errors.ts'
 import type { AppDeps } from '../deps.ts'
 import { asyncApiOf } from '../asyncapi.ts'
-import { explorerAssets, type Asset } from '../explorer.ts'
+import { ExplorerFiles, type Asset } from '../explorer.ts'
 import { hostName, isLoopbackName } from '../host.ts'
 import { exampleValues } from '../example-values.ts'
 import { openApiOf } from '../openapi.ts'
@@ -36,7 +36,7 @@ type Deps = Pick<AppDeps, 'version' | 'sourceKind' | 'demoKey' | 'keys' | 'clock
 /** Serves the documents of the API and the stream, and the explorer, without a key. */
 export const docsRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   const config = { scope: 'open', answersWhileDraining: true } as const
-  const assets = await explorerAssets()
+  const files = new ExplorerFiles()
   let document: { readonly asset: Asset; readonly untilMs: number } | null = null
   let streamDocument: Asset | null = null
 
@@ -65,9 +65,9 @@ export const docsRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   )
   app.get('/', { config }, (_request, reply) => reply.redirect('/docs'))
 
-  function sendNamed(request: FastifyRequest, reply: FastifyReply, name: string) {
-    const asset = assets.get(name)
-    if (asset === undefined) throw new ServiceError('ROUTE_NOT_FOUND', 'no such route')
+  async function sendNamed(request: FastifyRequest, reply: FastifyReply, name: string) {
+    const asset = await files.find(name)
+    if (asset === null) throw new ServiceError('ROUTE_NOT_FOUND', 'no such route')
     void reply.header('content-security-policy', POLICY)
     return sendAsset(request, reply, asset)
   }

@@ -11,12 +11,11 @@ import { signerOf, type Signer } from '../../signing/ed25519.ts'
 import { accountsBefore } from './engine-account.ts'
 import { FaultPlan, type ForkKind } from './fault-plan.ts'
 import { KeptBlocks } from './kept-blocks.ts'
-import { resumeChain } from './resume-chain.ts'
+import { blockTaker, resumeChain } from './resume-chain.ts'
 import { emptyAccount, Runtime } from './runtime.ts'
 import { SlotCommits } from './slot-commits.ts'
 import { TransactionIntake } from './transaction-intake.ts'
 import { WaitingTransactions } from './waiting-transactions.ts'
-import { WriteQueue } from './write-queue.ts'
 
 /** Maximum number of overdue slots produced back to back; below the write queue's limit. */
 const MADE_UP_SLOTS = 8
@@ -25,12 +24,12 @@ const MADE_UP_SLOTS = 8
  * A chain in this process.
  *
  * B1. A block is on disk before it is reported as confirmed.
- * B2. The disk has whole slots, so a killed process continues at its last block with the accounts of that block.
- * Waiting
+ * B2. The disk has whole slots, so a killed process continues at its last block with the accounts of that block. Waiting
  * transactions are lost, as on a node.
  * B3. The same seed, times of slots and sent transactions give the same chain.
  *
- * A slot of 50 transfers costs some 5 ms. Memory: 2 KB a kept transaction, and all accounts. Disk: see BankStore.
+ * A slot of 50 transfers costs some 5 ms. Memory: all accounts; 2 KB a kept transaction where there is no disk. Disk: see
+ * BankStore.
  */
 export class LocalBank implements chain.LocalChain {
   readonly genesisHash: Uint8Array
@@ -47,19 +46,23 @@ export class LocalBank implements chain.LocalChain {
   readonly #listeners = new Set<(event: chain.ChainEvent) => void>()
   #end: Error | null = null
 
-  private constructor(options: LocalBankOptions, store: ChainStore | null, stored: StoredChain | null) {
+  private constructor(
+    options: LocalBankOptions,
+    blocks: KeptBlocks,
+    store: ChainStore | null,
+    stored: StoredChain | null
+  ) {
     this.#clock = options.clock
     this.#slotMs = options.slotMs ?? SLOT_MS
     this.#genesisMs = options.genesisMs ?? options.clock.now()
     this.genesisHash = sha256('genesis', options.seed)
     this.#faucet = signerOf(sha256('faucet', options.seed))
-    const { confirmedAfter = 1, finalizedAfter = 32 } = options
-    this.#blocks = new KeptBlocks({ confirmedAfter, finalizedAfter })
+    this.#blocks = blocks
     this.#commits = new SlotCommits({
       genesisHash: this.genesisHash,
       keptSlots: Math.max(options.keptSlots ?? KEPT_SLOTS, KEPT_SLOTS_MIN),
       blocks: this.#blocks,
-      writes: store === null ? null : new WriteQueue(store),
+      store,
       settled: (commitment, { block, accounts }) => {
         this.#production.confirmed(block.slot)
         this.#tell({ kind: 'block', commitment, block, accounts })
@@ -82,13 +85,15 @@ export class LocalBank implements chain.LocalChain {
     openStore: (directory: string) => Promise<ChainStore> = (directory) => BankStore.open(directory)
   ): Promise<LocalBank> {
     const store = options.directory === undefined ? null : await openStore(options.directory)
+    const { confirmedAfter = 1, finalizedAfter = 32 } = options
+    const blocks = new KeptBlocks({ confirmedAfter, finalizedAfter })
     try {
-      const stored = (await store?.load()) ?? null
+      const stored = store === null ? null : await store.load(blockTaker(blocks, store))
       if (stored !== null && Buffer.compare(stored.genesisHash, sha256('genesis', options.seed)) !== 0) {
         const detail = `the localnet's chain in ${options.directory} is of another seed`
         throw new ServiceError('STORAGE_UNAVAILABLE', detail)
       }
-      const bank = new LocalBank(options, store, stored)
+      const bank = new LocalBank(options, blocks, store, stored)
       if (stored === null) await bank.#makeGenesis(options)
       return bank
     } catch (error) {
@@ -200,6 +205,10 @@ export class LocalBank implements chain.LocalChain {
 
   block(slot: number, commitment: Commitment): chain.BlockAnswer {
     return this.#blocks.answer(slot, commitment)
+  }
+
+  transactionsIn(slot: number): number {
+    return this.#blocks.transactionsIn(slot)
   }
 
   blockSlots(first: number, last: number, limit: number, commitment: Commitment): readonly number[] {

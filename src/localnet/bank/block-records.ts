@@ -53,9 +53,26 @@ export function readPackedBlock(bytes: Uint8Array): PackedBlock {
   return { header, bytes, offsets }
 }
 
-export function unpackBlock(packed: PackedBlock): LocalBlock {
-  const transactions = Array.from(packed.offsets, (_, index) => unpackTransaction(packed, index))
-  return { ...packed.header, transactions }
+/** Returns a stored block that does not hold its bytes: they are read each time that they are needed. */
+export function blockOnDisk(
+  { header, offsets }: PackedBlock,
+  read: (slot: number) => Uint8Array
+): PackedBlock {
+  const { slot, blockhash, previousBlockhash } = header
+  return {
+    // Those of a loaded block are views of its bytes.
+    header: { ...header, blockhash: blockhash.slice(), previousBlockhash: previousBlockhash.slice() },
+    offsets,
+    get bytes() {
+      return read(slot)
+    }
+  }
+}
+
+export function unpackBlock({ header, offsets, bytes }: PackedBlock): LocalBlock {
+  const read = { header, offsets, bytes }
+  const transactions = Array.from(offsets, (_, index) => unpackTransaction(read, index))
+  return { ...header, transactions }
 }
 
 export function unpackTransaction(packed: PackedBlock, index: number): ExecutedTransaction {

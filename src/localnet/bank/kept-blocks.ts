@@ -1,6 +1,6 @@
 import { pubkeyMapKey } from '../../chain/pubkey.ts'
-import { readWire } from '../../chain/wire.ts'
 import type { Commitment } from '../../market/rows.ts'
+import { addressesOf, addressIndexOf, addressPrefix, INDEXES, transactionsAt } from './address-index.ts'
 import type { BlockAnswer, FoundTransaction, LatestBlockhash, LocalAccount, LocalBlock } from '../chain.ts'
 import { unpackBlock, unpackTransaction } from './block-records.ts'
 import type { BlockHeader, PackedBlock } from './block-records.ts'
@@ -10,7 +10,7 @@ const BLOCKHASH_BLOCKS = 150
 
 /** A block of the chain, with the data that is still needed. */
 export interface KeptBlock {
-  readonly packed: PackedBlock
+  packed: PackedBlock
   /** Set until the block is finalized: the whole block, and the accounts that it changed, for reporting. */
   whole: { readonly block: LocalBlock; readonly accounts: readonly LocalAccount[] } | null
   /** Whether the block is on disk. */
@@ -33,7 +33,7 @@ export interface SettledSlots {
  * The blocks of the newest slots in one chain, each the parent of the next.
  *
  * K1. A confirmed block stays, also after a fork and a restart.
- * K2. Old blocks are kept as bytes, about 2 KB a transaction, and unpacked on demand.
+ * K2. Finalized blocks are unpacked on demand, from the disk where there is one: in memory they would take 40 MB.
  */
 export class KeptBlocks {
   readonly #rule: SettlingRule
@@ -43,7 +43,9 @@ export class KeptBlocks {
   /** Slots by signature; keys have one character per byte. */
   readonly #slotOfSignature = new Map<string, number>()
   readonly #heightOfBlockhash = new Map<string, number>()
-  /** Indexes by block: sorted numbers with an address prefix in the upper half and a transaction index in the lower. */
+  /** The signatures of a block, one after another. */
+  readonly #signatures = new WeakMap<KeptBlock, Uint8Array>()
+  /** Indexes of addresses by block. */
   readonly #addresses = new WeakMap<KeptBlock, Float64Array>()
   #firstSlot = 0
   #settled: SettledSlots = { confirmed: -1, finalized: -1 }
@@ -70,14 +72,15 @@ export class KeptBlocks {
   }
 
   append(block: KeptBlock): void {
-    const { header, offsets } = block.packed
+    const { header } = block.packed
     this.#blocks.push(block)
     this.#bySlot.set(header.slot, block)
     this.#heightOfBlockhash.set(pubkeyMapKey(header.blockhash), header.blockHeight)
-    for (const index of offsets.keys()) {
-      this.#slotOfSignature.set(signatureKey(signatureAt(block.packed, index)), header.slot)
-    }
-    this.#addresses.set(block, addressIndex(block))
+    this.#signatures.set(block, signaturesIn(block.packed))
+    for (const signature of this.#signaturesOf(block))
+      this.#slotOfSignature.set(signatureKey(signature), header.slot)
+    const { transactions } = block.whole?.block ?? unpackBlock(block.packed)
+    this.#addresses.set(block, addressIndexOf(transactions))
   }
 
   /** Removes the newest block, which must not have been reported as confirmed. */
@@ -143,6 +146,10 @@ export class KeptBlocks {
     return this.#bySlot.get(slot)?.packed.header ?? null
   }
 
+  transactionsIn(slot: number): number {
+    return this.#bySlot.get(slot)?.packed.offsets.length ?? 0
+  }
+
   latestBlockhash(commitment: Commitment): LatestBlockhash {
     const { blockhash, blockHeight, slot } = this.headerAt(commitment)
     return { blockhash, lastValidBlockHeight: blockHeight + BLOCKHASH_BLOCKS, slot }
@@ -175,9 +182,7 @@ export class KeptBlocks {
     const slot = this.#slotOfSignature.get(signatureKey(signature))
     if (slot === undefined) return null
     const kept = this.#bySlot.get(slot)!
-    const index = kept.packed.offsets.findIndex(
-      (_, index) => Buffer.compare(signatureAt(kept.packed, index), signature) === 0
-    )
+    const index = this.#signaturesOf(kept).findIndex((each) => Buffer.compare(each, signature) === 0)
     return this.#found(kept, index)
   }
 
@@ -246,59 +251,29 @@ export class KeptBlocks {
   }
 
   #forget(block: KeptBlock): void {
-    const { header, offsets } = block.packed
+    const { header } = block.packed
     this.#bySlot.delete(header.slot)
     this.#heightOfBlockhash.delete(pubkeyMapKey(header.blockhash))
-    for (const index of offsets.keys()) {
-      this.#slotOfSignature.delete(signatureKey(signatureAt(block.packed, index)))
-    }
+    for (const signature of this.#signaturesOf(block)) this.#slotOfSignature.delete(signatureKey(signature))
+  }
+
+  #signaturesOf(block: KeptBlock): Uint8Array[] {
+    const signatures = this.#signatures.get(block)!
+    return Array.from({ length: signatures.length / SIGNATURE_BYTES }, (_, index) =>
+      signatures.subarray(index * SIGNATURE_BYTES, (index + 1) * SIGNATURE_BYTES)
+    )
   }
 }
+
+const SIGNATURE_BYTES = 64
 
 export const signatureKey = (signature: Uint8Array): string =>
   Buffer.from(signature.buffer, signature.byteOffset, signature.byteLength).toString('latin1')
 
-/** Returns a transaction's signature, with which its record begins. */
-function signatureAt({ bytes, offsets }: PackedBlock, index: number): Uint8Array {
-  return bytes.subarray(offsets[index], offsets[index]! + 64)
-}
-
-type Indexed = FoundTransaction['transaction']
-
-function addressesOf({ wire, meta }: Indexed): Uint8Array[] {
-  const read = readWire(wire)
-  if (read.kind === 'unreadable') return []
-  const { keys, keyCount } = read.wire
-  const fixed = Array.from({ length: keyCount }, (_, index) => keys.subarray(index * 32, index * 32 + 32))
-  return [...fixed, ...meta.loadedWritable, ...meta.loadedReadonly]
-}
-
-const INDEXES = 2 ** 21
-
-/** Returns four bytes of an address. They rarely collide within a block; a collision costs time only. */
-function addressPrefix(address: Uint8Array): number {
-  return (((address[4]! << 24) | (address[5]! << 16) | (address[6]! << 8) | address[7]!) >>> 0) * INDEXES
-}
-
-function addressIndex({ packed, whole }: KeptBlock): Float64Array {
-  const entries = new Set<number>()
-  for (const index of packed.offsets.keys()) {
-    const transaction = whole?.block.transactions[index] ?? unpackTransaction(packed, index)
-    for (const address of addressesOf(transaction)) entries.add(addressPrefix(address) + index)
-  }
-  return Float64Array.from(entries).sort()
-}
-
-/** Returns the indexes of transactions with a prefix, the last first. */
-function transactionsAt(index: Float64Array, prefix: number): number[] {
-  let low = 0
-  let end = index.length
-  while (low < end) {
-    const middle = (low + end) >>> 1
-    if (index[middle]! < prefix) low = middle + 1
-    else end = middle
-  }
-  const found: number[] = []
-  for (; low < index.length && index[low]! < prefix + INDEXES; low++) found.push(index[low]! - prefix)
-  return found.reverse()
+/** Returns the signatures of a block, with which the records of its transactions begin. */
+function signaturesIn({ bytes, offsets }: PackedBlock): Uint8Array {
+  const signatures = new Uint8Array(offsets.length * SIGNATURE_BYTES)
+  for (const [index, offset] of offsets.entries())
+    signatures.set(bytes.subarray(offset, offset + SIGNATURE_BYTES), index * SIGNATURE_BYTES)
+  return signatures
 }

@@ -1,8 +1,18 @@
-import type { StoredChain } from './bank-store.ts'
+import type { ChainStore, StoredChain, TakeBlock } from './bank-store.ts'
 import { unpackBlock } from './block-records.ts'
 import type { KeptBlocks } from './kept-blocks.ts'
 import type { Runtime } from './runtime.ts'
-import type { SlotCommits } from './slot-commits.ts'
+import { leaveOnDisk, type SlotCommits } from './slot-commits.ts'
+
+/** Returns a function that adds stored blocks, oldest first. Finalized ones are read again when they are needed. */
+export function blockTaker(blocks: KeptBlocks, store: ChainStore): TakeBlock {
+  return (packed, accounts) => {
+    const whole = accounts === null ? null : { block: unpackBlock(packed), accounts }
+    const kept = { packed, whole, isDurable: true }
+    blocks.append(kept)
+    if (whole === null) leaveOnDisk(kept, store)
+  }
+}
 
 /** Continues a chain at its last durable block (B2). */
 export function resumeChain(
@@ -18,10 +28,6 @@ export function resumeChain(
     for (const account of stored.accounts) {
       if (account.executable === isProgram) runtime.restore(account.address, account)
     }
-  }
-  for (const { packed, accounts } of stored.blocks) {
-    const whole = accounts === null ? null : { block: unpackBlock(packed), accounts }
-    blocks.append({ packed, whole, isDurable: true })
   }
   blocks.resume(stored.firstSlot, stored.settled)
   // These were reported before the process ended, or have no listener; listeners read older blocks by slot.

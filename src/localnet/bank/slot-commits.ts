@@ -1,7 +1,9 @@
 import type { Commitment } from '../../market/rows.ts'
+import type { ChainStore } from './bank-store.ts'
 import type { MadeSlot } from './block-production.ts'
+import { blockOnDisk } from './block-records.ts'
 import type { KeptBlock, KeptBlocks } from './kept-blocks.ts'
-import type { WriteQueue } from './write-queue.ts'
+import { WriteQueue } from './write-queue.ts'
 
 interface SlotCommitsDeps {
   readonly genesisHash: Uint8Array
@@ -9,7 +11,7 @@ interface SlotCommitsDeps {
   readonly keptSlots: number
   readonly blocks: KeptBlocks
   /** Null for a chain without a directory. */
-  readonly writes: WriteQueue | null
+  readonly store: ChainStore | null
   /** Called with each block that is newly confirmed or finalized. */
   readonly settled: (commitment: Commitment, whole: NonNullable<KeptBlock['whole']>) => void
 }
@@ -17,22 +19,24 @@ interface SlotCommitsDeps {
 /** Writes produced slots to disk, with the market's notes, and reports the blocks that this settles (B1). */
 export class SlotCommits {
   readonly #deps: SlotCommitsDeps
+  readonly #writes: WriteQueue | null
   readonly #notes = new Map<string, Uint8Array>()
   /** Slots finalized since the last write. */
   #finalized: number[] = []
 
   constructor(deps: SlotCommitsDeps) {
     this.#deps = deps
+    this.#writes = deps.store === null ? null : new WriteQueue(deps.store)
   }
 
   /** The reason why no more slots can wait for the disk; null while some can. */
   get refusal(): Error | null {
-    return this.#deps.writes?.isFull === true ? new Error('the disk is too slow') : null
+    return this.#writes?.isFull === true ? new Error('the disk is too slow') : null
   }
 
   /** The error of a write; null while there is none. */
   get failure(): Error | null {
-    return this.#deps.writes?.failure ?? null
+    return this.#writes?.failure ?? null
   }
 
   /** Returns the market's note under a name; null where there is none. */
@@ -46,16 +50,17 @@ export class SlotCommits {
 
   /** Resolves when all slots are on disk. */
   written(): Promise<void> {
-    return this.#deps.writes?.flush() ?? Promise.resolve()
+    return this.#writes?.flush() ?? Promise.resolve()
   }
 
   async close(): Promise<void> {
-    await this.#deps.writes?.close()
+    await this.#writes?.close()
   }
 
   /** Resolves when the slots are durable and the blocks that they settle were reported. */
   commit(slot: MadeSlot): Promise<void> {
-    const { blocks, keptSlots, writes, genesisHash } = this.#deps
+    const { blocks, keptSlots, genesisHash } = this.#deps
+    const writes = this.#writes
     for (const [name, note] of slot.notes) {
       if (note === null) this.#notes.delete(name)
       else this.#notes.set(name, note)
@@ -79,10 +84,13 @@ export class SlotCommits {
     return writes.write(write, () => this.#settle(slot.made))
   }
 
-  /** Records that a block is finalized: it is not held whole any longer. */
+  /** Records that a block is finalized: it is not held whole any longer, and read from the disk where there is one. */
   finalize(kept: KeptBlock): void {
+    const { store } = this.#deps
     kept.whole = null
     this.#finalized.push(kept.packed.header.slot)
+    // The genesis block is written later.
+    if (kept.isDurable && store !== null) leaveOnDisk(kept, store)
   }
 
   #settle(made: MadeSlot['made']): void {
@@ -92,4 +100,9 @@ export class SlotCommits {
       if (commitment === 'finalized') this.finalize(kept)
     }
   }
+}
+
+/** Has the bytes of a block on disk read when they are needed. */
+export function leaveOnDisk(kept: KeptBlock, store: ChainStore): void {
+  kept.packed = blockOnDisk(kept.packed, (slot) => store.block(slot))
 }

@@ -24,12 +24,16 @@ export class BlockStatistics {
   /** Counts from the first kept block on. */
   constructor(chain: LocalChain) {
     this.#chain = chain
-    const confirmed = chain.slot('confirmed')
-    for (const slot of chain.blockSlots(chain.firstSlot, confirmed, Infinity, 'confirmed')) {
+    const [confirmed, finalized] = [chain.slot('confirmed'), chain.slot('finalized')]
+    const slots = chain.blockSlots(chain.firstSlot, confirmed, Infinity, 'confirmed')
+    for (const slot of slots) {
+      const count = chain.transactionsIn(slot)
+      this.#counted.confirmed += count
+      if (slot <= finalized) this.#counted.finalized += count
+    }
+    for (const slot of slots.slice(-FEE_BLOCKS_MAX)) {
       const answer = chain.block(slot, 'confirmed')
-      if (answer.kind !== 'block') continue
-      this.#take(answer.block, 'confirmed')
-      if (slot <= chain.slot('finalized')) this.#take(answer.block, 'finalized')
+      if (answer.kind === 'block') this.#fees.push(feesOf(answer.block))
     }
   }
 

@@ -21,6 +21,11 @@ class HeldStore implements ChainStore {
     return this.#answers.at(-1)!.promise
   }
 
+  block(slot: number): Uint8Array {
+    const blocks = this.written.flatMap((write) => write.blocks)
+    return blocks.find(({ packed }) => packed.header.slot === slot)!.packed.bytes
+  }
+
   /** Completes the oldest write. */
   answer(error?: Error): Promise<void> {
     const next = this.#answers.shift()!

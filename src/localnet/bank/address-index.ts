@@ -1,0 +1,41 @@
+import { readWire } from '../../chain/wire.ts'
+import type { ExecutedTransaction } from '../chain.ts'
+
+/** Returns the addresses of a transaction's accounts. */
+export function addressesOf({ wire, meta }: ExecutedTransaction): Uint8Array[] {
+  const read = readWire(wire)
+  if (read.kind === 'unreadable') return []
+  const { keys, keyCount } = read.wire
+  const fixed = Array.from({ length: keyCount }, (_, index) => keys.subarray(index * 32, index * 32 + 32))
+  return [...fixed, ...meta.loadedWritable, ...meta.loadedReadonly]
+}
+
+/** Numbers of transactions in a block are less. */
+export const INDEXES = 2 ** 21
+
+/** Returns four bytes of an address. They rarely collide within a block; a collision costs time only. */
+export function addressPrefix(address: Uint8Array): number {
+  return (((address[4]! << 24) | (address[5]! << 16) | (address[6]! << 8) | address[7]!) >>> 0) * INDEXES
+}
+
+/** Returns sorted numbers with an address prefix in the upper half and a transaction's index in the lower. */
+export function addressIndexOf(transactions: readonly ExecutedTransaction[]): Float64Array {
+  const entries = new Set<number>()
+  for (const [index, transaction] of transactions.entries())
+    for (const address of addressesOf(transaction)) entries.add(addressPrefix(address) + index)
+  return Float64Array.from(entries).sort()
+}
+
+/** Returns the indexes of transactions with a prefix, the last first. */
+export function transactionsAt(index: Float64Array, prefix: number): number[] {
+  let low = 0
+  let end = index.length
+  while (low < end) {
+    const middle = (low + end) >>> 1
+    if (index[middle]! < prefix) low = middle + 1
+    else end = middle
+  }
+  const found: number[] = []
+  for (; low < index.length && index[low]! < prefix + INDEXES; low++) found.push(index[low]! - prefix)
+  return found.reverse()
+}

@@ -1,0 +1,35 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { promisify } from 'node:util'
+import t from 'tap'
+
+const module = new URL('../../src/memory/free-memory.ts', import.meta.url).href
+
+/** Fills 120 MB with buffers, keeps each twentieth, and writes the resident megabytes before and after the return. */
+const HOLES = `
+  import { freeMemoryReturn } from '${module}'
+  const giveBack = freeMemoryReturn()
+  let buffers = Array.from({ length: 4_000 }, () => Buffer.allocUnsafeSlow(30_000).fill(1))
+  buffers = buffers.filter((_, at) => at % 20 === 0)
+  gc()
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  const before = process.memoryUsage().rss / 2 ** 20
+  giveBack?.()
+  console.log(JSON.stringify({ found: giveBack !== null, before, after: process.memoryUsage().rss / 2 ** 20, kept: buffers.length }))`
+
+const isGlibc = process.platform === 'linux' && !existsSync('/lib/ld-musl-x86_64.so.1')
+
+t.test('memory between buffers that are in use goes back to the system, without a warning', async (t) => {
+  const args = ['--expose-gc', '--input-type=module', '-e', HOLES]
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, args)
+  const { found, before, after } = JSON.parse(stdout) as { found: boolean; before: number; after: number }
+  t.equal(stderr, '')
+  t.equal(found, isGlibc)
+  if (found) t.ok(after < before - 60, `${before.toFixed(0)} MB, then ${after.toFixed(0)}`)
+})
+
+t.test('a Node without FFI returns nothing, and works', async (t) => {
+  const args = ['--no-experimental-ffi', '--input-type=module', '-e']
+  const script = `import { freeMemoryReturn } from '${module}'; console.log(freeMemoryReturn())`
+  t.match(await promisify(execFile)(process.execPath, [...args, script]), { stdout: 'null\n', stderr: '' })
+})
