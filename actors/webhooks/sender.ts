@@ -8,6 +8,7 @@ import type { PostOutcome, WebhookPost, WebhookSender } from '../../src/webhooks
 import { readWebhookUrl, type WebhookTarget } from '../../src/webhooks/webhook-url.ts'
 import { guardedConnector } from './guarded-connector.ts'
 import { PostAttempt } from './post-attempt.ts'
+import { SocketClient } from './socket-client.ts'
 
 export interface SenderTuning {
   /** Milliseconds from the start of an attempt, its resolution of the host included, to the last byte of the answer. */
@@ -179,6 +180,7 @@ export class PooledSender implements WebhookSender {
     for (const [oldest] of this.#pools) if (this.#pools.size >= poolsMax) this.#retire(oldest)
     const pool = new Pool(origin, {
       connect: this.#connect,
+      factory: (url, options) => new SocketClient(url, { ...options, connect: this.#connect }),
       // A receiver of any tenant gets a connection when it needs one: the places are the limit.
       connections: null,
       pipelining: 1,

@@ -81,7 +81,7 @@ async function drained(): Promise<void> {
 
 async function deliver(shape: Shape, count: number): Promise<Cost> {
   engine.onPost = ({ body }) => {
-    if (bodies.length < BODIES) bodies.push(body as Buffer)
+    if (bodies.length < BODIES) bodies.push(Buffer.from(body))
     else engine.onPost = null
   }
   const blocks = Array.from({ length: count }, () => blockOf({ slot: slot++, shape }))

@@ -147,6 +147,7 @@ export function webhookShard(tenant: string): string {
 export interface WebhookPost {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
+  /** Given to the sender, which frees it when it has been sent. */
   readonly body: Uint8Array
 }
 
