@@ -54,8 +54,8 @@ export class PostAttempt implements Dispatcher.DispatchHandler {
     return this.#isDone
   }
 
-  /** Starts the deadline, and sends the request. Resolves when the attempt has ended. */
-  async start(dispatcher: Dispatcher, request: AttemptRequest): Promise<void> {
+  /** Starts the deadline, and sends the request. */
+  start(dispatcher: Dispatcher, request: AttemptRequest): void {
     if (this.#isDone) return
     this.#body = request.body
     const { clock, deadlineMs } = this.#options
@@ -66,7 +66,6 @@ export class PostAttempt implements Dispatcher.DispatchHandler {
     } catch (error) {
       this.end(postErrorOf(error))
     }
-    await this.outcome
   }
 
   /** Ends the attempt early; its connection is destroyed. No effect on one that has ended. */

@@ -189,30 +189,22 @@ export class Backlog {
   /** Takes the next batch; null where nothing is ready. There is one at a time, until `settleBatch`. */
   take(): BatchEvents | null {
     const after = this.#position
-    const events: EventMembers[] = []
-    let bytes = 0
-    let taken = 0
-    const isFull = (event: EventMembers): boolean =>
-      events.length === BATCH_EVENTS_MAX ||
-      (events.length > 0 && bytes + event.members.length > BATCH_BYTES_MAX) ||
-      (events.length > 0 && this.#isBeyondHole(event.cursor))
-    for (const event of this.#loaded) {
-      if (isFull(event)) break
-      events.push(event)
+    let [bytes, count] = [0, 0]
+    const fits = (event: EventMembers | undefined): boolean => {
+      if (event === undefined || count === BATCH_EVENTS_MAX) return false
       bytes += event.members.length
-      taken++
+      return count === 0 || (bytes <= BATCH_BYTES_MAX && !this.#isBeyondHole(event.cursor))
     }
-    const isWhole = taken === this.#loaded.length
-    const past = this.#loaded.length - this.#loadedLive
-    this.#loadedLive -= Math.max(0, taken - past)
-    this.#loaded = isWhole ? [] : this.#loaded.slice(taken)
-    while (isWhole && !this.hasPast && this.#near.length > 0) {
-      const event = this.#near.first
-      if (isFull(event)) break
-      events.push(event)
-      bytes += event.members.length
-      this.#readTo = event.cursor
-      this.#near.shift()
+    while (fits(this.#loaded[count])) count++
+    let events = this.#loaded.slice(0, count)
+    this.#loadedLive -= Math.max(0, count - (this.#loaded.length - this.#loadedLive))
+    this.#loaded = this.#loaded.slice(count)
+    if (this.#loaded.length === 0 && !this.hasPast) {
+      const loaded = count
+      while (fits(this.#near.at(count - loaded))) count++
+      const near = this.#near.take(count - loaded)
+      this.#readTo = near.at(-1)?.cursor ?? this.#readTo
+      events = loaded === 0 ? near : [...events, ...near]
     }
     if (events.length === 0) return null
     this.#inFlight = events.at(-1)!.cursor
