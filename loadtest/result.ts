@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 
@@ -33,6 +33,14 @@ export async function writeResult(name: string, figures: Readonly<Record<string,
   )
   writeFileSync(join(RESULTS, `${name}.json`), `${text}\n`)
   process.stdout.write(`${text}\n`)
+}
+
+/** Reads some fields of a result that was saved before, for a program that measures one of them at a time. */
+export function readResult(name: string, fields: readonly string[]): Readonly<Record<string, unknown>> {
+  const file = join(RESULTS, `${name}.json`)
+  if (!existsSync(file)) return {}
+  const saved = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
+  return Object.fromEntries(Object.entries(saved).filter(([field]) => fields.includes(field)))
 }
 
 function rounded(value: number): number {

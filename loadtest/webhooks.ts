@@ -1,31 +1,34 @@
 /**
- * Measures the delivery of webhooks on an embedded store, in three parts: events and POSTs a second to receivers that answer
- * at once, against a bare undici loop that sends the same bodies with both signatures; 1,000 webhooks at the live rate with
- * and without receivers that hang, and commits beside them; the memory of an idle webhook. After it every event must have
- * come once and in order, or be counted as dropped by a receiver that hung. Takes some five minutes:
+ * Measures the delivery of webhooks on an embedded store, in three parts. `throughput`: events and POSTs a second to receivers
+ * that answer at once, against a bare undici loop that sends the same bodies with both signatures. `isolation`: 1,000 webhooks
+ * at the live rate with and without receivers that hang, and commits beside them; after it every event must have come once and
+ * in order, or be counted as dropped by a receiver that hung. `idle`: the memory of an idle webhook. Each takes two to three
+ * minutes, and replaces its own figures in the result:
  *
- *     node loadtest/webhooks.ts [rounds of each part] [blocks a phase] [idle webhooks]
+ *     node loadtest/webhooks.ts throughput [rounds]
+ *     node loadtest/webhooks.ts isolation [rounds] [blocks a round]
+ *     node loadtest/webhooks.ts idle [webhooks]
  */
 import { loadavg } from 'node:os'
 import { leaveServersACore } from './cores.ts'
-import { writeResult } from './result.ts'
+import { readResult, writeResult } from './result.ts'
 import { measureIdle } from './webhooks/idle-memory.ts'
 import { measureIsolation } from './webhooks/isolation.ts'
 import { measureThroughput } from './webhooks/throughput.ts'
 
-const rounds = Number(process.argv[2] ?? 4)
-const blocks = Number(process.argv[3] ?? 32)
-const idle = Number(process.argv[4] ?? 10_000)
+const [part = '', first, second] = process.argv.slice(2)
+const numberOr = (text: string | undefined, usual: number): number =>
+  text === undefined ? usual : Number(text)
+const PARTS: Readonly<Record<string, (hasCore: boolean) => Promise<{ readonly reached: boolean }>>> = {
+  throughput: (hasCore) => measureThroughput(numberOr(first, 5), hasCore),
+  isolation: (hasCore) => measureIsolation(numberOr(first, 3), numberOr(second, 32), hasCore),
+  idle: () => measureIdle(numberOr(first, 10_000))
+}
+const measure = PARTS[part]
+if (measure === undefined) throw new Error(`the part must be one of ${Object.keys(PARTS).join(', ')}`)
 
-const hasCore = leaveServersACore()
-const throughput = await measureThroughput(rounds + (rounds % 2) + 1, hasCore)
-const { isolation, during } = await measureIsolation(rounds, blocks, hasCore, () => measureIdle(idle))
-const reached = throughput.reached && isolation.reached && during.reached
-await writeResult('webhooks', {
-  reached,
-  load_of_the_machine: loadavg()[0],
-  throughput,
-  isolation,
-  idle: during
-})
-if (!reached) process.exitCode = 1
+const load = loadavg()[0]
+const figures = { load_of_the_machine_before: load, ...(await measure(leaveServersACore())) }
+const others = readResult('webhooks', Object.keys(PARTS))
+await writeResult('webhooks', { command: 'node loadtest/webhooks.ts PART', ...others, [part]: figures })
+if (!figures.reached) process.exitCode = 1

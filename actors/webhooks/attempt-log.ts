@@ -1,5 +1,6 @@
 import { ATTEMPTS_A_PAGE, deleteAttempts, storeAttempts } from '../../src/webhooks/attempts.ts'
-import type { DeliveryAttempt, Webhook } from '../../src/webhooks/webhook.ts'
+import { attemptLine, readAttempt } from '../../src/webhooks/attempt-line.ts'
+import type { DeliveryAttempt, RecentAttempt, Webhook } from '../../src/webhooks/webhook.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { isOutage } from '../storage/retry.ts'
 
@@ -16,7 +17,7 @@ export class AttemptLog {
   readonly #store: DocumentStore
   readonly #report: (fault: unknown) => void
   readonly #webhook: Pick<Webhook, 'tenant' | 'id'>
-  #recent: DeliveryAttempt[] = []
+  #recent: RecentAttempt[] = []
   #isStoring = false
   #pages = 0
 
@@ -31,17 +32,17 @@ export class AttemptLog {
   }
 
   /** Attempts that are in no page, oldest first. */
-  get recent(): DeliveryAttempt[] {
+  get recent(): RecentAttempt[] {
     return this.#recent
   }
 
   /** Begins with the attempts that an earlier process left beside the progress. */
-  restore(attempts: readonly DeliveryAttempt[]): void {
+  restore(attempts: readonly RecentAttempt[]): void {
     this.#recent = [...attempts]
   }
 
   add(attempt: DeliveryAttempt): void {
-    this.#recent = [...this.#recent, attempt].slice(-RECENT_MAX)
+    this.#recent = [...this.#recent, attemptLine(attempt)].slice(-RECENT_MAX)
     if (this.#recent.length < ATTEMPTS_A_PAGE || this.#isStoring) return
     this.#isStoring = true
     void this.#storePage().finally(() => (this.#isStoring = false))
@@ -51,7 +52,7 @@ export class AttemptLog {
     const { tenant, id } = this.#webhook
     const page = this.#recent
     try {
-      await storeAttempts(this.#store, tenant, id, page)
+      await storeAttempts(this.#store, tenant, id, page.map(readAttempt))
       this.#recent = this.#recent.filter((attempt) => !page.includes(attempt))
       this.#pages++
       if (this.#pages % PAGES_A_DELETION === 0) await deleteAttempts(this.#store, tenant, id)

@@ -1,32 +1,22 @@
 import {
   FAILED_DELIVERIES_MAX,
-  FLUSH_MS,
   type WebhookEvent,
   type WebhookState
 } from '../../machines/webhook.machine.ts'
-import { sleep, type Clock, type Random } from '../../src/ports.ts'
+import { sleep } from '../../src/ports.ts'
 import { channelOf, channelsOf, type Channel } from '../../src/stream/channel.ts'
-import type { Frames } from '../../src/stream/frames.ts'
-import type { Reader, StreamHub } from '../../src/stream/hub.ts'
-import { Backlog, BATCH_EVENTS_MAX, type ChannelEvent } from '../../src/webhooks/backlog.ts'
-import { newBatch, repeatedBatch, type SentBatch } from '../../src/webhooks/sent-batch.ts'
-import type {
-  BatchIntent,
-  PostOutcome,
-  Webhook,
-  WebhookSender,
-  WebhookSigner
-} from '../../src/webhooks/webhook.ts'
-import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
+import { Backlog, type PastRange } from '../../src/webhooks/backlog.ts'
+import { bodyOf, newBatch, type SentBatch } from '../../src/webhooks/sent-batch.ts'
+import type { BatchIntent, PostOutcome, Webhook } from '../../src/webhooks/webhook.ts'
 import type { Stored } from '../../storage/documents.ts'
 import type { AttemptLog } from './attempt-log.ts'
-import type { WebhookChanges } from '../../src/webhooks/changes.ts'
-import type { WebhookMetrics } from '../../src/telemetry/webhook-metrics.ts'
+import type { DeliveryDeps } from './delivery-deps.ts'
 import { DEACTIVATED, nextSnapshot } from './next-snapshot.ts'
-import type { PastReader } from './past-reader.ts'
-import { eventOf, isOwnFault, labelOf, statusOf } from './post-outcome.ts'
+import { attemptOf, eventOf, isOwnFault, labelOf, statusOf } from './post-outcome.ts'
 import { DeliveryProgress } from './delivery-progress.ts'
+import { EventGatherer } from './event-gatherer.ts'
 import { progressAt, unionOf, type ProgressStore } from './progress-store.ts'
+import { rebuiltBatch } from './rebuilt-batch.ts'
 
 /**
  * Milliseconds after which an acknowledged batch is recorded if no other batch follows. Chosen: longer than a batch is
@@ -35,21 +25,6 @@ import { progressAt, unionOf, type ProgressStore } from './progress-store.ts'
 const ACK_WRITE_MS = 1_000
 /** Milliseconds before a POST that this process could not make is made again. Arbitrary; it costs no attempt. */
 const OWN_FAULT_MS = 1_000
-
-/** Everything that the deliveries of a process share. */
-export interface DeliveryDeps {
-  readonly hub: StreamHub
-  readonly past: Pick<PastReader, 'read'>
-  /** The last cursor before the replayable range. */
-  readonly horizon: () => number
-  readonly sender: WebhookSender
-  readonly signer: WebhookSigner
-  readonly clock: Clock
-  readonly random: Random
-  readonly newBatchId: () => string
-  readonly metrics: Omit<WebhookMetrics, 'show'>
-  readonly changes: Pick<WebhookChanges, 'tell' | 'dropped'>
-}
 
 type ActiveState = 'idle' | 'gathering' | 'recording' | 'posting' | 'waiting'
 
@@ -63,20 +38,15 @@ type ActiveState = 'idle' | 'gathering' | 'recording' | 'posting' | 'waiting'
  * D3. Nothing is sent once the shard is lost, or a process with a greater token has taken the webhook up. A batch that was
  *     sent before that is in the progress which that process reads.
  */
-export class WebhookDelivery implements Reader {
+export class WebhookDelivery {
   readonly #deps: DeliveryDeps
   readonly #store: ProgressStore
   readonly #log: AttemptLog
   readonly #channels: readonly Channel[]
-  readonly #event = new AutoResetEvent()
   #stored: Stored<Webhook>
   #machine = DEACTIVATED
-  #backlog: Backlog | null = null
+  #gatherer: EventGatherer | null = null
   #progress: DeliveryProgress | null = null
-  /** Parts of the block that is being published. */
-  #block: Frames[] | null = null
-  /** Arrival of the oldest event that can be taken; null without one. */
-  #oldestAtMs: number | null = null
 
   constructor(stored: Stored<Webhook>, store: ProgressStore, log: AttemptLog, deps: DeliveryDeps) {
     this.#stored = stored
@@ -96,12 +66,12 @@ export class WebhookDelivery implements Reader {
 
   /** Undelivered events in the buffer. */
   get buffered(): number {
-    return this.#backlog?.live ?? 0
+    return this.#gatherer?.backlog.live ?? 0
   }
 
   /** Whether it has to read the past. */
   get isBehind(): boolean {
-    return this.#backlog?.hasPast ?? false
+    return this.#gatherer?.backlog.hasPast ?? false
   }
 
   /** Takes over changes that do not end a run, such as new secrets. */
@@ -112,7 +82,7 @@ export class WebhookDelivery implements Reader {
   /** Begins no further POST. Returns whether one is in flight, which `run` finishes. */
   drain(): boolean {
     this.#change({ type: 'drain' })
-    this.#event.set()
+    this.#gatherer?.wake()
     return this.state === 'draining'
   }
 
@@ -131,31 +101,9 @@ export class WebhookDelivery implements Reader {
       // So that the next run repeats nothing.
       if (!end.aborted) await this.#progress!.writeIfChanged(end)
     } finally {
-      for (const channel of this.#channels) this.#deps.hub.leave(channel, this)
-      this.#backlog = null
+      this.#gatherer?.leave()
+      this.#gatherer = null
     }
-  }
-
-  owe(frames: Frames): void {
-    if (this.#block === null) this.#block = [frames]
-    else this.#block.push(frames)
-  }
-
-  endBlock(): void {
-    const parts = this.#block
-    this.#block = null
-    if (parts === null || this.#backlog === null) return
-    this.#backlog.add(parts, this.#deps.hub.head)
-    this.#oldestAtMs ??= this.#deps.clock.now()
-    const isDue = this.#is('gathering') && this.#backlog.ready >= BATCH_EVENTS_MAX
-    if (isDue || this.#is('idle')) this.#event.set()
-  }
-
-  missed(): void {
-    this.#block = null
-    this.#backlog?.rewind(this.#deps.hub.head)
-    this.#oldestAtMs ??= this.#deps.clock.now()
-    this.#event.set()
   }
 
   /** Reads how far deliveries have come, and joins the hub. Returns a batch of an earlier process that is to be sent. */
@@ -167,11 +115,11 @@ export class WebhookDelivery implements Reader {
     const backlog = new Backlog(progress.position, progress.hole, hub.head)
     const { batch: intent } = progress
     if (intent !== null) backlog.restore(intent)
-    this.#backlog = backlog
+    this.#gatherer = new EventGatherer(backlog, this.#channels, this.#deps)
     this.#log.restore(progress.attempts)
     const parts = { webhook: () => this.#stored, store: this.#store, log: this.#log, backlog }
     this.#progress = new DeliveryProgress(progress, parts, this.#deps)
-    for (const channel of this.#channels) hub.join(channel, this)
+    this.#gatherer.join()
     this.#change({ type: 'webhook.enabled', failures: progress.consecutiveFailures })
     if (progress !== stored) await this.#progress.write(end)
     if (progress.consecutiveFailures >= FAILED_DELIVERIES_MAX) {
@@ -180,7 +128,7 @@ export class WebhookDelivery implements Reader {
       return null
     }
     if (intent === null) return null
-    const batch = await this.#rebuilt(intent, end)
+    const batch = await rebuiltBatch(intent, this.#channels, this.#deps, end)
     if (batch === null) {
       backlog.giveBack(hub.head)
       this.#progress.change({ batch: null })
@@ -191,60 +139,39 @@ export class WebhookDelivery implements Reader {
     return batch
   }
 
-  /** Builds a stored batch again from the log; null if that does not give the same bytes. */
-  async #rebuilt(intent: BatchIntent, end: AbortSignal): Promise<SentBatch | null> {
-    const { hub, past } = this.#deps
-    if (intent.last > hub.head) await hub.reaches(intent.last, end)
-    const events: ChannelEvent[] = []
-    for (let to = intent.after; to < intent.last && events.length <= intent.events;) {
-      end.throwIfAborted()
-      const read = await past.read(this.#channels, to, hub.head, end)
-      events.push(...read.events.filter(({ cursor }) => cursor <= intent.last))
-      to = read.to
-    }
-    return repeatedBatch(this.#stored.value.id, intent, events)
-  }
-
   /** Waits for events, and stores them as a batch. Returns null when `end` aborts or the webhook drains. */
   async #nextBatch(end: AbortSignal): Promise<SentBatch | null> {
     const { clock } = this.#deps
-    const backlog = this.#backlog!
+    const [gatherer, progress] = [this.#gatherer!, this.#progress!]
     while (!end.aborted && (this.#is('idle') || this.#is('gathering'))) {
-      const range = backlog.wanted()
+      const range = gatherer.backlog.wanted()
       if (range !== null) {
         await this.#readPast(range, end)
-        if (backlog.ready > 0) this.#oldestAtMs ??= clock.now()
         continue
       }
       const nowMs = clock.now()
-      const { writeAtMs } = this.#progress!
-      if (nowMs >= writeAtMs) {
-        await this.#progress!.writeIfChanged(end)
+      if (nowMs >= progress.writeAtMs) {
+        await progress.writeIfChanged(end)
         continue
       }
-      if (backlog.ready === 0) {
-        this.#oldestAtMs = null
-        await this.#event.wait(clock, writeAtMs - nowMs, end)
-        continue
-      }
-      this.#oldestAtMs ??= nowMs
-      if (this.#is('idle')) this.#change({ type: 'events.queued' })
-      const dueAtMs = this.#oldestAtMs + FLUSH_MS
-      if (backlog.ready >= BATCH_EVENTS_MAX || nowMs >= dueAtMs) return this.#record(end)
-      await this.#event.wait(clock, Math.min(dueAtMs, writeAtMs) - nowMs, end)
+      const dueAtMs = gatherer.dueAtMs(nowMs)
+      if (dueAtMs !== null && this.#is('idle')) this.#change({ type: 'events.queued' })
+      if (dueAtMs !== null && nowMs >= dueAtMs) return this.#record(end)
+      await gatherer.wait(Math.min(dueAtMs ?? Infinity, progress.writeAtMs) - nowMs, end)
     }
     return null
   }
 
-  async #readPast(range: NonNullable<ReturnType<Backlog['wanted']>>, end: AbortSignal): Promise<void> {
+  async #readPast(range: PastRange, end: AbortSignal): Promise<void> {
     const { horizon, past } = this.#deps
+    const { backlog } = this.#gatherer!
     if (range.after < horizon()) {
-      const missed = this.#backlog!.passHorizon(range, horizon())
+      const missed = backlog.passHorizon(range, horizon())
       if (missed !== null) this.#progress!.change({ missed: unionOf(this.#progress!.value.missed, missed) })
       return
     }
     const { events, to } = await past.read(this.#channels, range.after, range.until, end)
-    this.#backlog!.addRead(range, events, to)
+    backlog.addRead(range, events, to)
   }
 
   /** Takes the next batch, and stores it together with the end of the one before it (D1). */
@@ -259,28 +186,26 @@ export class WebhookDelivery implements Reader {
   /** Builds the next batch. `#record` itself would hold the events while it waits. */
   #take(): SentBatch {
     const { clock, newBatchId } = this.#deps
-    const backlog = this.#backlog!
-    const taken = backlog.take()!
-    this.#oldestAtMs = backlog.ready > 0 ? clock.now() : null
+    const taken = this.#gatherer!.take()
     const { dropped, missed } = this.#progress!.withDropped()
     const fields = { batchId: newBatchId(), batchTsMs: clock.now(), dropped, missed }
-    return newBatch(this.#stored.value.id, fields, taken)
+    return newBatch(fields, taken)
   }
 
   /** Makes the attempts of a batch, until it has ended or `end` aborts. */
-  async #deliver({ intent, body }: SentBatch, end: AbortSignal): Promise<void> {
+  async #deliver(batch: SentBatch, end: AbortSignal): Promise<void> {
     const { clock } = this.#deps
     for (;;) {
       if (this.#is('waiting')) {
         const { notBeforeMs } = this.#progress!.value.batch!
         while (this.#is('waiting') && clock.now() < notBeforeMs && !end.aborted)
-          await this.#event.wait(clock, notBeforeMs - clock.now(), end)
+          await this.#gatherer!.sleep(notBeforeMs - clock.now(), end)
         if (this.#is('waiting')) await this.#store.confirm(this.#stored, end)
         if (end.aborted || !this.#is('waiting')) return
         this.#change({ type: 'wait.elapsed' })
       }
       const startedAtMs = clock.now()
-      const outcome = await this.#post(intent, body, end)
+      const outcome = await this.#post(batch, end)
       if (end.aborted) return
       if (isOwnFault(outcome)) {
         await sleep(clock, OWN_FAULT_MS, end)
@@ -288,16 +213,19 @@ export class WebhookDelivery implements Reader {
         if (end.aborted || !this.#is('posting')) return
         continue
       }
-      if (await this.#settle(intent, outcome, startedAtMs, end)) return
+      if (await this.#settle(batch.intent, outcome, startedAtMs, end)) return
       if (!this.#is('waiting')) return
     }
   }
 
-  async #post({ batchId }: BatchIntent, body: Buffer, end: AbortSignal): Promise<PostOutcome> {
+  /** Makes an attempt. The body is made for it: it is in the processor's cache when it is signed, and no webhook waits with it. */
+  #post(batch: SentBatch, end: AbortSignal): Promise<PostOutcome> {
     const { sender, signer, clock } = this.#deps
-    const { tenant, url } = this.#stored.value
+    const { id, tenant, url } = this.#stored.value
+    const body = bodyOf(id, batch)
+    const signing = { id: batch.intent.batchId, body, nowMs: clock.now() }
     const attempt = this.#machine.context.attempts + 1
-    const headers = signer.headers(this.#stored.value, { id: batchId, body, nowMs: clock.now(), attempt })
+    const headers = signer.headers(this.#stored.value, { ...signing, attempt })
     return sender.post(tenant, { url, headers, body }, end)
   }
 
@@ -321,17 +249,7 @@ export class WebhookDelivery implements Reader {
     const retryAtMs = isOver ? null : nowMs + context.waitMs
     const progress = this.#progress!
     progress.change(statusOf(outcome, label, nowMs))
-    this.#log.add({
-      batchId: intent.batchId,
-      attempt,
-      statusCode: outcome.kind === 'answered' ? outcome.status : null,
-      error: outcome.kind === 'failed' ? outcome.error : null,
-      events: intent.events,
-      dropped: intent.dropped,
-      startedAtMs,
-      durationMs: outcome.durationMs,
-      nextRetryAtMs: retryAtMs
-    })
+    this.#log.add(attemptOf({ intent, attempt, startedAtMs, retryAtMs }, outcome))
     if (retryAtMs !== null) {
       await progress.write(end, { batch: { ...intent, attempts: attempt, notBeforeMs: retryAtMs } })
       return false
@@ -347,7 +265,7 @@ export class WebhookDelivery implements Reader {
   #endBatch(intent: BatchIntent, isAccepted: boolean): void {
     const progress = this.#progress!
     const { dropped, missed } = progress.value
-    this.#backlog!.settleBatch()
+    this.#gatherer!.backlog.settleBatch()
     if (isAccepted) {
       this.#deps.metrics.events.inc(intent.events)
       const isTold = missed?.from === intent.missed?.from && missed?.to === intent.missed?.to

@@ -3,8 +3,9 @@ import PQueue from 'p-queue'
 import { HEAP_ALLOCATOR } from '../../src/memory/arena.ts'
 import type { Channel } from '../../src/stream/channel.ts'
 import type { ChannelHistory } from '../../src/stream/channel-history.ts'
+import { eventFrames, eventsIn, type EventMembers } from '../../src/stream/frames.ts'
 import { MergedPast } from '../../src/stream/merged-past.ts'
-import { LOADED_MAX, type ChannelEvent } from '../../src/webhooks/backlog.ts'
+import { LOADED_MAX } from '../../src/webhooks/backlog.ts'
 import type { RetryPolicy } from '../storage/retry.ts'
 
 /** Reads of the store at once, by all webhooks together. Chosen: as many as the replays of the stream may make. */
@@ -14,7 +15,7 @@ const ROWS_READ = 256
 
 /** Events of some channels in cursor order, all of those up to `to`. */
 export interface PastEvents {
-  readonly events: readonly ChannelEvent[]
+  readonly events: readonly EventMembers[]
   readonly to: number
 }
 
@@ -46,13 +47,13 @@ export class PastReader {
     end: AbortSignal
   ): Promise<PastEvents> {
     const past = new MergedPast(this.#history, channels, after, { rowsHeld: ROWS_READ })
-    const events: ChannelEvent[] = []
+    const events: EventMembers[] = []
     while (events.length < LOADED_MAX && past.position < until) {
       end.throwIfAborted()
       const page = await this.#retry(() => past.next(until, HEAP_ALLOCATOR), end)
       events.push(
         ...page
-          .flatMap(({ channel: { name }, events: own }) => own.map((event) => ({ ...event, channel: name })))
+          .flatMap(({ channel: { name }, events: own }) => eventsIn(eventFrames(name, own, false)))
           .sort((a, b) => a.cursor - b.cursor)
       )
       await yieldToEventLoop()

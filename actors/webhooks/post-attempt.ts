@@ -14,15 +14,28 @@ export interface PostAttemptOptions {
   readonly answerBytesMax: number
 }
 
+export interface AttemptRequest extends Dispatcher.DispatchOptions {
+  readonly body: Uint8Array
+}
+
+/** The connection that an attempt is made on. */
+export interface AttemptClient {
+  /** Whether the system has taken over all bytes that were written. */
+  readonly isFlushed: boolean
+}
+
 /** One POST, from its wait for a place to the end of its answer. */
 export class PostAttempt implements Dispatcher.DispatchHandler {
   readonly outcome: Promise<PostOutcome>
+  /** Set by the connection that sends it. */
+  client: AttemptClient | null = null
   readonly #options: PostAttemptOptions
   readonly #resolve: (outcome: PostOutcome) => void
   readonly #abort = (): void => this.end('aborted')
   #startedMs: number | null = null
   #timer: unknown = null
   #controller: Dispatcher.DispatchController | null = null
+  #body: Uint8Array | null = null
   #status = 0
   #retryAfterMs: number | null = null
   #bytes = 0
@@ -41,9 +54,10 @@ export class PostAttempt implements Dispatcher.DispatchHandler {
     return this.#isDone
   }
 
-  /** Starts the deadline, and sends the request. Resolves when the attempt has ended. */
-  async start(dispatcher: Dispatcher, request: Dispatcher.DispatchOptions): Promise<void> {
+  /** Starts the deadline, and sends the request. */
+  start(dispatcher: Dispatcher, request: AttemptRequest): void {
     if (this.#isDone) return
+    this.#body = request.body
     const { clock, deadlineMs } = this.#options
     this.#startedMs = performance.now()
     this.#timer = clock.setTimeout(() => this.end('timeout'), deadlineMs)
@@ -52,7 +66,6 @@ export class PostAttempt implements Dispatcher.DispatchHandler {
     } catch (error) {
       this.end(postErrorOf(error))
     }
-    await this.outcome
   }
 
   /** Ends the attempt early; its connection is destroyed. No effect on one that has ended. */
@@ -85,6 +98,8 @@ export class PostAttempt implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     this.#done(null)
+    // A receiver may answer before it has read the body: then the socket still refers to it.
+    if (this.client?.isFlushed === true) free(this.#body!)
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
@@ -107,4 +122,12 @@ export class PostAttempt implements Dispatcher.DispatchHandler {
   #cut(): void {
     this.#controller?.abort(new Error('the attempt has ended'))
   }
+}
+
+/**
+ * Gives the memory of a body back, unless the body is a part of memory that others use too. Bodies that wait for the garbage
+ * collector bring on collections of the whole heap, at half of the cost of a delivery.
+ */
+function free({ buffer, byteLength }: Uint8Array): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)
 }

@@ -1,6 +1,11 @@
 import type { WebhookEvent } from '../../machines/webhook.machine.ts'
 import type { PostLabel } from '../../src/telemetry/webhook-metrics.ts'
-import type { PostOutcome, WebhookProgress } from '../../src/webhooks/webhook.ts'
+import type {
+  BatchIntent,
+  DeliveryAttempt,
+  PostOutcome,
+  WebhookProgress
+} from '../../src/webhooks/webhook.ts'
 
 /** Tells whether a POST was not made, for a reason that is not the receiver's. */
 export const isOwnFault = (outcome: PostOutcome): boolean =>
@@ -27,4 +32,30 @@ export function statusOf(outcome: PostOutcome, label: PostLabel, nowMs: number):
   if (label === '2xx') return { lastSuccessAtMs: nowMs, lastStatus, lastError: null }
   const lastError = outcome.kind === 'failed' ? outcome.error : `http_${outcome.status}`
   return { lastFailureAtMs: nowMs, lastStatus, lastError }
+}
+
+/** An attempt of a batch that has ended. */
+interface EndedAttempt {
+  readonly intent: BatchIntent
+  readonly attempt: number
+  readonly startedAtMs: number
+  readonly retryAtMs: number | null
+}
+
+/** Returns an attempt as the list of deliveries shows it. */
+export function attemptOf(
+  { intent, attempt, startedAtMs, retryAtMs }: EndedAttempt,
+  outcome: PostOutcome
+): DeliveryAttempt {
+  return {
+    batchId: intent.batchId,
+    attempt,
+    statusCode: outcome.kind === 'answered' ? outcome.status : null,
+    error: outcome.kind === 'failed' ? outcome.error : null,
+    events: intent.events,
+    dropped: intent.dropped,
+    startedAtMs,
+    durationMs: outcome.durationMs,
+    nextRetryAtMs: retryAtMs
+  }
 }

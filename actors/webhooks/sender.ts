@@ -1,4 +1,3 @@
-import PQueue from 'p-queue'
 import { Pool } from 'undici'
 import type { Clock } from '../../src/ports.ts'
 import { version } from '../../src/version.ts'
@@ -7,7 +6,9 @@ import type { UrlGuard } from '../../src/webhooks/url-guard.ts'
 import type { PostOutcome, WebhookPost, WebhookSender } from '../../src/webhooks/webhook.ts'
 import { readWebhookUrl, type WebhookTarget } from '../../src/webhooks/webhook-url.ts'
 import { guardedConnector } from './guarded-connector.ts'
+import { Places } from './places.ts'
 import { PostAttempt } from './post-attempt.ts'
+import { SocketClient } from './socket-client.ts'
 
 export interface SenderTuning {
   /** Milliseconds from the start of an attempt, its resolution of the host included, to the last byte of the answer. */
@@ -71,9 +72,9 @@ export class PooledSender implements WebhookSender {
   readonly #tuning: SenderTuning
   readonly #clock: Clock
   readonly #connect: ReturnType<typeof guardedConnector>
-  readonly #places: PQueue
-  readonly #slowPlaces: PQueue
-  readonly #tenants = new Map<string, PQueue>()
+  readonly #places: Places
+  readonly #slowPlaces: Places
+  readonly #tenants = new Map<string, Places>()
   /** By origin, the least recently used first. */
   readonly #pools = new Map<string, OpenPool>()
   readonly #slowUrls = new Set<string>()
@@ -86,19 +87,19 @@ export class PooledSender implements WebhookSender {
     this.#tuning = { ...SENDER_TUNING, ...tuning }
     const { concurrency, deadlineMs } = this.#tuning
     this.#connect = guardedConnector(guard, { timeoutMs: deadlineMs, ...(ca !== undefined && { ca }) })
-    this.#places = new PQueue({ concurrency })
-    this.#slowPlaces = new PQueue({ concurrency: Math.max(Math.floor(concurrency * SLOW_SHARE), 1) })
+    this.#places = new Places(concurrency)
+    this.#slowPlaces = new Places(Math.max(Math.floor(concurrency * SLOW_SHARE), 1))
   }
 
   /** Number of POSTs in flight. */
   get inFlight(): number {
-    return this.#places.pending
+    return this.#places.taken
   }
 
   /** Number of POSTs that wait for a place. */
   get waiting(): number {
-    const ofTenants = [...this.#tenants.values()].reduce((sum, queue) => sum + queue.size, 0)
-    return ofTenants + this.#slowPlaces.size + this.#places.size
+    const ofTenants = [...this.#tenants.values()].reduce((sum, { waiting }) => sum + waiting, 0)
+    return ofTenants + this.#slowPlaces.waiting + this.#places.waiting
   }
 
   /** Number of origins with connections. */
@@ -109,17 +110,24 @@ export class PooledSender implements WebhookSender {
   async post(tenant: string, request: WebhookPost, signal: AbortSignal): Promise<PostOutcome> {
     const reading = readWebhookUrl(request.url)
     if (reading.kind === 'refused') return failed('url_not_allowed')
-    const queue = this.#queueOf(tenant)
-    if (queue.size >= this.#tuning.tenantWaitingMax) return failed('too_many_posts')
+    const ofTenant = this.#placesOf(tenant)
+    if (ofTenant.waiting >= this.#tuning.tenantWaitingMax) return failed('too_many_posts')
     const { deadlineMs, answerBytesMax } = this.#tuning
     const attempt = new PostAttempt({ clock: this.#clock, signal, deadlineMs, answerBytesMax })
     this.#attempts.add(attempt)
     if (this.#isClosed) attempt.end('aborted')
-    queue
-      .add(() => this.#placed(attempt, reading.target, request))
-      // A connection that cannot even be begun, which the rules of URLs leave no case for.
-      .catch((error: unknown) => attempt.end(postErrorOf(error)))
-      .finally(() => this.#leave(tenant))
+    const isSlow = this.#slowUrls.has(request.url)
+    const needed = isSlow ? [ofTenant, this.#slowPlaces, this.#places] : [ofTenant, this.#places]
+    let entered = 0
+    const enterNext = (): void => {
+      if (entered < needed.length) return needed[entered++]!.enter(enterNext)
+      this.#start(attempt, reading.target, request)
+      void attempt.outcome.then(() => {
+        for (const places of needed) places.leave()
+        if (ofTenant.taken === 0) this.#tenants.delete(tenant)
+      })
+    }
+    enterNext()
     const outcome = await attempt.outcome
     this.#attempts.delete(attempt)
     this.#note(request.url, outcome)
@@ -136,29 +144,24 @@ export class PooledSender implements WebhookSender {
     await Promise.all(pools.map(({ pool }) => pool.destroy()))
   }
 
-  #queueOf(tenant: string): PQueue {
+  #placesOf(tenant: string): Places {
     const known = this.#tenants.get(tenant)
     if (known !== undefined) return known
-    const queue = new PQueue({ concurrency: this.#tuning.tenantConcurrency })
-    this.#tenants.set(tenant, queue)
-    return queue
+    const places = new Places(this.#tuning.tenantConcurrency)
+    this.#tenants.set(tenant, places)
+    return places
   }
 
-  #leave(tenant: string): void {
-    const queue = this.#tenants.get(tenant)
-    if (queue?.size === 0 && queue.pending === 0) this.#tenants.delete(tenant)
-  }
-
-  /** Starts an attempt when it has a place of the process. */
-  #placed(attempt: PostAttempt, { origin, path }: WebhookTarget, request: WebhookPost): Promise<void> {
-    const start = async (): Promise<void> => {
-      // One that was aborted while it waited needs no connection.
-      if (attempt.isDone) return
-      const headers = { ...HEADERS, ...request.headers }
-      await attempt.start(this.#poolOf(origin), { method: 'POST', path, headers, body: request.body })
+  /** Starts an attempt that has its places, unless it was aborted while it waited. */
+  #start(attempt: PostAttempt, { origin, path }: WebhookTarget, request: WebhookPost): void {
+    if (attempt.isDone) return
+    const headers = { ...HEADERS, ...request.headers }
+    try {
+      attempt.start(this.#poolOf(origin), { method: 'POST', path, headers, body: request.body })
+    } catch (error) {
+      // A connection that cannot even be begun, which the rules of URLs leave no case for.
+      attempt.end(postErrorOf(error))
     }
-    const inPlace = (): Promise<void> => this.#places.add(start)
-    return this.#slowUrls.has(request.url) ? this.#slowPlaces.add(inPlace) : inPlace()
   }
 
   /** Remembers whether a receiver hangs. */
@@ -179,6 +182,7 @@ export class PooledSender implements WebhookSender {
     for (const [oldest] of this.#pools) if (this.#pools.size >= poolsMax) this.#retire(oldest)
     const pool = new Pool(origin, {
       connect: this.#connect,
+      factory: (url, options) => new SocketClient(url, { ...options, connect: this.#connect }),
       // A receiver of any tenant gets a connection when it needs one: the places are the limit.
       connections: null,
       pipelining: 1,

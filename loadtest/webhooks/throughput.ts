@@ -44,13 +44,14 @@ export async function measureThroughput(rounds: number, hasCore: boolean, nodeAr
       totals.incomplete + totals.dropped + totals.faults.length + totals.unanswered === 0 &&
       totals.webhooks === WEBHOOKS
     const rate = (of: 'real' | 'alone') => {
-      const [wallMs, cpuMs] = (['wallMs', 'cpuMs'] as const).map((key) =>
+      const [wallMs, cpuMs, mainThreadMs] = (['wallMs', 'cpuMs', 'mainThreadMs'] as const).map((key) =>
         median(each.map((round) => round[of][key]))
-      ) as [number, number]
+      ) as [number, number, number]
       return {
         posts_a_second: (POSTS * 1_000) / wallMs,
         events_a_second: (POSTS * SHAPE.burst * 1_000) / wallMs,
-        cpu_us_a_post: (cpuMs * 1_000) / POSTS
+        cpu_us_a_post: (cpuMs * 1_000) / POSTS,
+        main_thread_us_a_post: (mainThreadMs * 1_000) / POSTS
       }
     }
     const [perCpu, perWall] = [

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib'
 import { HEAP_ALLOCATOR } from '../memory/arena.ts'
 import type { EncodedEvent, Allocator } from '../market/log.ts'
 
@@ -50,10 +51,12 @@ export function eventFrames(
   return { bytes, cursors, ends, channels: [channel] }
 }
 
-const eventHead = (channel: string): string => `{"type":"event","channel":${JSON.stringify(channel)},"data":`
+const EVENT_TYPE = '{"type":"event",'
+const eventHead = (channel: string): string => `${EVENT_TYPE}"channel":${JSON.stringify(channel)},"data":`
 
-const eventRest = (cursor: number, replay: boolean): string =>
-  `${cursor}},"cursor":${cursor}${replay ? ',"replay":true}' : '}'}`
+const outerCursor = (cursor: number, replay = false): string =>
+  `,"cursor":${cursor}${replay ? ',"replay":true}' : '}'}`
+const eventRest = (cursor: number, replay: boolean): string => `${cursor}}${outerCursor(cursor, replay)}`
 
 /** Merges events of several channels in cursor order. */
 export function mergedFrames(parts: readonly Frames[]): Frames {
@@ -84,23 +87,31 @@ export function mergedFrames(parts: readonly Frames[]): Frames {
 export const startOf = ({ ends }: Pick<Frames, 'ends'>, index: number): number =>
   index === 0 ? 0 : ends[index - 1]!
 
-/** Returns an event of live frames of one channel; its bytes are those of the frames. */
-export function eventIn(frames: Frames, index: number): EncodedEvent {
-  const cursor = frames.cursors[index]!
-  const start = startOf(frames, index)
-  const length = frames.bytes[start + 1]! & 0x7f
-  const header = length <= SHORT_MAX ? 2 : length === 126 ? 4 : 10
-  const from = start + header + headLength(frames.channels[0]!)
-  const end = frames.ends[index]! - eventRest(cursor, false).length
-  return { cursor, body: frames.bytes.subarray(from, end) }
+/** An event on a channel as members of a JSON object: `"channel":…,"data":{…}`. */
+export interface EventMembers {
+  readonly cursor: number
+  readonly members: Uint8Array
+  /** CRC-32 of the members. */
+  readonly crc32: number
 }
 
-/** The last channel of `eventIn`, which is asked for many events of one channel in a row. */
-let lastHead = { channel: '', length: eventHead('').length }
+/** Events by their frames: all readers of a channel share them. */
+const membersByFrames = new WeakMap<Frames, readonly EventMembers[]>()
 
-function headLength(channel: string): number {
-  if (lastHead.channel !== channel) lastHead = { channel, length: eventHead(channel).length }
-  return lastHead.length
+/** Returns the events of live frames of one channel, in cursor order; their bytes are those of the frames. */
+export function eventsIn(frames: Frames): readonly EventMembers[] {
+  const known = membersByFrames.get(frames)
+  if (known !== undefined) return known
+  const events = frames.cursors.map((cursor, index) => {
+    const start = startOf(frames, index)
+    const length = frames.bytes[start + 1]! & 0x7f
+    const header = length <= SHORT_MAX ? 2 : length === 126 ? 4 : 10
+    const end = frames.ends[index]! - outerCursor(cursor).length
+    const members = frames.bytes.subarray(start + header + EVENT_TYPE.length, end)
+    return { cursor, members, crc32: crc32(members) }
+  })
+  membersByFrames.set(frames, events)
+  return events
 }
 
 /** Encodes a message other than an event. */

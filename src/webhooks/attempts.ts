@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { defineDocument } from '../../storage/document-definition.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents, type Stored } from '../../storage/documents.ts'
+import { readAttempt } from './attempt-line.ts'
 import { deliveryAttempt, WEBHOOK, webhookShard, type DeliveryAttempt } from './webhook.ts'
 
 /** Days that attempts are listed, and their number for one webhook (spec choices, section 7). */
@@ -9,7 +10,7 @@ const ATTEMPT_DAYS = 7
 const ATTEMPT_MS = ATTEMPT_DAYS * 86_400_000
 export const ATTEMPTS_MAX = 1_000
 /**
- * Attempts of a page. Chosen: one write of a page serves 32 attempts, and as many beside the progress of a webhook are 6 KB.
+ * Attempts of a page. Chosen: one write of a page serves 32 attempts, and as many beside the progress of a webhook are 2.5 KB.
  */
 export const ATTEMPTS_A_PAGE = 32
 /** Pages of one webhook, with some to spare for the pages of test events, which have one attempt. */
@@ -60,7 +61,10 @@ export async function listAttempts(
   })
   // An attempt is in a page and beside the progress for a moment.
   const all = new Map<string, DeliveryAttempt>()
-  for (const attempt of [...(progress?.attempts ?? []), ...documents.flatMap(({ value }) => value.attempts)])
+  for (const attempt of [
+    ...(progress?.attempts ?? []).map(readAttempt),
+    ...documents.flatMap(({ value }) => value.attempts)
+  ])
     if (attempt.startedAtMs > nowMs - ATTEMPT_MS) all.set(placeOf(attempt), attempt)
   const ordered = [...all].sort(([a], [b]) => (a < b ? 1 : -1)).slice(0, ATTEMPTS_MAX)
   const rest = after === null ? ordered : ordered.filter(([place]) => place < after)

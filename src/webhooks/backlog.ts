@@ -1,7 +1,5 @@
-import type { EncodedEvent } from '../market/log.ts'
 import { endOfEvents, splitCursor } from '../market/cursor.ts'
-import { eventIn, type Frames } from '../stream/frames.ts'
-import { NearEvents } from './near-events.ts'
+import { eventsIn, type EventMembers, type Frames } from '../stream/frames.ts'
 import { Queue } from './queue.ts'
 import type { CursorRange } from './webhook.ts'
 
@@ -22,22 +20,14 @@ const NEAR_MAX = 256
 /** Events read from the log and not yet taken, beside those of one batch. Chosen: three batches a read. */
 export const LOADED_MAX = 192
 
-export interface BacklogLimits {
-  readonly live: number
-  readonly near: number
-}
-const BACKLOG_LIMITS: BacklogLimits = { live: BUFFER_MAX, near: NEAR_MAX }
-
-/** An event on a channel, as it is put into a batch. */
-export interface ChannelEvent extends EncodedEvent {
-  readonly channel: string
-}
+const BACKLOG_LIMITS = { live: BUFFER_MAX, near: NEAR_MAX }
+export type BacklogLimits = Readonly<typeof BACKLOG_LIMITS>
 
 /** Events that are sent together: those of the webhook's channels with `after` < cursor ≤ `last`. */
 export interface BatchEvents {
   readonly after: number
   readonly last: number
-  readonly events: readonly ChannelEvent[]
+  readonly events: readonly EventMembers[]
 }
 
 /** A range to read from the log. */
@@ -75,16 +65,21 @@ export class Backlog {
   #readTo: number
   #epoch = 0
   /** Events read from the log: those of the past, then live ones. */
-  #loaded: ChannelEvent[] = []
+  #loaded: EventMembers[] = []
   #loadedLive = 0
-  readonly #near = new NearEvents()
+  readonly #near = new Queue<EventMembers>()
   readonly #far = new Queue<number>()
   #dropped = 0
 
   readonly #limits: BacklogLimits
 
   /** Begins after a position; `head` is the head of the hub, which gives what comes after it. */
-  constructor(position: number, hole: CursorRange | null, head: number, limits = BACKLOG_LIMITS) {
+  constructor(
+    position: number,
+    hole: CursorRange | null,
+    head: number,
+    limits: BacklogLimits = BACKLOG_LIMITS
+  ) {
     this.#limits = limits
     this.#position = position
     this.#hole = hole
@@ -131,12 +126,7 @@ export class Backlog {
 
   /** Adds the events of a block, a part for each channel; `head` is the end of the block. */
   add(parts: readonly Frames[], head: number): void {
-    const [first] = parts
-    if (parts.length === 1) for (const index of first!.cursors.keys()) this.#push(first!, index)
-    else
-      for (const { frames, index } of inCursorOrder(parts))
-        // An event of several channels has a cursor on each of them.
-        this.#push(frames, index)
+    for (const event of inCursorOrder(parts)) this.#push(event)
     if (this.live > this.#limits.live) this.#drop(this.live - this.#limits.live, head)
   }
 
@@ -170,7 +160,7 @@ export class Backlog {
   }
 
   /** Adds the events that a range of the log has up to `to`, in cursor order. */
-  addRead({ epoch }: PastRange, events: readonly ChannelEvent[], to: number): void {
+  addRead({ epoch }: PastRange, events: readonly EventMembers[], to: number): void {
     if (epoch !== this.#epoch) return
     for (const event of events) {
       const { cursor } = event
@@ -199,31 +189,22 @@ export class Backlog {
   /** Takes the next batch; null where nothing is ready. There is one at a time, until `settleBatch`. */
   take(): BatchEvents | null {
     const after = this.#position
-    const events: ChannelEvent[] = []
-    let bytes = 0
-    let taken = 0
-    const isFull = (event: ChannelEvent): boolean =>
-      events.length === BATCH_EVENTS_MAX ||
-      (events.length > 0 && bytes + event.body.length > BATCH_BYTES_MAX) ||
-      (events.length > 0 && this.#isBeyondHole(event.cursor))
-    for (const event of this.#loaded) {
-      if (isFull(event)) break
-      events.push(event)
-      bytes += event.body.length
-      taken++
+    let [bytes, count] = [0, 0]
+    const fits = (event: EventMembers | undefined): boolean => {
+      if (event === undefined || count === BATCH_EVENTS_MAX) return false
+      bytes += event.members.length
+      return count === 0 || (bytes <= BATCH_BYTES_MAX && !this.#isBeyondHole(event.cursor))
     }
-    const isWhole = taken === this.#loaded.length
-    const past = this.#loaded.length - this.#loadedLive
-    this.#loadedLive -= Math.max(0, taken - past)
-    this.#loaded = isWhole ? [] : this.#loaded.slice(taken)
-    while (isWhole && !this.hasPast && this.#near.length > 0) {
-      const { frames, index } = this.#near.first
-      const event = { ...eventIn(frames, index), channel: frames.channels[0]! }
-      if (isFull(event)) break
-      events.push(event)
-      bytes += event.body.length
-      this.#readTo = event.cursor
-      this.#near.shift()
+    while (fits(this.#loaded[count])) count++
+    let events = this.#loaded.slice(0, count)
+    this.#loadedLive -= Math.max(0, count - (this.#loaded.length - this.#loadedLive))
+    this.#loaded = this.#loaded.slice(count)
+    if (this.#loaded.length === 0 && !this.hasPast) {
+      const loaded = count
+      while (fits(this.#near.at(count - loaded))) count++
+      const near = this.#near.take(count - loaded)
+      this.#readTo = near.at(-1)?.cursor ?? this.#readTo
+      events = loaded === 0 ? near : [...events, ...near]
     }
     if (events.length === 0) return null
     this.#inFlight = events.at(-1)!.cursor
@@ -252,11 +233,10 @@ export class Backlog {
     this.rewind(head)
   }
 
-  #push(frames: Frames, index: number): void {
-    const cursor = frames.cursors[index]!
-    if (cursor <= this.#target) return
-    if (this.#far.length === 0 && this.#near.length < this.#limits.near) this.#near.push(frames, index)
-    else this.#far.push(cursor)
+  #push(event: EventMembers): void {
+    if (event.cursor <= this.#target) return
+    if (this.#far.length === 0 && this.#near.length < this.#limits.near) this.#near.push(event)
+    else this.#far.push(event.cursor)
   }
 
   #drop(count: number, head: number): void {
@@ -268,7 +248,7 @@ export class Backlog {
     let to = this.#loaded.splice(past, loaded).at(-1)?.cursor ?? -1
     this.#loadedLive -= loaded
     for (let left = count - loaded; left > 0; left--)
-      to = this.#near.length > 0 ? this.#near.shift() : this.#far.shift()
+      to = this.#near.length > 0 ? this.#near.shift().cursor : this.#far.shift()
     this.#dropped += count
     if (isFirst) this.#position = to
     else this.#hole = { from, to }
@@ -308,9 +288,8 @@ export class Backlog {
 
 const isIn = ({ from, to }: CursorRange, cursor: number): boolean => cursor > from && cursor <= to
 
-/** Returns the places of events of several channels in cursor order. */
-function inCursorOrder(parts: readonly Frames[]): { frames: Frames; index: number }[] {
-  return parts
-    .flatMap((frames) => frames.cursors.map((_, index) => ({ frames, index })))
-    .sort((a, b) => a.frames.cursors[a.index]! - b.frames.cursors[b.index]!)
+/** Returns the events of a block in cursor order. An event of several channels has a cursor on each of them. */
+function inCursorOrder(parts: readonly Frames[]): readonly EventMembers[] {
+  const [first] = parts
+  return parts.length === 1 ? eventsIn(first!) : parts.flatMap(eventsIn).sort((a, b) => a.cursor - b.cursor)
 }

@@ -34,6 +34,18 @@ export class Queue<T> {
     return item
   }
 
+  /** Removes the oldest items, and returns them. */
+  take(count: number): T[] {
+    const items = this.#items.slice(this.#next, this.#next + count)
+    for (let left = count; left > 0; left--) this.shift()
+    return items
+  }
+
+  /** The item at a place counted from the oldest, which is 0. */
+  at(place: number): T | undefined {
+    return this.#items[this.#next + place]
+  }
+
   clear(): void {
     this.#items = []
     this.#next = 0

@@ -1,32 +1,35 @@
-import { crc32 } from 'node:zlib'
-import type { BatchEvents, ChannelEvent } from './backlog.ts'
+import type { EventMembers } from '../stream/frames.ts'
+import type { BatchEvents } from './backlog.ts'
 import { batchBody } from './body.ts'
 import type { BatchIntent } from './webhook.ts'
 
-/** A batch as it is stored, with its body. */
+/** A batch as it is stored, with its events. All webhooks of a channel share an event; a body is made for each attempt. */
 export interface SentBatch {
   readonly intent: BatchIntent
-  readonly body: Buffer
+  readonly events: readonly EventMembers[]
 }
 
 /** Returns a new batch of some events. */
 export function newBatch(
-  webhookId: number,
   fields: Pick<BatchIntent, 'batchId' | 'batchTsMs' | 'dropped' | 'missed'>,
   { after, last, events }: BatchEvents
 ): SentBatch {
-  const body = batchBody({ webhookId, last, ...fields }, events)
-  const intent = { ...fields, after, last, events: events.length, crc32: crc32(body) }
-  return { intent: { ...intent, attempts: 0, notBeforeMs: 0 }, body }
+  const intent = { ...fields, after, last, events: events.length, checksum: checksumOf(events) }
+  return { intent: { ...intent, attempts: 0, notBeforeMs: 0 }, events }
 }
 
-/** Returns a stored batch with its body from the events that the log has; null where they give other bytes. */
-export function repeatedBatch(
-  webhookId: number,
-  intent: BatchIntent,
-  events: readonly ChannelEvent[]
-): SentBatch | null {
-  if (events.length !== intent.events) return null
-  const body = batchBody({ webhookId, ...intent }, events)
-  return crc32(body) === intent.crc32 ? { intent, body } : null
+/** Returns a stored batch with the events that the log has; null where these are others. */
+export function repeatedBatch(intent: BatchIntent, events: readonly EventMembers[]): SentBatch | null {
+  const isSame = events.length === intent.events && checksumOf(events) === intent.checksum
+  return isSame ? { intent, events } : null
+}
+
+/** Returns the body of a batch: the same bytes each time. */
+export function bodyOf(webhookId: number, { intent, events }: SentBatch): Buffer {
+  return batchBody({ webhookId, ...intent }, events)
+}
+
+/** Returns a checksum of those of the events, which are computed once for all webhooks: the order counts. */
+function checksumOf(events: readonly EventMembers[]): number {
+  return events.reduce((sum, { crc32 }) => (Math.imul(sum, 31) + crc32) >>> 0, 0)
 }

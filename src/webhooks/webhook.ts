@@ -49,6 +49,13 @@ export const deliveryAttempt = z.object({
 })
 export type DeliveryAttempt = z.infer<typeof deliveryAttempt>
 
+/**
+ * An attempt beside the progress: a line of text (attempt-line.ts), as each of the newest attempts is written again with
+ * every batch. Earlier versions stored objects.
+ */
+const recentAttempt = z.union([z.string(), deliveryAttempt])
+export type RecentAttempt = z.infer<typeof recentAttempt>
+
 /** A batch that is being sent. Stored before its first attempt, so that a repeat has the same id and bytes. */
 const batchIntent = z.object({
   batchId: z.string(),
@@ -61,8 +68,8 @@ const batchIntent = z.object({
   dropped: z.number(),
   /** The range of unknown events that the batch tells; null for none. */
   missed: cursorRange.nullable(),
-  /** Checksum of the body: tells whether the log still gives the same bytes. -1 for a batch of an earlier version. */
-  crc32: z.number().default(-1),
+  /** Checksum of the events: tells whether the log still gives the same bytes. -1 for a batch of an earlier version. */
+  checksum: z.number().default(-1),
   /** Attempts that have ended: 0, 1 or 2. */
   attempts: z.number(),
   /** Unix milliseconds before which the next attempt is not made. */
@@ -92,7 +99,7 @@ const progress = z.object({
   lastError: z.string().nullable(),
   batch: batchIntent.nullable(),
   /** The newest attempts, oldest first; earlier ones are in pages (attempts.ts). */
-  attempts: z.array(deliveryAttempt)
+  attempts: z.array(recentAttempt)
 })
 export type WebhookProgress = z.infer<typeof progress>
 
@@ -140,6 +147,7 @@ export function webhookShard(tenant: string): string {
 export interface WebhookPost {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
+  /** Given to the sender, which frees it when it has been sent. */
   readonly body: Uint8Array
 }
 

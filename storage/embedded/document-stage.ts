@@ -83,7 +83,10 @@ export class DocumentStage {
     // A hot value goes with its document: where there is one of it, the document is there.
     const isKnown = before?.born === born
     if (isKnown ? before.token > token : this.#document(address)?.born !== born) return
-    this.#put(fencedKind, key, { born, token, value: change(isKnown ? before.value : '') })
+    const hot = { born, token, value: change(isKnown ? before.value : '') }
+    this.#staged.set(keyText(key), hot)
+    // Kept as it is: the next write asks for the token.
+    this.#batch.putOwned(fencedKind, key, hot)
   }
 
   /** Deletes some of the documents that have expired; true where there are more. What is damaged stays. */

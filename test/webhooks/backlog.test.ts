@@ -1,27 +1,35 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { cursorAt, endOfEvents } from '../../src/market/cursor.ts'
-import { eventFrames, type Frames } from '../../src/stream/frames.ts'
-import { Backlog, BATCH_EVENTS_MAX, BUFFER_MAX, type ChannelEvent } from '../../src/webhooks/backlog.ts'
+import { eventFrames, eventsIn, type EventMembers, type Frames } from '../../src/stream/frames.ts'
+import { Backlog, BATCH_EVENTS_MAX, BUFFER_MAX } from '../../src/webhooks/backlog.ts'
 import { randomRuns } from '../random-runs.ts'
 
 const CHANNELS = ['launches', 'curves']
 const LIMITS = { live: 20, near: 6 }
 const PAGE = 7
 
-const eventAt = (cursor: number): ChannelEvent => ({
-  cursor,
-  channel: CHANNELS[cursor % 2]!,
-  body: Buffer.from(`{"event":"e","cursor":`)
-})
+const channelOf = (cursor: number): string => CHANNELS[cursor % 2]!
 
 const framesOf = (cursors: readonly number[]): Frames[] =>
   CHANNELS.flatMap((channel) => {
-    const own = cursors.map(eventAt).filter((event) => event.channel === channel)
-    return own.length === 0 ? [] : [eventFrames(channel, own, false)]
+    const own = cursors.filter((cursor) => channelOf(cursor) === channel)
+    const body = Buffer.from(`{"event":"e","cursor":`)
+    return own.length === 0
+      ? []
+      : [
+          eventFrames(
+            channel,
+            own.map((cursor) => ({ cursor, body })),
+            false
+          )
+        ]
   })
 
-const cursorsOf = (events: readonly ChannelEvent[] = []): number[] => events.map(({ cursor }) => cursor)
+/** Events as the log gives them. */
+const eventAt = (cursor: number): EventMembers => eventsIn(framesOf([cursor])[0]!)[0]!
+
+const cursorsOf = (events: readonly EventMembers[] = []): number[] => events.map(({ cursor }) => cursor)
 
 /** The cursors of a slot's first events. */
 const block = (slot: number, count: number): number[] =>
@@ -34,12 +42,11 @@ t.test('live events come out in cursor order, with their channels and bytes', as
   t.equal(backlog.ready, 75)
   const first = backlog.take()!
   t.same(
-    first.events.map((event) => ({ ...event, body: String(event.body) })),
-    [
-      ...[...block(1, 5), ...block(3, 59)]
-        .map(eventAt)
-        .map((event) => ({ ...event, body: String(event.body) }))
-    ]
+    first.events.map(({ members }) => JSON.parse(`{${String(members)}}`) as unknown),
+    [...block(1, 5), ...block(3, 59)].map((cursor) => ({
+      channel: channelOf(cursor),
+      data: { event: 'e', cursor }
+    }))
   )
   t.match(first, { after: -1, last: cursorAt(3, 58) })
   t.equal(backlog.position, -1, 'the position waits for the answer')

@@ -4,8 +4,7 @@ import { batchBody } from '../../src/webhooks/body.ts'
 const FIELDS = { webhookId: 2 ** 48 - 1, batchId: 'b1', batchTsMs: 1_700, last: 12, dropped: 0, missed: null }
 const event = (cursor: number, name: string) => ({
   cursor,
-  channel: 'launches',
-  body: Buffer.from(`{"name":${JSON.stringify(name)},"cursor":`)
+  members: Buffer.from(`"channel":"launches","data":{"name":${JSON.stringify(name)},"cursor":${cursor}}`)
 })
 
 t.test('a body is the JSON of the batch, with the events as they are sent on the stream', async (t) => {

@@ -1,4 +1,5 @@
-import { WebhookDelivery, type DeliveryDeps } from '../../../actors/webhooks/delivery.ts'
+import { WebhookDelivery } from '../../../actors/webhooks/delivery.ts'
+import type { DeliveryDeps } from '../../../actors/webhooks/delivery-deps.ts'
 import { AttemptLog } from '../../../actors/webhooks/attempt-log.ts'
 import { PastReader } from '../../../actors/webhooks/past-reader.ts'
 import type { ShardClaim } from '../../../actors/shards/shard-claims.ts'
@@ -6,7 +7,9 @@ import { ProgressStore } from '../../../actors/webhooks/progress-store.ts'
 import { createMetrics } from '../../../src/telemetry/metrics.ts'
 import { DecodingReport } from '../../../src/telemetry/decoding-report.ts'
 import { WEBHOOK, webhookShard } from '../../../src/webhooks/webhook.ts'
+import { readAttempt } from '../../../src/webhooks/attempt-line.ts'
 import type {
+  DeliveryAttempt,
   PostOutcome,
   Webhook,
   WebhookPost,
@@ -138,6 +141,11 @@ export class DeliveryWorld {
 
   async progress(): Promise<WebhookProgress | null> {
     return (await this.documents.hot([await this.stored()]))[0]!
+  }
+
+  /** The attempts beside the progress, oldest first. */
+  async attempts(): Promise<DeliveryAttempt[]> {
+    return ((await this.progress())?.attempts ?? []).map(readAttempt)
   }
 
   deps(): DeliveryDeps {

@@ -81,6 +81,11 @@ export async function startRawReceiver(t: Test, act: (socket: Socket) => void): 
   return { port: await listening(t, server, new Set()) }
 }
 
+/** Starts a receiver that does something with each connection, and reads none of it. */
+export async function startUnreadReceiver(t: Test, act: (socket: Socket) => void): Promise<{ port: number }> {
+  return { port: await listening(t, createTcpServer(act), new Set()) }
+}
+
 /** Makes a certificate for a name, signed by itself. */
 export function makeCertificate(t: Test, name: string): { readonly key: string; readonly cert: string } {
   const folder = t.testdir()

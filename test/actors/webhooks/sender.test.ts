@@ -7,7 +7,13 @@ import { version } from '../../../src/version.ts'
 import { UrlGuard, type HostLookup } from '../../../src/webhooks/url-guard.ts'
 import type { PostOutcome } from '../../../src/webhooks/webhook.ts'
 import { settle, virtualClock, type VirtualClock } from '../../virtual-time.ts'
-import { makeCertificate, startRawReceiver, startReceiver, type Receiver } from './receiver.ts'
+import {
+  makeCertificate,
+  startRawReceiver,
+  startReceiver,
+  startUnreadReceiver,
+  type Receiver
+} from './receiver.ts'
 
 const BODY = Buffer.from('{"webhook_id":1,"batch_ts":1,"events":[]}')
 const never = new AbortController().signal
@@ -82,6 +88,44 @@ t.test('a receiver gets a POST with the bytes, the type, and the headers that we
       }
     }
   ])
+})
+
+t.test('a body is given back once it was sent, and no sooner', async (t) => {
+  const sender = senderOf(t)
+  const send = (port: number, body: Uint8Array): Promise<PostOutcome> =>
+    sender.post('acme', { url: at({ port }), headers: {}, body }, never)
+  const receiver = await startReceiver(t, (_, response) => response.writeHead(204).end())
+  const sent = Buffer.alloc(100_000, 'a')
+  t.match(await send(receiver.port, sent), { kind: 'answered', status: 204 })
+  t.equal(sent.length, 0)
+  t.equal(receiver.received[0]!.body.toString(), 'a'.repeat(100_000))
+
+  const memory = Buffer.alloc(100_000, 'b')
+  const part = memory.subarray(0, 50_000)
+  t.match(await send(receiver.port, part), { kind: 'answered', status: 204 })
+  t.equal(part.length, 50_000, 'others use the memory, too')
+
+  // More than the sockets of both sides hold.
+  const unread = Buffer.alloc(32 * 2 ** 20, 'c')
+  const hasRead = Promise.withResolvers<void>()
+  let [read, wrong] = [0, 0]
+  const hasty = await startUnreadReceiver(t, (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
+    const take = (bytes: Buffer): void => {
+      read += bytes.length
+      // The head has other bytes.
+      wrong += bytes.subarray(read < 100_000 ? bytes.lastIndexOf('\n') + 1 : 0).some((byte) => byte !== 0x63)
+        ? 1
+        : 0
+      if (read > unread.length) hasRead.resolve()
+    }
+    void outcome.then(() => socket.on('data', take))
+  })
+  const outcome = send(hasty.port, unread)
+  t.match(await outcome, { kind: 'answered', status: 200 })
+  t.equal(unread.length, 32 * 2 ** 20, 'the socket still refers to it')
+  await hasRead.promise
+  t.equal(wrong, 0)
 })
 
 t.test('a redirect is an outcome, and is not followed', async (t) => {

@@ -1,0 +1,39 @@
+import type { DeliveryAttempt, RecentAttempt } from './webhook.ts'
+
+const NONE = '-'
+
+/** Returns an attempt as a line: its fields in the order of DeliveryAttempt, separated by spaces, `-` for null. */
+export function attemptLine(attempt: DeliveryAttempt): string {
+  const { batchId, statusCode, error, events, dropped, startedAtMs, durationMs, nextRetryAtMs } = attempt
+  return [
+    batchId,
+    attempt.attempt,
+    statusCode ?? NONE,
+    error ?? NONE,
+    events,
+    dropped,
+    startedAtMs,
+    durationMs,
+    nextRetryAtMs ?? NONE
+  ].join(' ')
+}
+
+/** Returns an attempt as it was before it became a line. */
+export function readAttempt(recent: RecentAttempt): DeliveryAttempt {
+  if (typeof recent !== 'string') return recent
+  const [batchId, attempt, statusCode, error, ...rest] = recent.split(' ') as [string, string, string, string]
+  const [events, dropped, startedAtMs, durationMs, nextRetryAtMs] = rest.map(numberIn)
+  return {
+    batchId,
+    attempt: Number(attempt),
+    statusCode: numberIn(statusCode),
+    error: error === NONE ? null : error,
+    events: events!,
+    dropped: dropped!,
+    startedAtMs: startedAtMs!,
+    durationMs: durationMs!,
+    nextRetryAtMs: nextRetryAtMs!
+  }
+}
+
+const numberIn = (text: string): number | null => (text === NONE ? null : Number(text))
