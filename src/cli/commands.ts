@@ -72,10 +72,10 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
   conformance: command({
     summary: 'Compares the RPC URL with a node: every method, with good and bad parameters.',
     details:
-      'Slots may differ between the two. It exits 1 if a client would notice a difference. Without a node it checks the form of the answers.',
+      'Slots may differ between the two. It exits 1 if a client would notice a difference. Without a node it checks the form of the answers. With ws: URLs it asks over sockets: subscriptions if the node is asked over one too.',
     options: {
-      against: { value: 'URL', meaning: 'the RPC URL of the service, with its key' },
-      node: { value: 'URL', meaning: 'the RPC URL of a node to compare with' }
+      against: { value: 'URL', meaning: 'the RPC URL of the service, or that of its socket, with its key' },
+      node: { value: 'URL', meaning: 'the RPC URL of a node to compare with, or that of its socket' }
     },
     settings: [],
     examples: [

@@ -1,34 +1,29 @@
-import { REJECTED_METHODS, RPC_METHODS } from './methods.ts'
+import type { ConformanceCase } from './conformance-cases.ts'
+import { REJECTED_METHODS } from './methods.ts'
+import { MAINNET_GENESIS } from './rpc-gateway.ts'
 
-/** An answer of an endpoint, parsed; null where it gave none that can be read. */
+/** An answer of an endpoint, parsed: of a body that is no JSON the text, of no answer at all null. */
 export interface ParsedAnswer {
-  readonly status: number
   readonly body: unknown
 }
 
 /** Asks an endpoint with a body. */
 export type Ask = (body: string) => Promise<ParsedAnswer>
 
-/** Facts of the chain that parameters are made of. */
-export interface ChainFacts {
-  readonly slot: number
-  readonly signature: string | null
-  readonly address: string
-  readonly blockhash: string
-}
-
-/** A request of the comparison. */
-export interface ConformanceCase {
-  readonly method: string
-  /** JSON of the params. */
-  readonly params: string
-}
-
-/** The outcome of a case: equal, differing by design, or a difference that a client notices. */
+/** The outcome of a case: equal, differing as it must, or a difference that a client notices. */
 export type CaseOutcome =
   | { readonly kind: 'equal' }
   | { readonly kind: 'by design' }
   | { readonly kind: 'different'; readonly ours: string; readonly theirs: string }
+
+/** What became of the requests of a method. */
+export interface MethodCounts {
+  readonly method: string
+  asked: number
+  equal: number
+  by_design: number
+  different: number
+}
 
 /** Results that change with every slot: only their form is compared. */
 const DRIFTING: ReadonlySet<string> = new Set([
@@ -45,120 +40,128 @@ const DRIFTING: ReadonlySet<string> = new Set([
   'getSignaturesForAddress',
   'getFirstAvailableBlock'
 ])
-/** Answered here and not by a node (spec choices, section 5). */
-const BY_DESIGN: ReadonlySet<string> = new Set(['getGenesisHash', 'getProgramAccounts'])
-const SYSTEM_PROGRAM = '11111111111111111111111111111111'
-const MINT = 'So11111111111111111111111111111111111111112'
+/** The answers that are not a node's (spec choices, section 5), and the form that they have. */
+const BY_DESIGN: ReadonlyMap<string, (body: Members) => boolean> = new Map([
+  ['getGenesisHash', ({ result }: Members) => result === MAINNET_GENESIS],
+  ['getProgramAccounts', ({ result, error }: Members) => Array.isArray(result) || isError(error)]
+])
+/** Times that a difference is looked at again: the two may have been asked in different slots. */
+const LOOKS = 3
 const TEXT_MAX = 160
 
-/** Reads facts of the chain from an endpoint. Throws an Error that names the method without a usable answer. */
-export async function chainFacts(ask: Ask): Promise<ChainFacts> {
-  const result = async (method: string, params: unknown[]): Promise<unknown> => {
-    const { body } = await ask(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
-    const value = (body as { result?: unknown } | null)?.result
-    if (value === undefined) throw new Error(`${method} gave no result`)
-    return value
-  }
-  const finalized = (await result('getSlot', [{ commitment: 'finalized' }])) as number
-  const from = Math.max(0, finalized - 20)
-  const slots = (await result('getBlocksWithLimit', [from, 1, { commitment: 'finalized' }])) as number[]
-  const slot = slots[0] ?? finalized
-  const latest = (await result('getLatestBlockhash', [])) as { value: { blockhash: string } }
-  const block = await result('getBlock', [
-    slot,
-    { transactionDetails: 'signatures', maxSupportedTransactionVersion: 0, rewards: false }
-  ]).catch(() => null)
-  const signature = (block as { signatures?: string[] } | null)?.signatures?.[0] ?? null
-  return { slot, signature, address: SYSTEM_PROGRAM, blockhash: latest.value.blockhash }
+interface Members {
+  readonly [name: string]: unknown
 }
 
-/** Returns good and bad requests of every method, and of what is not served. */
-export function conformanceCases(facts: ChainFacts): readonly ConformanceCase[] {
-  const good: Readonly<Record<string, readonly (readonly unknown[])[]>> = {
-    address: [[facts.address], [MINT], ['no address']],
-    addresses: [[[facts.address, MINT]], [[]], [facts.address]],
-    signature: [[facts.signature ?? '1'.repeat(64)], ['1'.repeat(88)], ['0']],
-    signatures: [[[facts.signature ?? '1'.repeat(64)]], ['x']],
-    transaction: [['!'], ['']],
-    message: [['AA=='], [5]],
-    blockhash: [[facts.blockhash], [facts.address], ['x']],
-    slot: [[facts.slot], [facts.slot + 1_000_000_000], ['x'], [-1]],
-    startSlot: [
-      [facts.slot, 3],
-      [facts.slot, 'x'],
-      [facts.slot, 1_000_000]
-    ],
-    dataLength: [[0], [165], ['x']]
+/**
+ * Asks two endpoints all cases, and calls `differs` with each difference that a client would notice. Without a node, only the
+ * form of the answers is checked. Returns the counts by method.
+ */
+export async function compareEndpoints(
+  cases: readonly ConformanceCase[],
+  ours: Ask,
+  theirs: Ask | null,
+  differs: (of: ConformanceCase, ours: string, theirs: string) => void
+): Promise<readonly MethodCounts[]> {
+  const rows = new Map<string, MethodCounts>()
+  for (const each of cases) {
+    const { method } = each
+    const row = rows.get(method) ?? { method, asked: 0, equal: 0, by_design: 0, different: 0 }
+    rows.set(method, row)
+    row.asked++
+    let outcome: CaseOutcome
+    for (let look = 1; ; look++) {
+      const body = `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${each.params}}`
+      const [mine, other] = await Promise.all([ours(body), theirs?.(body)])
+      outcome = compared(each, mine, other ?? null)
+      if (outcome.kind !== 'different' || look === LOOKS) break
+    }
+    if (outcome.kind === 'equal') row.equal++
+    else if (outcome.kind === 'by design') row.by_design++
+    else {
+      row.different++
+      differs(each, outcome.ours, outcome.theirs)
+    }
   }
-  const configs = [
-    { commitment: 'finalized' },
-    { commitment: 'processed' },
-    { commitment: 'unknown' },
-    { minContextSlot: 2 ** 52 },
-    { encoding: 'base64' },
-    { encoding: 'unknown' },
-    5
-  ]
-  const served = RPC_METHODS.flatMap(({ name, params, configAt }) => {
-    const first = params[0]?.name ?? 'config'
-    const bases = first === 'config' ? [[]] : (good[first] ?? [[]])
-    const plain = [...bases, [], [null]]
-    const [base = []] = bases
-    const configured = configAt === null ? [] : configs.map((config) => [...base, config])
-    return [...plain, ...configured].map((list) => ({ method: name, params: JSON.stringify(list) }))
-  })
-  const others = [...REJECTED_METHODS.keys(), 'getNothing'].map((method) => ({ method, params: '[]' }))
-  return [...served, ...others]
+  return [...rows.values()]
 }
 
-/** Compares the answers of the service and of a node to one case. */
-export function compared({ method }: ConformanceCase, ours: ParsedAnswer, theirs: ParsedAnswer): CaseOutcome {
-  if (BY_DESIGN.has(method) || REJECTED_METHODS.has(method)) return { kind: 'by design' }
-  const texts = [ours, theirs].map(({ body }) => JSON.stringify(normalised(method, body)))
+/** Compares the answers of the service and of a node to one case; without a node, the form of the service's. */
+export function compared(
+  { method }: ConformanceCase,
+  { body: ours }: ParsedAnswer,
+  theirs: ParsedAnswer | null
+): CaseOutcome {
+  const isRejected = REJECTED_METHODS.has(method) || method.startsWith('getInflation')
+  const design = isRejected ? isRejection : BY_DESIGN.get(method)
+  if (design !== undefined) {
+    if (isWellFormed(ours) && design(ours as Members)) return { kind: 'by design' }
+    return { kind: 'different', ours: shown(ours), theirs: 'not as the specification says' }
+  }
+  if (theirs === null) {
+    if (isWellFormed(ours)) return { kind: 'equal' }
+    return { kind: 'different', ours: shown(ours), theirs: 'no JSON-RPC response' }
+  }
+  const texts = [ours, withFieldOf(ours, theirs.body)].map((body) => JSON.stringify(normalised(method, body)))
   if (texts[0] === texts[1]) return { kind: 'equal' }
-  return { kind: 'different', ours: shown(ours.body), theirs: shown(theirs.body) }
+  return { kind: 'different', ours: shown(ours), theirs: shown(theirs.body) }
 }
 
-/** Tells whether an answer has the form of a JSON-RPC response; for a comparison without a node. */
-export function isWellFormed({ body }: ParsedAnswer): boolean {
+/** Tells whether an answer has the form of a JSON-RPC response. */
+function isWellFormed(body: unknown): boolean {
   if (typeof body !== 'object' || body === null) return false
-  const { jsonrpc, id, result, error } = body as Record<string, unknown>
-  const hasError = typeof (error as { code?: unknown } | undefined)?.code === 'number'
-  return jsonrpc === '2.0' && id === 1 && (hasError ? result === undefined : result !== undefined)
+  const { jsonrpc, id, result, error } = body as Members
+  return jsonrpc === '2.0' && id === 1 && (isError(error) ? result === undefined : result !== undefined)
 }
 
-/** Replaces what differs between two moments: slots of contexts, and the values of results that drift. */
+const isError = (error: unknown): boolean =>
+  typeof (error as { code?: unknown } | undefined)?.code === 'number'
+
+const isRejection = ({ error }: Members): boolean => {
+  const { code, data } = (error ?? {}) as { code?: unknown; data?: { see?: unknown } }
+  return code === -32601 && typeof data?.see === 'string'
+}
+
+/** Adds to a node's error the field that the service names in its refusals of subscriptions, where a node has no data. */
+function withFieldOf(ours: unknown, theirs: unknown): unknown {
+  const [mine, other] = [ours, theirs].map((body) => (body as { error?: Members } | null)?.error)
+  const data = mine?.['data'] as Members | undefined
+  if (other === undefined || other['data'] !== undefined || data === undefined) return theirs
+  const isField = Object.keys(data).length === 1 && typeof data['field'] === 'string'
+  return isField ? { ...(theirs as object), error: { ...other, data } } : theirs
+}
+
+/** Replaces what differs between two moments: slots of contexts, ids of subscriptions, and the values that drift. */
 function normalised(method: string, body: unknown): unknown {
   if (typeof body !== 'object' || body === null) return body
-  const { result, error, ...rest } = body as Record<string, unknown>
-  // A message names the slot of the moment.
+  const { result, error, ...rest } = body as Members
   if (error !== undefined) return { ...rest, error: withoutSlots(error) }
-  return { ...rest, result: DRIFTING.has(method) ? formOf(result) : withoutSlots(result) }
+  const drifts = DRIFTING.has(method) || method.endsWith('Subscribe')
+  return { ...rest, result: drifts ? formOf(result) : withoutSlots(result) }
 }
 
 function withoutSlots(value: unknown): unknown {
+  if (typeof value === 'string') return value.replace(/\bslot:? \d+/g, 'slot')
   if (Array.isArray(value)) return value.map(withoutSlots)
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value)
-      .map(([key, each]): [string, unknown] => [
-        key,
-        key === 'slot' || key === 'contextSlot' || key === 'numSlotsBehind' ? 'a slot' : withoutSlots(each)
-      ])
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
-  )
+  return sorted(value, (key, each) => (SLOT_FIELDS.has(key) ? 'a slot' : withoutSlots(each)))
 }
+
+const SLOT_FIELDS: ReadonlySet<string> = new Set(['slot', 'contextSlot', 'numSlotsBehind'])
 
 /** The form of a value: types in place of values; of a list, that of its first element. */
 function formOf(value: unknown): unknown {
-  if (Array.isArray(value)) return [formOf(value[0])]
+  if (Array.isArray(value)) return value.length === 0 ? [] : [formOf(value[0])]
   if (typeof value !== 'object' || value === null) return typeof value
-  return Object.fromEntries(
+  return sorted(value, (_, each) => formOf(each))
+}
+
+const sorted = (value: object, map: (key: string, each: unknown) => unknown): object =>
+  Object.fromEntries(
     Object.entries(value)
-      .map(([key, each]): [string, unknown] => [key, formOf(each)])
+      .map(([key, each]): [string, unknown] => [key, map(key, each)])
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
   )
-}
 
 const shown = (body: unknown): string => {
   const text = JSON.stringify(body) ?? 'nothing'

@@ -10,13 +10,15 @@ export async function* longValue(
   id: number,
   { valueAt, hadId }: LongHead
 ): AsyncGenerator<Buffer> {
-  // The last bytes wait until it is known that more follow.
+  // The last bytes wait until it is known that more follow: where pieces are long, a whole one, since each costs a write.
   let held = first.subarray(valueAt)
   for await (const chunk of rest) {
     if (chunk.length >= TAIL_BYTES) {
       if (held.length > 0) yield held
       held = chunk
-    } else held = Buffer.concat([held, chunk])
+      continue
+    }
+    held = Buffer.concat([held, chunk])
     const passed = held.length - TAIL_BYTES
     if (passed <= 0) continue
     yield held.subarray(0, passed)

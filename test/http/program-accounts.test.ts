@@ -48,6 +48,15 @@ async function openMirror(t: Test) {
   return { get, save }
 }
 
+t.test('a process without a node says so while nothing is mirrored', async (t) => {
+  const app = await marketApp(t, undefined, { rpc: null })
+  await new Whitelist(app.storage.documents).add(EXAMPLE_PROGRAM, 0)
+  t.match(await app.get(PATH), {
+    status: 502,
+    body: { code: 'upstream_error', detail: 'this service has no node to ask' }
+  })
+})
+
 t.test('pages of a paging run show one slot, until it can no longer be read', async (t) => {
   const { get, save } = await openMirror(t)
   const first = await get(`${PATH}?limit=1`)

@@ -1,16 +1,11 @@
 import * as fc from 'fast-check'
 import t from 'tap'
-import { Caller } from '../../src/access/caller.ts'
-import type { KeyRow } from '../../storage/access-documents.ts'
+import type { Caller } from '../../src/access/caller.ts'
 import type { RpcReply } from '../../src/rpc/gateway.ts'
 import { parseRequest } from '../../src/rpc/requests.ts'
 import { BODY_BYTES_MAX } from '../../src/rpc/rpc-error.ts'
-import { fakeRpc, fakeUpstreams, resultOf } from './fake-rpc.ts'
-
-export function callerWith(scopes: readonly string[], id = 'key'): Caller {
-  const row = { id, tenant: 'acme', scopes, ratePerMinute: null, allowedIps: [], corsOrigins: [] }
-  return new Caller(row as unknown as KeyRow, 600)
-}
+import { randomRuns } from '../random-runs.ts'
+import { callerWith, fakeRpc, fakeUpstreams, resultOf } from './fake-rpc.ts'
 
 const CALLER = callerWith(['rpc:read', 'rpc:send'])
 /** Each read is answered with its own params. */
@@ -44,6 +39,8 @@ const IDS = [
   '-7',
   '1.50',
   '12345678901234567890123',
+  '9'.repeat(400),
+  `"${'x'.repeat(2_000)}"`,
   '1e400',
   '"a"',
   '"\\u0041\\n"',
@@ -162,7 +159,7 @@ t.test('a batch of any elements is answered as the model says, in order, to the 
       if (textOf(reply) !== expected || reply.status !== status)
         throw new Error(`${body}\n${reply.status} ${textOf(reply)}\n${status} ${expected}`)
     }),
-    { numRuns: 10_000 }
+    randomRuns(10_000)
   )
   t.same([...seen].toSorted(), [200, 204, 403], 'every status came up')
 })
@@ -178,7 +175,7 @@ t.test('a single request is answered as an element is, with its own status', asy
         if (one.answer !== null && reply.status !== status) throw new Error(`${one.text}: ${reply.status}`)
       }
     ),
-    { numRuns: 1_000 }
+    randomRuns(1_000)
   )
   t.equal((await answered('{"jsonrpc":"2.0","method":"getSlot"}')).status, 204, 'a notification')
 })

@@ -1,14 +1,16 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Test } from 'tap'
 
 type Request = { readonly id: number; readonly method: string; readonly params?: readonly unknown[] }
-type Fault =
+export type Fault =
   | 'none'
   | 'killed before headers'
   | 'killed after headers'
   | 'half the bytes'
   | 'half the bytes, well framed'
+  | 'half the bytes, until the end'
   | 'stalled'
   | 'wrong JSON'
   | '429'
@@ -21,6 +23,9 @@ type Fault =
 /** A node over HTTP whose answers, slots and faults the test sets. Probes (`getLatestBlockhash`) are never faulty. */
 export class FakeRpcNode {
   readonly #server: Server
+  readonly #scheme: string
+  /** Ends new connections once the client says anything. */
+  refusesConnections = false
   url = ''
   slot = 1_000
   /** Added to the slot that `getSlot` claims, which its other answers do not bear out. */
@@ -37,13 +42,28 @@ export class FakeRpcNode {
     result: method === 'getSlot' ? this.slot + this.lie : { context: { slot: this.slot }, value: this.url }
   })
 
-  constructor() {
-    this.#server = createServer((request, response) => void this.#serve(request, response))
+  /** Serves TLS if it has a certificate, which is for `localhost`. */
+  constructor(tls: { readonly key: string; readonly cert: string } | null = null) {
+    const serve = (request: IncomingMessage, response: ServerResponse): void =>
+      void this.#serve(request, response)
+    this.#scheme = tls === null ? 'http://127.0.0.1' : 'https://localhost'
+    this.#server = tls === null ? createServer(serve) : createTlsServer(tls, serve)
+    this.#server.on('connection', (socket: Socket) => {
+      if (!this.refusesConnections) return
+      this.fired++
+      // Within the handshake, if there is one.
+      socket.once('data', () => socket.destroy())
+    })
+  }
+
+  /** Ends all connections. */
+  dropConnections(): void {
+    this.#server.closeAllConnections()
   }
 
   async listen(port = 0): Promise<void> {
     await new Promise<void>((resolve) => this.#server.listen(port, '127.0.0.1', resolve))
-    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+    this.url = `${this.#scheme}:${(this.#server.address() as AddressInfo).port}`
   }
 
   async close(): Promise<void> {
@@ -88,6 +108,11 @@ export class FakeRpcNode {
         return void setTimeout(() => response.destroy(), 20)
       case 'half the bytes, well framed':
         return void response.end(text.slice(0, text.length / 2))
+      case 'half the bytes, until the end':
+        // Of no stated length: the connection ends in order where the body would.
+        response.useChunkedEncodingByDefault = false
+        response.shouldKeepAlive = false
+        return void response.writeHead(200, { connection: 'close' }).end(text.slice(0, text.length / 2))
       case 'stalled':
         return void response.writeHead(200, fields).write(text.slice(0, 10))
       case 'wrong JSON':
@@ -116,8 +141,12 @@ export class FakeRpcNode {
 }
 
 /** Starts fake nodes, which end with the test. */
-export async function fakeNodes(t: Test, count: number): Promise<FakeRpcNode[]> {
-  const nodes = Array.from({ length: count }, () => new FakeRpcNode())
+export async function fakeNodes(
+  t: Test,
+  count: number,
+  tls: { readonly key: string; readonly cert: string } | null = null
+): Promise<FakeRpcNode[]> {
+  const nodes = Array.from({ length: count }, () => new FakeRpcNode(tls))
   for (const node of nodes) {
     await node.listen()
     t.teardown(() => node.close())

@@ -1,3 +1,4 @@
+import { Caller } from '../../src/access/caller.ts'
 import type { RpcParts } from '../../src/http/deps.ts'
 import { AnswerCache } from '../../src/rpc/answer-cache.ts'
 import { MethodTable } from '../../src/rpc/methods.ts'
@@ -5,6 +6,7 @@ import { Gateway } from '../../src/rpc/rpc-gateway.ts'
 import { SharedReads } from '../../src/rpc/shared-reads.ts'
 import { SlotFloors } from '../../src/rpc/slot-floors.ts'
 import type { RpcUpstreams, UpstreamAnswer, UpstreamCall } from '../../src/rpc/upstreams.ts'
+import type { KeyRow } from '../../storage/access-documents.ts'
 
 export const CLOCK = { now: () => 0 }
 
@@ -53,4 +55,10 @@ export function fakeRpc(
     clock: CLOCK
   })
   return { gateway, methods }
+}
+
+/** A caller of the tenant `acme`. */
+export function callerWith(scopes: readonly string[], id = 'key'): Caller {
+  const row = { id, tenant: 'acme', scopes, ratePerMinute: null, allowedIps: [], corsOrigins: [] }
+  return new Caller(row as unknown as KeyRow, 600)
 }

@@ -1,63 +1,9 @@
-import t, { type Test } from 'tap'
-import { RPC_NODES_TUNING } from '../../actors/rpc/node-pool.ts'
-import { RpcNodes } from '../../actors/rpc/upstreams.ts'
-import { systemPorts } from '../../src/ports.ts'
-import type { Commitment } from '../../src/rpc/commitment.ts'
-import { MethodTable } from '../../src/rpc/methods.ts'
-import { NoUpstream, type UpstreamAnswer, type UpstreamCall } from '../../src/rpc/upstreams.ts'
-import { fakeNodes, type FakeRpcNode } from './fake-rpc-node.ts'
+import t from 'tap'
+import { NoUpstream } from '../../src/rpc/upstreams.ts'
+import { fakeNodes } from './fake-rpc-node.ts'
+import { callOf, opened, textOf, until } from './opened-nodes.ts'
 
-const TABLE = new MethodTable()
 const { signal } = new AbortController()
-
-export function callOf(
-  name: string,
-  params = '[]',
-  minSlot = 0,
-  commitment: Commitment = 'confirmed'
-): UpstreamCall {
-  const found = TABLE.find(name)
-  if (found.kind !== 'served') throw new Error(name)
-  return { method: found.method, params, commitment, minSlot }
-}
-
-/** Opens the nodes as the RPC URL has them, and waits until all were probed. */
-async function opened(t: Test, live: readonly FakeRpcNode[], archives: readonly FakeRpcNode[] = []) {
-  const nodes = new RpcNodes(
-    {
-      urls: () => live.map(({ url }) => url),
-      archiveUrls: archives.map(({ url }) => url),
-      expectedGenesis: async () => null,
-      tuning: {
-        link: { ...RPC_NODES_TUNING.link, stallMs: 1_000 },
-        probeMs: 20,
-        idleProbeMs: 20,
-        behindMs: 300,
-        hedgeMs: 50
-      }
-    },
-    systemPorts
-  )
-  const end = new AbortController()
-  const running = nodes.run(end.signal)
-  t.teardown(async () => {
-    end.abort()
-    await running
-  })
-  await until(() => nodes.nodes.length > 0 && nodes.nodes.every(({ state }) => state !== 'probing'))
-  return nodes
-}
-
-async function until(isTrue: () => boolean): Promise<void> {
-  for (let i = 0; i < 500 && !isTrue(); i++) await new Promise((resolve) => setTimeout(resolve, 10))
-  if (!isTrue()) throw new Error('it did not come about in 5 s')
-}
-
-async function textOf({ bytes, rest }: UpstreamAnswer): Promise<string> {
-  const chunks = [bytes]
-  for await (const chunk of rest ?? []) chunks.push(chunk)
-  return Buffer.concat(chunks).toString('utf8')
-}
 
 const FAULTS = [
   'killed before headers',

@@ -16,9 +16,10 @@ import { sendToRealLeader } from '../node/real-leader.ts'
 import { compareMints, makeMints } from '../node/real-mints.ts'
 import { testWithValidator, type RealValidator } from '../node/real-validator.ts'
 import { BEYOND, closeConnection, payTo, signed } from '../node/web3-flows.ts'
+import { proveDropIn, type RpcUrls } from '../rpc/real-node.ts'
 import { faultsOf, until } from './asking.ts'
 import { kitSigner, kitTransfer } from './kit-transactions.ts'
-import { startProcess, type ServiceProcess } from './service-process.ts'
+import { ADMIN_KEY, startProcess, type ServiceProcess } from './service-process.ts'
 import { TransactionWatch } from './transaction-watch.ts'
 
 /** 100 ms a slot: a blockhash is valid for some 15 s instead of 60. */
@@ -30,13 +31,21 @@ async function startService(t: Test, validator: RealValidator): Promise<ServiceP
   const service = await startProcess({
     dataDir: join(t.testdir(), 'data'),
     recordedDir: null,
-    more: ['--source', 'rpc', '--rpc-url', validator.url, '--rate-limit-per-minute', '1000000']
+    more: [
+      ...['--source', 'rpc', '--rpc-url', validator.url, '--rpc-allow', 'requestAirdrop'],
+      ...['--rate-limit-per-minute', '1000000']
+    ]
   })
   t.teardown(async () => {
     if (service.child.exitCode === null) await service.end('SIGKILL')
     if (!t.passing()) for (const line of service.stderr.slice(-20)) t.comment(line)
   })
   return service
+}
+
+function rpcUrlsOf({ url }: ServiceProcess): RpcUrls {
+  const query = `api-key=${ADMIN_KEY}`
+  return { url: `${url}/v1/rpc?${query}`, socketUrl: `${url.replace('http:', 'ws:')}/v1/rpc/ws?${query}` }
 }
 
 const base64 = (wire: Uint8Array): string => Buffer.from(wire).toString('base64')
@@ -177,6 +186,9 @@ testWithValidator(
       const service = await startService(t, validator)
       await t.test('answers about mints and token accounts are what the node parses of them', async (t) =>
         compareMints(t, service, validator.connection, await makeMints(validator.connection))
+      )
+      await t.test('its RPC URL and socket are those of the node to wallets and libraries', (t) =>
+        proveDropIn(t, rpcUrlsOf(service), validator)
       )
       const watch = await TransactionWatch.open(service, validator.connection, 'acme')
       await sendAll(t, validator.connection, watch)

@@ -71,7 +71,14 @@ export const programAccounts = endpoint({
       .describe('The `nextCursor` of the page before, with the same filters')
   }),
   answer: programAccountsAnswer,
-  errors: ['ADDRESS_INVALID', 'CURSOR_INVALID', 'CURSOR_EXPIRED', 'PROGRAM_NOT_WHITELISTED', 'INDEX_LOADING'],
+  errors: [
+    'ADDRESS_INVALID',
+    'CURSOR_INVALID',
+    'CURSOR_EXPIRED',
+    'PROGRAM_NOT_WHITELISTED',
+    'INDEX_LOADING',
+    'UPSTREAM_ERROR'
+  ],
   examples: [
     {
       name: 'token accounts of a mint',
@@ -81,11 +88,13 @@ export const programAccounts = endpoint({
   ]
 })
 
-export const programAccountRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'clock'>> = async (
+export const programAccountRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'rpc' | 'clock'>> = async (
   app,
-  { storage, clock }
+  { storage, rpc, clock }
 ) => {
   const whitelist = new Whitelist(storage.documents)
+  const missing = (program: string): ServiceError =>
+    rpc === null ? new ServiceError('UPSTREAM_ERROR', 'this service has no node to ask') : loading(program)
 
   serve(app, programAccounts, async ({ params, query }) => {
     const program = pubkeyToBase58(params.programId)
@@ -97,7 +106,7 @@ export const programAccountRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 
     if (status === null)
       throw new ServiceError('PROGRAM_NOT_WHITELISTED', `program ${program} is not whitelisted`)
     const { progress } = status
-    if (progress.slot === null) throw loading(program)
+    if (progress.slot === null) throw missing(program)
     const slot = place?.slot ?? progress.slot
     if (slot > progress.slot || slot < progress.oldestSlot) throw expired(slot)
     const { limit, encoding } = query
@@ -110,7 +119,7 @@ export const programAccountRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 
     })
     // Versions of the slot may have been dropped while the page was read.
     const now = await whitelist.get(program)
-    if (now?.progress.slot == null) throw loading(program)
+    if (now?.progress.slot == null) throw missing(program)
     if (slot < now.progress.oldestSlot) throw expired(slot)
     const data = accounts.map((each) => {
       const body = programAccountBody(program, each, { encoding, slice })

@@ -146,6 +146,9 @@ export const rpcRoutes: FastifyPluginAsync<Deps> = async (app, { rpc: parts, lim
 const NO_BODY = Buffer.alloc(0)
 const LEFT = new Error('the client has left')
 
+/** Bytes that wait for a slow client at most, before the node is read no further. */
+const UNSENT_BYTES_MAX = 256 * 1024
+
 const isSet = (field: string | string[] | undefined): boolean => field === 'true' || field === '1'
 
 async function sendReply(
@@ -180,8 +183,11 @@ async function sendPieces(
   try {
     if (packs) await pipeline(Readable.from(body), createGzip(GZIP), raw)
     else {
+      const closed = once(raw, 'close')
+      closed.catch(() => undefined)
       for await (const piece of body) {
-        if (!raw.write(piece)) await Promise.race([once(raw, 'drain'), once(raw, 'close')])
+        raw.write(piece)
+        if (raw.writableLength > UNSENT_BYTES_MAX) await Promise.race([once(raw, 'drain'), closed])
         if (raw.destroyed) break
       }
       raw.end()

@@ -11,6 +11,7 @@ import {
   listOf,
   optional,
   stringOf,
+  u64Of,
   unknownVariant
 } from '../../localnet/node/params.ts'
 import { invalidParams, RpcError } from '../../localnet/node/rpc-error.ts'
@@ -77,9 +78,7 @@ export function readSubscription(kind: SubscriptionKind, given: unknown): Subscr
 /** Reads the subscription id of an unsubscribe. Throws an RpcError. */
 export function readSubscriptionId(given: unknown): number {
   const [id] = at('params', () => paramsOf({ required: 1, most: 1, run: () => null }, given))
-  if (typeof id === 'bigint' && id >= 0n && id < 2n ** 64n) return Number(id)
-  if (!Number.isSafeInteger(id) || (id as number) < 0) throw fault('params[0]', invalidType(id, 'u64'))
-  return id as number
+  return Number(at('params[0]', () => u64Of(id)))
 }
 
 function readAccount(address: unknown, options: unknown): SubscriptionRequest {
@@ -123,7 +122,10 @@ function mentionedIn(value: unknown): string | null {
   if (value === 'all' || value === 'allWithVotes') return null
   if (typeof value === 'string') throw unknownVariant(value, LOG_KINDS)
   if (!isMap(value)) throw invalidType(value, 'string or map')
-  const [kind, argument] = Object.entries(value)[0] ?? ['', null]
+  const [kind = '', ...others] = Object.keys(value)
+  if (kind === '' || others.length > 0)
+    throw invalidParams('Invalid params: invalid value: map, expected map with a single key.')
+  const argument = value[kind]
   if (kind !== 'mentions') throw unknownVariant(kind, LOG_KINDS)
   const [address, more] = listOf(argument).map(stringOf)
   if (address === undefined || more !== undefined)

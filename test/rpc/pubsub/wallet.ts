@@ -87,6 +87,8 @@ export async function kitSession(t: Test, url: string, wsUrl: string): Promise<v
       .subscribe(options),
     subscriptions.slotNotifications().subscribe(options)
   ])
+  // The kit drops what comes before somebody waits for it.
+  const heard = Promise.all([first(accounts), first(logs), first(programs), first(slots)])
   const { value: latest } = await rpc.getLatestBlockhash({ commitment: 'confirmed' }).send()
   const wire = await kitTransfer(
     payer,
@@ -99,13 +101,8 @@ export async function kitSession(t: Test, url: string, wsUrl: string): Promise<v
   const done = await subscriptions
     .signatureNotifications(sent, { commitment: 'confirmed' })
     .subscribe(options)
-  const [account, log, program, slot] = await Promise.all([
-    first(accounts),
-    first(logs),
-    first(programs),
-    first(slots)
-  ])
   await untilConfirmed(rpc, done, sent)
+  const [account, log, program, slot] = await heard
   t.equal(account.value.lamports, lamports(7_000_000n))
   t.equal(log.value.signature, sent)
   t.equal(log.value.err, null)
