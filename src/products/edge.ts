@@ -73,6 +73,7 @@ function appOf(service: ServiceParts): EdgeOptions<Given>['build'] {
     programsChanged: () => service.localMirror.publish(),
     holdersAsked: () => service.localHolders.publish(),
     answerBytes: budget.answers,
+    windowBytes: budget.windows,
     tree: service.tree,
     source: service.sourceStatus
   }
