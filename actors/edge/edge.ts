@@ -74,6 +74,8 @@ export function edge<
       gauge('connections', () => connections.size)
       gauge('kept_answers', () => app.responseCache.size)
       cacheGauges(gauge, 'kept_answer', () => app.responseCache)
+      gauge('rolled_mints', () => app.mintWindows.size)
+      cacheGauges(gauge, 'rolled_mint', () => app.mintWindows)
       onListening(bound)
       ready()
       await aborted(draining)

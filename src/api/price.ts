@@ -79,7 +79,7 @@ export const PRICES = z
 /** Renders the price of a cash mint without a trade as a token: 1 USD for dollars by definition, none for SOL. */
 export function untradedPriceBody(
   { mint, pegged }: CashMint,
-  day: ActivityWindow,
+  day: Pick<ActivityWindow, 'volumeMicroUsd'>,
   value: TokenValue
 ): z.input<typeof PRICE> {
   return {
@@ -112,7 +112,7 @@ export function untradedPriceBody(
  */
 export function priceBody(
   pair: PricedPair,
-  day: ActivityWindow,
+  day: Pick<ActivityWindow, 'volumeMicroUsd' | 'changePct'>,
   dayCash: bigint,
   value: TokenValue,
   cash: CashList,

@@ -6,7 +6,7 @@ import { type PricedPair } from '../market/latest-price.ts'
 import type { CurveRow, TokenRow } from '../market/registry-rows.ts'
 import type { LaunchRow, LaunchStatus } from '../market/rows.ts'
 import { VALUED_POOLS_MAX, type TokenValue } from '../market/token-value.ts'
-import type { ActivityWindow } from '../market/windows.ts'
+import type { ActivityWindow, MintWindow } from '../market/windows.ts'
 import { CURVE, curveBody } from './curve.ts'
 import { METADATA, NAMES } from './metadata.ts'
 import { curveOfEvents } from '../accounts/pools/live-curve.ts'
@@ -166,10 +166,13 @@ export interface KnownToken {
   readonly holders: z.input<typeof HOLDERS>
 }
 
+/** A window of a mint with its change in percent. */
+type PricedWindow = MintWindow & Pick<ActivityWindow, 'changePct'>
+
 /** Renders the overview of a token. */
 export function tokenBody(
   known: KnownToken,
-  windows: Readonly<Record<TokenWindow, ActivityWindow>>
+  windows: Readonly<Record<TokenWindow, PricedWindow>>
 ): z.input<typeof TOKEN> {
   const { token, launch, curve, pair, value } = known
   const mint = pubkeyToBase58(known.mint)
@@ -230,7 +233,7 @@ function statusOf({ token, launch, curve }: KnownToken): LaunchStatus {
   return (token?.trades ?? 0) > 0 ? 'trading' : 'created'
 }
 
-function windowBody(window: ActivityWindow): z.input<typeof WINDOW> {
+function windowBody(window: PricedWindow): z.input<typeof WINDOW> {
   return {
     volume_usd: usdOrNull(window.volumeMicroUsd),
     trades: window.trades,

@@ -7,6 +7,8 @@ import type { Config } from './config.ts'
 const PARTS = {
   /** Rendered answers of the Data API. */
   answers: 8,
+  /** Rolled activity of mints that are asked for. */
+  windows: 3,
   /** Rows of recently traded mints, for the fold. */
   market: 3,
   /** Decoded records of the store. */
@@ -59,6 +61,7 @@ export function memoryBudget(setup: Setup): MemoryBudget {
   const isGateway = isEmbedded || role.includes('gateway')
   const has: Readonly<Record<CacheName, boolean>> = {
     answers: isGateway,
+    windows: role.includes('gateway'),
     market: role.includes('ingest'),
     records: true,
     indexes: !isEmbedded,

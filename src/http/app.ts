@@ -8,6 +8,7 @@ import { preflights } from './plugins/cors.ts'
 import { problems } from './plugins/problems.ts'
 import { requests } from './plugins/requests.ts'
 import { isHandshake, RPC_SOCKET_PATH, STREAM_PATH } from './handshake.ts'
+import { MintWindows } from '../views/mint-windows.ts'
 import { listenerApp } from './listener.ts'
 import { requestIds } from './request-id.ts'
 
@@ -32,9 +33,11 @@ export function buildApp(deps: AppDeps, routes: readonly FastifyPluginAsync<AppD
     upgrades: (request) => isHandshake(request, socketPaths),
     inFront: (framework) => cachedFastPath(deps, responseCache, nextRequestId, framework)
   })
-  const unfollow = responseCache.follow()
-  app.addHook('onClose', async () => unfollow())
+  const mintWindows = new MintWindows(deps.storage.activity, deps.feed, deps.windowBytes)
+  const unfollow = [responseCache.follow(), mintWindows.follow()]
+  app.addHook('onClose', async () => unfollow.forEach((end) => end()))
   app.decorate('responseCache', responseCache)
+  app.decorate('mintWindows', mintWindows)
   app.decorate('served', [])
   void app.register(problems)
   void app.register(requests, deps)
@@ -48,6 +51,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Cache of rendered answers. */
     responseCache: ResponseCache
+    /** Rolling windows of mints. */
+    mintWindows: MintWindows
     /** Every endpoint that is served, for the OpenAPI document. */
     served: Served[]
   }

@@ -98,4 +98,6 @@ export interface AppDeps {
   readonly metricsKeyRequired: boolean
   /** Bytes of memory for cached answers; by default, as many as are of use. */
   readonly answerBytes?: number | undefined
+  /** Bytes of memory for the rolled activity of mints; by default, as many as are of use. */
+  readonly windowBytes?: number | undefined
 }

@@ -55,7 +55,7 @@ export class TraderUnion {
       else if (sketch[0] === PLAIN) raisePlain(registers, sketch)
       else raiseSliding(registers, sketch, fromMinute)
     }
-    return Math.round(estimateDistinct(registers))
+    return estimatedTraders(registers)
   }
 
   #countListed(): number {
@@ -77,6 +77,21 @@ export class TraderUnion {
     return count
   }
 }
+
+/** Whether the traders of a sketch are listed, and so counted exactly; they are where there are none. */
+export const isExact = (sketch: TraderSketch): boolean => sketch.length === 0 || sketch[0] === LIST
+
+/** Returns the registers of a union of no traders of hours. */
+export const hourRegisters = (): Uint8Array => new Uint8Array(2 ** PRECISIONS[SLIDING])
+
+/** Adds the traders of an hour whose last trade was in `fromMinute` or later to registers. */
+export function raiseRegisters(registers: Uint8Array, sketch: TraderSketch, fromMinute = 0): void {
+  if (sketch[0] === LIST) raiseListed(registers, PRECISIONS[SLIDING], sketch, fromMinute)
+  else raiseSliding(registers, sketch, fromMinute)
+}
+
+/** Returns the estimated number of traders of registers. */
+export const estimatedTraders = (registers: Uint8Array): number => Math.round(estimateDistinct(registers))
 
 function add(
   sketch: TraderSketch,

@@ -60,6 +60,22 @@ export function windowHours(
   return { from: firstHour, to, limit: Math.ceil((to - firstHour) / HOUR) }
 }
 
+/** A window without its change in percent, which needs the owner's newest price. */
+export interface OpenWindow extends Omit<ActivityWindow, 'changePct'> {
+  /** The last price in USD before the window, else the first one in it. */
+  readonly startUsd: UsdPrice
+  /** The last price in USD in the window. */
+  readonly endUsd: UsdPrice
+}
+
+/** The part of a mint's window that can be rolled (`rolled-mint.ts`). */
+export type MintWindow = Pick<
+  OpenWindow,
+  | ('from' | 'to' | 'trades' | 'buys' | 'sells')
+  | ('volumeMicroUsd' | 'buyMicroUsd' | 'sellMicroUsd' | 'volumeCash')
+  | ('traders' | 'startUsd' | 'endUsd')
+>
+
 /**
  * Folds the window of `seconds` that ends with the minute of `headTime` from hours of one owner, oldest first: at least
  * all that `windowHours` names. The change is from the last price before the window, else from its first, to `lastUsd`,
@@ -71,6 +87,12 @@ export function windowOf(
   seconds: number,
   lastUsd: UsdPrice = null
 ): ActivityWindow {
+  const window = foldWindow(hours, headTime, seconds)
+  return Object.assign(window, { changePct: changeOf(window, lastUsd) })
+}
+
+/** Folds a window as `windowOf` does. Its traders are counted on demand: that takes as long as all else. */
+export function foldWindow(hours: readonly ActivityHour[], headTime: number, seconds: number): OpenWindow {
   const { from, to } = windowSpan(headTime, seconds)
   let sum = NOTHING
   let before: UsdPrice = null
@@ -94,7 +116,6 @@ export function windowOf(
   }
   const { events, trades, buys, sells, liquidity, launches, volumeCash, volumeToken } = sum
   const isUnpriced = trades > 0 && sum.priced === 0
-  const start = before ?? sum.openUsd ?? lastUsd
   const isCounted = isNewest && hours[0]?.of !== 'pool'
   return {
     ...{ from, to, events, trades, buys, sells, liquidity, launches },
@@ -103,12 +124,22 @@ export function windowOf(
     sellMicroUsd: isUnpriced ? null : sum.sellMicroUsd,
     volumeCash,
     volumeToken,
-    // Computed on demand: it takes as long as all else, and not every caller needs it.
     get traders() {
       return isCounted ? traders.count : null
     },
-    changePct: lastUsd === 'unpriced' ? null : changePct(start, sum.closeUsd ?? start)
+    startUsd: before ?? sum.openUsd,
+    endUsd: sum.closeUsd
   }
+}
+
+/** Returns the change of a window in percent, up to the owner's newest price. */
+export function changeOf(
+  { startUsd, endUsd }: Pick<OpenWindow, 'startUsd' | 'endUsd'>,
+  lastUsd: UsdPrice
+): number | null {
+  if (lastUsd === 'unpriced') return null
+  const start = startUsd ?? lastUsd
+  return changePct(start, endUsd ?? start)
 }
 
 function changePct(from: UsdPrice, to: UsdPrice): number | null {

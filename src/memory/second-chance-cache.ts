@@ -81,6 +81,16 @@ export class SecondChanceCache<T> {
     if (this.#bytes > this.#bytesMax) this.#makeRoom()
   }
 
+  /** Sets the bytes of a value that has grown, without marking it as used, and evicts as `set` does. */
+  weigh(key: string, valueBytes: number): void {
+    const entry = this.#entries.get(key)
+    if (entry === undefined) return
+    const bytes = valueBytes + ENTRY_BYTES
+    this.#bytes += bytes - entry.bytes
+    entry.bytes = bytes
+    if (this.#bytes > this.#bytesMax) this.#makeRoom()
+  }
+
   delete(key: string): void {
     const entry = this.#entries.get(key)
     if (entry === undefined) return

@@ -73,6 +73,7 @@ function appOf(service: ServiceParts): EdgeOptions<Given>['build'] {
     programsChanged: () => service.programsChanged.publish(),
     holdersAsked: () => service.holdersAsked.publish(),
     answerBytes: budget.answers,
+    windowBytes: budget.windows,
     tree: service.tree,
     source: service.sourceStatus
   }

@@ -3,6 +3,7 @@ import type { Pubkey } from '../../src/chain/pubkey.ts'
 import { splitCursor } from '../../src/market/cursor.ts'
 import type { PoolRow } from '../../src/market/registry-rows.ts'
 import type { PoolStore } from '../port.ts'
+import type { CachedFact } from './cached-fact.ts'
 import type { Database } from './database.ts'
 import { keysBeyond, mintPoolKey, mintPoolKeysOf } from '../codec/keys.ts'
 import type { Key } from '../codec/keys.ts'
@@ -15,6 +16,12 @@ import type { WriteBatch } from './write-batch.ts'
 type PoolPage = Parameters<PoolStore['ofMint']>[1]
 
 const rows = new KeyedRows('pools')
+
+/** Most pools of a mint that are cached: one more than are valued with a token (`VALUED_POOLS_MAX`). */
+const LISTED_MAX = 101
+
+/** All pools of a mint, the newest first, by the first of its keys in the index: most of its readers ask for all. */
+const listedPools: CachedFact<readonly Pubkey[]> = { sign: ')', weigh: (pools) => 100 + 150 * pools.length }
 
 /** Pools by address, and an index from the mints that they are listed under. */
 export function poolTable(database: Database): RecordTable<'pools'> {
@@ -33,7 +40,10 @@ export function poolTable(database: Database): RecordTable<'pools'> {
       const { put, remove } = pools
       const stored = await rows.getMany(view, [...put.map(({ pool }) => pool), ...remove])
       for (const before of stored)
-        if (before !== null) for (const key of listingKeys(before)) batch.delete(key)
+        if (before !== null) {
+          for (const key of listingKeys(before)) batch.delete(key)
+          forgetListed(batch, before)
+        }
       rows.amend(batch, pools)
       for (const pool of put) stageListing(batch, pool)
     }
@@ -41,26 +51,45 @@ export function poolTable(database: Database): RecordTable<'pools'> {
 }
 
 async function poolsOfMint(view: View, mint: Pubkey, page: PoolPage): Promise<PoolRow[]> {
-  const listed: Pubkey[] = []
   if (page.limit <= 0) return []
-  const range = keysBeyond(mintPoolKeysOf(mint), (cursor) => mintPoolKey(mint, cursor), page)
-  const options = { reverse: page.order === 'desc', expected: page.limit }
-  for await (const [, pool] of view.scan(listedPoolKind, range, options)) {
-    listed.push(pool)
-    if (listed.length === page.limit) break
-  }
-  const pools = await rows.getMany(view, listed)
+  const known = isUnbound(page) ? view.recall(listedPools, mintPoolKeysOf(mint).gte) : undefined
+  const pools = await rows.getMany(view, known?.slice(0, page.limit) ?? (await listedIn(view, mint, page)))
   return pools.map((pool) => {
     if (pool === null) throw new ServiceError('STORAGE_UNAVAILABLE', 'a pool in the index is missing')
     return pool
   })
 }
 
+async function listedIn(view: View, mint: Pubkey, page: PoolPage): Promise<Pubkey[]> {
+  const listed: Pubkey[] = []
+  const keys = mintPoolKeysOf(mint)
+  const range = keysBeyond(keys, (cursor) => mintPoolKey(mint, cursor), page)
+  const options = { reverse: page.order === 'desc', expected: page.limit }
+  for await (const [, pool] of view.scan(listedPoolKind, range, options)) {
+    listed.push(pool)
+    if (listed.length === page.limit) return listed
+  }
+  if (isUnbound(page) && listed.length <= LISTED_MAX) view.remember(listedPools, keys.gte, listed)
+  return listed
+}
+
+/** Whether a page has all pools of its mint, the newest first, or as many as its limit. */
+const isUnbound = ({ from, order }: PoolPage): boolean => order === 'desc' && from === undefined
+
 /** Puts the index entries of a pool. */
 export function stageListing(batch: WriteBatch, pool: PoolRow): void {
   for (const key of listingKeys(pool)) batch.putUnkept(listedPoolKind, key, pool.pool)
+  forgetListed(batch, pool)
 }
 
-function listingKeys({ base, quote, quoteListed, firstCursor }: PoolRow): Key[] {
-  return (quoteListed ? [base, quote] : [base]).map((mint) => mintPoolKey(mint, firstCursor))
+/** Drops what is cached of the pools of a pool's mints. */
+function forgetListed(batch: WriteBatch, pool: PoolRow): void {
+  for (const mint of listingMints(pool)) batch.remember(listedPools, mintPoolKeysOf(mint).gte, undefined)
+}
+
+const listingMints = ({ base, quote, quoteListed }: PoolRow): Pubkey[] =>
+  quoteListed ? [base, quote] : [base]
+
+function listingKeys(pool: PoolRow): Key[] {
+  return listingMints(pool).map((mint) => mintPoolKey(mint, pool.firstCursor))
 }

@@ -6,7 +6,8 @@ import { ServiceError } from '../../errors.ts'
 import { isWrappedSol, USDC, WSOL } from '../../market/cash.ts'
 import { newestUsd, type PricedPair } from '../../market/latest-price.ts'
 import type { SlotRow } from '../../market/rows.ts'
-import { windowHours, windowOf, windowParts, type ActivityWindow } from '../../market/windows.ts'
+import { changeOf, windowParts, type MintWindow } from '../../market/windows.ts'
+import type { MintWindows } from '../../views/mint-windows.ts'
 import type { Storage } from '../../../storage/port.ts'
 import { addressList } from '../address-list.ts'
 import type { AppDeps } from '../deps.ts'
@@ -16,6 +17,7 @@ import { address } from '../parameters.ts'
 import { readPricedToken } from '../valued-token.ts'
 
 const DAY = 86_400
+const WINDOWS = { day: DAY } as const
 /**
  * More candles than a day has in any of the intervals that windows are read from: 24 hours, and minutes at both ends.
  */
@@ -53,6 +55,7 @@ export const prices = endpoint({
 })
 
 type Deps = Pick<AppDeps, 'storage' | 'cash' | 'accounts'>
+type PriceDeps = Deps & { readonly mintWindows: MintWindows }
 
 /** A token's price, rendered for a block time of the head in Unix seconds, and what it was made from. */
 interface PriceAt {
@@ -61,7 +64,8 @@ interface PriceAt {
   readonly parts: readonly Aged[]
 }
 
-export const priceRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
+export const priceRoutes: FastifyPluginAsync<Deps> = async (app, { storage, cash, accounts }) => {
+  const deps = { storage, cash, accounts, mintWindows: app.mintWindows }
   serveCached(app, tokenPrice, async ({ params: { mint }, head }) => {
     const price = await priceAt(head, mint, deps)
     if (price === null) {
@@ -88,24 +92,22 @@ export const priceRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
 async function priceAt(
   head: SlotRow | null,
   mint: Pubkey,
-  { storage, cash, accounts }: Deps
+  { storage, cash, accounts, mintWindows }: PriceDeps
 ): Promise<PriceAt | null> {
   const now = head?.blockTime ?? 0
   const facts = knownFacts(accounts, mint)
-  const [{ pair, value, liquidity }, hours] = await Promise.all([
+  const [{ pair, value, liquidity }, { day }] = await Promise.all([
     readPricedToken(storage, mint, facts, accounts),
-    storage.activity.range('mint', mint, windowHours(now, DAY))
+    mintWindows.of(mint, now, WINDOWS, { traders: false })
   ])
   const parts = [facts, liquidity]
   if (pair === null || head === null) {
     const listed = cash.of(mint)
-    return listed === undefined
-      ? null
-      : { body: () => untradedPriceBody(listed, windowOf(hours, now, DAY), value), parts }
+    return listed === undefined ? null : { body: () => untradedPriceBody(listed, day, value), parts }
   }
-  const day = windowOf(hours, now, DAY, newestUsd(pair))
+  const dayUsd = { volumeMicroUsd: day.volumeMicroUsd, changePct: changeOf(day, newestUsd(pair)) }
   const dayCash = await cashOf(storage, pair, day, now)
-  return { body: (headTime) => priceBody(pair, day, dayCash, value, cash, headTime), parts }
+  return { body: (headTime) => priceBody(pair, dayUsd, dayCash, value, cash, headTime), parts }
 }
 
 /**
@@ -115,7 +117,7 @@ async function priceAt(
 async function cashOf(
   storage: Storage,
   { mint, cash }: PricedPair,
-  day: ActivityWindow,
+  day: MintWindow,
   now: number
 ): Promise<bigint> {
   if (isWrappedSol(cash)) return day.volumeCash

@@ -5,7 +5,7 @@ import { TOKEN, TOKEN_WINDOWS, tokenBody, type TokenWindow } from '../../api/tok
 import { ServiceError } from '../../errors.ts'
 import { WSOL } from '../../market/cash.ts'
 import { newestUsd } from '../../market/latest-price.ts'
-import { windowHours, windowOf } from '../../market/windows.ts'
+import { changeOf } from '../../market/windows.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 import { holderSummaries } from '../holder-summary.ts'
@@ -30,14 +30,15 @@ export const token = endpoint({
 export const tokenRoutes: FastifyPluginAsync<
   Pick<AppDeps, 'storage' | 'cash' | 'accounts' | 'clock'>
 > = async (app, { storage, cash, accounts, clock }) => {
+  const { mintWindows } = app
   const holdersOf = holderSummaries({ storage, accounts, clock })
   serveCached(app, token, async ({ params: { mint }, head }) => {
     const now = head?.blockTime ?? 0
     const read = knownFacts(accounts, mint)
-    const [row, { launch, curve, pair, value, liquidity }, hours, holders] = await Promise.all([
+    const [row, { launch, curve, pair, value, liquidity }, open, holders] = await Promise.all([
       storage.tokens.get(mint),
       readPricedToken(storage, mint, read, accounts),
-      storage.activity.range('mint', mint, windowHours(now, TOKEN_WINDOWS['24h'])),
+      mintWindows.of(mint, now, TOKEN_WINDOWS, { traders: true }),
       holdersOf(mint)
     ])
     const known = cash.of(mint)
@@ -55,7 +56,7 @@ export const tokenRoutes: FastifyPluginAsync<
     const metadata =
       read.facts === null ? statedMetadataBody(stated) : metadataBody(read.facts, read, stated, clock.now())
     const lastUsd = newestUsd(pair)
-    const of = (window: TokenWindow) => windowOf(hours, now, TOKEN_WINDOWS[window], lastUsd)
+    const of = (window: TokenWindow) => ({ ...open[window], changePct: changeOf(open[window], lastUsd) })
     const windows = { '5m': of('5m'), '1h': of('1h'), '6h': of('6h'), '24h': of('24h') }
     return {
       body: tokenBody(

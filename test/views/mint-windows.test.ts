@@ -1,0 +1,147 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { pubkeyMapKey, samePubkey, type Pubkey } from '../../src/chain/pubkey.ts'
+import type { ActivityHour } from '../../src/market/activity-rows.ts'
+import { changeOf, foldWindow, windowHours } from '../../src/market/windows.ts'
+import { CommitFeed } from '../../src/views/commit-feed.ts'
+import { MintWindows } from '../../src/views/mint-windows.ts'
+import { ingest, MemoryStore } from '../market/memory-store.ts'
+import {
+  anyChain,
+  anyChainWithFallingTimes,
+  anyChainWithUnsteadyTimes,
+  block,
+  buy,
+  key,
+  NOON,
+  OPTIONS,
+  SOL,
+  TOKEN,
+  OTHER
+} from '../market/world.ts'
+import { randomRuns } from '../random-runs.ts'
+
+const SPANS = { '5m': 300, '1h': 3_600, '6h': 21_600, '24h': 86_400 } as const
+const MINTS = [TOKEN, OTHER, key(3), SOL]
+const COUNTED = { traders: true }
+
+type Range = { readonly from: number; readonly to: number; readonly limit: number }
+
+function hoursOf(store: MemoryStore, owner: Pubkey, { from, to, limit }: Range): ActivityHour[] {
+  return [...store.rows.maps.activity.values()]
+    .filter((hour) => hour.of === 'mint' && samePubkey(hour.owner, owner))
+    .filter(({ hour }) => hour >= from && hour < to)
+    .sort((a, b) => a.hour - b.hour)
+    .slice(-limit)
+}
+
+/** Windows in a form that can be compared, with their change up to the mint's newest price. */
+async function answered(windows: MintWindows, mint: Pubkey, store: MemoryStore) {
+  const lastUsd = store.rows.maps.tokens.get(pubkeyMapKey(mint))?.lastUsd ?? null
+  const given = await windows.of(mint, store.head!.blockTime, SPANS, COUNTED)
+  return Object.values(given).map((window) => [
+    ...[window.from, window.to, window.trades, window.buys, window.sells, window.volumeMicroUsd],
+    ...[window.buyMicroUsd, window.sellMicroUsd, window.volumeCash, window.traders],
+    changeOf(window, lastUsd)
+  ])
+}
+
+/** The same, folded from the store. */
+function folded(mint: Pubkey, store: MemoryStore) {
+  const { blockTime } = store.head!
+  const hours = hoursOf(store, mint, windowHours(blockTime, 86_400))
+  const fold = { of: async (_: Pubkey, time: number) => windowsAt(hours, time) }
+  return answered(fold as unknown as MintWindows, mint, store)
+}
+
+const windowsAt = (hours: readonly ActivityHour[], time: number) =>
+  Object.fromEntries(Object.entries(SPANS).map(([name, span]) => [name, foldWindow(hours, time, span)]))
+
+/** Windows over a store in memory, with a feed. */
+function following(bytesMax?: number) {
+  const store = new MemoryStore()
+  const feed = new CommitFeed()
+  let reads = 0
+  const activity = {
+    async range(_: string, mint: Pubkey, range: Range) {
+      reads++
+      const hours = hoursOf(store, mint, range)
+      await Promise.resolve()
+      return hours
+    }
+  }
+  const windows = new MintWindows(activity, feed, bytesMax)
+  return { store, feed, windows, unfollow: windows.follow(), reads: () => reads }
+}
+
+/** What happens at a block beside it. */
+const anyTurn = fc.record({
+  asks: fc.array(fc.nat({ max: MINTS.length - 1 }), { maxLength: 3 }),
+  isPublishedLate: fc.boolean(),
+  event: fc.constantFrom('nothing', 'nothing', 'nothing', 'nothing', 'amendment', 'restart')
+})
+
+type Turn = typeof anyTurn extends fc.Arbitrary<infer Value> ? Value : never
+
+for (const [name, chains, hasRestarts] of [
+  ['whose times never fall', anyChain, true],
+  ['whose times fall', anyChainWithFallingTimes, false],
+  ['whose times fall by up to a minute', anyChainWithUnsteadyTimes, false]
+] as const) {
+  t.test(`on a chain ${name} windows are those that the store gives`, async (t) => {
+    await fc.assert(
+      fc.asyncProperty(chains, fc.infiniteStream(anyTurn), async (chain, turns) => {
+        const { store, feed, ...rest } = following()
+        let { windows, unfollow } = rest
+        const state = store.restart()
+        for (const block of chain) {
+          const { asks, isPublishedLate, event } = turns.next().value as Turn
+          // A read may overlap the commit: it is not kept, or the feed brings what it missed.
+          const early =
+            store.head === null
+              ? []
+              : asks.map((n) => windows.of(MINTS[n]!, store.head!.blockTime, SPANS, COUNTED))
+          const fold = ingest(store, state, block, OPTIONS)
+          if (isPublishedLate) await Promise.all(early)
+          feed.publish({ ...fold, log: [] })
+          await Promise.all(early)
+          if (event === 'amendment') feed.amend(store.head)
+          if (event === 'restart' && hasRestarts) {
+            unfollow()
+            windows = new MintWindows({ range: async (_, mint, range) => hoursOf(store, mint, range) }, feed)
+            unfollow = windows.follow()
+          }
+          for (const n of asks)
+            t.strictSame(await answered(windows, MINTS[n]!, store), await folded(MINTS[n]!, store))
+        }
+        for (const mint of MINTS)
+          t.strictSame(await answered(windows, mint, store), await folded(mint, store))
+      }),
+      randomRuns(60, 12)
+    )
+  })
+}
+
+t.test('a mint that is asked for again is not read again', async (t) => {
+  const { store, feed, windows, reads } = following()
+  const state = store.restart()
+  for (let n = 0; n < 9; n++) {
+    feed.publish({ ...ingest(store, state, block(n, NOON + n * 40, [buy(5n, 7n)]), OPTIONS), log: [] })
+    t.strictSame(await answered(windows, TOKEN, store), await folded(TOKEN, store))
+    t.equal(reads(), 1)
+  }
+})
+
+t.test('no more mints are kept than the limit allows', async (t) => {
+  const { store, feed, windows } = following(8_000)
+  const state = store.restart()
+  for (let n = 0; n < 20; n++) {
+    const mint = key(50 + n)
+    const events = [buy(5n, 7n, { outMint: mint })]
+    feed.publish({ ...ingest(store, state, block(n, NOON + n, events), OPTIONS), log: [] })
+    t.strictSame(await answered(windows, mint, store), await folded(mint, store))
+    t.ok(windows.bytes <= 8_000)
+  }
+  t.ok(windows.size > 0)
+  t.ok(windows.size < 10)
+})
