@@ -15,7 +15,13 @@ import { writeResult } from './result.ts'
 const seconds = Number(process.argv[2] ?? 60)
 
 async function measured(directory: string): Promise<Record<string, number>> {
-  const server = await startMeasured('../src/cli/millrace.js', ['serve', '--port', '0', '--data-dir', directory])
+  const server = await startMeasured('../src/cli/millrace.js', [
+    'serve',
+    '--port',
+    '0',
+    '--data-dir',
+    directory
+  ])
   try {
     const listening = server.cpuMs()
     await isLive(server)

@@ -64,9 +64,13 @@ try {
     MILLRACE_ADMIN_KEY: ADMIN_KEY,
     MILLRACE_LOG_LEVEL: 'error'
   }
-  const service = await startMeasured('../src/cli/millrace.js', ['serve', '--port', '0', '--data-dir', folder], {
-    env
-  })
+  const service = await startMeasured(
+    '../src/cli/millrace.js',
+    ['serve', '--port', '0', '--data-dir', folder],
+    {
+      env
+    }
+  )
   // The past of the localnet first, then some live blocks.
   let seen = -1
   await until(async () => {
