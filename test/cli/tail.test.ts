@@ -62,7 +62,7 @@ class Tail {
   }
 }
 
-/** What all tests read but the last one, which restarts its own. */
+/** The service that all tests read but the last one, which restarts its own. */
 const service = await startBusyLocalnetProcess(t, ownDirectory(t), ['--localnet-slot-ms', '50'])
 const at = ({ url }: LocalnetProcess): string[] => ['--url', url, '--key', ADMIN_KEY]
 const cursors = (lines: readonly Line[]): number[] => lines.map(({ cursor }) => cursor)

@@ -6,11 +6,12 @@ import { checkStore, NOTHING_TRUSTED } from '../../storage/embedded/engine-files
 import { repairStore } from '../../storage/embedded/repair/repair.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { sampleBlock } from '../../storage/test/sample-blocks.ts'
+import { IS_LONG } from '../random-runs.ts'
 import { damagedCopy, filesOf, fillSettled, readAll, zero, type Outcomes } from './damaged-store.ts'
 
 const BLOCKS = 120
-/** Number of damaged places. Each needs its own process, about half a second. */
-const PLACES = 12
+/** Number of damaged places. Each needs two processes, a second of the processor. */
+const PLACES = IS_LONG ? 48 : 5
 
 const directory = t.testdir()
 const store = join(directory, 'store')

@@ -9,6 +9,7 @@ import type { BlockCommit } from '../../../storage/port.ts'
 import { logKey } from '../../../storage/codec/keys.ts'
 import { openEmbeddedStorage } from '../../../storage/embedded/store.ts'
 import { withRawStore } from '../../storage/embedded-directory.ts'
+import { IS_LONG } from '../../random-runs.ts'
 import { channelNamed } from '../../stream/stream-world.ts'
 import { assertResumable, channelsIn, sentAfter, sentLive } from './resuming.ts'
 import { CASH, chain, forkAfter, openedOn, rollbackAfter, sourced, type Opened } from './put-back-chain.ts'
@@ -118,7 +119,8 @@ t.test('a chain that was put back leaves the store as if its last course alone h
       [33, 9]
     ]
   ] as const
-  for (const [index, forks] of cases.entries()) {
+  // The last one has a fork of each kind; the long tier has those between.
+  for (const [index, forks] of (IS_LONG ? cases : [cases[0], cases.at(-1)!]).entries()) {
     const directory = t.testdir({ [`${index}`]: {} }) + `/${index}`
     const one = await opened(directory)
     const { storage, ingester, listener } = one
