@@ -18,11 +18,8 @@ import {
   type Submission,
   type SubmissionProgress
 } from '../../src/transactions/submission.ts'
-import { encodeKey } from '../../storage/codec/document-key.ts'
-import type { Stored } from '../../storage/documents.ts'
+import { referenceOf, storedFrom, type DocumentReference, type Stored } from '../../storage/documents.ts'
 import type { ShardClaim } from '../shards/shard-claims.ts'
-
-const EMPTY_HEADER = { trail: [], entries: [], unique: [] }
 
 /** Answers in a row, each as of a later slot, after which a block counts as dropped. A stale node gives one or two. */
 const CONTRADICTIONS_MAX = 3
@@ -81,11 +78,7 @@ export class TrackedTransaction {
   absentSlot: number | null = null
   readonly #takenUpAtMs: number
   readonly value: Submission
-  /** Of its document alone what a reference to it needs: thousands are held at once. */
-  readonly #partition: string
-  readonly #version: string
-  readonly #born: string
-  readonly #expiresAtMs: number | null
+  readonly #reference: DocumentReference
   #state: TransactionMachineState = 'sent'
   #context: TransactionContext = START.context
   #contradictions = 0
@@ -99,10 +92,7 @@ export class TrackedTransaction {
     nowMs: number
   ) {
     this.value = stored.value
-    this.#partition = stored.header.address.partition
-    this.#version = stored.version
-    this.#born = stored.header.born
-    this.#expiresAtMs = stored.header.expiresAtMs
+    this.#reference = referenceOf(stored)
     this.claim = claim
     this.#takenUpAtMs = nowMs
     this.isUnclaimed = isUnclaimed
@@ -117,16 +107,7 @@ export class TrackedTransaction {
 
   /** A reference to its document, by which its hot value is read and written. A change of the document needs a read first. */
   get reference(): Stored<Submission> {
-    const { kind, key } = SUBMISSION
-    const address = { kind, partition: this.#partition, key: encodeKey(key(this.value)) }
-    const header = {
-      ...EMPTY_HEADER,
-      address,
-      version: this.#version,
-      born: this.#born,
-      expiresAtMs: this.#expiresAtMs
-    }
-    return { value: this.value, version: this.#version, header }
+    return storedFrom(SUBMISSION, this.value, this.#reference)
   }
 
   get state(): TransactionMachineState {
