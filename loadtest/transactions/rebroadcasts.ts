@@ -23,7 +23,7 @@ export async function measureRebroadcasts(tracked: number, seconds: number, hasC
   if (hasCore) giveServersCore(tracker.pid)
   const ask = (order: TrackerOrder): Promise<unknown> => tracker.ask(JSON.stringify(order))
   try {
-    // What code takes that runs for the first time is held once, not for each signature.
+    // Code that runs for the first time takes memory once, not for each signature.
     const few = Math.floor(tracked / 10)
     await ask({ kind: 'track', count: few })
     await ask({ kind: 'run', ms: REBROADCAST_MS })
