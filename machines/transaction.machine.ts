@@ -53,13 +53,16 @@ export interface StatusSeen {
   readonly atMs: number
 }
 
+/** A send that a node or a leader took. */
+export interface SendMade {
+  readonly type: 'send.made'
+  readonly atMs: number
+  readonly slot: number | null
+  readonly leaders: number
+}
+
 export type TransactionEvent =
-  | {
-      readonly type: 'send.made'
-      readonly atMs: number
-      readonly slot: number | null
-      readonly leaders: number
-    }
+  | SendMade
   | BlockSeen
   | StatusSeen
   /** Blocks above a slot were on a fork that the chain has left. */
@@ -132,6 +135,21 @@ function stateAfter(context: TransactionContext, event: TransactionEvent): Trans
   return landing === null ? null : stateOf(landing)
 }
 
+/** Returns what is known after a send. The state stays as it is in every state but the final ones, which ignore it. */
+export function afterSend(
+  context: TransactionContext,
+  { atMs, slot, leaders }: SendMade
+): TransactionContext {
+  return {
+    ...context,
+    sends: context.sends + 1,
+    leadersSent: context.leadersSent + leaders,
+    firstSentAtMs: context.firstSentAtMs ?? atMs,
+    lastSentAtMs: atMs,
+    firstSentSlot: context.firstSentAtMs === null ? slot : context.firstSentSlot
+  }
+}
+
 interface Scope {
   readonly context: TransactionContext
   readonly event: TransactionEvent
@@ -144,17 +162,7 @@ const leadsTo =
 const charts = setup({
   types: { context: {} as TransactionContext, events: {} as TransactionEvent },
   actions: {
-    countSend: assign(({ context, event }) =>
-      event.type === 'send.made'
-        ? {
-            sends: context.sends + 1,
-            leadersSent: context.leadersSent + event.leaders,
-            firstSentAtMs: context.firstSentAtMs ?? event.atMs,
-            lastSentAtMs: event.atMs,
-            firstSentSlot: context.firstSentAtMs === null ? event.slot : context.firstSentSlot
-          }
-        : {}
-    ),
+    countSend: assign(({ context, event }) => (event.type === 'send.made' ? afterSend(context, event) : {})),
     land: assign(({ context, event }) =>
       event.type === 'block.seen' || event.type === 'status.seen' ? (seen(context, event) ?? {}) : {}
     ),

@@ -245,5 +245,30 @@ function storedOf<T>(value: T, { value: _, ...header }: DocumentRow): Stored<T> 
   return { value, version: header.version, header }
 }
 
+/** A fifth of a document's header: as much as its hot value needs. For those of which thousands are held at once. */
+export interface DocumentReference {
+  readonly partition: string
+  readonly version: string
+  readonly born: string
+  readonly expiresAtMs: number | null
+}
+
+export function referenceOf({
+  header: { address, version, born, expiresAtMs }
+}: Pick<Stored<unknown>, 'header'>): DocumentReference {
+  return { partition: address.partition, version, born, expiresAtMs }
+}
+
+/** Returns a document whose hot value can be read and written. A change of the document itself needs a read first. */
+export function storedFrom<T, Index extends string, Unique extends string, Hot>(
+  { kind, key }: DocumentDefinition<T, Index, Unique, Hot>,
+  value: T,
+  { partition, ...rest }: DocumentReference
+): Stored<T> {
+  const address = { kind, partition, key: encodeKey(key(value)) }
+  const header: DocumentHeader = { ...rest, address, trail: [], entries: [], unique: [] }
+  return { value, version: rest.version, header }
+}
+
 /** The first bytes that sort above a key or entry. */
 const after = (last: Uint8Array): Buffer => Buffer.concat([last, Buffer.of(0)])

@@ -23,8 +23,12 @@ export async function measureRebroadcasts(tracked: number, seconds: number, hasC
   if (hasCore) giveServersCore(tracker.pid)
   const ask = (order: TrackerOrder): Promise<unknown> => tracker.ask(JSON.stringify(order))
   try {
+    // Code that runs for the first time takes memory once, not for each signature.
+    const few = Math.floor(tracked / 10)
+    await ask({ kind: 'track', count: few })
+    await ask({ kind: 'run', ms: REBROADCAST_MS })
     const before = (await ask({ kind: 'memory' })) as number
-    await ask({ kind: 'track', count: tracked })
+    await ask({ kind: 'track', count: tracked - few })
     // The first periods are the warm-up.
     await ask({ kind: 'run', ms: 2 * REBROADCAST_MS })
     const fromMs = Date.now()
@@ -54,7 +58,7 @@ export async function measureRebroadcasts(tracked: number, seconds: number, hasC
       receipts,
       sent.map(([key]) => key)
     )
-    const kib = held / 1_024 / tracked
+    const kib = held / 1_024 / (tracked - few)
     return {
       reached:
         lateness.p99 <= BARS.lateness_p99_ms &&

@@ -14,7 +14,7 @@ export function progressOf(
 ): SubmissionProgress {
   const { sends, ...facts } = context
   const progress = { ...rest, ...facts, rebroadcasts: Math.max(0, sends - 1) }
-  // What is known last stays as it is: nothing else is true of it.
+  // It stays as it was known last: nothing else is true of it.
   if (value === 'unresolved') return { ...progress, state: context.commitment ?? 'sent' }
   if (value !== 'failing') return { ...progress, state: value }
   return {

@@ -1,6 +1,11 @@
 import t from 'tap'
 import { initialTransition, transition } from 'xstate'
-import { isLooping, transactionMachine, type TransactionEvent } from '../../machines/transaction.machine.ts'
+import {
+  afterSend,
+  isLooping,
+  transactionMachine,
+  type TransactionEvent
+} from '../../machines/transaction.machine.ts'
 import { stateName } from './explore.ts'
 
 const ERR = { InstructionError: [0, 'Custom'] }
@@ -117,3 +122,24 @@ for (const [path, state, loops, context] of TABLE) {
     t.match(snapshot.context, context)
   })
 }
+
+t.test('a send changes no state, and counts alike in all but the final ones', async (t) => {
+  const send = { type: 'send.made', atMs: 7_000, slot: 14, leaders: 1 } as const
+  for (const path of [
+    '',
+    'send',
+    'block 10',
+    'block 10 failed',
+    'confirmed 10',
+    'finalized 10',
+    'ended',
+    'left'
+  ]) {
+    let [before] = initialTransition(transactionMachine)
+    for (const word of path.split(', ').filter(Boolean))
+      [before] = transition(transactionMachine, before, EVENTS[word]!)
+    const [after] = transition(transactionMachine, before, send)
+    t.equal(after.value, before.value)
+    t.same(after.context, before.status === 'done' ? before.context : afterSend(before.context, send), path)
+  }
+})
