@@ -1,5 +1,5 @@
 import PQueue from 'p-queue'
-import { Pool } from 'undici'
+import { Pool } from '../../src/node/undici.ts'
 import type { Clock } from '../../src/ports.ts'
 import { version } from '../../src/version.ts'
 import { postErrorOf, type PostError } from '../../src/webhooks/post-error.ts'
