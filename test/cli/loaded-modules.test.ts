@@ -15,7 +15,9 @@ const SCRIPT = `
 
 function modulesOfStart(): string[] {
   const args = ['--input-type=module', '-e', SCRIPT, '--', '--version']
-  const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+  // The tests have a cache of compiled code of their own.
+  const env = { ...process.env, NODE_COMPILE_CACHE: undefined }
+  const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env })
   const line = stdout.split('\n').find((each) => each.startsWith('['))
   if (line === undefined) throw new Error(stderr)
   return (JSON.parse(line) as string[]).map((each) => each.split('/node_modules/').at(-1)!)
