@@ -17,6 +17,8 @@ COPY src ./src
 COPY actors ./actors
 COPY machines ./machines
 COPY storage ./storage
+# What is compiled here is not compiled by each start: the folder is not the container's to write.
+RUN node src/cli/compile.js
 USER node
 VOLUME /data
 # The API and the stream; the JSON-RPC and the pubsub of a localnet's node.

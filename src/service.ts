@@ -103,21 +103,16 @@ export function startService(deps: ServiceDeps): Supervision {
     sourceStatus: () => supervision.source('chain/source')
   }
   const units = service.products.flatMap((product) => product.units?.(service) ?? [])
-  let refused: StartRefused | null = null
   const supervision = supervise(
     supervisor('service', 'rest_for_one', units),
     ports,
     undefined,
     (path, err) => {
-      // A refused start fails every unit up to the service, and is logged once by its caller. Faults after it follow from it.
-      if (err instanceof StartRefused) refused ??= err
-      if (refused !== null) return
+      // A refused start fails every unit up to the service, and is logged once by its caller.
+      if (err instanceof StartRefused) return
       logger.warn({ unit: path, err }, `${path === '' ? 'the service' : path} has a fault: ${err.message}`)
     }
   )
   for (const product of service.products) product.metrics?.(service)
-  const done = supervision.done.then((output) =>
-    output.kind === 'failed' && refused !== null ? { ...output, error: refused } : output
-  )
-  return { ...supervision, done }
+  return supervision
 }

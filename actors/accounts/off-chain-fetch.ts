@@ -1,6 +1,7 @@
-import { Client, errors, type Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
 import { fetchedUrl, readOffChainFields } from '../../src/accounts/off-chain-fields.ts'
 import type { OffChainError, OffChainReading } from '../../src/accounts/ports.ts'
+import { Client, errors } from '../../src/node/undici.ts'
 import type { Clock } from '../../src/ports.ts'
 import { version } from '../../src/version.ts'
 import { AddressRefused, type UrlGuard } from '../../src/webhooks/url-guard.ts'

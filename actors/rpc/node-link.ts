@@ -1,6 +1,6 @@
-import { Pool } from 'undici'
 import type { NodeAddress } from '../../src/node/node-address.ts'
 import { NodeError, type NodeFault } from '../../src/node/node-fault.ts'
+import { Pool } from '../../src/node/undici.ts'
 import type { Clock } from '../../src/ports.ts'
 import { AnswerBody, BodyTooLong, type ResponseStart } from './answer-body.ts'
 

@@ -2,6 +2,7 @@ import { createActor, fromCallback, toPromise } from 'xstate'
 import { oneForOne } from '../../machines/one-for-one.machine.ts'
 import { serviceMachine } from '../../machines/service.machine.ts'
 import type { ServiceOutput } from '../../machines/service.machine.ts'
+import { StartRefused } from '../../machines/start-refused.ts'
 import { supervised } from '../../machines/supervised.machine.ts'
 import { backoffMs, jittered } from '../../machines/backoff.ts'
 import type { Ask, Policy, UnitInput, UnitLogic } from '../../machines/unit.ts'
@@ -49,14 +50,23 @@ export function supervise(
   deadlines: Deadlines = { drainMs: 10_000, killMs: 2_000 },
   onFault: OnFault = () => undefined
 ): Supervision {
-  const wiring = new Wiring(ports, onFault)
+  // Units that a refused start kills may end late, or otherwise than asked: neither is another reason for the end.
+  let refusal: StartRefused | null = null
+  const wiring = new Wiring(ports, (path, error) => {
+    if (error instanceof StartRefused) refusal ??= error
+    if (refusal === null || error instanceof StartRefused) onFault(path, error)
+  })
   const { logic, live } = wiring.unit(root, '', nothing, root.policy)
   const actor = createActor(serviceMachine.provide({ actors: { tree: logic } }), {
     clock: ports.clock,
     inspect: observeUnits(wiring.machines),
     input: deadlines
   })
-  const done = toPromise(actor).catch((error: Error): ServiceOutput => ({ kind: 'failed', error }))
+  const done = toPromise(actor)
+    .catch((error: Error): ServiceOutput => ({ kind: 'failed', error }))
+    .then((output): ServiceOutput =>
+      output.kind === 'failed' && refusal !== null ? { kind: 'failed', error: refusal } : output
+    )
   const ready = new Promise<boolean>((resolve) => {
     actor.subscribe((snapshot) => {
       if (snapshot.matches({ running: 'ready' })) resolve(true)

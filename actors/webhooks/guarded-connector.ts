@@ -1,5 +1,6 @@
 import { isIP, type LookupFunction } from 'node:net'
-import { buildConnector } from 'undici'
+import type { buildConnector } from 'undici'
+import { buildConnector as connectorOf } from '../../src/node/undici.ts'
 import { AddressRefused, type UrlGuard } from '../../src/webhooks/url-guard.ts'
 
 export interface GuardedConnectorOptions {
@@ -26,7 +27,7 @@ export function guardedConnector(
       (error: Error) => callback(error, '')
     )
   }
-  const connect = buildConnector({
+  const connect = connectorOf({
     lookup,
     timeout: timeoutMs,
     // Each POST of HTTP/1.1 has a connection of its own, so that one that hangs delays no other.

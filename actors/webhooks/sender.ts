@@ -1,4 +1,4 @@
-import { Pool } from 'undici'
+import { Pool } from '../../src/node/undici.ts'
 import type { Clock } from '../../src/ports.ts'
 import { version } from '../../src/version.ts'
 import { postErrorOf, type PostError } from '../../src/webhooks/post-error.ts'

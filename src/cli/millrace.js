@@ -1,12 +1,9 @@
 #!/usr/bin/env node
 // The sources need Node 26, which comes with the dependencies. Started by an older one, this hands over to it.
 import { spawn } from 'node:child_process'
-import module, { createRequire } from 'node:module'
+import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
-
-// Compiled code is cached for later processes, which halves the processor time of a start. Enabled before any TypeScript
-// is imported: then such a process does not load Node's compiler for it, another 70 ms, and 20 MB for as long as it runs.
-module.enableCompileCache?.(fileURLToPath(new URL('../../node_modules/.cache/millrace', import.meta.url)))
+import './compile-cache.js'
 
 const [major] = process.versions.node.split('.').map(Number)
 

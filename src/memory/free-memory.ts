@@ -1,4 +1,6 @@
 import { flushCompileCache } from 'node:module'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 
 /** Returns free memory of the allocator to the system. */
 export type ReturnFreeMemory = () => void
@@ -25,14 +27,32 @@ const RETURN_MS = 30_000
 /**
  * Returns free memory of this process regularly, until the returned function is called. First it has Node write its cache of
  * compiled code, which would otherwise be held until the end of the process: 10 MB. That takes 2 ms, and 700 ms at the first
- * start after an installation.
+ * start after an installation. Before the first return it compacts the heap, once: indexing a day of blocks leaves 35 MB of
+ * it half empty.
  */
 export function returnFreeMemory(): () => void {
   flushCompileCache()
   const giveBack = freeMemoryReturn()
-  if (giveBack === null) return () => undefined
-  const timer = setInterval(giveBack, RETURN_MS).unref()
+  let isCompact = false
+  const timer = setInterval(() => {
+    if (!isCompact) compactHeap()
+    isCompact = true
+    giveBack?.()
+  }, RETURN_MS).unref()
   return () => clearInterval(timer)
+}
+
+/**
+ * Collects all garbage and compacts what is left: a pause of some 150 ms for 80 MB. The young generation keeps its size, as
+ * it would not with V8's collections for want of memory.
+ */
+export function compactHeap(): void {
+  setFlagsFromString('--expose-gc')
+  setFlagsFromString('--compact-on-every-full-gc')
+  const collect = runInNewContext('gc') as (options: object) => void
+  collect({ type: 'major', flavor: 'regular' })
+  setFlagsFromString('--no-compact-on-every-full-gc')
+  setFlagsFromString('--no-expose-gc')
 }
 
 /** The part of `node:ffi` that is used. */

@@ -1,8 +1,8 @@
 import PQueue from 'p-queue'
-import { Pool } from 'undici'
 import type { Clock } from '../ports.ts'
 import type { NodeAddress } from './node-address.ts'
 import { NodeError, RPC_CODE, type NodeFault } from './node-fault.ts'
+import { Pool } from './undici.ts'
 import { readBody, resultOf, resultsOf, TooLarge, type AnswerReading } from './rpc-answer.ts'
 
 export interface RpcClientOptions {

@@ -118,8 +118,6 @@ t.test('the version and help of the program end with 0, and load nothing else be
   }
   load('src/main.ts')
   t.same([...loaded].sort(), [
-    'node:module',
-    'node:path',
     'node:util',
     'src/cli/administration-commands.ts',
     'src/cli/command.ts',

@@ -63,7 +63,9 @@ function build(stage: readonly Instruction[], into: string, from: string): void 
         env: {
           ...process.env,
           PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}`,
-          npm_config_prefer_offline: 'true'
+          npm_config_prefer_offline: 'true',
+          // The tests have a cache of compiled code of their own.
+          NODE_COMPILE_CACHE: undefined
         },
         stdio: ['ignore', 'ignore', 'inherit']
       })

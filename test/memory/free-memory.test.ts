@@ -33,3 +33,19 @@ t.test('a Node without FFI returns nothing, and works', async (t) => {
   const script = `import { freeMemoryReturn } from '${module}'; console.log(freeMemoryReturn())`
   t.match(await promisify(execFile)(process.execPath, [...args, script]), { stdout: 'null\n', stderr: '' })
 })
+
+/** Fills 80 MB with small objects, keeps each fiftieth, and writes the megabytes of the heap before and after. */
+const SPARSE = `
+  import { compactHeap } from '${module}'
+  let objects = Array.from({ length: 1_000_000 }, (_, at) => ({ at, list: [at] }))
+  objects = objects.filter(({ at }) => at % 50 === 0)
+  const before = process.memoryUsage().heapTotal / 2 ** 20
+  compactHeap()
+  console.log(JSON.stringify({ before, after: process.memoryUsage().heapTotal / 2 ** 20, kept: objects.length, gc: typeof globalThis.gc }))`
+
+t.test('a compacted heap takes what is live', async (t) => {
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', SPARSE])
+  const { before, after, gc } = JSON.parse(stdout) as { before: number; after: number; gc: string }
+  t.ok(after < before / 3, `${before.toFixed(0)} MB, then ${after.toFixed(0)}`)
+  t.equal(gc, 'undefined')
+})

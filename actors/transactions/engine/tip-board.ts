@@ -1,4 +1,3 @@
-import { request } from 'undici'
 import { ServiceError } from '../../../src/errors.ts'
 import { readBody } from '../../../src/node/rpc-answer.ts'
 import type { Clock } from '../../../src/ports.ts'
@@ -93,6 +92,8 @@ export class TipBoard {
 }
 
 async function fetchTipFloor(url: string, signal: AbortSignal): Promise<TipFloor> {
+  // Imported when a floor is asked for: a start does without.
+  const { request } = await import('undici')
   const response = await request(url, { signal, headersTimeout: 5_000, bodyTimeout: 5_000 })
   const body = await readBody(response.body, response.headers['content-encoding'], BODY_BYTES_MAX)
   if (response.statusCode !== 200) throw new Error(`the feed of tips answers HTTP ${response.statusCode}`)

@@ -1,5 +1,7 @@
 import t from 'tap'
+import { supervise } from '../../../actors/supervision/supervisor.ts'
 import { supervisor } from '../../../actors/supervision/unit.ts'
+import { StartRefused } from '../../../machines/start-refused.ts'
 import { advance, settle } from '../../virtual-time.ts'
 import { aborted, nodeAt, Recorder } from './recorder.ts'
 
@@ -294,6 +296,30 @@ t.test('the live tree shows states, restarts, times, errors and gauges', async (
   await running.drain()
   t.equal(nodeAt(running.tree(), 'ingest').state, 'stopped')
 })
+
+t.test(
+  'a refused start is the only fault and the reason of the end, also where a unit outlives its kill',
+  async (t) => {
+    const recorder = new Recorder()
+    const stubborn = recorder.process('holders', {}, async ({ ready }, instance) => {
+      ready(instance)
+      await new Promise(() => undefined)
+    })
+    const refused = recorder.process('edge', {}, async () => {
+      throw new StartRefused('cannot listen')
+    })
+    const faults: string[] = []
+    const { done } = supervise(
+      supervisor('service', 'rest_for_one', [recorder.process('storage'), stubborn, refused]),
+      { clock: recorder.clock, random: () => 1 },
+      undefined,
+      (_, error) => void faults.push(error.message)
+    )
+    await advance(recorder.clock, 60_000)
+    t.match(await done, { kind: 'failed', error: { message: 'cannot listen' } })
+    t.same([...new Set(faults)], ['cannot listen'])
+  }
+)
 
 t.test('two units of one name in one place are refused', async (t) => {
   const recorder = new Recorder()

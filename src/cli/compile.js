@@ -1,0 +1,11 @@
+// Fills the cache of compiled code after an installation, so that the first start is as cheap as later ones.
+import './compile-cache.js'
+
+try {
+  await import('./serve.ts')
+  process.argv[2] = '--version'
+  process.stdout.write = () => true
+  await import('../main.ts')
+} catch {
+  // A Node that cannot run them compiles nothing; `millrace.js` hands over to another one.
+}

@@ -1,0 +1,47 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import t from 'tap'
+import { ROOT } from '../house/sources.ts'
+
+/** Imports what a start imports, as `millrace.js` does, and writes which modules were loaded: those of Node, and of packages. */
+const SCRIPT = `
+  import { registerHooks } from 'node:module'
+  const loaded = new Set()
+  registerHooks({ load: (url, context, next) => (loaded.add(url), next(url, context)) })
+  await import(${JSON.stringify(join(ROOT, 'src/cli/compile-cache.js'))})
+  await import(${JSON.stringify(join(ROOT, 'src/main.ts'))})
+  await import(${JSON.stringify(join(ROOT, 'src/cli/serve.ts'))})
+  console.log(JSON.stringify([...process.moduleLoadList, ...loaded]))`
+
+function modulesOfStart(): string[] {
+  const args = ['--input-type=module', '-e', SCRIPT, '--', '--version']
+  // The tests have a cache of compiled code of their own.
+  const env = { ...process.env, NODE_COMPILE_CACHE: undefined }
+  const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env })
+  const line = stdout.split('\n').find((each) => each.startsWith('['))
+  if (line === undefined) throw new Error(stderr)
+  return (JSON.parse(line) as string[]).map((each) => each.split('/node_modules/').at(-1)!)
+}
+
+t.test('a start loads no compiler, no second fetch and no driver that it does not use', async (t) => {
+  // The first of an installation compiles.
+  modulesOfStart()
+  const loaded = modulesOfStart()
+  t.ok(loaded.includes('fastify/fastify.js'))
+  for (const name of [
+    'NativeModule internal/deps/amaro/dist/index',
+    'NativeModule internal/deps/undici/undici',
+    'cassandra-driver',
+    'ioredis',
+    '@solana/kit',
+    '@solana/web3.js',
+    '@matrixai/quic',
+    '@triton-one/yellowstone-grpc',
+    'undici/index.js'
+  ])
+    t.same(
+      loaded.filter((each) => each.startsWith(name)),
+      [],
+      name
+    )
+})
