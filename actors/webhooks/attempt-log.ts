@@ -1,6 +1,6 @@
 import { ATTEMPTS_A_PAGE, deleteAttempts, storeAttempts } from '../../src/webhooks/attempts.ts'
-import { attemptLine, readAttempt } from '../../src/webhooks/attempt-line.ts'
-import type { DeliveryAttempt, RecentAttempt, Webhook } from '../../src/webhooks/webhook.ts'
+import { attemptLine } from '../../src/webhooks/attempt-line.ts'
+import type { DeliveryAttempt, StoredAttempt, Webhook } from '../../src/webhooks/webhook.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { isOutage } from '../storage/retry.ts'
 
@@ -17,7 +17,7 @@ export class AttemptLog {
   readonly #store: DocumentStore
   readonly #report: (fault: unknown) => void
   readonly #webhook: Pick<Webhook, 'tenant' | 'id'>
-  #recent: RecentAttempt[] = []
+  #recent: StoredAttempt[] = []
   #isStoring = false
   #pages = 0
 
@@ -32,12 +32,12 @@ export class AttemptLog {
   }
 
   /** Attempts that are in no page, oldest first. */
-  get recent(): RecentAttempt[] {
+  get recent(): StoredAttempt[] {
     return this.#recent
   }
 
   /** Begins with the attempts that an earlier process left beside the progress. */
-  restore(attempts: readonly RecentAttempt[]): void {
+  restore(attempts: readonly StoredAttempt[]): void {
     this.#recent = [...attempts]
   }
 
@@ -52,7 +52,7 @@ export class AttemptLog {
     const { tenant, id } = this.#webhook
     const page = this.#recent
     try {
-      await storeAttempts(this.#store, tenant, id, page.map(readAttempt))
+      await storeAttempts(this.#store, tenant, id, page)
       this.#recent = this.#recent.filter((attempt) => !page.includes(attempt))
       this.#pages++
       if (this.#pages % PAGES_A_DELETION === 0) await deleteAttempts(this.#store, tenant, id)

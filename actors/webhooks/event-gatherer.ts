@@ -11,6 +11,8 @@ export interface GathererDeps {
   readonly clock: Clock
 }
 
+const NEVER = 2 ** 30
+
 /** Gathers the events of one webhook from the hub until they are to be sent: 64 of them, or 500 ms after the first. */
 export class EventGatherer implements Reader {
   readonly backlog: Backlog
@@ -21,8 +23,8 @@ export class EventGatherer implements Reader {
   #block: Frames[] | null = null
   /** Arrival of the oldest event that can be taken; null without one. */
   #oldestAtMs: number | null = null
-  /** Number of events that can be taken with which the present wait ends; Infinity without a wait for events. */
-  #awaited = Infinity
+  /** Number of events that can be taken with which the present wait ends; more than there can be without a wait. */
+  #awaited = NEVER
 
   constructor(backlog: Backlog, channels: readonly Channel[], deps: GathererDeps) {
     this.backlog = backlog
@@ -68,10 +70,10 @@ export class EventGatherer implements Reader {
   }
 
   /** Resolves when the first event has come, or a batch is full, or `ms` have passed, or `end` aborts, or it is woken. */
-  async wait(ms: number, end: AbortSignal): Promise<void> {
+  wait(ms: number, end: AbortSignal): Promise<void> {
+    // Not an async function: its frame would be a part of the memory of each idle webhook.
     this.#awaited = this.backlog.ready === 0 ? 0 : BATCH_EVENTS_MAX
-    await this.sleep(ms, end)
-    this.#awaited = Infinity
+    return this.sleep(ms, end)
   }
 
   /** Resolves when `ms` have passed, or `end` aborts, or it is woken. */
@@ -86,6 +88,7 @@ export class EventGatherer implements Reader {
   /** Takes the next batch; some event must be ready. */
   take(): BatchEvents {
     const taken = this.backlog.take()!
+    this.#awaited = NEVER
     this.#oldestAtMs = this.backlog.ready > 0 ? this.#deps.clock.now() : null
     return taken
   }

@@ -1,4 +1,4 @@
-import type { DeliveryAttempt, RecentAttempt } from './webhook.ts'
+import type { DeliveryAttempt, StoredAttempt } from './webhook.ts'
 
 const NONE = '-'
 
@@ -19,9 +19,9 @@ export function attemptLine(attempt: DeliveryAttempt): string {
 }
 
 /** Returns an attempt as it was before it became a line. */
-export function readAttempt(recent: RecentAttempt): DeliveryAttempt {
-  if (typeof recent !== 'string') return recent
-  const [batchId, attempt, statusCode, error, ...rest] = recent.split(' ') as [string, string, string, string]
+export function readAttempt(stored: StoredAttempt): DeliveryAttempt {
+  if (typeof stored !== 'string') return stored
+  const [batchId, attempt, statusCode, error, ...rest] = stored.split(' ') as [string, string, string, string]
   const [events, dropped, startedAtMs, durationMs, nextRetryAtMs] = rest.map(numberIn)
   return {
     batchId,

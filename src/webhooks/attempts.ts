@@ -3,7 +3,7 @@ import { defineDocument } from '../../storage/document-definition.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents, type Stored } from '../../storage/documents.ts'
 import { readAttempt } from './attempt-line.ts'
-import { deliveryAttempt, WEBHOOK, webhookShard, type DeliveryAttempt } from './webhook.ts'
+import { storedAttempt, WEBHOOK, webhookShard, type DeliveryAttempt, type StoredAttempt } from './webhook.ts'
 
 /** Days that attempts are listed, and their number for one webhook (spec choices, section 7). */
 const ATTEMPT_DAYS = 7
@@ -26,7 +26,7 @@ export const ATTEMPT_PAGE = defineDocument({
     /** Start of its last attempt. */
     endMs: z.number(),
     batchId: z.string(),
-    attempts: z.array(deliveryAttempt)
+    attempts: z.array(storedAttempt)
   }),
   partition: ({ tenant }) => webhookShard(tenant),
   key: ({ tenant, id, endMs, batchId }) => [tenant, id, endMs, batchId],
@@ -61,10 +61,8 @@ export async function listAttempts(
   })
   // An attempt is in a page and beside the progress for a moment.
   const all = new Map<string, DeliveryAttempt>()
-  for (const attempt of [
-    ...(progress?.attempts ?? []).map(readAttempt),
-    ...documents.flatMap(({ value }) => value.attempts)
-  ])
+  const stored = [...(progress?.attempts ?? []), ...documents.flatMap(({ value }) => value.attempts)]
+  for (const attempt of stored.map(readAttempt))
     if (attempt.startedAtMs > nowMs - ATTEMPT_MS) all.set(placeOf(attempt), attempt)
   const ordered = [...all].sort(([a], [b]) => (a < b ? 1 : -1)).slice(0, ATTEMPTS_MAX)
   const rest = after === null ? ordered : ordered.filter(([place]) => place < after)
@@ -80,9 +78,9 @@ export async function storeAttempts(
   store: DocumentStore,
   tenant: string,
   id: number,
-  attempts: readonly DeliveryAttempt[]
+  attempts: readonly StoredAttempt[]
 ): Promise<void> {
-  const { startedAtMs, batchId } = attempts.at(-1)!
+  const { startedAtMs, batchId } = readAttempt(attempts.at(-1)!)
   await new Documents(store, ATTEMPT_PAGE).insert({
     tenant,
     id,

@@ -50,11 +50,11 @@ export const deliveryAttempt = z.object({
 export type DeliveryAttempt = z.infer<typeof deliveryAttempt>
 
 /**
- * An attempt beside the progress: a line of text (attempt-line.ts), as each of the newest attempts is written again with
- * every batch. Earlier versions stored objects.
+ * An attempt as it is stored: a line of text (attempt-line.ts), as each of the newest attempts is written again with every
+ * batch. Earlier versions stored objects.
  */
-const recentAttempt = z.union([z.string(), deliveryAttempt])
-export type RecentAttempt = z.infer<typeof recentAttempt>
+export const storedAttempt = z.union([z.string(), deliveryAttempt])
+export type StoredAttempt = z.infer<typeof storedAttempt>
 
 /** A batch that is being sent. Stored before its first attempt, so that a repeat has the same id and bytes. */
 const batchIntent = z.object({
@@ -99,7 +99,7 @@ const progress = z.object({
   lastError: z.string().nullable(),
   batch: batchIntent.nullable(),
   /** The newest attempts, oldest first; earlier ones are in pages (attempts.ts). */
-  attempts: z.array(recentAttempt)
+  attempts: z.array(storedAttempt)
 })
 export type WebhookProgress = z.infer<typeof progress>
 

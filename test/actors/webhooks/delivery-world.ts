@@ -116,6 +116,7 @@ export class DeliveryWorld {
   delivery: WebhookDelivery | null = null
   running: Promise<void> = Promise.resolve()
   faults: unknown[] = []
+  readonly metrics = createMetrics(new DecodingReport()).webhooks
   /** Published changes of webhooks. */
   readonly told: TenantEvent['data'][] = []
   readonly #changes = new WebhookChanges(({ data }) => this.told.push(data), this.clock)
@@ -168,7 +169,7 @@ export class DeliveryWorld {
       clock,
       random: () => 0,
       newBatchId: () => `batch-${++this.ids}`,
-      metrics: createMetrics(new DecodingReport()).webhooks,
+      metrics: this.metrics,
       changes: this.#changes
     }
   }
