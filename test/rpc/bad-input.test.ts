@@ -123,6 +123,6 @@ t.test('each bad input has its answer, and other clients do not notice', async (
     else t.match(JSON.parse(got.text), answer as object, name)
   }
   isOver = true
-  t.ok((await other) > 20, `${await other} answers to the other client`)
+  t.ok((await other) > 5, `${await other} answers to the other client`)
   t.ok(process.memoryUsage().rss - before < 90_000_000, 'the bomb was not unpacked')
 })
