@@ -17,7 +17,7 @@ const bomb = gzipSync(Buffer.alloc(100_000_000, ' '))
 
 interface Case {
   readonly name: string
-  readonly body: string | Buffer
+  readonly body: string | Uint8Array<ArrayBuffer>
   readonly headers?: Readonly<Record<string, string>>
   readonly status: number
   /** The answer, as parsed JSON. */
@@ -97,7 +97,7 @@ t.test('each bad input has its answer, and other clients do not notice', async (
     rpc: fakeRpc(fakeUpstreams(), [], accounts)
   })
   const key = await app.makeKey(['rpc:read'])
-  const post = async (body: string | Buffer, headers: Readonly<Record<string, string>> = {}) => {
+  const post = async (body: string | Uint8Array<ArrayBuffer>, headers: Readonly<Record<string, string>> = {}) => {
     const answer = await fetch(`http://127.0.0.1:${app.port}/v1/rpc`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-api-key': key, ...headers },
