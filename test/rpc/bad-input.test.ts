@@ -97,7 +97,10 @@ t.test('each bad input has its answer, and other clients do not notice', async (
     rpc: fakeRpc(fakeUpstreams(), [], accounts)
   })
   const key = await app.makeKey(['rpc:read'])
-  const post = async (body: string | Uint8Array<ArrayBuffer>, headers: Readonly<Record<string, string>> = {}) => {
+  const post = async (
+    body: string | Uint8Array<ArrayBuffer>,
+    headers: Readonly<Record<string, string>> = {}
+  ) => {
     const answer = await fetch(`http://127.0.0.1:${app.port}/v1/rpc`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-api-key': key, ...headers },
@@ -120,7 +123,7 @@ t.test('each bad input has its answer, and other clients do not notice', async (
     const got = await post(body, headers)
     t.equal(got.status, status, name)
     if (typeof answer === 'string') t.equal(got.text, answer, name)
-    else t.match(JSON.parse(got.text), answer as object, name)
+    else t.match(JSON.parse(got.text), answer, name)
   }
   isOver = true
   t.ok((await other) > 5, `${await other} answers to the other client`)

@@ -1,6 +1,5 @@
 import * as fc from 'fast-check'
 import t from 'tap'
-import type { Caller } from '../../src/access/caller.ts'
 import type { RpcReply } from '../../src/rpc/gateway.ts'
 import { parseRequest } from '../../src/rpc/requests.ts'
 import { BODY_BYTES_MAX } from '../../src/rpc/rpc-error.ts'
