@@ -140,7 +140,8 @@ export class AnswerBody implements Dispatcher.DispatchHandler {
 
   #start(): void {
     this.#hasStarted = true
-    const bytes = this.#takeAll()
+    const chunks = this.#takeChunks()
+    const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
     const length = this.#gunzip === null ? Number(this.#headers['content-length']) : Number.NaN
     const rest: ResponseRest | null = this.#hasEnded
       ? null
@@ -157,9 +158,10 @@ export class AnswerBody implements Dispatcher.DispatchHandler {
       for (;;) {
         if (this.#error !== null) throw this.#error
         if (this.#chunks.length > 0) {
-          const bytes = this.#takeAll()
+          const chunks = this.#takeChunks()
           ;(this.#gunzip ?? this.#controller)?.resume()
-          yield bytes
+          // One by one: joining them would copy the whole answer once more.
+          yield* chunks
         } else if (this.#hasEnded) return
         else await new Promise<void>((resolve) => (this.#wake = resolve))
       }
@@ -168,11 +170,11 @@ export class AnswerBody implements Dispatcher.DispatchHandler {
     }
   }
 
-  #takeAll(): Buffer {
-    const bytes = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks)
+  #takeChunks(): Buffer[] {
+    const chunks = this.#chunks
     this.#chunks = []
     this.#waitingBytes = 0
-    return bytes
+    return chunks
   }
 
   #wakeReader(): void {

@@ -1,5 +1,4 @@
-import { request } from 'node:http'
-import { Agent } from 'node:http'
+import { Agent, request } from 'node:http'
 
 /** Reads getBlock answers in a closed loop, and returns millions of bytes a second. Throws for an answer that is not whole. */
 export async function readBlocks(

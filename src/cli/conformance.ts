@@ -1,7 +1,13 @@
 import { once } from 'node:events'
 import { WebSocket, type MessageEvent } from 'undici'
-import { chainFacts, conformanceCases, subscriptionCases, type ChainFacts } from '../rpc/conformance-cases.ts'
-import { compareEndpoints, type Ask } from '../rpc/conformance.ts'
+import {
+  chainFacts,
+  conformanceCases,
+  subscriptionCases,
+  type Ask,
+  type ChainFacts
+} from '../rpc/conformance-cases.ts'
+import { compareEndpoints } from '../rpc/conformance.ts'
 import { BadUsage, type Invocation } from './command.ts'
 import { tableOf } from './table.ts'
 

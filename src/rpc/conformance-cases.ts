@@ -1,6 +1,13 @@
 import { decodeBase58 } from '../chain/base58.ts'
-import type { Ask } from './conformance.ts'
 import { REJECTED_METHODS, RPC_METHODS } from './methods.ts'
+
+/** An answer of an endpoint, parsed: of a body that is no JSON the text, of no answer at all null. */
+export interface ParsedAnswer {
+  readonly body: unknown
+}
+
+/** Asks an endpoint with a body. */
+export type Ask = (body: string) => Promise<ParsedAnswer>
 
 /** Facts of a chain that parameters are made of. */
 export interface ChainFacts {

@@ -1,14 +1,6 @@
-import type { ConformanceCase } from './conformance-cases.ts'
+import type { Ask, ConformanceCase, ParsedAnswer } from './conformance-cases.ts'
 import { REJECTED_METHODS } from './methods.ts'
 import { MAINNET_GENESIS } from './rpc-gateway.ts'
-
-/** An answer of an endpoint, parsed: of a body that is no JSON the text, of no answer at all null. */
-export interface ParsedAnswer {
-  readonly body: unknown
-}
-
-/** Asks an endpoint with a body. */
-export type Ask = (body: string) => Promise<ParsedAnswer>
 
 /** The outcome of a case: equal, differing as it must, or a difference that a client notices. */
 export type CaseOutcome =

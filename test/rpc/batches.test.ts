@@ -1,6 +1,5 @@
 import * as fc from 'fast-check'
 import t from 'tap'
-import type { Caller } from '../../src/access/caller.ts'
 import type { RpcReply } from '../../src/rpc/gateway.ts'
 import { parseRequest } from '../../src/rpc/requests.ts'
 import { BODY_BYTES_MAX } from '../../src/rpc/rpc-error.ts'
@@ -246,3 +245,38 @@ t.test('methods: history refuses processed, and the operator may allow more', as
   t.equal((await answered(ask('getInflationReward', '[]'))).status, 403, 'by its prefix')
   t.match(textOf(await answered(ask('getGenesisHash', '[]'))), /5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d/)
 })
+
+t.test(
+  'minContextSlot, and the newest slot that the key has seen, are the least slot that nodes are asked for',
+  async (t) => {
+    const upstreams = fakeUpstreams(() => resultOf('{"context":{"slot":70},"value":1}', 70))
+    const parts = fakeRpc({ ...upstreams, newest: () => null })
+    const ask = (config: object, key = 'key', method = 'getBalance') =>
+      answered(
+        JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: ['x', config] }),
+        callerWith(['rpc:read'], key),
+        parts
+      )
+    await ask({ commitment: 'confirmed', minContextSlot: 60 })
+    await ask({ commitment: 'confirmed', minContextSlot: 65 })
+    await ask({ commitment: 'confirmed', minContextSlot: 75 })
+    await ask({ commitment: 'processed' })
+    await ask({ commitment: 'finalized' })
+    await ask({ commitment: 'confirmed' }, 'another')
+    await ask({ commitment: 'confirmed', minContextSlot: 'x' }, 'another')
+    await ask({ commitment: 'confirmed' }, 'key', 'getSignaturesForAddress')
+    t.same(
+      upstreams.calls.map(({ commitment, minSlot }) => [commitment, minSlot]),
+      [
+        ['confirmed', 60],
+        ['confirmed', 70],
+        ['confirmed', 75],
+        ['processed', 70],
+        ['finalized', 0],
+        ['confirmed', 0],
+        ['confirmed', 70],
+        ['confirmed', 0]
+      ]
+    )
+  }
+)

@@ -1,7 +1,12 @@
 import t from 'tap'
 import { conformance } from '../../src/cli/conformance.ts'
-import { chainFacts, conformanceCases, subscriptionCases } from '../../src/rpc/conformance-cases.ts'
-import { compared, compareEndpoints, type ParsedAnswer } from '../../src/rpc/conformance.ts'
+import {
+  chainFacts,
+  conformanceCases,
+  subscriptionCases,
+  type ParsedAnswer
+} from '../../src/rpc/conformance-cases.ts'
+import { compared, compareEndpoints } from '../../src/rpc/conformance.ts'
 import { REJECTED_METHODS, RPC_METHODS } from '../../src/rpc/methods.ts'
 
 const FACTS = {

@@ -24,7 +24,7 @@ export type Fault =
 export class FakeRpcNode {
   readonly #server: Server
   readonly #scheme: string
-  /** Ends new connections once the client says anything. */
+  /** Ends new connections at once, which is within the handshake of TLS. */
   refusesConnections = false
   url = ''
   slot = 1_000
@@ -51,8 +51,7 @@ export class FakeRpcNode {
     this.#server.on('connection', (socket: Socket) => {
       if (!this.refusesConnections) return
       this.fired++
-      // Within the handshake, if there is one.
-      socket.once('data', () => socket.destroy())
+      socket.destroy()
     })
   }
 

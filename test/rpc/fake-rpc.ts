@@ -2,7 +2,7 @@ import { Caller } from '../../src/access/caller.ts'
 import type { RpcParts } from '../../src/http/deps.ts'
 import { AnswerCache } from '../../src/rpc/answer-cache.ts'
 import { MethodTable } from '../../src/rpc/methods.ts'
-import { Gateway } from '../../src/rpc/rpc-gateway.ts'
+import { Gateway, type GatewayDeps } from '../../src/rpc/rpc-gateway.ts'
 import { SharedReads } from '../../src/rpc/shared-reads.ts'
 import { SlotFloors } from '../../src/rpc/slot-floors.ts'
 import type { RpcUpstreams, UpstreamAnswer, UpstreamCall } from '../../src/rpc/upstreams.ts'
@@ -43,14 +43,15 @@ export function fakeUpstreams(
 /** The JSON-RPC side over fake nodes, which answer every read with 1. */
 export function fakeRpc(
   upstreams: RpcUpstreams = fakeUpstreams(),
-  allowed: readonly string[] = []
+  allowed: readonly string[] = [],
+  accounts: GatewayDeps['accounts'] = { answer: async () => ({ result: '[]', slot: 1 }) }
 ): RpcParts {
   const methods = new MethodTable(allowed)
   const gateway = new Gateway({
     methods,
     reads: new SharedReads(upstreams, new AnswerCache(2 ** 20, CLOCK), CLOCK),
     floors: new SlotFloors(),
-    accounts: { answer: async () => ({ result: '[]', slot: 1 }) },
+    accounts,
     sends: { send: async () => ({ result: '"signature"' }) },
     clock: CLOCK
   })

@@ -41,7 +41,7 @@ t.test('TLS that ends: in the handshake, before, within and after the answer', a
   bad!.fault = 'half the bytes, until the end'
   await t.rejects(
     nodes.request(callOf('getBalance', '["y"]'), signal).then(textOf),
-    /incomplete/,
+    { message: /incomplete/ },
     'a long answer whose connection ends in order is not taken for whole'
   )
   bad!.refusesConnections = true
@@ -129,7 +129,7 @@ t.test(
       }),
       randomRuns(12)
     )
-    t.ok(answered > 2 * refused, `${answered} answers, ${refused} refusals`)
+    t.ok(answered > refused, `${answered} answers, ${refused} refusals`)
     t.ok(seen.size > 5, [...seen].join(', '))
   }
 )

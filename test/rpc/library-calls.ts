@@ -7,7 +7,6 @@ import {
   type TransactionMessageBytesBase64
 } from '@solana/kit'
 import {
-  Message,
   PublicKey,
   SystemProgram,
   TransactionMessage,
@@ -34,7 +33,7 @@ export function web3Calls(connection: Connection, facts: ChainFacts): LibraryCal
     recentBlockhash: blockhash,
     instructions: [transfer]
   })
-  const message: Message = unsigned.compileToLegacyMessage()
+  const message = unsigned.compileToLegacyMessage()
   return {
     getBalance: () => connection.getBalance(key),
     getBalanceAndContext: () => connection.getBalanceAndContext(key, 'confirmed'),
