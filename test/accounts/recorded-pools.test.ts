@@ -1,56 +1,17 @@
-import { basename } from 'node:path'
 import t from 'tap'
-import { AccountSet } from '../../src/accounts/account-set.ts'
 import { CLOCK_SYSVAR, SYSVAR_OWNER } from '../../src/accounts/clock.ts'
-import { isRefused } from '../../src/accounts/optional-key.ts'
-import { readPool } from '../../src/accounts/pools/pool-reader.ts'
-import type { PoolState } from '../../src/accounts/pools/pool-state.ts'
 import type { Account } from '../../src/accounts/ports.ts'
 import { TOKEN_PROGRAM_KEYS } from '../../src/accounts/token-program.ts'
-import { pubkeyFromBase58, pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../../src/chain/pubkey.ts'
+import { pubkeyFromBase58, pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import type { VenueId } from '../../src/chain/venue-id.ts'
-import { fixtureAccounts, fixtureFiles, testWithFixtures } from '../fixtures.ts'
+import { fixtureFiles, testWithFixtures } from '../fixtures.ts'
 import { key, tokenAccountData } from './account-data.ts'
+import { pool, read, recorded, sides, SOL, stated } from './recorded-pool.ts'
 
-const SOL = 'So11111111111111111111111111111111111111112'
 const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
 /** Tokens that the test puts into vaults that are not recorded. */
 const HELD = 10n ** 15n
 
-const text = (address: Pubkey | null): string | null => (address === null ? null : pubkeyToBase58(address))
-const stated = (owner: Pubkey, data: Uint8Array): Account => ({
-  lamports: 1n,
-  owner,
-  executable: false,
-  rentEpoch: 0n,
-  data
-})
-
-/** The recorded accounts of a folder by file name, without owner and address of the file. */
-const recorded = (folder: string): ReadonlyMap<string, Account> =>
-  new Map(
-    fixtureAccounts(folder).map(({ path, owner, data }) => [
-      basename(path, '.json'),
-      stated(pubkeyFromBase58(owner), data)
-    ])
-  )
-
-/** Reads a recorded pool, with further accounts by their address in base58. */
-function read(venue: VenueId, account: Account, more: Readonly<Record<string, Account>> = {}) {
-  const pool = key(7)
-  const known = new Map<string, Account | null>([[pubkeyMapKey(pool), account]])
-  for (const [address, each] of Object.entries(more)) known.set(pubkeyMapKey(pubkeyFromBase58(address)), each)
-  const set = new AccountSet(known)
-  return { state: readPool({ pool, venue }, set), wanted: set.wanted.map(pubkeyToBase58) }
-}
-
-function pool({ state, wanted }: ReturnType<typeof read>): PoolState {
-  if (isRefused(state)) throw new Error(`${state.reason}; wanted ${wanted.join(', ')}`)
-  return state
-}
-
-const sides = ({ sides }: PoolState) =>
-  sides.map(({ mint, vault, reserve }) => [text(mint), text(vault), reserve])
 const vaultOf = (mint: string, amount = HELD): Account =>
   stated(
     TOKEN_PROGRAM_KEYS['spl-token'],
@@ -237,95 +198,6 @@ testWithFixtures(t, 'a recorded pool of shared vaults owns its part of their unl
   ])
   t.same(read('meteora-damm-v1', account, accounts).wanted, [pubkeyToBase58(CLOCK_SYSVAR)])
 })
-
-testWithFixtures(t, 'recorded curves state reserves, progress and target', async (t) => {
-  const pump = recorded('pumpfun')
-  t.match(pool(read('pumpfun', pump.get('bonding_curve_124')!)), {
-    sides: [
-      { mint: null, reserve: 765_730_912_722_553n },
-      { mint: pubkeyFromBase58(SOL), reserve: 735_966_700n }
-    ],
-    curve: {
-      status: 'bonding',
-      reserves: { virtualBase: 1_045_630_912_722_553n, virtualQuote: 36_966_559_351n }
-    }
-  })
-  const old = pool(read('pumpfun', pump.get('bonding_curve_49')!)).curve!
-  t.same(old.reserves, {
-    virtualBase: 1_070_419_577_927_421n,
-    virtualQuote: 30_072_319_932n,
-    realBase: 790_519_577_927_421n,
-    realQuote: 72_319_932n
-  })
-  t.ok(Math.abs(old.progressPct! - 100 * (1 - 790_519_577_927_421 / 793.1e12)) < 1e-6, 'the part sold')
-
-  const lab = recorded('raydium-launchlab')
-  const config = new Uint8Array(371)
-  config.set(Uint8Array.fromHex('95089ccaa0fcb0d9'))
-  const known = { '6s1xP3hpbAfFoNtUNF8mfHsjr2Bd97JxFJRWLbL6aHuX': stated(key(4), config) }
-  const active = lab.get('pool_state_active')!
-  const product = pool(read('raydium-launchlab', active, known))
-  t.same(sides(product), [
-    [
-      'Fgn8d55VioHKamwE8YaAK1s1p7afrSt6dX19nqzebonk',
-      'Ls7DDkc42aSXh2MrESi5nPFDEaH5JzWfbSWB1HhTrVG',
-      793_100_000_000_000n - 259_894_238_085_922n
-    ],
-    [SOL, 'DPpZv7VqYHMro3PzefgUVxtUdNbzUCFPVUPQ4375DtYH', 9_588_916_655n]
-  ])
-  t.match(product.curve, {
-    status: 'bonding',
-    reserves: { virtualBase: 813_131_367_510_460n, virtualQuote: 39_589_769_606n },
-    targetQuote: 85_000_000_000n
-  })
-  t.ok(Math.abs(product.curve!.progressPct! - 32.7694) < 1e-4)
-  config[16] = 1
-  t.notOk('virtualBase' in pool(read('raydium-launchlab', active, known)).curve!.reserves, 'of a fixed price')
-  const over = pool(read('raydium-launchlab', lab.get('pool_state_migrated')!, known))
-  t.match(over, {
-    curve: { status: 'graduated', progressPct: 100 },
-    sides: [{ reserve: null }, { reserve: null }]
-  })
-
-  const dbc = recorded('meteora-dbc')
-  const curve = dbc.get('fee_in_both_pool')!
-  t.same(read('meteora-dbc', curve).wanted, ['CbfpuGYivK1o8rCpKf536ebipFipRTyk71sGCCXaBeEc'])
-  const both = pool(
-    read('meteora-dbc', curve, {
-      CbfpuGYivK1o8rCpKf536ebipFipRTyk71sGCCXaBeEc: dbc.get('fee_in_both_config')!
-    })
-  )
-  t.same(sides(both), [
-    [
-      'QS4QLW6vZWMmQE3j3LAnGfCZbXWbVfDuVDeVfgT2dzM',
-      'EJbyuuy3n3bsuCcYMDFpZusYPygH37czkXTtz4fsUnyS',
-      722_427_194_010_288n
-    ],
-    [SOL, '9ahwHkK8L3otSSMpz2q2rNhbhRPiqaGGJqFiKyF3eN4X', 11_725_382_491n]
-  ])
-  t.match(both.curve, { status: 'bonding', targetQuote: 100_000_000_000n })
-  t.ok(Math.abs(both.curve!.progressPct! - 11.725382491) < 1e-9)
-  t.ok(Math.abs(both.curve!.rawPrice! - (139_394_230_708_914_577 / 2 ** 64) ** 2) < 1e-18)
-  const quoted = pool(
-    read('meteora-dbc', dbc.get('fee_in_quote_pool')!, {
-      '7UMR4yEaVYsQGbQGvxNUypFmPn15GkzVmwUEpUFJUPPX': dbc.get('fee_in_quote_config')!
-    })
-  )
-  t.match(quoted.curve, { targetQuote: 87_945_796_097n, reserves: { realQuote: 7_018_473_489n } })
-})
-
-testWithFixtures(
-  t,
-  'the formula of a Moonshot curve gives the lamports that the recorded account holds',
-  async (t) => {
-    const { state } = read('moonshot', recorded('moonshot').get('curve')!)
-    // It has 601,049,596 lamports, and (128 + 409) × 6,960 of them keep it exempt from rent.
-    t.match(state, {
-      sides: [{ reserve: 979_053_197_346_106_125n }, { reserve: 601_049_596n - 537n * 6_960n }],
-      curve: { status: 'bonding', progressPct: null, targetQuote: null }
-    })
-  }
-)
 
 testWithFixtures(t, 'of all recorded accounts, pools and curves read as such and no others do', async (t) => {
   const CURVES = 7

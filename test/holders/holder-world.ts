@@ -7,24 +7,14 @@ import { RpcAccountNode } from '../../src/accounts/node-client.ts'
 import type { AccountNode } from '../../src/accounts/ports.ts'
 import { TOKEN_PROGRAM_KEYS } from '../../src/accounts/token-program.ts'
 import { pubkeyFromBase58, pubkeyToBase58, samePubkey, type Pubkey } from '../../src/chain/pubkey.ts'
-import { placeBlock, readRpcBlock } from '../../src/chain/rpc/block.ts'
-import type { Block } from '../../src/chain/transaction.ts'
 import { NATIVE_MINT } from '../../src/chain/token-accounts.ts'
-import { HolderBlocks } from '../../src/holders/holder-blocks.ts'
 import { holderMintsIn, HOLDER_MINTS_PARTITION, StoredProgress } from '../../src/holders/holder-mint.ts'
 import type { LocalBank } from '../../src/localnet/bank/bank.ts'
 import type { LocalBlock } from '../../src/localnet/chain.ts'
 import { BUSY_MARKET, MarketSimulator } from '../../src/localnet/market/simulator.ts'
-import { parseJson, writeJson } from '../../src/localnet/node/json.ts'
-import { encodeExecuted } from '../../src/localnet/node/transaction-encoding.ts'
-import type { BlockCommit } from '../../src/market/records.ts'
-import type { SlotRow } from '../../src/market/rows.ts'
 import { NodeError } from '../../src/node/node-fault.ts'
 import { systemPorts } from '../../src/ports.ts'
 import { holderMetrics } from '../../src/telemetry/holder-metrics.ts'
-import { CommittedBlocks } from '../../src/transactions/committed-blocks.ts'
-import { CommitFeed } from '../../src/views/commit-feed.ts'
-import { encodeBase58 } from '../../src/chain/base58.ts'
 import { inRankKey, unpackCount, unpackSums } from '../../src/holders/row-bytes.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { Storage } from '../../storage/port.ts'
@@ -32,69 +22,10 @@ import { Choices } from '../../storage/test/choices.ts'
 import { openBank } from '../localnet/bank/sending.ts'
 import { startNode, urlOf } from '../localnet/node/node-client.ts'
 import { until } from '../service/asking.ts'
+import { HolderIndex } from './holder-index.ts'
 import { TokenTraffic } from './token-traffic.ts'
 
 const U64 = 2n ** 64n - 1n
-
-/** The part of an index that holder lists use: it commits the blocks of a bank, at `processed`, with its forks. */
-class Index {
-  readonly feed = new CommitFeed()
-  readonly committed = new CommittedBlocks(this.feed)
-  readonly blocks = new HolderBlocks(this.feed)
-  #head = -1
-  /** Blocks that are not committed, for a hole. */
-  hides = 0
-
-  constructor() {
-    this.committed.subscribe(this.blocks)
-    this.blocks.begin()
-  }
-
-  take(block: LocalBlock): void {
-    if (this.hides > 0) {
-      this.hides--
-      return
-    }
-    const read = blockOf(block)
-    if (read.parentSlot !== null && this.#head > read.parentSlot) {
-      const slot = { slot: read.parentSlot, blockhash: null } as SlotRow
-      this.feed.amend(slot)
-      this.committed.lost(read.parentSlot)
-    }
-    this.#head = read.slot
-    this.committed.pending({ block: read, commitment: 'processed', receivedAtMs: 0 })
-    this.feed.publish({ slot: { slot: read.slot, blockhash: read.blockhash } } as BlockCommit)
-  }
-
-  /** Reads blocks of before the start again, as a restart does: newest first. */
-  recall(blocks: readonly LocalBlock[]): void {
-    for (const block of blocks.toReversed()) this.committed.recall(blockOf(block))
-  }
-
-  /** Begins where an earlier index has ended. */
-  restore(head: LocalBlock): void {
-    this.#head = head.slot
-    this.feed.amend({ slot: head.slot, blockhash: null } as SlotRow)
-  }
-}
-
-function blockOf(block: LocalBlock): Block {
-  const { slot, parentSlot, blockHeight, blockTime } = block
-  const transactions = block.transactions.map((each) => encodeExecuted(each, 'base64', 1))
-  const value = {
-    slot,
-    parentSlot,
-    blockHeight,
-    blockTime,
-    blockhash: encodeBase58(block.blockhash),
-    previousBlockhash: encodeBase58(block.previousBlockhash),
-    transactions
-  }
-  const outcome = readRpcBlock(parseJson(writeJson(value)), slot)
-  if (outcome.kind !== 'block') throw new Error(`a block is ${outcome.kind}`)
-  if (outcome.block.unreadable.length > 0) throw new Error('a transaction cannot be read')
-  return placeBlock(outcome.block)!
-}
 
 /** A localnet with a market and other traffic, and a follower of its holder lists on an embedded store. */
 export class HolderWorld {
@@ -108,7 +39,7 @@ export class HolderWorld {
   /** Calls of the node. */
   calls = 0
   isNodeAway = false
-  index = new Index()
+  index = new HolderIndex()
   storage!: Storage
   follower!: HolderFollower
   #end = new AbortController()
@@ -201,7 +132,7 @@ export class HolderWorld {
     // Committed by the index, and not seen by the follower, as before a kill.
     const before = this.#blocks.length
     await this.slots(lateSlots)
-    this.index = new Index()
+    this.index = new HolderIndex()
     const head = this.#blocks.at(-1)!
     this.index.restore(head)
     await this.start()
