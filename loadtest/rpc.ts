@@ -121,10 +121,18 @@ async function measureNode(nodeUrl: string, hasBlocks: boolean): Promise<object>
 }
 
 const { RealValidator } = await import('../test/node/real-validator.ts')
+async function thenEnd<T>(measured: Promise<T>, end: () => Promise<unknown>): Promise<T> {
+  try {
+    return await measured
+  } finally {
+    await end()
+  }
+}
+
 const validator = await RealValidator.start()
-const ofValidator = await measureNode(validator.url, false).finally(() => validator.end())
+const ofValidator = await thenEnd(measureNode(validator.url, false), () => validator.end())
 const bare = await startMeasured('rpc/upstream.ts', [String(BLOCK_BYTES)])
-const ofBareNode = await measureNode(bare.url, true).finally(() => bare.end())
+const ofBareNode = await thenEnd(measureNode(bare.url, true), () => bare.end())
 await writeResult('rpc', {
   connections: CONNECTIONS,
   seconds_a_round: seconds,
