@@ -62,7 +62,7 @@ export async function askNodeAll(
   if (answers === null) {
     const refusal = readRefusal(bytes)
     if (refusal === null) throw garbage(node, { status: start.status, bytes })
-    // What cannot be parsed is the client's; any other refusal concerns batches.
+    // Text that cannot be parsed is the client's; any other refusal concerns batches.
     if (refusal.code !== RPC_CODE.parseError) node.takesBatches = false
     return calls.map(() => null)
   }
