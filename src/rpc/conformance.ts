@@ -8,7 +8,7 @@ export type CaseOutcome =
   | { readonly kind: 'by design' }
   | { readonly kind: 'different'; readonly ours: string; readonly theirs: string }
 
-/** What became of the requests of a method. */
+/** The outcomes of the requests of a method. */
 export interface MethodCounts {
   readonly method: string
   asked: number

@@ -108,7 +108,7 @@ export class FakeRpcNode {
       case 'half the bytes, well framed':
         return void response.end(text.slice(0, text.length / 2))
       case 'half the bytes, until the end':
-        // Of no stated length: the connection ends in order where the body would.
+        // The length is not stated: the connection ends in order where the body would.
         response.useChunkedEncodingByDefault = false
         response.shouldKeepAlive = false
         return void response.writeHead(200, { connection: 'close' }).end(text.slice(0, text.length / 2))

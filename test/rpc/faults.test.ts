@@ -64,7 +64,7 @@ const FAULTS: readonly Fault[] = [
   'stalled'
 ]
 
-/** What happens before a request: a node advances by some slots, and has a fault from then on. */
+/** An event before a request: a node advances by some slots, and has a fault from then on. */
 const step = fc.record({
   node: fc.nat({ max: 1 }),
   slots: fc.nat({ max: 3 }),
@@ -119,7 +119,7 @@ t.test(
             if (slot < floor) throw new Error(`${key} saw slot ${slot} after ${floor} at ${commitment}`)
             if (!live.some(({ url }) => result!.value === `${url} ${slot}`))
               throw new Error(`no node has given ${JSON.stringify(result)}`)
-            // What is settled is in newer states too.
+            // A settled slot is in newer states too.
             for (const level of LEVELS.slice(0, LEVELS.indexOf(commitment) + 1))
               floors.set(`${key} ${level}`, Math.max(floors.get(`${key} ${level}`) ?? 0, slot))
           }
