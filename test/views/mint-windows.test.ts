@@ -74,7 +74,7 @@ function following(bytesMax?: number) {
   return { store, feed, windows, unfollow: windows.follow(), reads: () => reads }
 }
 
-/** What happens at a block beside it. */
+/** Asks and faults around a block. */
 const anyTurn = fc.record({
   asks: fc.array(fc.nat({ max: MINTS.length - 1 }), { maxLength: 3 }),
   isPublishedLate: fc.boolean(),
