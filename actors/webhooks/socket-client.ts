@@ -1,8 +1,9 @@
 import type { Socket } from 'node:net'
-import { Client, type buildConnector, type Dispatcher } from 'undici'
+import type { buildConnector, Client as UndiciClient, Dispatcher } from 'undici'
+import { Client } from '../../src/node/undici.ts'
 import { PostAttempt } from './post-attempt.ts'
 
-export interface SocketClientOptions extends Client.Options {
+export interface SocketClientOptions extends UndiciClient.Options {
   readonly connect: buildConnector.connector
 }
 
