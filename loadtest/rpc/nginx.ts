@@ -43,8 +43,10 @@ http {
   const ended = once(child, 'exit')
   const url = `http://127.0.0.1:${port}`
   for (let looks = 0; !(await isUp(url)); looks++) {
-    if (looks === 50 || child.exitCode !== null)
+    if (looks === 50 || child.exitCode !== null) {
+      child.kill('SIGTERM')
       throw new Error(`nginx does not start: see ${folder}/error.log`)
+    }
     await sleep(100)
   }
   const workers = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')
@@ -63,7 +65,11 @@ http {
 }
 
 const isUp = (url: string): Promise<boolean> =>
-  fetch(url, { method: 'POST', body: '{"id":1,"method":"getVersion"}' }).then(
+  fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"jsonrpc":"2.0","id":1,"method":"getVersion"}'
+  }).then(
     async (answer) => (await answer.text()).includes('result'),
     () => false
   )
