@@ -34,7 +34,7 @@ t.test('addresses that take turns at one place of the texts kept keep to their o
   t.end()
 })
 
-t.test('cached texts do not keep the blocks that their addresses were views of', (t) => {
+t.test('cached texts do not keep the blocks that their addresses were views of', async (t) => {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   const heldBytes = (): number => {
@@ -49,9 +49,13 @@ t.test('cached texts do not keep the blocks that their addresses were views of',
   }
   // As many objects of one address as are held at most.
   for (let n = 0; n < 4_096; n++) pubkeyMapKey(new Uint8Array(32))
-  const heldMb = (heldBytes() - before) / 1e6
+  let heldMb = Infinity
+  // A collection frees buffers in another thread.
+  for (let looks = 0; heldMb >= 2 && looks < 200; looks++) {
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    heldMb = (heldBytes() - before) / 1e6
+  }
   t.ok(heldMb < 2, `${heldMb.toFixed(1)} of 40 MB are held`)
-  t.end()
 })
 
 t.test('a text that is not one of 32 bytes is refused', (t) => {
