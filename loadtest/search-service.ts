@@ -2,31 +2,21 @@
  * Serves GET /v1/search over synthetic names, without a chain. Arguments: the directory of its store, and the number of
  * tokens. Any message is answered with the memory and the times of the index.
  */
-import { pino } from 'pino'
 import { bootstrapKeys } from '../src/access/bootstrap.ts'
 import { KeyDirectory } from '../src/access/key-directory.ts'
-import { RateWindow } from '../src/access/rate-window.ts'
 import { pubkeyMapKey, type Pubkey } from '../src/chain/pubkey.ts'
-import { VENUE_IDS } from '../src/chain/venue-id.ts'
 import { buildApp } from '../src/http/app.ts'
-import { httpBounds } from '../src/http/bounds.ts'
-import { openFilesMax } from '../src/http/open-files.ts'
 import { searchRoutes } from '../src/http/routes/search.ts'
 import { CashList } from '../src/market/cash.ts'
 import { Ranking } from '../src/market/ranking.ts'
-import { systemPorts } from '../src/ports.ts'
-import { DecodingReport } from '../src/telemetry/decoding-report.ts'
-import { createMetrics } from '../src/telemetry/metrics.ts'
-import { PriorityFees } from '../src/transactions/priority-fees.ts'
-import { CommitFeed } from '../src/views/commit-feed.ts'
 import { NameIndex, type Volumes } from '../src/views/name-index.ts'
 import { foldedText } from '../src/views/name-text.ts'
 import { RankingHandle } from '../src/views/ranking-handle.ts'
 import { openEmbeddedStorage } from '../storage/embedded/store.ts'
+import { appDeps, NO_LIMIT } from './app-deps.ts'
 import { namesOf, TEXTS } from './search-names.ts'
 import { HEADERS } from './served-market.ts'
 
-const NO_LIMIT = 1_000_000_000
 /** Share of tokens that traded in the last day. */
 const TRADED = 0.2
 /** Memory for names: no token is evicted. */
@@ -55,40 +45,8 @@ names.endReload()
 globalThis.gc?.()
 const held = heldBytes() - before
 
-const decoding = new DecodingReport()
-const app = buildApp(
-  {
-    storage,
-    keys: await KeyDirectory.load(storage, NO_LIMIT),
-    limits: new RateWindow(10_000),
-    feed: new CommitFeed(),
-    ranking: live,
-    names,
-    stream: null,
-    webhooks: null,
-    transactions: null,
-    fees: new PriorityFees(),
-    accounts: null,
-    rpc: null,
-    venues: VENUE_IDS,
-    cash,
-    decoding,
-    metrics: createMetrics(decoding),
-    logger: pino({ level: 'silent' }),
-    clock: systemPorts.clock,
-    version: 'loadtest',
-    sourceKind: null,
-    source: () => null,
-    redisAway: () => false,
-    tree: () => {
-      throw new Error('there are no processes')
-    },
-    draining: () => false,
-    bounds: httpBounds(openFilesMax()),
-    metricsKeyRequired: false
-  },
-  [searchRoutes]
-)
+const keys = await KeyDirectory.load(storage, NO_LIMIT)
+const app = buildApp(appDeps({ storage, keys, cash, ranking: live, names }), [searchRoutes])
 process.on('message', () => process.send!({ fillMs, held, estimated: names.bytes, times: searchTimes() }))
 process.stdout.write(`listening on ${await app.listen({ host: '127.0.0.1', port: 0 })}\n`)
 process.once('SIGTERM', () => process.exit())

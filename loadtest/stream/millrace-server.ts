@@ -4,40 +4,31 @@
  * one, or `cql:` and the port of a CQL server on 127.0.0.1; then the number of past blocks to store first, their number of
  * tokens, and the trades of a token in a block. The n-th token trades in every n-th slot.
  */
-import { pino } from 'pino'
 import { Horizon } from '../../actors/stream/horizon.ts'
 import { Replays } from '../../actors/stream/replays.ts'
 import { Tenants } from '../../actors/stream/tenants.ts'
 import { retryWhileUnavailable } from '../../actors/storage/retry.ts'
 import { KeyDirectory } from '../../src/access/key-directory.ts'
 import { RateWindow } from '../../src/access/rate-window.ts'
-import { VENUE_IDS } from '../../src/chain/venue-id.ts'
 import { CommitFeed } from '../../src/views/commit-feed.ts'
-import { DecodingReport } from '../../src/telemetry/decoding-report.ts'
 import { buildApp } from '../../src/http/app.ts'
-import { httpBounds } from '../../src/http/bounds.ts'
-import { NameIndex } from '../../src/views/name-index.ts'
-import { RankingHandle } from '../../src/views/ranking-handle.ts'
-import { openFilesMax } from '../../src/http/open-files.ts'
 import { systemPorts } from '../../src/ports.ts'
 import { routesOf } from '../../src/products/product.ts'
 import { PRODUCTS } from '../../src/products/products.ts'
 import { ChannelHistory } from '../../src/stream/channel-history.ts'
 import { ChangeHistory } from '../../src/transactions/change-history.ts'
 import { StreamHub } from '../../src/stream/hub.ts'
-import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
-import { PriorityFees } from '../../src/transactions/priority-fees.ts'
 import type { Storage } from '../../storage/port.ts'
 import { openScyllaStorage } from '../../storage/scylla/store.ts'
 import { CQL_DATACENTER } from '../../test/servers/cql-cluster.ts'
+import { appDeps, NO_LIMIT } from '../app-deps.ts'
 import { KEYSPACE } from '../scylla-server.ts'
 import { commitAsTold } from './committing.ts'
 import { storeKeys } from './keys.ts'
 import { blockOf, cash, commitOf, FIRST_SLOT, poolsOf } from './trades.ts'
 
 const SWEEP_MS = 500
-const NO_LIMIT = 1_000_000_000
 
 const [connections, place, pastBlocks = '0', pastTrades = '0', pastTokens = '1'] = process.argv.slice(2)
 const { clock, random } = systemPorts
@@ -52,8 +43,6 @@ for (let i = 0; i < Number(pastBlocks); i++) {
   last = blockOf({ slot: FIRST_SLOT + i, shape })
   await storage.blocks.commit(i > 0 ? last : { ...last, pools: poolsOf(shape) })
 }
-// REST's caches follow a feed without blocks: their invalidation is not measured.
-const feedOfRest = new CommitFeed()
 const feed = new CommitFeed()
 const hub = new StreamHub(feed, cash, report)
 hub.follow()
@@ -73,40 +62,8 @@ const limits = new RateWindow(10_000)
 const tenants = new Tenants(channels, limits, { clock, random }, report)
 tenants.guard(keys)
 setInterval(() => tenants.sweep(), SWEEP_MS)
-const decoding = new DecodingReport()
-const app = buildApp(
-  {
-    storage,
-    keys,
-    limits,
-    feed: feedOfRest,
-    ranking: new RankingHandle(),
-    names: new NameIndex({ bytesMax: 0, cash }),
-    stream: tenants,
-    webhooks: null,
-    transactions: null,
-    fees: new PriorityFees(),
-    accounts: null,
-    rpc: null,
-    venues: VENUE_IDS,
-    cash,
-    decoding,
-    metrics: createMetrics(decoding),
-    logger: pino({ level: 'silent' }),
-    clock,
-    version: 'loadtest',
-    sourceKind: null,
-    source: () => null,
-    redisAway: () => false,
-    tree: () => {
-      throw new Error('there are no processes')
-    },
-    draining: () => false,
-    bounds: httpBounds(openFilesMax()),
-    metricsKeyRequired: false
-  },
-  routesOf(PRODUCTS)
-)
+// REST's caches follow a feed without blocks: their invalidation is not measured.
+const app = buildApp(appDeps({ storage, keys, cash, limits, stream: tenants }), routesOf(PRODUCTS))
 
 function openStorage(place: string): Promise<Storage> {
   const port = /^cql:(\d+)$/.exec(place)?.[1]

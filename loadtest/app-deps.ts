@@ -1,0 +1,49 @@
+import { pino } from 'pino'
+import { RateWindow } from '../src/access/rate-window.ts'
+import { VENUE_IDS } from '../src/chain/venue-id.ts'
+import { httpBounds } from '../src/http/bounds.ts'
+import type { AppDeps } from '../src/http/deps.ts'
+import { openFilesMax } from '../src/http/open-files.ts'
+import { systemPorts } from '../src/ports.ts'
+import { DecodingReport } from '../src/telemetry/decoding-report.ts'
+import { createMetrics } from '../src/telemetry/metrics.ts'
+import { PriorityFees } from '../src/transactions/priority-fees.ts'
+import { CommitFeed } from '../src/views/commit-feed.ts'
+import { NameIndex } from '../src/views/name-index.ts'
+import { RankingHandle } from '../src/views/ranking-handle.ts'
+
+/** Requests a minute that no load test reaches. */
+export const NO_LIMIT = 1_000_000_000
+
+/** Returns what the HTTP side of a service needs where there is no chain; `given` takes the place of the parts it names. */
+export function appDeps(given: Pick<AppDeps, 'storage' | 'keys' | 'cash'> & Partial<AppDeps>): AppDeps {
+  const decoding = new DecodingReport()
+  return {
+    limits: new RateWindow(10_000),
+    feed: new CommitFeed(),
+    ranking: new RankingHandle(),
+    names: new NameIndex({ bytesMax: 0, cash: given.cash }),
+    stream: null,
+    webhooks: null,
+    transactions: null,
+    fees: new PriorityFees(),
+    accounts: null,
+    rpc: null,
+    venues: VENUE_IDS,
+    decoding,
+    metrics: createMetrics(decoding),
+    logger: pino({ level: 'silent' }),
+    clock: systemPorts.clock,
+    version: 'loadtest',
+    sourceKind: null,
+    source: () => null,
+    redisAway: () => false,
+    tree: () => {
+      throw new Error('there are no processes')
+    },
+    draining: () => false,
+    bounds: httpBounds(openFilesMax()),
+    metricsKeyRequired: false,
+    ...given
+  }
+}
