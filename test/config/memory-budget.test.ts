@@ -28,14 +28,14 @@ t.test(
 
 t.test('a cache that a process does not have takes nothing of the budget', async (t) => {
   const alone = memoryBudget({
-    memoryMb: 260,
+    memoryMb: 320,
     source: 'rpc',
     storage: 'embedded',
     role: ['ingest', 'gateway'],
     tokenImages: false
   })
   t.strictSame(alone, {
-    answers: 80 * MB,
+    answers: 140 * MB,
     windows: 30 * MB,
     market: 30 * MB,
     records: 20 * MB,
