@@ -220,7 +220,10 @@ t.test('what became of each transaction is told, and never otherwise than by the
       'transaction_landed_slots',
       'tenant_landed_milliseconds'
     ])
-      t.match(metrics, new RegExp(`^millrace_${name}_(sum|total)\\{.*route="${route}".*\\} [0-9.]*[1-9]`, 'm'))
+      t.match(
+        metrics,
+        new RegExp(`^millrace_${name}_(sum|total)\\{.*route="${route}".*\\} [0-9.]*[1-9]`, 'm')
+      )
   for (const outcome of ['failed', 'expired'])
     t.match(metrics, new RegExp(`^millrace_tenant_transactions_total\\{.*outcome="${outcome}"\\} 1$`, 'm'))
   t.match(await service.end('SIGTERM'), { code: 0 })
