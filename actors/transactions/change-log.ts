@@ -75,7 +75,7 @@ export class ChangeLog {
   readonly #documents: Documents<ChangeBatch, 'last'>
   readonly #queues = new Map<string, Pending[]>()
   readonly #lasts = new Map<string, LastBatch>()
-  /** What the process before has told after this one took over, by tenant and signature, until this one has the like to tell. */
+  /** Changes that the process before told after this one took over, by tenant and signature, until this one has one to tell. */
   readonly #adopted = new Map<string, Map<string, ToldChange>>()
   readonly #end: AbortSignal
   #head = -1

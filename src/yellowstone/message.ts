@@ -27,7 +27,7 @@ const HEAP_BYTES = varintField(4)
 const VOTE = pubkeyFromBase58(VOTE_PROGRAM)
 const KEY_BYTES = 32
 
-/** What a message says, without the content of its keys and instructions. */
+/** A message, with offsets in the place of its keys and instructions. */
 export interface MessageParts {
   readonly version: TransactionVersion
   readonly header: MessageHeader

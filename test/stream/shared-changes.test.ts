@@ -25,7 +25,7 @@ class SharedChanges {
   readonly choices = new Choices(7)
   readonly #end = new AbortController()
   #slot = 100
-  /** What a client of another process is sent by replays, one after another, each from its last cursor. */
+  /** Changes that a client of another process is sent by replays, one after another, each from its last cursor. */
   readonly replayed: { readonly cursor: number; readonly signature: string }[] = []
   readonly #replaying: Promise<void>
   readonly #passing: Promise<void>
