@@ -1,6 +1,11 @@
 import { splitCursor, tenantCursorAfter } from '../../src/market/cursor.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
-import { changeBatches, type ChangeBatch, type ToldChange } from '../../src/transactions/change-batch.ts'
+import {
+  changeBatches,
+  settle,
+  type ChangeBatch,
+  type ToldChange
+} from '../../src/transactions/change-batch.ts'
 import { isSameChange, type SubmissionChange } from '../../src/transactions/changes.ts'
 import type { UnsettledBatches } from '../../src/transactions/unsettled-batches.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
@@ -61,7 +66,8 @@ interface LastBatch {
  * Stores the changes of tenants' submissions in the order in which connections are sent them, then publishes them.
  *
  * L1. Cursors of a tenant ascend, and none is used twice: batches are numbered, a number is stored once, and a process that
- *     finds a batch with a greater token has lost the shard.
+ *     finds a batch with a greater token has lost the shard. The cursors of another process's batch are fixed before the
+ *     next one follows it.
  * L2. One write of a tenant is in flight; changes that come meanwhile are stored together by the next one.
  */
 export class ChangeLog {
@@ -69,6 +75,8 @@ export class ChangeLog {
   readonly #documents: Documents<ChangeBatch, 'last'>
   readonly #queues = new Map<string, Pending[]>()
   readonly #lasts = new Map<string, LastBatch>()
+  /** Changes that the process before told after this one took over, by tenant and signature, until this one has one to tell. */
+  readonly #adopted = new Map<string, Map<string, ToldChange>>()
   readonly #end: AbortSignal
   #head = -1
   #headAtMs = -Infinity
@@ -105,11 +113,10 @@ export class ChangeLog {
   async restore(tenant: string): Promise<ReadonlyMap<string, ToldChange>> {
     const { documents } = await this.#documents.list(tenant, { order: 'desc', limit: RESTORED_BATCHES })
     const batches = documents.map(({ value }) => value).toReversed()
-    const last = batches.at(-1)
-    if (last !== undefined) {
-      this.#remember(tenant, lastBatchOf(last))
-      this.#deps.publish(last)
-    }
+    const last = documents[0] === undefined ? null : await this.#settled(documents[0])
+    // Also where there is none: a batch that comes meanwhile is then known to be of the process before.
+    this.#remember(tenant, last === null ? BEFORE_FIRST : lastBatchOf(last))
+    if (last !== null) this.#deps.publish(last)
     return new Map(batches.flatMap(({ changes }) => changes.map((change) => [change.signature, change])))
   }
 
@@ -130,7 +137,10 @@ export class ChangeLog {
   /** Stores one batch, at the number after the last one. */
   async #store(tenant: string, items: readonly Pending[]): Promise<void> {
     const { claim } = items[0]!
-    let open = items.map(({ change }) => change)
+    let open = this.#untold(
+      tenant,
+      items.map(({ change }) => change)
+    )
     let last = this.#lasts.get(tenant) ?? null
     while (open.length > 0) {
       claim.lost.throwIfAborted()
@@ -151,15 +161,36 @@ export class ChangeLog {
           throw new Error(`changes of ${tenant} are stored by another process`)
         }
         // The process before has stored it after this one took over.
-        last = lastBatchOf(other.value)
-        this.#publish(other.value)
-        const told = newestBySignature(other.value)
-        open = open.filter((change) => !isSameChange(told.get(change.signature) ?? null, change))
+        const settled = await this.#settled(other)
+        last = lastBatchOf(settled)
+        this.#adopt(settled)
+        this.#publish(settled)
+        open = this.#untold(tenant, open)
       } catch (error) {
         if (!isOutage(error)) throw error
         await sleep(this.#deps.clock, RETRY_MS, AbortSignal.any([claim.lost, this.#end]))
       }
     }
+  }
+
+  /** Takes in the changes of a batch that the process before has stored after this one took over. */
+  #adopt({ tenant, changes }: ChangeBatch): void {
+    const adopted = this.#adopted.get(tenant) ?? new Map<string, ToldChange>()
+    for (const change of changes) adopted.set(change.signature, change)
+    this.#adopted.set(tenant, adopted)
+  }
+
+  /** Leaves out changes that the process before has told meanwhile. */
+  #untold(tenant: string, changes: readonly SubmissionChange[]): readonly SubmissionChange[] {
+    const adopted = this.#adopted.get(tenant)
+    if (adopted === undefined) return changes
+    const untold = changes.filter((change) => {
+      const told = adopted.get(change.signature) ?? null
+      adopted.delete(change.signature)
+      return !isSameChange(told, change)
+    })
+    if (adopted.size === 0) this.#adopted.delete(tenant)
+    return untold
   }
 
   #batchOf(
@@ -212,7 +243,12 @@ export class ChangeLog {
   async #readLast(tenant: string): Promise<LastBatch> {
     const { documents } = await this.#documents.list(tenant, { order: 'desc', limit: 1 })
     const [last] = documents
-    return last === undefined ? { number: 0, cursor: -1 } : lastBatchOf(last.value)
+    return last === undefined ? BEFORE_FIRST : lastBatchOf(await this.#settled(last))
+  }
+
+  /** Fixes the cursors of a batch, after which the next one comes: the process before may be about to change them. */
+  async #settled(batch: Stored<ChangeBatch>): Promise<ChangeBatch> {
+    return this.#deps.isShared ? (await settle(this.#documents, batch)).value : batch.value
   }
 
   #remember(tenant: string, last: LastBatch): void {
@@ -222,13 +258,12 @@ export class ChangeLog {
   }
 }
 
+const BEFORE_FIRST: LastBatch = { number: 0, cursor: -1 }
+
 const lastBatchOf = ({ number, changes }: ChangeBatch): LastBatch => ({
   number,
   cursor: changes.at(-1)!.cursor
 })
-
-const newestBySignature = ({ changes }: ChangeBatch): ReadonlyMap<string, ToldChange> =>
-  new Map(changes.map((change) => [change.signature, change]))
 
 /** Takes the changes of the next batch: of one claim, and within the bounds. */
 function takeBatch(queue: Pending[]): Pending[] {

@@ -3,6 +3,7 @@ import { Pool } from 'undici'
 import type { MeasuredProcess } from '../measured-process.ts'
 import { monotonicMs } from '../stream/trades.ts'
 import { summaryOf } from '../webhooks/figures.ts'
+import { measureDiskSync } from './disk-sync.ts'
 import { askNode, lostAndTwice, receiptsOf } from './receipts.ts'
 import type { SendingService } from './service.ts'
 import { keyOf, transfers } from './transfers.ts'
@@ -13,7 +14,10 @@ const SENDS_PER_SECOND = 100
 const WARM_UP = 100
 const OPTIONS = { encoding: 'base64', skipPreflight: true, maxRetries: 0 }
 
-/** Measures the time from a POST to the node's receipt, by the service and to the node directly, in turn. */
+/**
+ * Measures the time from a POST to the node's receipt, by the service and to the node directly, in turn. The former waits for
+ * the disk, once or behind another sync: what a sync takes without the service is measured after it.
+ */
 export async function measureArrivals(service: SendingService, node: MeasuredProcess, count: number) {
   const pools = [new Pool(service.process.url), new Pool(node.url)] as const
   const post = async (pool: Pool, path: string, body: object, key = ''): Promise<void> => {
@@ -42,6 +46,7 @@ export async function measureArrivals(service: SendingService, node: MeasuredPro
   await service.ended()
   await askNode(node, 'pending')
   await Promise.all(pools.map((pool) => pool.close()))
+  const diskSync = await measureDiskSync(count, SENDS_PER_SECOND)
   const waits = (parity: 0 | 1): number[] =>
     all
       .map(keyOf)
@@ -60,6 +65,7 @@ export async function measureArrivals(service: SendingService, node: MeasuredPro
     ms_more: more,
     millrace_ms: ours,
     direct_ms: direct,
+    disk_sync_ms: diskSync,
     verified
   }
 }

@@ -54,7 +54,7 @@ export class NodeGroup<C extends NodeClients> {
     signal: AbortSignal,
     isNextAsked: (error: NodeError) => boolean = () => true
   ): Promise<T> {
-    let last = new NodeError('node', { kind: 'unreachable', detail: 'none is configured' })
+    let last: NodeError | null = null
     for (const node of await this.#newestFirst()) {
       try {
         return await ask(node)
@@ -67,7 +67,27 @@ export class NodeGroup<C extends NodeClients> {
         if (!isNextAsked(error)) break
       }
     }
-    throw last
+    throw last ?? noneConfigured()
+  }
+
+  /**
+   * Asks every node, and resolves with the answers, that of the newest first. A node that fails is left out; where all do,
+   * rejects with a refusal by one of them, else with the last NodeError. Rejects with any other error of `ask`.
+   */
+  async askEach<T>(ask: (node: GroupNode<C>) => Promise<T>): Promise<readonly T[]> {
+    const errors: NodeError[] = []
+    const asked = (await this.#newestFirst()).map(async (node): Promise<readonly T[]> => {
+      try {
+        return [await ask(node)]
+      } catch (error) {
+        if (!(error instanceof NodeError)) throw error
+        errors.push(error)
+        return []
+      }
+    })
+    const answers = (await Promise.all(asked)).flatMap((each) => each)
+    if (answers.length > 0) return answers
+    throw errors.find(({ fault }) => fault.kind === 'rpc') ?? errors.at(-1) ?? noneConfigured()
   }
 
   async close(): Promise<void> {
@@ -111,3 +131,6 @@ export class NodeGroup<C extends NodeClients> {
     }))
   }
 }
+
+const noneConfigured = (): NodeError =>
+  new NodeError('node', { kind: 'unreachable', detail: 'none is configured' })

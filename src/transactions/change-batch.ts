@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineDocument, type DocumentDefinition } from '../../storage/document-definition.ts'
+import type { Documents, Stored } from '../../storage/documents.ts'
 import { SUBMISSION_CHANGE } from '../api/submission-change.ts'
 
 /**
@@ -43,6 +44,20 @@ export function changeBatches(ttlMs: number | null): ChangeBatchDefinition {
     indexes: { last: ({ changes }) => [changes.at(-1)!.cursor] },
     ...(ttlMs === null ? {} : { ttlMs })
   })
+}
+
+/**
+ * Fixes the cursors of a batch that its writer may be about to change. Returns it as it is from then on. Rejects with the
+ * store's error.
+ */
+export async function settle(
+  documents: Pick<Documents<ChangeBatch>, 'change'>,
+  batch: Stored<ChangeBatch>
+): Promise<Stored<ChangeBatch>> {
+  const outcome = await documents.change(batch, (value) =>
+    value.isSettled === true ? value : { ...value, isSettled: true }
+  )
+  return outcome.ok ? outcome.stored : batch
 }
 
 /** Reads a batch from the data of a hint; null for any other data. */

@@ -1,9 +1,9 @@
 import type { DocumentStore } from '../../storage/document-store.ts'
-import { Documents, type Stored } from '../../storage/documents.ts'
+import { Documents } from '../../storage/documents.ts'
 import type { EncodedEvent } from '../market/log.ts'
 import type { Stretch } from '../stream/channel-history.ts'
 import { UnsettledBatches } from './unsettled-batches.ts'
-import { changeBatches, type ChangeBatch, type ToldChange } from './change-batch.ts'
+import { changeBatches, settle, type ChangeBatch, type ToldChange } from './change-batch.ts'
 
 /** Batches of one read. Chosen: one has 32 changes at most, and mostly one or two. */
 const BATCHES_READ = 64
@@ -32,22 +32,13 @@ export class ChangeHistory {
     const { documents, next } = found
     const settled = documents.filter(({ value }) => value.number < settledBelow)
     const newest = settled.at(-1)
-    if (this.#isShared && newest !== undefined) settled[settled.length - 1] = await this.#settle(newest)
+    // Its writer may be another process. Batches with a later one are fixed already.
+    if (this.#isShared && newest !== undefined)
+      settled[settled.length - 1] = await settle(this.#documents, newest)
     const read = settled.flatMap(({ value }) => value.changes).filter(({ cursor }) => cursor > after)
     const changes = read.filter(({ cursor }) => cursor <= until).slice(0, limit)
     const isAll = changes.length < limit && (next === null || changes.length < read.length)
     return { events: changes.map(encodeChange), to: isAll ? until : (changes.at(-1)?.cursor ?? until) }
-  }
-
-  /**
-   * Fixes the cursors of a batch that may be the tenant's newest: its writer may be another process, and may be about to change
-   * them. Those with a later one are fixed already.
-   */
-  async #settle(batch: Stored<ChangeBatch>): Promise<Stored<ChangeBatch>> {
-    const outcome = await this.#documents.change(batch, (value) =>
-      value.isSettled === true ? value : { ...value, isSettled: true }
-    )
-    return outcome.ok ? outcome.stored : batch
   }
 
   /** Returns the cursor of a tenant's newest change; -1 for none. Rejects with the store's error. */

@@ -2,7 +2,7 @@ import { encodeBase58 } from '../chain/base58.ts'
 import { nonceStateOf } from '../chain/nonce.ts'
 import { pubkeyFromBase58 } from '../chain/pubkey.ts'
 import { isCount, isObject } from '../chain/rpc/fields.ts'
-import { NodeGroup, type NodeClients } from '../node/node-group.ts'
+import { NodeGroup, type GroupNode, type NodeClients } from '../node/node-group.ts'
 import { NodeError } from '../node/node-fault.ts'
 import { RpcClient, type RpcClientOptions } from '../node/rpc-client.ts'
 import type { Clock } from '../ports.ts'
@@ -39,7 +39,16 @@ interface Clients extends NodeClients {
   readonly batches: SendBatches
 }
 
-/** The operator's nodes by JSON-RPC. Of several, the one with the newest slot is asked, and the others if it fails. */
+/** Statuses as of a slot, in the order of the signatures. */
+interface Statuses {
+  readonly contextSlot: number
+  readonly statuses: readonly (SignatureStatus | null)[]
+}
+
+/**
+ * The operator's nodes by JSON-RPC. Of several, the one with the newest slot is asked, and the others if it fails. For
+ * statuses from the history each is asked: a node may lack a part of it and not know that.
+ */
 export class RpcTransactionNode implements TransactionNode {
   readonly #nodes: NodeGroup<Clients>
 
@@ -76,10 +85,18 @@ export class RpcTransactionNode implements TransactionNode {
     signal: AbortSignal
   ): ReturnType<TransactionNode['statuses']> {
     const params = [signatures, { searchTransactionHistory: history }]
-    const { contextSlot, value } = await this.#inContext('getSignatureStatuses', params, signal)
-    if (!Array.isArray(value) || value.length !== signatures.length) throw garbage('getSignatureStatuses')
-    const statuses: (SignatureStatus | null)[] = value.map(readStatus)
-    return { contextSlot, statuses }
+    const ask = async (node: GroupNode<Clients>): Promise<Statuses> => {
+      const { contextSlot, value } = await contextOf(node, 'getSignatureStatuses', params, signal)
+      if (!Array.isArray(value) || value.length !== signatures.length) throw garbage('getSignatureStatuses')
+      return { contextSlot, statuses: value.map(readStatus) }
+    }
+    if (!history) return this.#nodes.ask(ask, signal)
+    const [newest, ...others] = await this.#nodes.askEach(ask)
+    const { contextSlot, statuses } = newest!
+    return {
+      contextSlot,
+      statuses: statuses.map((status, at) => status ?? firmStatus(others.map((each) => each.statuses[at]!)))
+    }
   }
 
   async height(signal: AbortSignal): Promise<{ readonly slot: number; readonly height: number }> {
@@ -130,15 +147,26 @@ export class RpcTransactionNode implements TransactionNode {
 
   /** Calls a method whose result has a context. */
   async #inContext(method: string, params: readonly unknown[], signal: AbortSignal) {
-    return this.#nodes.ask(async ({ clients }) => {
-      const { result } = await clients.reads.call(method, params, { signal })
-      const { context, value } = isObject(result) ? result : {}
-      const slot = isObject(context) ? context['slot'] : undefined
-      if (!isCount(slot) || value === undefined) throw garbage(method)
-      return { contextSlot: slot, value }
-    }, signal)
+    return this.#nodes.ask((node) => contextOf(node, method, params, signal), signal)
   }
 }
+
+async function contextOf(
+  { clients }: GroupNode<Clients>,
+  method: string,
+  params: readonly unknown[],
+  signal: AbortSignal
+): Promise<{ readonly contextSlot: number; readonly value: unknown }> {
+  const { result } = await clients.reads.call(method, params, { signal })
+  const { context, value } = isObject(result) ? result : {}
+  const slot = isObject(context) ? context['slot'] : undefined
+  if (!isCount(slot) || value === undefined) throw garbage(method)
+  return { contextSlot: slot, value }
+}
+
+/** Returns the first status from confirmed on; null without one. A lagging node may have a block of a fork that was left. */
+const firmStatus = (statuses: readonly (SignatureStatus | null)[]): SignatureStatus | null =>
+  statuses.find((status) => status !== null && status.commitment !== 'processed') ?? null
 
 const isUnreached = ({ fault: { kind } }: NodeError): boolean => kind === 'unreachable' || kind === 'busy'
 

@@ -9,14 +9,20 @@ export const KEY_BYTES_MAX = 1_024
 const BYTES = 1
 const TEXT = 2
 const NUMBER = 3
+/** A number has its type and a double. */
+const NUMBER_BYTES = 9
 /** Texts and bytes end with a zero; a zero in them is followed by this, which sorts above every beginning of a part. */
 const ESCAPE = 0xff
 
 /** Encodes a key so that its bytes sort as its parts do. Throws RangeError for a key that cannot be stored. */
 export function encodeKey(key: DocumentKey): Buffer {
-  const bytes = Buffer.concat(key.map(encodePart))
-  if (bytes.length > KEY_BYTES_MAX)
-    throw new RangeError(`a document's key has ${bytes.length} bytes, more than ${KEY_BYTES_MAX}`)
+  let size = 0
+  for (const part of key) size += sizeOf(part)
+  if (size > KEY_BYTES_MAX)
+    throw new RangeError(`a document's key has ${size} bytes, more than ${KEY_BYTES_MAX}`)
+  const bytes = Buffer.allocUnsafe(size)
+  let at = 0
+  for (const part of key) at = writePart(bytes, at, part)
   return bytes
 }
 
@@ -39,35 +45,50 @@ export function decodeText(bytes: Uint8Array, at: number): { readonly text: stri
   throw new RangeError('a text has no end')
 }
 
-function encodePart(part: KeyPart): Buffer {
-  if (typeof part === 'number') return encodeNumber(part)
-  if (typeof part !== 'string') return Buffer.concat([Buffer.of(BYTES), terminated(part)])
+function sizeOf(part: KeyPart): number {
+  if (typeof part === 'number') return NUMBER_BYTES
+  if (typeof part !== 'string') return part.length + zerosIn(part) + 2
   // Bytes of a lone surrogate would be those of another one.
   if (!part.isWellFormed()) throw new RangeError('a text in a document’s key is no well-formed Unicode')
-  return Buffer.concat([Buffer.of(TEXT), terminated(Buffer.from(part, 'utf8'))])
+  return Buffer.byteLength(part) + (part.includes('\0') ? zerosIn(Buffer.from(part)) : 0) + 2
 }
 
-function terminated(bytes: Uint8Array): Buffer {
-  const zeros = bytes.reduce((sum, byte) => sum + (byte === 0 ? 1 : 0), 0)
-  const out = Buffer.allocUnsafe(bytes.length + zeros + 1)
-  let at = 0
+/** Writes a part and returns where the next one begins. */
+function writePart(out: Buffer, at: number, part: KeyPart): number {
+  if (typeof part === 'number') return writeNumber(out, at, part)
+  if (typeof part !== 'string') return writeBytes(out, at, BYTES, part)
+  if (part.includes('\0')) return writeBytes(out, at, TEXT, Buffer.from(part))
+  out[at] = TEXT
+  const end = at + 1 + out.write(part, at + 1)
+  out[end] = 0
+  return end + 1
+}
+
+function writeBytes(out: Buffer, from: number, type: number, bytes: Uint8Array): number {
+  let at = from
+  out[at++] = type
   for (const byte of bytes) {
     out[at++] = byte
     if (byte === 0) out[at++] = ESCAPE
   }
-  out[at] = 0
-  return out
+  out[at++] = 0
+  return at
+}
+
+function zerosIn(bytes: Uint8Array): number {
+  let zeros = 0
+  for (const byte of bytes) if (byte === 0) zeros++
+  return zeros
 }
 
 /** The bits of a double sort as its value once the sign is turned over, and of a negative one all bits. */
-function encodeNumber(value: number): Buffer {
+function writeNumber(out: Buffer, from: number, value: number): number {
   if (!Number.isFinite(value)) throw new RangeError(`${value} in a document's key is no finite number`)
-  const out = Buffer.allocUnsafe(9)
-  out[0] = NUMBER
+  out[from] = NUMBER
   // Minus zero is zero.
-  out.writeDoubleBE(value + 0, 1)
-  const isNegative = out[1]! >= 0x80
-  for (let at = 1; at < 9; at++) out[at] = isNegative ? ~out[at]! : out[at]!
-  if (!isNegative) out[1]! |= 0x80
-  return out
+  const end = out.writeDoubleBE(value + 0, from + 1)
+  const isNegative = out[from + 1]! >= 0x80
+  if (isNegative) for (let at = from + 1; at < end; at++) out[at] = ~out[at]!
+  else out[from + 1]! |= 0x80
+  return end
 }

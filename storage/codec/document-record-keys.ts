@@ -29,7 +29,12 @@ export function documentRecordKey(
   section: Section,
   bytes: Uint8Array
 ): Key {
-  return Buffer.concat([partitionKey(kind, partition), rowOf(section, bytes)])
+  const prefix = partitionKey(kind, partition)
+  const key = Buffer.allocUnsafe(prefix.length + 1 + bytes.length)
+  key.set(prefix)
+  key[prefix.length] = SECTIONS[section]
+  key.set(bytes, prefix.length + 1)
+  return key
 }
 
 /** Takes the key or entry out of a record's key. */
@@ -67,5 +72,18 @@ export const expiriesUntil = (nowMs: number): KeyRange => ({
 /** Every record of one kind of documents. */
 export const documentKeysOf = (kind: string): KeyRange => keysFrom(Buffer.concat([LETTER, encodeKey([kind])]))
 
-const partitionKey = (kind: string, partition: string): Buffer =>
-  Buffer.concat([LETTER, encodeKey([kind, partition])])
+/** Prefixes of keys by kind and partition: a document takes half a dozen. Chosen: cleared at some 100 KB. */
+const partitionKeys = new Map<string, Buffer>()
+const PARTITION_KEYS_MAX = 1_024
+
+function partitionKey(kind: string, partition: string): Buffer {
+  // No kind has a zero in it.
+  const name = `${kind}\0${partition}`
+  let key = partitionKeys.get(name)
+  if (key === undefined) {
+    key = Buffer.concat([LETTER, encodeKey([kind, partition])])
+    if (partitionKeys.size >= PARTITION_KEYS_MAX) partitionKeys.clear()
+    partitionKeys.set(name, key)
+  }
+  return key
+}

@@ -51,7 +51,16 @@ export class DocumentStage {
     else this.#remove(address, alive)
     const written = { ...row, expiresAtMs: ttlMs === null ? null : this.nowMs + ttlMs }
     this.#write(written)
+    if (alive === null) this.#keepNoHot(address, row.born)
     return written
+  }
+
+  /** Spares the first write of a hot value two reads: whether there is one before it, and whether the document is there. */
+  #keepNoHot(address: DocumentAddress, born: string): void {
+    const key = documentRecordKey(address, 'hot', address.key)
+    const none = { born, token: 0, value: '' }
+    this.#staged.set(keyText(key), none)
+    this.#batch.keep(fencedKind, key, none)
   }
 
   /** Stores a document as it was, with its entries, which have been lost. */
@@ -124,12 +133,13 @@ export class DocumentStage {
   #write({ address, ...record }: DocumentRow): void {
     const key = documentRecordKey(address, 'document', address.key)
     this.#put(documentKind, key, record)
+    // Lists read entries in ranges, never by their keys.
     for (const entry of record.entries)
-      this.#put(documentEntryKind, documentRecordKey(address, 'entry', entry), address.key)
+      this.#batch.putUnkept(documentEntryKind, documentRecordKey(address, 'entry', entry), address.key)
     for (const entry of record.unique)
       this.#put(documentEntryKind, documentRecordKey(address, 'unique', entry), address.key)
     if (record.expiresAtMs !== null)
-      this.#put(documentAddressKind, expiryKey(record.expiresAtMs, key), address)
+      this.#batch.putUnkept(documentAddressKind, expiryKey(record.expiresAtMs, key), address)
   }
 
   /** Deletes a document that ends, if there is one, with its hot value. */

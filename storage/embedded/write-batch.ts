@@ -36,6 +36,11 @@ export class WriteBatch {
     this.#hold(key, undefined, 0)
   }
 
+  /** Keeps a value in memory that says no more than the key's absence does; writes no byte. */
+  keep<T>(kind: RecordKind<T>, key: Key, value: T): void {
+    this.#hold(key, value, kind.weigh(value))
+  }
+
   delete(key: Key): void {
     this.#engine.del(key)
     this.#hold(key, null, 0)

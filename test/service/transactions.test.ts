@@ -207,18 +207,25 @@ t.test('what became of each transaction is told, and never otherwise than by the
     t.same(rows, [list.find(({ signature }) => signature === cases[name])])
   }
 
-  const sent = await runCommand([
-    'tx',
-    'transfer',
-    '--rpc-url',
-    service.rpcUrl,
-    '--url',
-    service.url,
-    '--key',
-    key
-  ])
-  t.match(sent, { code: 0, lines: [/^\w{64,88}$/] })
-  t.match(sent.lines.at(-1), /^finalized +slot \d+ +landed after \d+ ms/)
+  const transferBy = (...more: string[]) =>
+    runCommand(['tx', 'transfer', '--rpc-url', service.rpcUrl, '--url', service.url, '--key', key, ...more])
+  for (const sent of await Promise.all([transferBy(), transferBy('--priority', 'p75', '--via', 'jito')])) {
+    t.match(sent, { code: 0, lines: [/^\w{64,88}$/] })
+    t.match(sent.lines.at(-1), /^finalized +slot \d+ +landed after \d+ ms/)
+  }
+  const metrics = await (await fetch(`${service.url}/metrics`)).text()
+  for (const route of ['node', 'jito'])
+    for (const name of [
+      'transaction_landed_seconds',
+      'transaction_landed_slots',
+      'tenant_landed_milliseconds'
+    ])
+      t.match(
+        metrics,
+        new RegExp(`^millrace_${name}_(sum|total)\\{.*route="${route}".*\\} [0-9.]*[1-9]`, 'm')
+      )
+  for (const outcome of ['failed', 'expired'])
+    t.match(metrics, new RegExp(`^millrace_tenant_transactions_total\\{.*outcome="${outcome}"\\} 1$`, 'm'))
   t.match(await service.end('SIGTERM'), { code: 0 })
 })
 

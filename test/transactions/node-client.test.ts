@@ -161,3 +161,34 @@ t.test('an answer of the wrong form is a fault, and never a status or a height',
 t.test('without a node each request fails at once', async (t) => {
   t.equal(await faultOf(height(clientOf(t, []))), 'unreachable')
 })
+
+t.test('with two nodes both must deny a landing that the history tells of', async (t) => {
+  const [newest, other] = [await nodeAt(t, 140), await nodeAt(t, 100)]
+  const client = clientOf(t, [newest, other])
+  const know = (confirmationStatus: string): void => {
+    const { answer } = other
+    const status = { slot: 90, confirmations: null, err: null, status: { Ok: null }, confirmationStatus }
+    other.answer = (request) =>
+      request.method === 'getSignatureStatuses'
+        ? { result: { context: { slot: 100 }, value: [status, null] } }
+        : answer(request)
+  }
+  const ask = (history: boolean) => client.statuses(['a', 'b'], { history }, signal)
+  const unknown = { contextSlot: 140, statuses: [null, null] }
+  t.same(await ask(true), unknown)
+  know('processed')
+  t.same(await ask(true), unknown, 'a block of a lagging node may be on a fork that was left')
+  know('finalized')
+  t.match(await ask(true), { contextSlot: 140, statuses: [{ slot: 90, commitment: 'finalized' }, null] })
+  t.same(await ask(false), unknown, 'the newest node alone is asked for its cache')
+  await newest.stop()
+  t.match(
+    await ask(true),
+    { contextSlot: 100, statuses: [{ slot: 90 }, null] },
+    'one that is away is left out'
+  )
+  other.answer = () => ({
+    error: { code: -32011, message: 'Transaction history is not available from this node' }
+  })
+  t.equal(await faultOf(ask(true)), 'rpc', 'a refusal tells more than a node that is away')
+})

@@ -9,16 +9,13 @@ import type {
   TransactionConfig,
   TransactionVersion
 } from '../transaction.ts'
-import type { AccountLocks } from '../account-locks.ts'
 import type { WireTransaction } from '../wire.ts'
 import { TextKeys, WireKeys } from './account-keys.ts'
 import { openEntry, VOTE_PROGRAM, type OpenedEntry } from './entry.ts'
 import {
   boundedOrNull,
   countOf,
-  isCount,
   isObject,
-  keyTextOf,
   listOf,
   listOrEmpty,
   objectOf,
@@ -29,6 +26,7 @@ import {
   type UnreadableOutcome
 } from './fields.ts'
 import { placeOuter, readInstruction, readInstructions, type KeyScope } from './instruction.ts'
+import { configOf, isParsed, keyTexts, loadedTexts, locksOf, textScope, versionOf } from './message.ts'
 import { unwrapResponse, type AbsentOutcome, type RpcFailure } from './response.ts'
 import { readTokenBalances } from './token-balance.ts'
 
@@ -160,96 +158,6 @@ function ofMessage(
       }
     },
     scope
-  }
-}
-
-function versionOf(version: unknown, message: JsonObject): TransactionVersion {
-  if (version === 'legacy' || version === 0 || version === 1) return version
-  if (version !== undefined && version !== null) throw new Unreadable('version')
-  // Nodes omit the version if the request does not ask for it; the message still shows it.
-  if (isObject(message.transactionConfig)) return 1
-  return Array.isArray(message.addressTableLookups) ? 0 : 'legacy'
-}
-
-/** Returns which keys are locked for writing: by the header, or in `jsonParsed` by key; null where neither says. */
-function locksOf(message: JsonObject, meta: JsonObject): AccountLocks | readonly boolean[] | null {
-  const { header } = message
-  const keys = message.accountKeys as unknown[]
-  if (isObject(header)) {
-    const { numRequiredSignatures, numReadonlySignedAccounts, numReadonlyUnsignedAccounts } = header
-    if (!isCount(numReadonlySignedAccounts) || !isCount(numReadonlyUnsignedAccounts)) return null
-    return {
-      signatures: numRequiredSignatures as number,
-      readonlySigned: numReadonlySignedAccounts,
-      readonlyUnsigned: numReadonlyUnsignedAccounts,
-      statics: keys.length,
-      loadedWritable: isObject(meta.loadedAddresses) ? (meta.loadedAddresses.writable as unknown[]).length : 0
-    }
-  }
-  const flags: boolean[] = []
-  for (const key of keys) {
-    if (!isObject(key) || typeof key.writable !== 'boolean') return null
-    flags.push(key.writable)
-  }
-  return flags
-}
-
-/** Reads the budget of version 1; a field that cannot be read counts as not stated. */
-function configOf({ transactionConfig }: JsonObject): TransactionConfig | undefined {
-  if (!isObject(transactionConfig)) return undefined
-  const { priorityFee, computeUnitLimit, loadedAccountsDataSizeLimit, heapSize } = transactionConfig
-  const numberOf = (value: unknown): number | null => (isCount(value) ? value : null)
-  const fee = numberOf(priorityFee)
-  return {
-    priorityFeeLamports: fee === null ? null : BigInt(fee),
-    computeUnitLimit: numberOf(computeUnitLimit),
-    loadedAccountsBytesMax: numberOf(loadedAccountsDataSizeLimit),
-    heapBytes: numberOf(heapSize)
-  }
-}
-
-function isParsed({ accountKeys }: JsonObject): boolean {
-  return Array.isArray(accountKeys) && isObject(accountKeys[0])
-}
-
-/**
- * Returns static and loaded keys. `jsonParsed` lists both under accountKeys; other encodings keep the loaded ones in
- * the meta.
- */
-function keyTexts(message: JsonObject, meta: JsonObject): readonly string[] {
-  const field = 'transaction.message.accountKeys'
-  let complete = false
-  const texts = listOf(message.accountKeys, field).map((key) => {
-    if (!isObject(key)) return keyTextOf(key, field)
-    if (key.source === 'lookupTable') complete = true
-    return keyTextOf(key.pubkey, field)
-  })
-  if (complete) return texts
-  const loaded = loadedTexts(meta)
-  const lookups = listOrEmpty(message.addressTableLookups, 'transaction.message.addressTableLookups')
-  if (lookups.length > 0 && loaded.length === 0) throw new Unreadable('meta.loadedAddresses')
-  return loaded.length === 0 ? texts : texts.concat(loaded)
-}
-
-/** Returns the loaded keys, writable ones first; old records have none. */
-function loadedTexts({ loadedAddresses }: JsonObject): string[] {
-  const field = 'meta.loadedAddresses'
-  if (loadedAddresses === undefined || loadedAddresses === null) return []
-  const { writable, readonly } = objectOf(loadedAddresses, field)
-  const texts: string[] = []
-  for (const text of listOf(writable, field)) texts.push(keyTextOf(text, field))
-  for (const text of listOf(readonly, field)) texts.push(keyTextOf(text, field))
-  return texts
-}
-
-function textScope(texts: readonly string[]): KeyScope {
-  let indexes: Map<unknown, number> | undefined
-  return {
-    count: texts.length,
-    indexOf(text) {
-      indexes ??= new Map(texts.map((key, index) => [key, index]))
-      return indexes.get(text)
-    }
   }
 }
 
