@@ -45,7 +45,7 @@ export async function pageByIndex(
   let bytes = 0
   let largest: number | null = null
   for await (const candidates of candidatesIn(reads.entries(lookup, after, limit), slot))
-    for (let at = 0; at < candidates.length; ) {
+    for (let at = 0; at < candidates.length;) {
       if (last !== null && (accounts.length === limit || left <= 0 || bytes >= PAGE_BYTES_MAX))
         return { accounts, next: last, index }
       const fitting: number = largest === null ? FIRST_GROUP : Math.floor(PAGE_BYTES_MAX / (largest + 1))

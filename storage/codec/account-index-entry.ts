@@ -38,7 +38,8 @@ export const entryKeysOf = (
 export const entriesOfProgram = (program: Pubkey): KeyRange => keysFrom(Buffer.concat([MARK, program]))
 
 /** Returns the range of all entries of an index. */
-export const entriesOfIndex = (program: Pubkey, range: IndexedRange): KeyRange => keysFrom(head(program, range))
+export const entriesOfIndex = (program: Pubkey, range: IndexedRange): KeyRange =>
+  keysFrom(head(program, range))
 
 /** Returns the range of the entries of a value, from the address after `after` on. */
 export function entriesOfValue(program: Pubkey, lookup: IndexLookup, after: Pubkey | undefined): KeyRange {

@@ -54,7 +54,11 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
     await this.#engine.write(
       versions.flatMap((version) => {
         const { address, slot, account } = version
-        const put = { type: 'put' as const, key: versionKey(program, address, slot), value: packAccount(account) }
+        const put = {
+          type: 'put' as const,
+          key: versionKey(program, address, slot),
+          value: packAccount(account)
+        }
         return account === null ? [put] : [put, ...entriesOf(program, version, account.data, ranges)]
       })
     )
@@ -84,7 +88,8 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
 
   async page(program: Pubkey, query: AccountsQuery): Promise<AccountsPage> {
     const { slot, after, limit, examined, matches, lookups = [] } = query
-    if (lookups.length > 0) return this.#engine.use((level) => this.#pageByIndex(level, program, lookups, query))
+    if (lookups.length > 0)
+      return this.#engine.use((level) => this.#pageByIndex(level, program, lookups, query))
     const accounts: AccountsPage['accounts'][number][] = []
     const range = versionsOf(program)
     const gte = after === undefined ? range.gte : afterAddress(program, after)
@@ -205,8 +210,7 @@ const entriesOf = (
   version: VersionKey,
   data: Uint8Array,
   ranges: readonly IndexedRange[]
-): Write[] =>
-  entryKeysOf(program, version, data, ranges).map((key) => ({ type: 'put', key, value: NOTHING }))
+): Write[] => entryKeysOf(program, version, data, ranges).map((key) => ({ type: 'put', key, value: NOTHING }))
 
 function versionOf([key, value]: Entry): AccountVersion & { readonly account: ProgramAccount | null } {
   return { address: addressOfVersion(key), slot: slotOfVersion(key), account: unpackAccount(value) }

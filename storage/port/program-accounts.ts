@@ -87,11 +87,7 @@ export interface ProgramAccountStore {
    * Stores versions durably, with their entries in the indexes of `ranges`. Not atomic: readers ask for slots that are
    * complete.
    */
-  put(
-    program: Pubkey,
-    versions: readonly AccountVersion[],
-    ranges: readonly IndexedRange[]
-  ): Promise<void>
+  put(program: Pubkey, versions: readonly AccountVersion[], ranges: readonly IndexedRange[]): Promise<void>
   /** Reads the newest version of each address, in their order; null for one without any. */
   newest(program: Pubkey, addresses: readonly Pubkey[]): Promise<(AccountVersion | null)[]>
   /** Reads the given versions of addresses, in their order: the newest up to `slot`; null for one without any. */

@@ -80,11 +80,7 @@ export class CqlProgramAccounts implements ProgramAccountStore {
     const { slot, after, limit, examined, matches, lookups = [] } = query
     if (lookups.length > 0) {
       const entries: IndexReads['entries'] = (...asked) => this.#index.entries(program, ...asked)
-      return pageByIndex(
-        { entries, at: (at, addresses) => this.at(program, at, addresses) },
-        lookups,
-        query
-      )
+      return pageByIndex({ entries, at: (at, addresses) => this.at(program, at, addresses) }, lookups, query)
     }
     const accounts: AccountsPage['accounts'][number][] = []
     let last: Pubkey | null = null
