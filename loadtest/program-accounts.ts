@@ -65,7 +65,7 @@ async function measureAll(isSmall: boolean): Promise<void> {
     const afterStoring = residentMib()
     const built = await timed(async () => buildIndexes(app, count))
     const before = residentMib()
-    const scans = isSmall ? 3 : 7
+    const scans = isSmall ? 3 : 5
     const owner = accountOwner(471)
     const mint = accountMint(0)
     const figures = {

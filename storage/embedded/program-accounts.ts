@@ -35,6 +35,8 @@ import type {
 import { CHUNK_ENTRIES, chunksOf, CopyEngine, type Entry, type Write } from './copy-engine.ts'
 import type { Level } from './level.ts'
 
+/** Iterators that read single accounts together. */
+const ITERATORS = 4
 const NOTHING = Buffer.alloc(0)
 
 /** The mirrored accounts in an engine of their own, beside the store. A version and its entries are one write. */
@@ -71,17 +73,22 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
   async at(program: Pubkey, slot: number, addresses: readonly Pubkey[]): Promise<(AccountVersion | null)[]> {
     return this.#engine.use(async (level) => {
       const found: (AccountVersion | null)[] = []
-      const iterator = level.iterator(versionsOf(program))
-      try {
-        for (const address of addresses) {
-          const key = versionKey(program, address, slot)
-          iterator.seek(key)
-          const entry = await iterator.next()
-          found.push(entry !== undefined && isOfAddress(entry[0], key) ? versionOf(entry) : null)
+      // Several iterators: each waits for its thread.
+      const readEach = async (from: number): Promise<void> => {
+        const iterator = level.iterator(versionsOf(program))
+        try {
+          for (let i = from; i < addresses.length; i += ITERATORS) {
+            const key = versionKey(program, addresses[i]!, slot)
+            iterator.seek(key)
+            const entry = await iterator.next()
+            found[i] = entry !== undefined && isOfAddress(entry[0], key) ? versionOf(entry) : null
+          }
+        } finally {
+          await iterator.close()
         }
-      } finally {
-        await iterator.close()
       }
+      const used = Math.min(ITERATORS, addresses.length)
+      await Promise.all(Array.from({ length: used }, async (_, from) => readEach(from)))
       return found
     })
   }
