@@ -22,7 +22,12 @@ import { buildApp } from '../src/http/app.ts'
 import { systemPorts } from '../src/ports.ts'
 import { routesOf } from '../src/products/product.ts'
 import { PRODUCTS } from '../src/products/products.ts'
-import { NO_PROGRESS, programsIn, PROGRAMS_PARTITION } from '../src/program-accounts/program.ts'
+import {
+  NO_PROGRESS,
+  programsIn,
+  PROGRAMS_PARTITION,
+  type MirrorProgress
+} from '../src/program-accounts/program.ts'
 import { Whitelist } from '../src/program-accounts/whitelist.ts'
 import { MirroredAccounts } from '../src/rpc/mirrored-accounts.ts'
 import { createMetrics } from '../src/telemetry/metrics.ts'
@@ -105,9 +110,15 @@ async function store({ storage }: MarketApp, count: number): Promise<void> {
 async function buildIndexes({ storage }: MarketApp, accounts: number): Promise<void> {
   const { documents, programAccounts } = storage
   const program = (await programsIn(documents).get(PROGRAMS_PARTITION, [pubkeyToBase58(PROGRAM)]))!
-  const progress = { ...NO_PROGRESS, slot: SLOT, oldestSlot: SLOT, accounts, atMs: Date.now() }
+  const progress: MirrorProgress = {
+    ...NO_PROGRESS,
+    slot: SLOT,
+    oldestSlot: SLOT,
+    accounts,
+    atMs: Date.now()
+  }
   const deps = { store: programAccounts, clock: systemPorts.clock, logger: pino({ level: 'silent' }) }
-  const save = (changed: typeof progress): Promise<void> => programsIn(documents).putHot(program, 1, changed)
+  const save = (changed: MirrorProgress): Promise<void> => programsIn(documents).putHot(program, 1, changed)
   const mirrored = new Mirrored(PROGRAM, progress, save, deps)
   const indexes = new AccountIndexes('the program', PROGRAM, () => program.value.indexes, mirrored, deps)
   while (await indexes.step());

@@ -3,6 +3,7 @@ import { testProgramAccountIndex } from '../../storage/test/conformance/program-
 import { testProgramAccounts } from '../../storage/test/conformance/program-accounts.ts'
 import { randomRuns } from '../random-runs.ts'
 import { testWithCql } from '../servers/cql.ts'
+import { testIndexCrashes } from './account-index-crashes.ts'
 import { openForTest } from './embedded-under-test.ts'
 import { ScyllaUnderTest } from './scylla-keyspace.ts'
 
@@ -21,4 +22,5 @@ testWithCql(t, 'mirrored accounts on a CQL server', async (t, server) => {
   t.teardown(() => under.end())
   await testProgramAccounts(t, (t) => under.open(t), randomRuns(4).numRuns)
   await testProgramAccountIndex(t, (t) => under.open(t), randomRuns(4).numRuns)
+  t.test('an index equals a scan after a crash at any write', async (t) => testIndexCrashes(t, under))
 })

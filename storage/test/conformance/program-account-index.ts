@@ -11,20 +11,21 @@ import type { OpenForTest } from '../under-test.ts'
 
 const PROGRAM = new Uint8Array(32).fill(7)
 const OTHER = new Uint8Array(32).fill(8)
-const FIRST: IndexedRange = { offset: 0, length: 1 }
-const NEXT: IndexedRange = { offset: 1, length: 2 }
+export const FIRST: IndexedRange = { offset: 0, length: 1 }
+export const NEXT: IndexedRange = { offset: 1, length: 2 }
 
 /** Addresses in all buckets of a cluster. */
 const addressOf = (n: number): Uint8Array => new Uint8Array(32).fill((n * 37) % 256)
 
-const version = (n: number, slot: number, data: readonly number[] | null): AccountVersion => ({
+/** Returns a version of the account with a number. */
+export const version = (n: number, slot: number, data: readonly number[] | null): AccountVersion => ({
   address: addressOf(n),
   slot,
   account:
     data === null ? null : { lamports: 1n, executable: false, rentEpoch: 0n, data: Uint8Array.from(data) }
 })
 
-const lookup = (range: IndexedRange, ...value: readonly number[]): IndexLookup => ({
+export const lookup = (range: IndexedRange, ...value: readonly number[]): IndexLookup => ({
   ...range,
   value: Uint8Array.from(value)
 })
@@ -37,16 +38,17 @@ const matcherOf =
 type Paging = Pick<AccountsQuery, 'slot' | 'limit' | 'examined'>
 
 /** All accounts that have the values, by pages of an index or of a scan. */
-async function allOf(
+export async function allOf(
   store: ProgramAccountStore,
   lookups: readonly IndexLookup[],
   paging: Paging,
-  isIndexed: boolean
+  isIndexed: boolean,
+  program = PROGRAM
 ): Promise<AccountVersion[]> {
   const found: AccountVersion[] = []
   const query = { ...paging, matches: matcherOf(lookups), lookups: isIndexed ? lookups : [] }
   for (let after: Uint8Array | undefined; ;) {
-    const { accounts, next, index } = await store.page(PROGRAM, { ...query, after })
+    const { accounts, next, index } = await store.page(program, { ...query, after })
     if ((index !== null) !== isIndexed) throw new Error('another way of reading than asked for')
     if (accounts.length > paging.limit) throw new Error('more accounts than the limit')
     found.push(...accounts)
