@@ -56,7 +56,7 @@ const OTHER_KINDS = [
   kind('z', 'totals', 'needed', 'totals'),
   kind(null, 'the journal of the newest blocks', 'needed', 'journal'),
   kind(null, 'write claims', 'needed', 'writers'),
-  kind(null, PROGRAM_ACCOUNTS, 'needed', 'program_accounts'),
+  kind(null, PROGRAM_ACCOUNTS, 'needed', 'program_accounts', 'program_account_index'),
   kind(null, HOLDER_LISTS, 'needed', 'holder_rows')
 ]
 

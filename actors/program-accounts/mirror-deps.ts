@@ -20,4 +20,8 @@ export interface ProgramMirrorDeps extends Ports {
   readonly settleMs?: number
   readonly superseded?: SupersededLimits
   readonly pending?: PendingLimits
+  /** Unix milliseconds before which no index of stored accounts is built: another process may still write without it. */
+  readonly buildFromMs?: number
+  /** Versions of one step of building an index. */
+  readonly indexStep?: number
 }

@@ -16,15 +16,21 @@ import { ProgramMirror } from './program-mirror.ts'
 
 /** Milliseconds between a failure of the store and the next try. */
 const RETRY_MS = 2_000
+/** Milliseconds in which a process that has lost the lease may still write. Chosen: four times as long as a write is tried. */
+const TAKEOVER_MS = 30_000
 
 export interface MirrorShardDeps extends ProgramMirrorDeps {
   readonly documents: DocumentStore
+  /** Whether other processes may write to the store. */
+  readonly isShared: boolean
   /** Records a fault that the process survives. */
   readonly report: (error: unknown) => void
 }
 
 interface Entry {
   readonly isRemoved: boolean
+  /** As the store has had them last. */
+  indexes: Program['indexes']
   readonly end: AbortController
   readonly done: Promise<void>
   readonly mirror: () => ProgramMirror | null
@@ -37,12 +43,14 @@ export class MirrorShard implements OwnedShard {
   readonly #deps: MirrorShardDeps
   readonly #entries = new Map<string, Entry>()
   #syncing: Promise<void> | null = null
+  readonly #buildFromMs: number
   #isStopping = false
 
   constructor(name: string, claim: ShardClaim, deps: MirrorShardDeps) {
     this.name = name
     this.claim = claim
     this.#deps = deps
+    this.#buildFromMs = deps.clock.now() + (deps.isShared ? TAKEOVER_MS : 0)
   }
 
   get mirrors(): readonly ProgramMirror[] {
@@ -65,8 +73,12 @@ export class MirrorShard implements OwnedShard {
     const names = new Set(listed.map(({ value }) => value.program))
     for (const program of this.#entries.keys()) if (!names.has(program)) await this.#end(program)
     for (const stored of listed) {
-      const { program, isRemoved } = stored.value
-      if (this.#entries.get(program)?.isRemoved === isRemoved) continue
+      const { program, isRemoved, indexes } = stored.value
+      const running = this.#entries.get(program)
+      if (running?.isRemoved === isRemoved) {
+        running.indexes = indexes
+        continue
+      }
       await this.#end(program)
       if (!this.#isStopping) this.#begin(stored)
     }
@@ -80,21 +92,23 @@ export class MirrorShard implements OwnedShard {
   }
 
   #begin(stored: Stored<Program>): void {
-    const { program, isRemoved } = stored.value
+    const { program, isRemoved, indexes } = stored.value
     const end = new AbortController()
     let mirror: ProgramMirror | null = null
     const attempt = isRemoved
       ? async () => this.#remove(stored)
       : async () => {
-          mirror = await this.#mirrorOf(stored)
+          mirror = await this.#mirrorOf(stored, () => entry.indexes)
           await mirror.run(end.signal)
         }
-    this.#entries.set(program, {
+    const entry: Entry = {
       isRemoved,
+      indexes,
       end,
       done: this.#until(attempt, end.signal),
       mirror: () => mirror
-    })
+    }
+    this.#entries.set(program, entry)
   }
 
   /** Runs work until it succeeds. */
@@ -108,7 +122,7 @@ export class MirrorShard implements OwnedShard {
       }
   }
 
-  async #mirrorOf(stored: Stored<Program>): Promise<ProgramMirror> {
+  async #mirrorOf(stored: Stored<Program>, indexes: () => Program['indexes']): Promise<ProgramMirror> {
     const { documents: store } = this.#deps
     const { token } = this.claim
     const documents = programsIn(store)
@@ -118,9 +132,10 @@ export class MirrorShard implements OwnedShard {
     return new ProgramMirror(
       program,
       pubkeyFromBase58(program),
+      indexes,
       progress ?? NO_PROGRESS,
       async (changed) => documents.putHot(stored, token, changed),
-      this.#deps
+      { ...this.#deps, buildFromMs: this.#buildFromMs }
     )
   }
 

@@ -49,7 +49,7 @@ export function mirror<Needs extends MirrorNeeds>(
       presence: null,
       hints: null,
       make: (name, claim) =>
-        new MirrorShard(name, claim, { ...deps, node, subscribe, store, documents, report }),
+        new MirrorShard(name, claim, { ...deps, node, subscribe, store, documents, isShared, report }),
       documents,
       isShared,
       clock,

@@ -1,7 +1,7 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 import type { MirrorProgress } from '../../src/program-accounts/program.ts'
 import { SupersededVersions, type SupersededLimits } from '../../src/program-accounts/superseded-versions.ts'
-import type { AccountVersion } from '../../storage/port.ts'
+import type { AccountVersion, IndexedRange } from '../../storage/port.ts'
 import type { ProgramMirrorDeps } from './mirror-deps.ts'
 import { isSame, keyOf, stored, storedEach } from './mirror-store.ts'
 import { differencesFrom, type Ended, type Snapshot } from './snapshot-differences.ts'
@@ -45,6 +45,11 @@ export class MirroredAccounts {
 
   get progress(): MirrorProgress {
     return this.#progress
+  }
+
+  /** Indexes in which versions have entries. */
+  get #ranges(): readonly IndexedRange[] {
+    return this.#progress.indexes.filter(({ state }) => state !== 'removing')
   }
 
   async put(change: Partial<MirrorProgress>): Promise<void> {
@@ -110,7 +115,9 @@ export class MirroredAccounts {
     // Readers are told first.
     if (oldestSlot > this.#progress.oldestSlot) await this.put({ oldestSlot })
     for (let from = 0; from < keys.length; from += WRITE_VERSIONS)
-      await stored(this.#deps.store.drop(this.#program, keys.slice(from, from + WRITE_VERSIONS)))
+      await stored(
+        this.#deps.store.drop(this.#program, keys.slice(from, from + WRITE_VERSIONS), this.#ranges)
+      )
   }
 
   /** Writes updates. Resolves with the number of accounts after them. */
@@ -146,7 +153,8 @@ export class MirroredAccounts {
     let bytes = 0
     for (let to = 0; to <= versions.length; to++) {
       if (to === versions.length || bytes > WRITE_BYTES || to - from === WRITE_VERSIONS) {
-        if (to > from) await stored(this.#deps.store.put(this.#program, versions.slice(from, to)))
+        if (to > from)
+          await stored(this.#deps.store.put(this.#program, versions.slice(from, to), this.#ranges))
         from = to
         bytes = 0
       }

@@ -1,14 +1,17 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 import type { ChainTick } from '../../src/program-accounts/chain-watch.ts'
+import { SettledSlots } from '../../src/program-accounts/settled-slots.ts'
 import { PendingUpdates, type PendingLimits } from '../../src/program-accounts/pending-updates.ts'
 import type { ProgramSubscription } from '../../src/program-accounts/ports.ts'
 import type { MirrorProgress } from '../../src/program-accounts/program.ts'
 import { sleep } from '../../src/ports.ts'
-import type { AccountVersion } from '../../storage/port.ts'
+import type { AccountVersion, IndexedRange } from '../../storage/port.ts'
 import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
+import { AccountIndexes } from './account-indexes.ts'
 import type { ProgramMirrorDeps } from './mirror-deps.ts'
 import { StoreError } from './mirror-store.ts'
 import { MirroredAccounts } from './mirrored-accounts.ts'
+import { readSnapshot } from './read-snapshot.ts'
 import type { Snapshot } from './snapshot-differences.ts'
 import { UpdateCheck } from './update-check.ts'
 
@@ -23,17 +26,14 @@ const AUDIT_MS = 600_000
 const AUDIT_WITHOUT_BLOCKS_MS = 60_000
 /** Milliseconds between two tries after a failure, growing up to the most. */
 const RETRY_MS = { least: 1_000, most: 30_000 }
-/** Milliseconds between two requests to a node that is behind, and how many are made. */
-const BEHIND_MS = 1_000
-const BEHIND_TRIES = 60
 /** Milliseconds after which a gap is repaired though the index has no later block. Chosen: slots are confirmed in two. */
 const CONFIRMED_MS = 5_000
 /** Milliseconds between two looks when nothing happens. */
 const LOOK_MS = 250
+/** The same while an index is built: the process has other work, too. */
+const BUILD_MS = 10
 /** Updates that wait for their slot: some hundred slots of the busiest program. At the limit a snapshot repairs the gap. */
 const PENDING: PendingLimits = { versionsMax: 50_000, bytesMax: 64 * 2 ** 20 }
-/** Ticks that wait. Chosen: far more than settle in a second. */
-const TICKS_MAX = 1_000
 
 /** Why a mirror begins again with a snapshot; counted by metrics. */
 type GapKind = 'start' | 'connection' | 'blocks' | 'late' | 'full'
@@ -59,11 +59,11 @@ export class ProgramMirror {
   readonly #mirrored: MirroredAccounts
   readonly #pending: PendingUpdates
   readonly #check: UpdateCheck
+  readonly #indexes: AccountIndexes
+  readonly #settled = new SettledSlots()
   readonly #wake = new AutoResetEvent()
   /** Slots up to this one are in the last snapshot. */
   #baseline = -1
-  #ticks: { readonly slot: number; readyAtMs: number | null }[] = []
-  #processed = -1
   #gap: Gap | null = null
   /** The slot up to which the current or last gap may reach; null until the node has told one. */
   #gapSlot: number | null = null
@@ -73,6 +73,7 @@ export class ProgramMirror {
   constructor(
     name: string,
     program: Pubkey,
+    declared: () => readonly IndexedRange[],
     progress: MirrorProgress,
     save: (progress: MirrorProgress) => Promise<void>,
     deps: ProgramMirrorDeps
@@ -81,6 +82,7 @@ export class ProgramMirror {
     this.#program = program
     this.#deps = deps
     this.#mirrored = new MirroredAccounts(program, progress, save, deps)
+    this.#indexes = new AccountIndexes(name, program, declared, this.#mirrored, deps)
     this.#pending = new PendingUpdates(deps.pending ?? PENDING)
     this.#check = new UpdateCheck(program, {
       ...deps,
@@ -104,6 +106,8 @@ export class ProgramMirror {
   async run(end: AbortSignal): Promise<void> {
     const { clock, random, logger, metrics } = this.#deps
     await this.#mirrored.loseEmptied()
+    // Before there is anything to scan, as a rule.
+    if (this.progress.slot === null) while (!end.aborted && (await this.#indexes.step()));
     for (let tries = 0; !end.aborted; tries++) {
       const before = this.progress.slot
       const reason = await this.#session(end)
@@ -121,8 +125,7 @@ export class ProgramMirror {
     const { subscribe, watch } = this.#deps
     this.#pending.clear()
     this.#check.clear()
-    this.#ticks = []
-    this.#processed = -1
+    this.#settled.clear()
     this.#baseline = -1
     this.#gap = null
     this.#gapSlot = null
@@ -161,13 +164,14 @@ export class ProgramMirror {
     const { clock } = this.#deps
     while (!end.aborted) {
       const now = clock.now()
-      const settled = this.#settled(now)
+      const settled = this.#settledSlot(now)
       if (this.#gap !== null) {
         if (this.#mayRepair(this.#gap, now)) await this.#repair(end)
       } else if (now >= this.#auditAtMs) await this.#audit(subscription, end)
       else if (settled > this.progress.slot!) await this.#advance(subscription, settled, end)
       await this.#mirrored.prune()
-      await this.#wake.wait(clock, LOOK_MS, end)
+      const isBuilding = await this.#indexes.step()
+      await this.#wake.wait(clock, isBuilding ? BUILD_MS : LOOK_MS, end)
     }
   }
 
@@ -177,17 +181,12 @@ export class ProgramMirror {
       if (!this.#isKnownPast(slot) && !this.#pending.addClosed({ address, slot, account: null }))
         this.#overflow()
     if (touched !== null && !this.#isKnownPast(slot)) this.#check.expect(slot, touched)
-    const confirmed = slot - this.#deps.slotsUnconfirmed
-    const readyAtMs = this.#processed >= confirmed ? this.#deps.clock.now() : null
-    this.#ticks.push({ slot: confirmed, readyAtMs })
-    if (this.#ticks.length > TICKS_MAX) this.#ticks.shift()
+    this.#settled.add(slot - this.#deps.slotsUnconfirmed, this.#deps.clock.now())
   }
 
   #see(slot: number): void {
     this.#gapSlot ??= slot
-    this.#processed = Math.max(this.#processed, slot)
-    const now = this.#deps.clock.now()
-    for (const tick of this.#ticks) if (tick.slot <= this.#processed) tick.readyAtMs ??= now
+    this.#settled.see(slot, this.#deps.clock.now())
   }
 
   #update(version: AccountVersion): void {
@@ -215,26 +214,20 @@ export class ProgramMirror {
   #miss(kind: GapKind, reason: string): void {
     this.#gap ??= { kind, reason, atMs: this.#deps.clock.now() }
     // Updates so far are of slots that the node had processed.
-    if (this.#processed >= 0) this.#gapSlot = this.#processed
+    const { processed } = this.#settled
+    if (processed >= 0) this.#gapSlot = processed
     this.#wake.set()
   }
 
   /** Whether nodes should have confirmed the slots of a gap, so that a snapshot is not asked for in vain. */
   #mayRepair({ atMs }: Gap, now: number): boolean {
     if (this.#gapSlot === null) return false
-    return (this.#ticks.at(-1)?.slot ?? -1) >= this.#gapSlot || now - atMs >= CONFIRMED_MS
+    return this.#settled.newest >= this.#gapSlot || now - atMs >= CONFIRMED_MS
   }
 
   /** Returns the newest slot whose updates should have come. */
-  #settled(now: number): number {
-    const isSettled = ({ readyAtMs }: { readonly readyAtMs: number | null }): boolean =>
-      readyAtMs !== null && readyAtMs + (this.#deps.settleMs ?? SETTLE_MS) <= now
-    const last = this.#ticks.findLastIndex(isSettled)
-    if (last < 0) return -1
-    const { slot } = this.#ticks[last]!
-    // The last one stays: an audit may wait for it.
-    this.#ticks = this.#ticks.slice(last)
-    return slot
+  #settledSlot(now: number): number {
+    return this.#settled.since(now - (this.#deps.settleMs ?? SETTLE_MS))
   }
 
   /** Stores the updates up to a slot (M2). */
@@ -249,8 +242,7 @@ export class ProgramMirror {
   /** Stores a snapshot after a gap (M3). */
   async #repair(end: AbortSignal): Promise<void> {
     const gap = this.#gap!
-    const { kind, reason } = gap
-    await this.#mirrored.put({ reason: `a snapshot is being read: ${reason}` })
+    await this.#mirrored.put({ reason: `a snapshot is being read: ${gap.reason}` })
     // Gaps from here on are of slots after the snapshot, or begin another one.
     this.#gap = null
     try {
@@ -261,8 +253,8 @@ export class ProgramMirror {
       this.#check.clear()
       const found = await this.#mirrored.replace(snapshot)
       this.#auditAtMs = this.#nextAuditMs()
-      this.#deps.metrics.snapshots.inc({ reason: kind })
-      if (kind !== 'start') this.#deps.metrics.repaired.inc(found)
+      this.#deps.metrics.snapshots.inc({ reason: gap.kind })
+      if (gap.kind !== 'start') this.#deps.metrics.repaired.inc(found)
       this.#deps.logger.info(
         `the mirror of program ${this.name} has ${accounts.length} accounts at slot ${slot}; ${found} were other than stored`
       )
@@ -277,7 +269,7 @@ export class ProgramMirror {
     this.#auditAtMs = this.#nextAuditMs()
     const snapshot = await this.#snapshot(end)
     const { slot } = snapshot
-    while (this.#settled(this.#deps.clock.now()) < slot) {
+    while (this.#settledSlot(this.#deps.clock.now()) < slot) {
       if (end.aborted || this.#gap !== null) return
       await this.#wake.wait(this.#deps.clock, LOOK_MS, end)
     }
@@ -300,16 +292,8 @@ export class ProgramMirror {
   }
 
   /** Reads all accounts as of a slot that neither the mirror nor the subscription is past. */
-  async #snapshot(end: AbortSignal): Promise<Snapshot> {
-    const { node, clock } = this.#deps
+  #snapshot(end: AbortSignal): Promise<Snapshot> {
     const least = Math.max(this.#gapSlot ?? -1, this.progress.slot ?? -1)
-    for (let tries = 0; ; tries++) {
-      end.throwIfAborted()
-      const answer = await node.programAccounts(this.#program, {}, end)
-      if (answer.slot >= least) return answer
-      if (tries === BEHIND_TRIES)
-        throw new Error(`the node is at slot ${answer.slot}, behind slot ${least}, which is needed`)
-      await sleep(clock, BEHIND_MS, end)
-    }
+    return readSnapshot(this.#deps, this.#program, least, end)
   }
 }

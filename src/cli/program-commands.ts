@@ -20,12 +20,20 @@ export const PROGRAMS: CommandGroup = {
       run: async (invocation) => (await import('./programs.ts')).listPrograms(invocation)
     }),
     add: command({
-      summary: 'Adds a program; its accounts are read from the node in the background.',
+      summary: 'Adds a program, or changes its indexes; accounts are read from the node in the background.',
       details,
       operands: 'PROGRAM',
-      options: everywhere,
+      options: {
+        ...everywhere,
+        index: {
+          value: 'OFFSET:LENGTH,…',
+          meaning: 'ranges of the data to index, or none; default: the known ones of a new program'
+        }
+      },
       settings,
-      examples: ['millrace programs add TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA --key $KEY'],
+      examples: [
+        'millrace programs add TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA --index 0:32,32:32 --key $KEY'
+      ],
       run: async (invocation) => (await import('./programs.ts')).addProgram(invocation)
     }),
     remove: command({

@@ -150,12 +150,12 @@ export function serve<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
       const query = readQuery(request.query)
       const body = readBody(request.body)
       const { caller } = request
+      // The handler may set another one after that.
+      if (status !== 200) void reply.code(status)
       const answer = await responseCache.within(
         (making) => handler({ ...making, params, query, body, caller, request, reply }),
         deadlineMs
       )
-      // The handler itself sets any other status.
-      if (status !== 200) void reply.code(status)
       return reply.send(answer)
     }
   })

@@ -42,7 +42,7 @@ export function rpcPartsOf(service: ServiceParts, given: Given): RpcParts | null
     methods,
     reads: open.reads,
     floors: open.floors,
-    accounts: new MirroredAccounts(storage),
+    accounts: new MirroredAccounts(storage, (selected_by) => metrics.mirror.pages.inc({ selected_by })),
     sends: transactions === null ? null : new TrackedSends(storage.documents, transactions, ports.clock),
     clock: ports.clock,
     count: (method, outcome) => metrics.rpc.elements.inc({ method, outcome })

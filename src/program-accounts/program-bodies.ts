@@ -2,6 +2,8 @@ import { z } from 'zod'
 import { zstdCompressSync } from 'node:zlib'
 import { encodeBase58 } from '../chain/base58.ts'
 import { pubkeyToBase58 } from '../chain/pubkey.ts'
+import { declaredIndexes } from './indexed-filters.ts'
+import { WAYS_TO_SELECT } from './mirror-reader.ts'
 import { PROGRAM_STATES } from './program.ts'
 import type { ProgramStatus } from './whitelist.ts'
 import type { AccountsPage } from '../../storage/port.ts'
@@ -12,6 +14,8 @@ export const ACCOUNT_ENCODINGS = ['base64', 'base58', 'base64+zstd'] as const
 export type AccountEncoding = (typeof ACCOUNT_ENCODINGS)[number]
 /** Bytes that are written in base58, whose time is quadratic, as on nodes (agave, MAX_BASE58_BYTES). */
 export const BASE58_BYTES_MAX = 128
+
+const INDEX_STATES = ['building', 'ready'] as const
 
 const count = (meaning: string) => z.int().min(0).describe(meaning)
 
@@ -27,6 +31,16 @@ export const programAnswer = z
     slot: count('The newest slot whose accounts are complete; null while backfilling').nullable(),
     lag_slots: count('Slots from there to the indexed head; null while backfilling').nullable(),
     reason: text('Why the mirror does not advance; null while it does').nullable(),
+    index: z
+      .array(
+        z.object({
+          offset: count('Offset in the data'),
+          length: count('Number of bytes'),
+          state: z.enum(INDEX_STATES).describe('Reads use an index that is `ready`'),
+          versions: count('States of accounts that were read to build it')
+        })
+      )
+      .describe('Ranges of the data by which a `memcmp` filter is answered without a scan'),
     added_at: time('When the program was added', 'service')
   })
   .meta({ id: 'MirroredProgram' })
@@ -59,14 +73,15 @@ export const programAccountsAnswer = z.object({
     .describe(
       'Ascending by the bytes of the address; a page may have fewer than `limit` before the last one'
     ),
+  selected_by: z
+    .enum(WAYS_TO_SELECT)
+    .describe('Whether an index has found the accounts of this page, or all accounts were looked at'),
   nextCursor: z.string().nullable().describe('`after` of the next page; null on the last')
 })
 
 /** Renders a program of the whitelist; `head` is the newest indexed slot. */
-export function programBody(
-  { program, progress }: ProgramStatus,
-  head: number | null
-): z.input<typeof programAnswer> {
+export function programBody(status: ProgramStatus, head: number | null): z.input<typeof programAnswer> {
+  const { program, progress } = status
   const { slot, accounts, reason } = progress
   return {
     program: program.program,
@@ -75,6 +90,7 @@ export function programBody(
     slot,
     lag_slots: slot === null || head === null ? null : Math.max(head - slot, 0),
     reason,
+    index: declaredIndexes(status),
     added_at: secondsText(Math.floor(program.addedAtMs / 1000))
   }
 }

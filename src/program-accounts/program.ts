@@ -8,7 +8,18 @@ export const PROGRAMS_MAX = 50
 /** All programs are in one partition: there are few. */
 export const PROGRAMS_PARTITION = 'programs'
 
+/** Indexes of a program at most. Chosen: each adds a row to a version, of about 100 bytes. */
+export const INDEXES_MAX = 4
+
+const range = z.object({
+  offset: z.number(),
+  /** At most INDEXED_BYTES_MAX. */
+  length: z.number()
+})
+
 export const PROGRAM_STATES = ['backfilling', 'live'] as const
+/** New versions have entries in an index while it is built and once it is ready. Readers use ready ones. */
+const INDEX_STATES = ['building', 'ready', 'removing'] as const
 
 const progress = z.object({
   /** The newest slot whose accounts are complete; null before the first snapshot is. */
@@ -20,11 +31,29 @@ const progress = z.object({
   /** Unix milliseconds at which `slot` was complete. */
   atMs: z.number(),
   /** Why the mirror does not advance; null while it does. */
-  reason: z.string().nullable()
+  reason: z.string().nullable(),
+  /** Indexes that the store has, whole or in part. Absent in progress of earlier versions. */
+  indexes: z
+    .array(
+      range.extend({
+        state: z.enum(INDEX_STATES),
+        /** Versions that were read to build it. */
+        versions: z.number()
+      })
+    )
+    .default([])
 })
 export type MirrorProgress = z.infer<typeof progress>
+export type IndexProgress = MirrorProgress['indexes'][number]
 
-export const NO_PROGRESS: MirrorProgress = { slot: null, oldestSlot: 0, accounts: 0, atMs: 0, reason: null }
+export const NO_PROGRESS: MirrorProgress = {
+  slot: null,
+  oldestSlot: 0,
+  accounts: 0,
+  atMs: 0,
+  reason: null,
+  indexes: []
+}
 
 /** A program of the whitelist, whose accounts are mirrored. */
 export const PROGRAM = defineDocument({
@@ -34,7 +63,9 @@ export const PROGRAM = defineDocument({
     program: z.string(),
     addedAtMs: z.number(),
     /** Whether it is off the whitelist, and its accounts are being deleted. */
-    isRemoved: z.boolean()
+    isRemoved: z.boolean(),
+    /** Ranges of the data that are to be indexed. Absent in programs of earlier versions. */
+    indexes: z.array(range).default([])
   }),
   partition: () => PROGRAMS_PARTITION,
   key: ({ program }) => [program],

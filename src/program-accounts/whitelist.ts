@@ -1,6 +1,8 @@
 import { ServiceError } from '../errors.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import type { Stored } from '../../storage/documents.ts'
+import type { IndexedRange } from '../../storage/port.ts'
+import { knownIndexes } from './known-indexes.ts'
 import {
   NO_PROGRESS,
   programsIn,
@@ -38,21 +40,36 @@ export class Whitelist {
     return status!
   }
 
-  /** Adds a program; one that is there stays as it is. Rejects with PROGRAM_LIMIT_REACHED. */
+  /**
+   * Adds a program. One that is there stays as it is, and gets other indexes where these are given. Rejects with
+   * PROGRAM_LIMIT_REACHED.
+   *
+   * @param indexes By default those that are known for the program.
+   */
   async add(
     program: string,
-    nowMs: number
+    nowMs: number,
+    indexes?: readonly IndexedRange[]
   ): Promise<{ readonly isNew: boolean; readonly status: ProgramStatus }> {
-    const known = await this.get(program)
-    if (known !== null) return { isNew: false, status: known }
     const all = await this.#documents.all(PROGRAMS_PARTITION)
+    const before = all.find((each) => each.value.program === program)
+    if (before !== undefined && !before.value.isRemoved) {
+      if (indexes !== undefined)
+        await this.#documents.change(before, (value) => ({ ...value, indexes: [...indexes] }))
+      const status = await this.get(program)
+      if (status !== null) return { isNew: false, status }
+    }
     if (all.length >= PROGRAMS_MAX)
       throw new ServiceError(
         'PROGRAM_LIMIT_REACHED',
         `the whitelist has ${all.length} programs, the most that it may have`
       )
-    const value: Program = { program, addedAtMs: nowMs, isRemoved: false }
-    const before = all.find((each) => each.value.program === program)
+    const value: Program = {
+      program,
+      addedAtMs: nowMs,
+      isRemoved: false,
+      indexes: [...(indexes ?? knownIndexes(program))]
+    }
     if (before === undefined) await this.#documents.insert(value)
     else await this.#documents.change(before, () => value)
     return { isNew: true, status: { program: value, progress: NO_PROGRESS } }

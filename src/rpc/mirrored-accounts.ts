@@ -11,10 +11,9 @@ import {
   DATA_BYTES_MAX,
   FilterFault,
   filtersOf,
-  matcherOf,
   type AccountFilter
 } from '../program-accounts/account-filters.ts'
-import { Whitelist } from '../program-accounts/whitelist.ts'
+import { MirrorReader, type SelectedBy } from '../program-accounts/mirror-reader.ts'
 import { ANSWER_BYTES_MAX, ANSWER_TOO_LARGE, upstreamDown, type Refusal } from './rpc-error.ts'
 
 /** The accounts of a program: the JSON text of the result with its slot, or a refusal. */
@@ -38,12 +37,14 @@ interface Wish {
 
 /** Answers getProgramAccounts from the mirror, at one slot. */
 export class MirroredAccounts {
-  readonly #storage: Pick<Storage, 'documents' | 'programAccounts'>
-  readonly #whitelist: Whitelist
+  readonly #mirror: MirrorReader
 
-  constructor(storage: Pick<Storage, 'documents' | 'programAccounts'>) {
-    this.#storage = storage
-    this.#whitelist = new Whitelist(storage.documents)
+  /** @param count Called for each page of the mirror. */
+  constructor(
+    storage: Pick<Storage, 'documents' | 'programAccounts'>,
+    count: (selectedBy: SelectedBy) => void
+  ) {
+    this.#mirror = new MirrorReader(storage, count)
   }
 
   /** Rejects only as the store does, or with the signal's reason. */
@@ -54,7 +55,7 @@ export class MirroredAccounts {
     if (address === null) return invalid('Invalid param: Invalid')
     const wish = wishOf(config)
     if ('refusal' in wish) return wish
-    const status = await this.#whitelist.get(program)
+    const status = await this.#mirror.status(address)
     if (status === null) return NOT_WHITELISTED(program)
     const { slot } = status.progress
     if (slot === null) return { refusal: upstreamDown('the accounts of this program are still being read') }
@@ -72,15 +73,15 @@ export class MirroredAccounts {
     const rows: string[] = []
     let bytes = 0
     let after: Uint8Array | undefined
+    const { filters } = wish
     for (let examined = 0; ; examined += EXAMINED_MAX) {
-      const { accounts, next } = await this.#storage.programAccounts.page(address, {
-        slot,
-        after,
-        limit: PAGE,
-        examined: EXAMINED_MAX,
-        matches: matcherOf(wish.filters)
-      })
+      const query = { slot, after, limit: PAGE, examined: EXAMINED_MAX, filters }
+      const { page, now } = await this.#mirror.page(address, status, query)
+      const { accounts, next } = page
       signal.throwIfAborted()
+      // Versions of the slot may have been dropped while they were read.
+      if (now?.progress.slot == null || slot < now.progress.oldestSlot)
+        return { refusal: upstreamDown('the accounts of this program have changed meanwhile') }
       for (const each of accounts) {
         const row = rowOf(program, each, wish.form)
         if (row === null) return TOO_LONG_FOR_BASE58
@@ -92,10 +93,6 @@ export class MirroredAccounts {
       if (examined >= EXAMINED_TOTAL_MAX) return { refusal: ANSWER_TOO_LARGE }
       after = next
     }
-    // Versions of the slot may have been dropped while they were read.
-    const now = await this.#whitelist.get(program)
-    if (now?.progress.slot == null || slot < now.progress.oldestSlot)
-      return { refusal: upstreamDown('the accounts of this program have changed meanwhile') }
     const list = `[${rows.join(',')}]`
     return { result: wish.withContext ? `{"context":{"slot":${slot}},"value":${list}}` : list, slot }
   }

@@ -16,6 +16,7 @@ export interface MirrorMetrics {
   readonly repaired: Counter
   readonly checked: Counter<'outcome'>
   readonly failures: Counter
+  readonly pages: Counter<'selected_by'>
   /** Sets what the gauges show; null while this process mirrors nothing. */
   show(counts: MirrorCounts | null): void
 }
@@ -79,6 +80,12 @@ export function mirrorMetrics(registry: Registry): MirrorMetrics {
     failures: new Counter({
       name: 'millrace_mirror_failures_total',
       help: 'Times that a mirror lost its node and began again',
+      registers
+    }),
+    pages: new Counter({
+      name: 'millrace_mirror_pages_total',
+      help: 'Pages of mirrored accounts that were read for clients, by an index or by a scan',
+      labelNames: ['selected_by'],
       registers
     }),
     show: (counts) => void (shown = counts)

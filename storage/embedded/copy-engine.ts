@@ -77,7 +77,7 @@ export class CopyEngine {
   /** Estimated bytes in the engine's tables; 0 where this process has not opened it. */
   async bytes(): Promise<number> {
     const level = await this.#opening
-    return level === null ? 0 : level.approximateSize(Buffer.alloc(1), Buffer.alloc(33, 255))
+    return level === null ? 0 : level.approximateSize(Buffer.alloc(1), Buffer.alloc(128, 255))
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,11 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
+import {
+  entriesOfIndex,
+  entriesOfProgram,
+  entriesOfValue,
+  entryKeysOf,
+  versionOfEntry
+} from '../codec/account-index-entry.ts'
 import type { Key } from '../codec/keys.ts'
 import {
   addressOfVersion,
@@ -11,19 +18,28 @@ import {
   versionKey,
   versionsOf
 } from '../codec/program-account.ts'
+import { pageByIndex, type IndexReads } from '../indexed-page.ts'
 import { byWholeAddress } from '../whole-addresses.ts'
 import { PAGE_BYTES_MAX } from '../port/program-accounts.ts'
 import type {
   AccountsPage,
   AccountsQuery,
   AccountVersion,
+  IndexedRange,
+  IndexLookup,
+  IndexStep,
   ProgramAccount,
   ProgramAccountStore,
   VersionKey
 } from '../port/program-accounts.ts'
-import { CHUNK_ENTRIES, chunksOf, CopyEngine, type Entry } from './copy-engine.ts'
+import { CHUNK_ENTRIES, chunksOf, CopyEngine, type Entry, type Write } from './copy-engine.ts'
+import type { Level } from './level.ts'
 
-/** The mirrored accounts in an engine of their own, beside the store. */
+/** Iterators that read single accounts together. */
+const ITERATORS = 4
+const NOTHING = Buffer.alloc(0)
+
+/** The mirrored accounts in an engine of their own, beside the store. A version and its entries are one write. */
 export class ProgramAccountDatabase implements ProgramAccountStore {
   readonly #engine: CopyEngine
 
@@ -32,13 +48,21 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
     this.#engine = new CopyEngine(directory, 'the mirrored accounts', options)
   }
 
-  async put(program: Pubkey, versions: readonly AccountVersion[]): Promise<void> {
+  async put(
+    program: Pubkey,
+    versions: readonly AccountVersion[],
+    ranges: readonly IndexedRange[]
+  ): Promise<void> {
     await this.#engine.write(
-      versions.map(({ address, slot, account }) => ({
-        type: 'put' as const,
-        key: versionKey(program, address, slot),
-        value: packAccount(account)
-      }))
+      versions.flatMap((version) => {
+        const { address, slot, account } = version
+        const put = {
+          type: 'put' as const,
+          key: versionKey(program, address, slot),
+          value: packAccount(account)
+        }
+        return account === null ? [put] : [put, ...entriesOf(program, version, account.data, ranges)]
+      })
     )
   }
 
@@ -49,23 +73,30 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
   async at(program: Pubkey, slot: number, addresses: readonly Pubkey[]): Promise<(AccountVersion | null)[]> {
     return this.#engine.use(async (level) => {
       const found: (AccountVersion | null)[] = []
-      const iterator = level.iterator(versionsOf(program))
-      try {
-        for (const address of addresses) {
-          const key = versionKey(program, address, slot)
-          iterator.seek(key)
-          const entry = await iterator.next()
-          found.push(entry !== undefined && isOfAddress(entry[0], key) ? versionOf(entry) : null)
+      // Several iterators: each waits for its thread.
+      const readEach = async (from: number): Promise<void> => {
+        const iterator = level.iterator(versionsOf(program))
+        try {
+          for (let i = from; i < addresses.length; i += ITERATORS) {
+            const key = versionKey(program, addresses[i]!, slot)
+            iterator.seek(key)
+            const entry = await iterator.next()
+            found[i] = entry !== undefined && isOfAddress(entry[0], key) ? versionOf(entry) : null
+          }
+        } finally {
+          await iterator.close()
         }
-      } finally {
-        await iterator.close()
       }
+      const used = Math.min(ITERATORS, addresses.length)
+      await Promise.all(Array.from({ length: used }, async (_, from) => readEach(from)))
       return found
     })
   }
 
   async page(program: Pubkey, query: AccountsQuery): Promise<AccountsPage> {
-    const { slot, after, limit, examined, matches } = query
+    const { slot, after, limit, examined, matches, lookups = [] } = query
+    if (lookups.length > 0)
+      return this.#engine.use((level) => this.#pageByIndex(level, program, lookups, query))
     const accounts: AccountsPage['accounts'][number][] = []
     const range = versionsOf(program)
     const gte = after === undefined ? range.gte : afterAddress(program, after)
@@ -80,7 +111,7 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
         for (const [key, value] of entries) {
           const isNext = last === null || !isOfAddress(last, key)
           if (isNext && last !== null && (accounts.length === limit || left <= 0 || bytes >= PAGE_BYTES_MAX))
-            return { accounts, next: addressOfVersion(last) }
+            return { accounts, next: addressOfVersion(last), index: null }
           last = key
           left--
           if ((done !== null && isOfAddress(done, key)) || slotOfVersion(key) > slot) continue
@@ -91,7 +122,7 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
           accounts.push(versionOf([key, value]) as (typeof accounts)[number])
         }
       }
-      return { accounts, next: null }
+      return { accounts, next: null, index: null }
     })
   }
 
@@ -100,11 +131,57 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
     yield* byWholeAddress(chunksOf(level, versionsOf(program), CHUNK_ENTRIES), versionOf)
   }
 
-  async drop(program: Pubkey, versions: readonly VersionKey[]): Promise<void> {
-    await this.#engine.drop(versions.map(({ address, slot }) => versionKey(program, address, slot)))
+  async drop(
+    program: Pubkey,
+    versions: readonly VersionKey[],
+    ranges: readonly IndexedRange[]
+  ): Promise<void> {
+    const keys = versions.map(({ address, slot }) => versionKey(program, address, slot))
+    const entries: Key[] = []
+    if (ranges.length > 0)
+      await this.#engine.use(async (level) => {
+        // One after the other: accounts may be large.
+        for (const [i, key] of keys.entries()) {
+          const value = await level.get(key)
+          const data = value === undefined ? null : dataOf(value)
+          if (data !== null) entries.push(...entryKeysOf(program, versions[i]!, data, ranges))
+        }
+      })
+    await this.#engine.drop([...keys, ...entries])
+  }
+
+  async index(
+    program: Pubkey,
+    range: IndexedRange,
+    { after, examined }: { readonly after: Pubkey | null; readonly examined: number }
+  ): Promise<IndexStep> {
+    const all = versionsOf(program)
+    const gte = after === null ? all.gte : afterAddress(program, after)
+    const writes: Write[] = []
+    let versions = 0
+    let last: Key | null = null
+    const next = await this.#engine.use(async (level) => {
+      for await (const entries of chunksOf(level, { gte, lt: all.lt }, examined))
+        for (const [key, value] of entries) {
+          if (versions >= examined && last !== null && !isOfAddress(last, key)) return addressOfVersion(last)
+          last = key
+          versions++
+          const data = dataOf(value)
+          const version = { address: addressOfVersion(key), slot: slotOfVersion(key) }
+          if (data !== null) writes.push(...entriesOf(program, version, data, [range]))
+        }
+      return null
+    })
+    await this.#engine.write(writes)
+    return { versions, next }
+  }
+
+  async unindex(program: Pubkey, range: IndexedRange): Promise<void> {
+    await this.#engine.clear(entriesOfIndex(program, range))
   }
 
   async clear(program: Pubkey): Promise<void> {
+    await this.#engine.clear(entriesOfProgram(program))
     await this.#engine.clear(versionsOf(program))
   }
 
@@ -116,7 +193,31 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
   close(): Promise<void> {
     return this.#engine.close()
   }
+
+  #pageByIndex(
+    level: Level,
+    program: Pubkey,
+    lookups: readonly IndexLookup[],
+    query: AccountsQuery
+  ): Promise<AccountsPage> {
+    const reads: IndexReads = {
+      async *entries(lookup, after, expected) {
+        for await (const entries of chunksOf(level, entriesOfValue(program, lookup, after), expected))
+          yield entries.map(([key]) => versionOfEntry(key))
+      },
+      at: (slot, addresses) => this.at(program, slot, addresses)
+    }
+    return pageByIndex(reads, lookups, query)
+  }
 }
+
+/** Returns the writes of a version's entries. */
+const entriesOf = (
+  program: Pubkey,
+  version: VersionKey,
+  data: Uint8Array,
+  ranges: readonly IndexedRange[]
+): Write[] => entryKeysOf(program, version, data, ranges).map((key) => ({ type: 'put', key, value: NOTHING }))
 
 function versionOf([key, value]: Entry): AccountVersion & { readonly account: ProgramAccount | null } {
   return { address: addressOfVersion(key), slot: slotOfVersion(key), account: unpackAccount(value) }

@@ -1,5 +1,7 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 
+/** Bytes of a range that can be indexed: an address. */
+export const INDEXED_BYTES_MAX = 32
 /** Bytes of data in a page, from which on it ends: some hundred accounts of usual size, or one of the largest. */
 export const PAGE_BYTES_MAX = 4 * 2 ** 20
 
@@ -23,6 +25,19 @@ export interface AccountVersion {
 /** The key of a version. */
 export type VersionKey = Pick<AccountVersion, 'address' | 'slot'>
 
+/** Bytes of the data by which a program's accounts are indexed. */
+export interface IndexedRange {
+  readonly offset: number
+  /** From 1 to INDEXED_BYTES_MAX. */
+  readonly length: number
+}
+
+/** Asks an index for the accounts that have these bytes in its range. */
+export interface IndexLookup extends IndexedRange {
+  /** As many bytes as the range has. */
+  readonly value: Uint8Array
+}
+
 export interface AccountsQuery {
   /** The slot whose state is read: of each account the newest version up to it. */
   readonly slot: number
@@ -34,6 +49,11 @@ export interface AccountsQuery {
   readonly examined: number
   /** Selects accounts by their data; by default all. It must not keep the bytes. */
   readonly matches?: ((data: Uint8Array) => boolean) | undefined
+  /**
+   * Complete indexes by which the accounts can be found: those that `matches` selects have the values of all of them. The one
+   * with the fewest entries is read; without any, all accounts are looked at.
+   */
+  readonly lookups?: readonly IndexLookup[] | undefined
 }
 
 export interface AccountsPage {
@@ -41,16 +61,33 @@ export interface AccountsPage {
   readonly accounts: readonly (AccountVersion & { readonly account: ProgramAccount })[]
   /** Continues after the last address that was looked at; null at the end. */
   readonly next: Pubkey | null
+  /** The index that was read; null where all accounts were looked at. */
+  readonly index: IndexedRange | null
+}
+
+/** How far an index is built. */
+export interface IndexStep {
+  /** Versions that were read. */
+  readonly versions: number
+  /** Continues after this address; null at the end. */
+  readonly next: Pubkey | null
 }
 
 /**
  * The mirrored accounts of programs, by version. A version is written once and stays until it is dropped, so that pages of a
  * paging run can show one slot while newer ones are written. Versions are facts of the chain: writing one again changes nothing.
+ *
+ * An index has an entry of each version whose data has its range: the value, the address and the slot. No version is there
+ * without its entries. An entry may be there without its version, after a crash: a reader looks at the version itself.
+ *
  * Every method rejects with STORAGE_UNAVAILABLE when the store cannot answer.
  */
 export interface ProgramAccountStore {
-  /** Stores versions durably. Not atomic: readers ask for slots that are complete. */
-  put(program: Pubkey, versions: readonly AccountVersion[]): Promise<void>
+  /**
+   * Stores versions durably, with their entries in the indexes of `ranges`. Not atomic: readers ask for slots that are
+   * complete.
+   */
+  put(program: Pubkey, versions: readonly AccountVersion[], ranges: readonly IndexedRange[]): Promise<void>
   /** Reads the newest version of each address, in their order; null for one without any. */
   newest(program: Pubkey, addresses: readonly Pubkey[]): Promise<(AccountVersion | null)[]>
   /** Reads the given versions of addresses, in their order: the newest up to `slot`; null for one without any. */
@@ -59,8 +96,19 @@ export interface ProgramAccountStore {
   page(program: Pubkey, query: AccountsQuery): Promise<AccountsPage>
   /** Yields all versions, ascending by address, newest first, in chunks that hold all versions of their addresses. */
   versions(program: Pubkey): AsyncIterable<readonly AccountVersion[]>
-  /** Deletes versions. */
-  drop(program: Pubkey, versions: readonly VersionKey[]): Promise<void>
-  /** Deletes all versions of a program. */
+  /** Deletes versions, with their entries in the indexes of `ranges`. */
+  drop(program: Pubkey, versions: readonly VersionKey[], ranges: readonly IndexedRange[]): Promise<void>
+  /**
+   * Stores durably the entries of the versions that are there, from the first address after `after` on, of about `examined`
+   * versions. No version may be dropped meanwhile.
+   */
+  index(
+    program: Pubkey,
+    range: IndexedRange,
+    from: { readonly after: Pubkey | null; readonly examined: number }
+  ): Promise<IndexStep>
+  /** Deletes all entries of an index. */
+  unindex(program: Pubkey, range: IndexedRange): Promise<void>
+  /** Deletes all versions and indexes of a program. */
   clear(program: Pubkey): Promise<void>
 }

@@ -1,15 +1,19 @@
 import { samePubkey, type Pubkey } from '../../src/chain/pubkey.ts'
 import { dataOf, packAccount, unpackAccount } from '../codec/program-account.ts'
+import { pageByIndex, type IndexReads } from '../indexed-page.ts'
 import { byWholeAddress } from '../whole-addresses.ts'
 import { PAGE_BYTES_MAX } from '../port/program-accounts.ts'
 import type {
   AccountsPage,
   AccountsQuery,
   AccountVersion,
+  IndexedRange,
+  IndexStep,
   ProgramAccount,
   ProgramAccountStore,
   VersionKey
 } from '../port/program-accounts.ts'
+import { CqlAccountIndex, type IndexedVersion } from './account-index.ts'
 import { blob, mapBounded } from './client.ts'
 import type { CqlClient, CqlRow } from './client.ts'
 import { batchesOf, type RowWrite } from './row-write.ts'
@@ -22,6 +26,8 @@ const ROWS_AT_ONCE = 1_000
 /** Buckets that a page reads ahead: an answer of a program with few accounts takes an eighth of the round trips. */
 const BUCKETS_AT_ONCE = 8
 const BATCHES_AT_ONCE = 8
+/** Accounts that are read at once before they are dropped: they may be large. */
+const DROPPED_AT_ONCE = 32
 /** Bytes of a row's key on the wire, estimated. */
 const KEY_BYTES = 100
 
@@ -30,20 +36,31 @@ const DELETE = 'DELETE FROM program_accounts WHERE program = ? AND bucket = ? AN
 const CLEAR = 'DELETE FROM program_accounts WHERE program = ? AND bucket = ?'
 const SELECT = 'SELECT address, slot, account FROM program_accounts WHERE program = ? AND bucket = ?'
 const SELECT_AFTER = `${SELECT} AND address > ?`
+const SELECT_ONE = `${SELECT} AND address = ? AND slot = ?`
 const SELECT_AT = `${SELECT} AND address = ? AND slot <= ? LIMIT 1`
 
 /** Slots of nothing on the chain: above all. */
 const SLOT_LAST = 2n ** 62n
 
-/** The mirrored accounts in one table. */
+/**
+ * The mirrored accounts in one table, and their indexes in another. Entries are written before their versions and deleted before
+ * them: after a crash none is missing of a version that is read.
+ */
 export class CqlProgramAccounts implements ProgramAccountStore {
   readonly #client: CqlClient
+  readonly #index: CqlAccountIndex
 
   constructor(client: CqlClient) {
     this.#client = client
+    this.#index = new CqlAccountIndex(client)
   }
 
-  async put(program: Pubkey, versions: readonly AccountVersion[]): Promise<void> {
+  async put(
+    program: Pubkey,
+    versions: readonly AccountVersion[],
+    ranges: readonly IndexedRange[]
+  ): Promise<void> {
+    await this.#index.put(program, withData(versions), ranges)
     await this.#write(versions, ({ address, slot, account }) => {
       const packed = packAccount(account)
       const params = [...partitionOf(program, address), blob(address), BigInt(slot), packed]
@@ -60,7 +77,11 @@ export class CqlProgramAccounts implements ProgramAccountStore {
   }
 
   async page(program: Pubkey, query: AccountsQuery): Promise<AccountsPage> {
-    const { slot, after, limit, examined, matches } = query
+    const { slot, after, limit, examined, matches, lookups = [] } = query
+    if (lookups.length > 0) {
+      const entries: IndexReads['entries'] = (...asked) => this.#index.entries(program, ...asked)
+      return pageByIndex({ entries, at: (at, addresses) => this.at(program, at, addresses) }, lookups, query)
+    }
     const accounts: AccountsPage['accounts'][number][] = []
     let last: Pubkey | null = null
     let isDone = false
@@ -71,7 +92,7 @@ export class CqlProgramAccounts implements ProgramAccountStore {
         const address = row['address'] as Buffer
         const isNext = last === null || !samePubkey(last, address)
         if (isNext && last !== null && (accounts.length === limit || left <= 0 || bytes >= PAGE_BYTES_MAX))
-          return { accounts, next: Uint8Array.from(last) }
+          return { accounts, next: Uint8Array.from(last), index: null }
         if (isNext) isDone = false
         last = address
         left--
@@ -83,14 +104,29 @@ export class CqlProgramAccounts implements ProgramAccountStore {
         accounts.push(versionOf(row) as (typeof accounts)[number])
       }
     }
-    return { accounts, next: null }
+    return { accounts, next: null, index: null }
   }
 
   async *versions(program: Pubkey): AsyncGenerator<readonly AccountVersion[]> {
     yield* byWholeAddress(this.#rowsAfter(program, undefined, ROWS_AT_ONCE), versionOf)
   }
 
-  async drop(program: Pubkey, versions: readonly VersionKey[]): Promise<void> {
+  async drop(
+    program: Pubkey,
+    versions: readonly VersionKey[],
+    ranges: readonly IndexedRange[]
+  ): Promise<void> {
+    if (ranges.length > 0)
+      for (let from = 0; from < versions.length; from += DROPPED_AT_ONCE) {
+        const dropped = versions.slice(from, from + DROPPED_AT_ONCE)
+        const keys = dropped.map(({ address, slot }) => [
+          ...partitionOf(program, address),
+          blob(address),
+          BigInt(slot)
+        ])
+        const found = (await this.#client.readEach(SELECT_ONE, keys)).flat().map(versionOf)
+        await this.#index.drop(program, withData(found), ranges)
+      }
     await this.#write(versions, ({ address, slot }) => ({
       statement: DELETE,
       params: [...partitionOf(program, address), blob(address), BigInt(slot)],
@@ -98,11 +134,41 @@ export class CqlProgramAccounts implements ProgramAccountStore {
     }))
   }
 
+  async index(
+    program: Pubkey,
+    range: IndexedRange,
+    { after, examined }: { readonly after: Pubkey | null; readonly examined: number }
+  ): Promise<IndexStep> {
+    let versions = 0
+    let last: Pubkey | null = null
+    for await (const rows of this.#rowsAfter(program, after ?? undefined, ROWS_AT_ONCE)) {
+      const found: IndexedVersion[] = []
+      let isEnough = false
+      for (const row of rows) {
+        const address = row['address'] as Buffer
+        isEnough = versions >= examined && last !== null && !samePubkey(last, address)
+        if (isEnough) break
+        last = address
+        versions++
+        const data = dataOf(row['account'] as Buffer)
+        if (data !== null) found.push({ address, slot: Number(row['slot']), data })
+      }
+      await this.#index.put(program, found, [range])
+      if (isEnough) return { versions, next: Uint8Array.from(last!) }
+    }
+    return { versions, next: null }
+  }
+
+  async unindex(program: Pubkey, range: IndexedRange): Promise<void> {
+    await this.#index.clear(program, range)
+  }
+
   async clear(program: Pubkey): Promise<void> {
     const buckets = Array.from({ length: BUCKETS }, (_, bucket) => bucket)
     await mapBounded(buckets, BATCHES_AT_ONCE, async (bucket) =>
       this.#client.write([{ statement: CLEAR, params: [blob(program), bucket], bytes: KEY_BYTES }])
     )
+    await this.#index.clear(program, null)
   }
 
   async #at(program: Pubkey, slot: bigint, addresses: readonly Pubkey[]): Promise<(AccountVersion | null)[]> {
@@ -143,6 +209,12 @@ export class CqlProgramAccounts implements ProgramAccountStore {
 const bucketOf = (address: Pubkey): number => address[0]! >> BITS_BELOW
 
 const partitionOf = (program: Pubkey, address: Pubkey): unknown[] => [blob(program), bucketOf(address)]
+
+/** Returns those versions that have data. */
+const withData = (versions: readonly AccountVersion[]): IndexedVersion[] =>
+  versions.flatMap(({ address, slot, account }) =>
+    account === null ? [] : [{ address, slot, data: account.data }]
+  )
 
 function versionOf(row: CqlRow): AccountVersion & { readonly account: ProgramAccount | null } {
   return {

@@ -36,14 +36,19 @@ async function openMirror(t: Test) {
       accounts: 2,
       atMs: 0,
       reason: null,
+      indexes: [],
       ...progress
     })
-  await programAccounts.put(PROGRAM, [
-    { address: address(1), slot: 10, account: account([1, 2, 3]) },
-    { address: address(2), slot: 10, account: account(Array.from({ length: 200 }, () => 9)) },
-    { address: address(1), slot: 11, account: account([4]) },
-    { address: address(2), slot: 11, account: null }
-  ])
+  await programAccounts.put(
+    PROGRAM,
+    [
+      { address: address(1), slot: 10, account: account([1, 2, 3]) },
+      { address: address(2), slot: 10, account: account(Array.from({ length: 200 }, () => 9)) },
+      { address: address(1), slot: 11, account: account([4]) },
+      { address: address(2), slot: 11, account: null }
+    ],
+    []
+  )
   await save({})
   return { get, save }
 }

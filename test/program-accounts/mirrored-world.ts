@@ -15,7 +15,7 @@ import type { SubscriptionListener } from '../../src/program-accounts/ports.ts'
 import { systemPorts } from '../../src/ports.ts'
 import { mirrorMetrics } from '../../src/telemetry/mirror-metrics.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
-import type { AccountVersion, ProgramAccountStore } from '../../storage/port.ts'
+import type { AccountsQuery, AccountVersion, IndexedRange, ProgramAccountStore } from '../../storage/port.ts'
 import { Choices } from '../../storage/test/choices.ts'
 import { included, marketAccount } from '../localnet/bank/market-entries.ts'
 import { openBank } from '../localnet/bank/sending.ts'
@@ -24,6 +24,7 @@ import { ownDirectory } from '../own-directory.ts'
 import { until } from '../service/asking.ts'
 
 const PROGRAM = new Uint8Array(32).fill(77)
+const OTHER_PROGRAM = new Uint8Array(32).fill(78)
 type State = ReadonlyMap<string, LocalAccount>
 
 /** A localnet with accounts of a program that change in each slot, and what they were at each confirmed slot. */
@@ -34,6 +35,8 @@ class World {
   readonly listeners = new Set<ChainListener>()
   /** Whether blocks tell which accounts they have touched. */
   isTold = true
+  /** Whether accounts are given to another program, and come back. */
+  isGiving = false
   #state = new Map<string, LocalAccount>()
   #entry = 0
 
@@ -54,7 +57,7 @@ class World {
     })
   }
 
-  /** Makes slots in which accounts are made, changed and closed, and given to another program. */
+  /** Makes slots in which accounts are made, changed and closed, and given to another program where that is asked for. */
   async slots(count: number): Promise<void> {
     for (let made = 0; made < count; made++) {
       for (let i = this.choices.below(6); i > 0; i--) this.#change()
@@ -73,20 +76,52 @@ class World {
     const account = marketAccount(1)
     const address = new Uint8Array(32).fill(this.choices.below(40) + 100)
     const isClosed = this.choices.chance(0.2)
+    const isGiven = this.isGiving && this.choices.chance(0.1)
     const data = Uint8Array.of(this.choices.below(3), this.#entry % 256, 7)
     const changed = { ...account, address, owner: PROGRAM, data, lamports: BigInt(this.#entry + 1) }
     const closed = { ...account, address, owner: new Uint8Array(32), data: new Uint8Array(), lamports: 0n }
-    this.bank.include(included(++this.#entry), [isClosed ? closed : changed])
+    const given = { ...changed, owner: OTHER_PROGRAM }
+    this.bank.include(included(++this.#entry), [isClosed ? closed : isGiven ? given : changed])
   }
 }
 
-export async function contentOf(store: ProgramAccountStore, slot: number): Promise<AccountVersion[]> {
+export async function contentOf(
+  store: ProgramAccountStore,
+  slot: number,
+  filter: Pick<AccountsQuery, 'matches' | 'lookups'> = {}
+): Promise<AccountVersion[]> {
   const found: AccountVersion[] = []
   for (let after: Uint8Array | undefined; ;) {
-    const { accounts, next } = await store.page(PROGRAM, { slot, after, limit: 7, examined: 20 })
+    const { accounts, next } = await store.page(PROGRAM, { slot, after, limit: 7, examined: 20, ...filter })
     found.push(...accounts)
     if (next === null) return found
     after = next
+  }
+}
+
+/** Compares what each ready index finds at a slot, of every value that is there and of one that is not, with a scan. */
+export async function indexedEqual(
+  t: Test,
+  store: ProgramAccountStore,
+  mirror: ProgramMirror,
+  slot: number
+): Promise<void> {
+  const all = await contentOf(store, slot)
+  for (const { offset, length, state } of mirror.progress.indexes) {
+    if (state !== 'ready') continue
+    const range = `${offset}:${length}`
+    const valueOf = ({ account }: AccountVersion): string =>
+      Buffer.from(account!.data.subarray(offset, offset + length)).toString('hex')
+    const values = new Set([...all.map(valueOf), 'ff'.repeat(length)])
+    for (const text of values) {
+      const value = Buffer.from(text, 'hex')
+      const matches = (data: Uint8Array): boolean =>
+        Buffer.compare(data.subarray(offset, offset + length), value) === 0
+      const lookups = [{ offset, length, value }]
+      const found = await contentOf(store, slot, { matches, lookups })
+      const expected = all.filter((each) => valueOf(each) === text)
+      t.strictSame(shapeOf(found), shapeOf(expected), `${range} = ${text} at slot ${slot}`)
+    }
   }
 }
 
@@ -118,8 +153,10 @@ class Kill {
       at: async (program, slot, addresses) => store.at(program, slot, addresses),
       page: async (program, query) => store.page(program, query),
       versions: (program) => store.versions(program),
-      put: async (program, each) => this.step(async () => store.put(program, each)),
-      drop: async (program, each) => this.step(async () => store.drop(program, each)),
+      put: async (...asked) => this.step(async () => store.put(...asked)),
+      drop: async (...asked) => this.step(async () => store.drop(...asked)),
+      index: async (...asked) => this.step(async () => store.index(...asked)),
+      unindex: async (...asked) => this.step(async () => store.unindex(...asked)),
       clear: async (program) => this.step(async () => store.clear(program))
     }
   }
@@ -138,6 +175,7 @@ export async function openWorld(t: Test, more: Partial<ProgramMirrorDeps> = {}) 
   const registry = new Registry()
   const metrics = mirrorMetrics(registry)
   const dropping = { chance: 0 }
+  const declared: { indexes: readonly IndexedRange[] } = { indexes: [] }
   const kill = new Kill()
   const open = pubsubSubscriptions(() => [`ws://${node.host}:${node.port}`], systemPorts.clock)
   let running: { mirror: ProgramMirror; end: () => Promise<void> } | null = null
@@ -173,6 +211,7 @@ export async function openWorld(t: Test, more: Partial<ProgramMirrorDeps> = {}) 
     const mirror = new ProgramMirror(
       'P',
       PROGRAM,
+      () => declared.indexes,
       saved,
       async (progress) => kill.step(async () => void (saved = progress)),
       deps
@@ -195,7 +234,17 @@ export async function openWorld(t: Test, more: Partial<ProgramMirrorDeps> = {}) 
     const { values } = await registry.getSingleMetric(name)!.get()
     return values.reduce((sum, { value }) => sum + value, 0)
   }
-  return { world, node, dropping, kill, start, restart, counted, store: () => storage.programAccounts }
+  return {
+    world,
+    node,
+    dropping,
+    declared,
+    kill,
+    start,
+    restart,
+    counted,
+    store: () => storage.programAccounts
+  }
 }
 
 type Opened = Awaited<ReturnType<typeof openWorld>>

@@ -91,7 +91,7 @@ const CASES: readonly Case[] = [
 t.test('each bad input has its answer, and other clients do not notice', async (t) => {
   const accounts = {
     answer: (params: unknown, signal: AbortSignal): Promise<MirroredAnswer> =>
-      new MirroredAccounts(app.storage).answer(params, signal)
+      new MirroredAccounts(app.storage, () => undefined).answer(params, signal)
   }
   const app: ListeningApp = await listeningApp(t, (storage) => storage, {
     rpc: fakeRpc(fakeUpstreams(), [], accounts)

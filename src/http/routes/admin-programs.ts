@@ -3,12 +3,40 @@ import { z } from 'zod'
 import { programAnswer, programBody, removedProgramAnswer } from '../../program-accounts/program-bodies.ts'
 import { listOf } from '../../api/schema.ts'
 import { pubkeyToBase58 } from '../../chain/pubkey.ts'
-import { PROGRAMS_MAX } from '../../program-accounts/program.ts'
+import { DATA_BYTES_MAX } from '../../program-accounts/account-filters.ts'
+import { sameRange } from '../../program-accounts/indexed-filters.ts'
+import { INDEXES_MAX, PROGRAMS_MAX } from '../../program-accounts/program.ts'
+import { INDEXED_BYTES_MAX } from '../../../storage/port.ts'
 import { Whitelist } from '../../program-accounts/whitelist.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serve } from '../endpoint.ts'
 import { EXAMPLE_PROGRAM } from '../example-values.ts'
 import { address } from '../parameters.ts'
+
+const END_MESSAGE = `must end within ${DATA_BYTES_MAX} bytes, the most that an account has`
+const LENGTH_MESSAGE = `must be a whole number between 1 and ${INDEXED_BYTES_MAX}`
+
+const index = z
+  .array(
+    z
+      .strictObject({
+        offset: z.int().min(0).describe('Offset in the data'),
+        length: z
+          .int(LENGTH_MESSAGE)
+          .min(1, LENGTH_MESSAGE)
+          .max(INDEXED_BYTES_MAX, LENGTH_MESSAGE)
+          .describe('Number of bytes')
+      })
+      .refine(({ offset, length }) => offset + length <= DATA_BYTES_MAX, END_MESSAGE)
+  )
+  .max(INDEXES_MAX, `must be at most ${INDEXES_MAX} ranges`)
+  .refine(
+    (ranges) => ranges.every((each, i) => !ranges.slice(0, i).some((other) => sameRange(each, other))),
+    'must be different ranges'
+  )
+  .describe(
+    'Ranges of the data by which accounts are indexed. By default, for a new program: the mint and the owner in the accounts of token programs, and none for others'
+  )
 
 export const listPrograms = endpoint({
   path: '/v1/admin/programs',
@@ -26,14 +54,20 @@ export const addProgram = endpoint({
   tag: 'Administration',
   summary: 'Mirror a program',
   description:
-    'Adds a program to the whitelist; its accounts are read from the node in the background. Answers 200 for a program that is there.',
+    'Adds a program to the whitelist; its accounts are read from the node in the background. Answers 200 for a program that is there; with `index`, its indexes become these, and new ones are built in the background.',
   scope: 'admin',
-  body: z.object({ program: address.describe('The program, base58') }),
+  body: z.object({ program: address.describe('The program, base58'), index: index.optional() }),
   status: 201,
   otherStatuses: [200],
   answer: programAnswer,
   errors: ['ADDRESS_INVALID', 'PROGRAM_LIMIT_REACHED'],
-  examples: [{ name: 'a program', body: { program: EXAMPLE_PROGRAM } }]
+  examples: [
+    { name: 'a program', body: { program: EXAMPLE_PROGRAM } },
+    {
+      name: 'a program with an index of its accounts',
+      body: { program: EXAMPLE_PROGRAM, index: [{ offset: 32, length: 32 }] }
+    }
+  ]
 })
 
 export const removeProgram = endpoint({
@@ -61,9 +95,9 @@ export const adminProgramRoutes: FastifyPluginAsync<
   })
 
   serve(app, addProgram, async ({ body, reply }) => {
-    const { isNew, status } = await whitelist.add(pubkeyToBase58(body.program), clock.now())
-    if (isNew) programsChanged?.()
-    else void reply.code(200)
+    const { isNew, status } = await whitelist.add(pubkeyToBase58(body.program), clock.now(), body.index)
+    if (isNew || body.index !== undefined) programsChanged?.()
+    if (!isNew) void reply.code(200)
     return programBody(status, head())
   })
 

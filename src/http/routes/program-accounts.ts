@@ -13,11 +13,10 @@ import {
   DATA_BYTES_MAX,
   FilterFault,
   filtersOf,
-  matcherOf,
   memcmpOf,
   type AccountFilter
 } from '../../program-accounts/account-filters.ts'
-import { Whitelist } from '../../program-accounts/whitelist.ts'
+import { MirrorReader } from '../../program-accounts/mirror-reader.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serve } from '../endpoint.ts'
 import { EXAMPLE_PROGRAM } from '../example-values.ts'
@@ -36,7 +35,7 @@ export const programAccounts = endpoint({
   summary: 'List the accounts of a program',
   description:
     'Accounts of a whitelisted program, from the mirror on disk. All pages of a paging run show the state at one slot; a run has five minutes. ' +
-    'At most four filters, each comparing at most 128 bytes.',
+    'At most four filters, each comparing at most 128 bytes. A `memcmp` that covers an indexed range of the program is answered by the index.',
   scope: 'data:read',
   params: z.object({ programId: address.describe('The program, base58') }),
   query: z.object({
@@ -88,11 +87,10 @@ export const programAccounts = endpoint({
   ]
 })
 
-export const programAccountRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'rpc' | 'clock'>> = async (
-  app,
-  { storage, rpc, clock }
-) => {
-  const whitelist = new Whitelist(storage.documents)
+export const programAccountRoutes: FastifyPluginAsync<
+  Pick<AppDeps, 'storage' | 'rpc' | 'clock' | 'metrics'>
+> = async (app, { storage, rpc, clock, metrics }) => {
+  const mirror = new MirrorReader(storage, (selected_by) => metrics.mirror.pages.inc({ selected_by }))
   const missing = (program: string): ServiceError =>
     rpc === null ? new ServiceError('UPSTREAM_ERROR', 'this service has no node to ask') : loading(program)
 
@@ -102,7 +100,7 @@ export const programAccountRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 
     const slice = sliceOf(query.dataSlice)
     const list = `program accounts ${program} ${JSON.stringify(filters, withBytes)}`
     const place = query.after === undefined ? null : placeIn(list, query.after)
-    const status = await whitelist.get(program)
+    const status = await mirror.status(params.programId)
     if (status === null)
       throw new ServiceError('PROGRAM_NOT_WHITELISTED', `program ${program} is not whitelisted`)
     const { progress } = status
@@ -110,15 +108,14 @@ export const programAccountRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 
     const slot = place?.slot ?? progress.slot
     if (slot > progress.slot || slot < progress.oldestSlot) throw expired(slot)
     const { limit, encoding } = query
-    const { accounts, next } = await storage.programAccounts.page(params.programId, {
+    const { page, selectedBy, now } = await mirror.page(params.programId, status, {
       slot,
       after: place?.address,
       limit,
       examined: EXAMINED_MAX,
-      matches: matcherOf(filters)
+      filters
     })
-    // Versions of the slot may have been dropped while the page was read.
-    const now = await whitelist.get(program)
+    const { accounts, next } = page
     if (now?.progress.slot == null) throw missing(program)
     if (slot < now.progress.oldestSlot) throw expired(slot)
     const data = accounts.map((each) => {
@@ -132,6 +129,7 @@ export const programAccountRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 
       slot,
       age_seconds: Math.max(0, Math.floor((clock.now() - now.progress.atMs) / 1_000)),
       data,
+      selected_by: selectedBy,
       nextCursor: next === null ? null : writeWordsCursor(list, [String(slot), pubkeyToBase58(next)])
     }
   })

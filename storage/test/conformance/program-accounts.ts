@@ -56,8 +56,8 @@ export async function testProgramAccounts(t: Test, open: OpenForTest, runs: numb
     const under = await open(t)
     const { storage } = under
     const versions = [version(1, 5, [1, 2, 3]), version(2, 2 ** 33, []), version(3, 7, null)]
-    await storage.programAccounts.put(PROGRAM, versions)
-    await storage.programAccounts.put(OTHER, [version(1, 9, [9])])
+    await storage.programAccounts.put(PROGRAM, versions, [])
+    await storage.programAccounts.put(OTHER, [version(1, 9, [9])], [])
     for (const open of [async () => storage, async () => under.reopen()]) {
       const { programAccounts } = await open()
       const addresses = [...versions.map(({ address }) => address), addressOf(4)]
@@ -70,7 +70,7 @@ export async function testProgramAccounts(t: Test, open: OpenForTest, runs: numb
   t.test('a page examines no more than it is told, and the next goes on', async (t) => {
     const { programAccounts } = (await open(t)).storage
     const versions = Array.from({ length: 40 }, (_, n) => version(n, 1, [n]))
-    await programAccounts.put(PROGRAM, versions)
+    await programAccounts.put(PROGRAM, versions, [])
     const matches = (data: Uint8Array): boolean => data[0] === 39
     const first = await programAccounts.page(PROGRAM, { slot: 1, limit: 10, examined: 10, matches })
     t.ok(first.next)
@@ -81,8 +81,8 @@ export async function testProgramAccounts(t: Test, open: OpenForTest, runs: numb
 
   t.test('a cleared program has nothing, and others have what they had', async (t) => {
     const { programAccounts } = (await open(t)).storage
-    await programAccounts.put(PROGRAM, [version(1, 1, [1])])
-    await programAccounts.put(OTHER, [version(1, 1, [1])])
+    await programAccounts.put(PROGRAM, [version(1, 1, [1])], [])
+    await programAccounts.put(OTHER, [version(1, 1, [1])], [])
     await programAccounts.clear(PROGRAM)
     t.strictSame(await Array.fromAsync(programAccounts.versions(PROGRAM)), [])
     t.strictSame(await programAccounts.newest(OTHER, [addressOf(1)]), [version(1, 1, [1])])
@@ -100,7 +100,7 @@ export async function testProgramAccounts(t: Test, open: OpenForTest, runs: numb
         const model = new Map<string, AccountVersion>()
         for (const { n, slot, data } of changes) model.set(`${n} ${slot}`, version(n, slot, data))
         const versions = inOrder([...model.values()])
-        await programAccounts.put(PROGRAM, versions.toReversed())
+        await programAccounts.put(PROGRAM, versions.toReversed(), [])
         t.strictSame((await Array.fromAsync(programAccounts.versions(PROGRAM))).flat(), versions)
         const upTo = versions.filter((each) => each.slot <= slot)
         const newest = upTo.filter(
@@ -117,7 +117,7 @@ export async function testProgramAccounts(t: Test, open: OpenForTest, runs: numb
         )
         // Versions superseded by the slot are not needed to read it.
         const superseded = upTo.filter((each) => !newest.includes(each))
-        await programAccounts.drop(PROGRAM, superseded)
+        await programAccounts.drop(PROGRAM, superseded, [])
         t.strictSame(await allAt(programAccounts, slot, { limit, examined }), present)
       }
     )

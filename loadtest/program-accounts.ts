@@ -1,0 +1,233 @@
+/**
+ * Measures the accounts of a program with a memcmp filter at an indexed range against a scan of all accounts, over a million
+ * mirrored token accounts in the embedded store. Both find the same accounts: the scan's filter begins a byte later, so that no
+ * index covers it. All is in one process, without sockets: the requests go through the whole HTTP side, and through
+ * getProgramAccounts. Rounds of both alternate. Takes some two minutes:
+ *
+ *     node --expose-gc loadtest/program-accounts.ts [--small] [--help]
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { FastifyInstance } from 'fastify'
+import { pino } from 'pino'
+import type { Test } from 'tap'
+import { AccountIndexes } from '../actors/program-accounts/account-indexes.ts'
+import { MirroredAccounts as Mirrored } from '../actors/program-accounts/mirrored-accounts.ts'
+import { TOKEN_PROGRAM_KEYS } from '../src/accounts/token-program.ts'
+import { encodeBase58 } from '../src/chain/base58.ts'
+import { pubkeyToBase58, type Pubkey } from '../src/chain/pubkey.ts'
+import { buildApp } from '../src/http/app.ts'
+import { systemPorts } from '../src/ports.ts'
+import { routesOf } from '../src/products/product.ts'
+import { PRODUCTS } from '../src/products/products.ts'
+import {
+  NO_PROGRESS,
+  programsIn,
+  PROGRAMS_PARTITION,
+  type MirrorProgress
+} from '../src/program-accounts/program.ts'
+import { Whitelist } from '../src/program-accounts/whitelist.ts'
+import { MirroredAccounts } from '../src/rpc/mirrored-accounts.ts'
+import { createMetrics } from '../src/telemetry/metrics.ts'
+import type { AccountVersion } from '../storage/port.ts'
+import { marketApp, type MarketApp } from '../test/http/market-app.ts'
+import { writeResult } from './result.ts'
+
+const HELP = `Usage: node --expose-gc loadtest/program-accounts.ts [--small]
+
+  --small   a hundredth of the accounts, printed and not saved
+`
+const PROGRAM = TOKEN_PROGRAM_KEYS['spl-token']
+const SLOT = 10
+const DATA_BYTES = 165
+const OWNER_AT = 32
+const ACCOUNTS_OF_OWNER = 10
+const ACCOUNTS_OF_MINT = 1_000
+const VERSIONS_A_WRITE = 10_000
+/** Least ratio of the two medians (issue 23). */
+const BAR = 100
+
+const { values } = parseArgs({ options: { small: { type: 'boolean' }, help: { type: 'boolean' } } })
+if (values.help === true) process.stdout.write(HELP)
+else await measureAll(values.small === true)
+
+async function measureAll(isSmall: boolean): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'millrace-program-accounts-'))
+  const ends: (() => unknown)[] = []
+  try {
+    const test = { testdir: () => join(directory, 'store'), teardown: (end: () => unknown) => ends.push(end) }
+    const app = await marketApp(test as unknown as Test, undefined, { hotBytesMax: 64 * 2 ** 20 })
+    app.nowMs = Date.now()
+    const { deps } = app
+    const quiet = { logger: pino({ level: 'silent' }), metrics: createMetrics(deps.decoding) }
+    const served = buildApp({ ...deps, ...quiet }, routesOf(PRODUCTS))
+    ends.push(() => served.close())
+    const count = isSmall ? 10_000 : 1_000_000
+    const empty = residentMib()
+    const stored = await timed(async () => store(app, count))
+    const afterStoring = residentMib()
+    const built = await timed(async () => buildIndexes(app, count))
+    const before = residentMib()
+    const scans = isSmall ? 3 : 5
+    const owner = accountOwner(471)
+    const mint = accountMint(0)
+    const figures = {
+      load_average: loadavg()[0],
+      accounts: count,
+      data_bytes: DATA_BYTES,
+      write_seconds: stored,
+      build_seconds_of_two_indexes: built,
+      accounts_of_an_owner: await compare(app, served, OWNER_AT, owner, ACCOUNTS_OF_OWNER, scans),
+      accounts_of_a_mint: await compare(app, served, 0, mint, Math.min(count, ACCOUNTS_OF_MINT), scans),
+      resident_mib: {
+        empty_service: empty,
+        after_writing: afterStoring,
+        after_building: before,
+        after_all_requests: residentMib()
+      }
+    }
+    if (isSmall) process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`)
+    else await writeResult('program-accounts', { bar: BAR, ...figures })
+    if (figures.accounts_of_an_owner.request.ratio < BAR) process.exitCode = 1
+  } finally {
+    for (const end of ends.toReversed()) await end()
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+/** Stores a program with accounts, as a mirror does after its first snapshot. */
+async function store({ storage }: MarketApp, count: number): Promise<void> {
+  await new Whitelist(storage.documents).add(pubkeyToBase58(PROGRAM), 0)
+  for (let from = 0; from < count; from += VERSIONS_A_WRITE) {
+    const versions = Array.from({ length: VERSIONS_A_WRITE }, (_, i) => accountOf(from + i))
+    await storage.programAccounts.put(PROGRAM, versions, [])
+  }
+}
+
+/** Builds the indexes that a token program has by default, as a mirror does beside its other work. */
+async function buildIndexes({ storage }: MarketApp, accounts: number): Promise<void> {
+  const { documents, programAccounts } = storage
+  const program = (await programsIn(documents).get(PROGRAMS_PARTITION, [pubkeyToBase58(PROGRAM)]))!
+  const progress: MirrorProgress = {
+    ...NO_PROGRESS,
+    slot: SLOT,
+    oldestSlot: SLOT,
+    accounts,
+    atMs: Date.now()
+  }
+  const deps = { store: programAccounts, clock: systemPorts.clock, logger: pino({ level: 'silent' }) }
+  const save = (changed: MirrorProgress): Promise<void> => programsIn(documents).putHot(program, 1, changed)
+  const mirrored = new Mirrored(PROGRAM, progress, save, deps)
+  const indexes = new AccountIndexes('the program', PROGRAM, () => program.value.indexes, mirrored, deps)
+  while (await indexes.step());
+}
+
+/** Measures requests for the accounts with a value by its index, and by a scan. */
+async function compare(
+  app: MarketApp,
+  served: FastifyInstance,
+  offset: number,
+  value: Uint8Array,
+  found: number,
+  scans: number
+) {
+  const rpc = new MirroredAccounts(app.storage, () => undefined)
+  const indexed = { offset, bytes: value }
+  const scanned = { offset: offset + 1, bytes: value.subarray(1) }
+  const overHttp = async ({ offset: at, bytes }: typeof indexed): Promise<number> => {
+    const path = `/v1/programs/${pubkeyToBase58(PROGRAM)}/accounts?limit=1000&memcmp=${at}:${encodeBase58(bytes)}`
+    let rows = 0
+    for (let after = ''; ;) {
+      const { statusCode, body } = await served.inject({
+        url: path + after,
+        headers: { 'x-api-key': app.key }
+      })
+      if (statusCode !== 200) throw new Error(body)
+      const { data, nextCursor } = JSON.parse(body) as { data: unknown[]; nextCursor: string | null }
+      rows += data.length
+      if (nextCursor === null) return rows
+      after = `&after=${encodeURIComponent(nextCursor)}`
+    }
+  }
+  const overRpc = async ({ offset: at, bytes }: typeof indexed): Promise<number> => {
+    const filters = [{ memcmp: { offset: at, bytes: encodeBase58(bytes) } }]
+    const answer = await rpc.answer([pubkeyToBase58(PROGRAM), { filters }], new AbortController().signal)
+    if ('refusal' in answer) throw new Error(answer.refusal.error.message)
+    return (JSON.parse(answer.result) as unknown[]).length
+  }
+  const ways = { request: overHttp, get_program_accounts: overRpc }
+  const figures = {} as Record<keyof typeof ways, Figures>
+  for (const [name, ask] of Object.entries(ways) as [keyof typeof ways, typeof overHttp][]) {
+    const times = { index: [] as number[], scan: [] as number[] }
+    for (let round = 0; round < scans; round++) {
+      times.scan.push(await checked(ask, scanned, found))
+      for (let i = 0; i < 30; i++) times.index.push(await checked(ask, indexed, found))
+    }
+    const [index, scan] = [median(times.index), median(times.scan)]
+    figures[name] = { index_p50_ms: index, scan_p50_ms: scan, ratio: scan / index }
+  }
+  return { found, ...figures }
+}
+
+interface Figures {
+  readonly index_p50_ms: number
+  readonly scan_p50_ms: number
+  readonly ratio: number
+}
+
+async function checked<T>(ask: (by: T) => Promise<number>, by: T, found: number): Promise<number> {
+  const began = performance.now()
+  const rows = await ask(by)
+  if (rows !== found) throw new Error(`${rows} accounts in place of ${found}`)
+  return performance.now() - began
+}
+
+function accountOf(n: number): AccountVersion {
+  const data = new Uint8Array(DATA_BYTES)
+  data.set(accountMint(Math.floor(n / ACCOUNTS_OF_MINT)))
+  data.set(accountOwner(Math.floor(n / ACCOUNTS_OF_OWNER)), OWNER_AT)
+  new DataView(data.buffer).setUint32(64, n, true)
+  return {
+    address: address(1, n),
+    slot: SLOT,
+    account: { lamports: 2_039_280n, executable: false, rentEpoch: 2n ** 64n - 1n, data }
+  }
+}
+
+function accountMint(n: number): Pubkey {
+  return address(2, n)
+}
+
+function accountOwner(n: number): Pubkey {
+  return address(3, n)
+}
+
+/** Returns an address of a kind by its number. */
+function address(kind: number, n: number): Pubkey {
+  const bytes = new Uint8Array(32).fill(kind)
+  const view = new DataView(bytes.buffer)
+  // Spread over the keys, as addresses are.
+  view.setUint32(0, Math.imul(n + 1, 2_654_435_761))
+  view.setUint32(4, n)
+  return bytes
+}
+
+function median(list: readonly number[]): number {
+  return list.toSorted((a, b) => a - b)[list.length >> 1]!
+}
+
+/** Resolves with the seconds of work. */
+async function timed(work: () => Promise<void>): Promise<number> {
+  const began = performance.now()
+  await work()
+  return (performance.now() - began) / 1_000
+}
+
+/** Memory of the process without pages of the engine's files, which the system takes back as it likes. */
+function residentMib(): number {
+  globalThis.gc?.()
+  const status = readFileSync('/proc/self/status', 'utf8')
+  return Number(/^RssAnon:\s+(\d+) kB$/m.exec(status)![1]) / 2 ** 10
+}

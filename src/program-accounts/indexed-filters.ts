@@ -1,0 +1,44 @@
+import type { IndexedRange, IndexLookup } from '../../storage/port.ts'
+import type { AccountFilter } from './account-filters.ts'
+import type { IndexProgress } from './program.ts'
+import type { ProgramStatus } from './whitelist.ts'
+
+/** Tells whether two ranges are the same. */
+export const sameRange = (a: IndexedRange, b: IndexedRange): boolean =>
+  a.offset === b.offset && a.length === b.length
+
+/** An index that is declared, as far as the mirror has it. */
+export type DeclaredIndex = Omit<IndexProgress, 'state'> & { readonly state: 'building' | 'ready' }
+
+/** Returns the declared indexes of a program. One that the mirror has not begun yet is building. */
+export const declaredIndexes = ({ program, progress }: ProgramStatus): DeclaredIndex[] =>
+  program.indexes.map(({ offset, length }) => {
+    const begun = progress.indexes.find((each) => sameRange(each, { offset, length }))
+    const isReady = begun?.state === 'ready'
+    const versions = begun === undefined || begun.state === 'removing' ? 0 : begun.versions
+    return { offset, length, state: isReady ? 'ready' : 'building', versions }
+  })
+
+const readyIndexes = (status: ProgramStatus): DeclaredIndex[] =>
+  declaredIndexes(status).filter(({ state }) => state === 'ready')
+
+/**
+ * Returns lookups by which the accounts that pass the filters are found: of each ready index whose range a memcmp covers. It
+ * may compare more bytes than the range has.
+ */
+export function lookupsOf(filters: readonly AccountFilter[], status: ProgramStatus): IndexLookup[] {
+  const ready = readyIndexes(status)
+  return filters.flatMap((filter) => {
+    if (!('memcmp' in filter)) return []
+    const { offset: first, bytes } = filter.memcmp
+    return ready.flatMap(({ offset, length }) => {
+      const from = offset - first
+      if (from < 0 || from + length > bytes.length) return []
+      return [{ offset, length, value: bytes.subarray(from, from + length) }]
+    })
+  })
+}
+
+/** Tells whether an index is ready still, after it was read. */
+export const isReady = (index: IndexedRange, status: ProgramStatus): boolean =>
+  readyIndexes(status).some((each) => sameRange(each, index))
