@@ -141,7 +141,7 @@ export class WebhookDelivery {
 
   /** Waits for events, and stores them as a batch. Returns null when `end` aborts or the webhook drains. */
   async #nextBatch(end: AbortSignal): Promise<SentBatch | null> {
-    const { clock } = this.#deps
+    const { clock, pace } = this.#deps
     const [gatherer, progress] = [this.#gatherer!, this.#progress!]
     while (!end.aborted && (this.#is('idle') || this.#is('gathering'))) {
       const range = gatherer.backlog.wanted()
@@ -156,7 +156,11 @@ export class WebhookDelivery {
       }
       const dueAtMs = gatherer.dueAtMs(nowMs)
       if (dueAtMs !== null && this.#is('idle')) this.#change({ type: 'events.queued' })
-      if (dueAtMs !== null && nowMs >= dueAtMs) return this.#record(end)
+      if (dueAtMs !== null && nowMs >= dueAtMs) {
+        const batch = await pace.run(() => this.#record(end))
+        if (batch !== null) return batch
+        continue
+      }
       await gatherer.wait(Math.min(dueAtMs ?? Infinity, progress.writeAtMs) - nowMs, end)
     }
     return null
@@ -174,8 +178,9 @@ export class WebhookDelivery {
     backlog.addRead(range, events, to)
   }
 
-  /** Takes the next batch, and stores it together with the end of the one before it (D1). */
+  /** Takes the next batch, and stores it together with the end of the one before it (D1). Null if none is to be sent now. */
   async #record(end: AbortSignal): Promise<SentBatch | null> {
+    if (end.aborted || !this.#is('gathering') || this.#gatherer!.backlog.ready === 0) return null
     this.#change({ type: 'batch.due' })
     const batch = this.#take()
     await this.#progress!.write(end, { batch: batch.intent })
@@ -194,7 +199,7 @@ export class WebhookDelivery {
 
   /** Makes the attempts of a batch, until it has ended or `end` aborts. */
   async #deliver(batch: SentBatch, end: AbortSignal): Promise<void> {
-    const { clock } = this.#deps
+    const { clock, pace } = this.#deps
     for (;;) {
       if (this.#is('waiting')) {
         const { notBeforeMs } = this.#progress!.value.batch!
@@ -205,7 +210,7 @@ export class WebhookDelivery {
         this.#change({ type: 'wait.elapsed' })
       }
       const startedAtMs = clock.now()
-      const outcome = await this.#post(batch, end)
+      const outcome = await pace.run(() => this.#post(batch, end))
       if (end.aborted) return
       if (isOwnFault(outcome)) {
         await sleep(clock, OWN_FAULT_MS, end)
@@ -219,7 +224,7 @@ export class WebhookDelivery {
   }
 
   /** Makes an attempt. The body is made for it: it is in the processor's cache when it is signed, and no webhook waits with it. */
-  #post(batch: SentBatch, end: AbortSignal): Promise<PostOutcome> {
+  async #post(batch: SentBatch, end: AbortSignal): Promise<PostOutcome> {
     const { sender, signer, clock } = this.#deps
     const { id, tenant, url } = this.#stored.value
     const body = bodyOf(id, batch)
