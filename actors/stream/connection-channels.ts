@@ -2,12 +2,7 @@ import type { ConnectionEvent } from '../../machines/connection.machine.ts'
 import type { Caller } from '../../src/access/caller.ts'
 import { shownHead } from '../../src/market/cursor.ts'
 import { BlockFrames } from '../../src/stream/block-frames.ts'
-import {
-  isOfChanges,
-  isPrivate,
-  type ReplayedChannel,
-  type StreamChannel
-} from '../../src/stream/channel.ts'
+import { isOfChanges, isPrivate, type ReplayedChannel, type StreamChannel } from '../../src/stream/channel.ts'
 import { eventFrames, type Frames } from '../../src/stream/frames.ts'
 import type { Reader } from '../../src/stream/hub.ts'
 import { MergedPast, type PastReader } from '../../src/stream/merged-past.ts'

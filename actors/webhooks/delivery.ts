@@ -143,7 +143,8 @@ export class WebhookDelivery {
   async #nextBatch(end: AbortSignal): Promise<SentBatch | null> {
     const { clock, pace } = this.#deps
     const [gatherer, progress] = [this.#gatherer!, this.#progress!]
-    while (!end.aborted && (this.#is('idle') || this.#is('gathering'))) {
+    let batch: SentBatch | null = null
+    while (batch === null && !end.aborted && (this.#is('idle') || this.#is('gathering'))) {
       const range = gatherer.backlog.wanted()
       if (range !== null) {
         await this.#readPast(range, end)
@@ -156,14 +157,10 @@ export class WebhookDelivery {
       }
       const dueAtMs = gatherer.dueAtMs(nowMs)
       if (dueAtMs !== null && this.#is('idle')) this.#change({ type: 'events.queued' })
-      if (dueAtMs !== null && nowMs >= dueAtMs) {
-        const batch = await pace.run(() => this.#record(end))
-        if (batch !== null) return batch
-        continue
-      }
-      await gatherer.wait(Math.min(dueAtMs ?? Infinity, progress.writeAtMs) - nowMs, end)
+      if (dueAtMs !== null && nowMs >= dueAtMs) batch = await pace.run(() => this.#record(end))
+      else await gatherer.wait(Math.min(dueAtMs ?? Infinity, progress.writeAtMs) - nowMs, end)
     }
-    return null
+    return batch
   }
 
   async #readPast(range: PastRange, end: AbortSignal): Promise<void> {
@@ -193,8 +190,7 @@ export class WebhookDelivery {
     const { clock, newBatchId } = this.#deps
     const taken = this.#gatherer!.take()
     const { dropped, missed } = this.#progress!.withDropped()
-    const fields = { batchId: newBatchId(), batchTsMs: clock.now(), dropped, missed }
-    return newBatch(fields, taken)
+    return newBatch({ batchId: newBatchId(), batchTsMs: clock.now(), dropped, missed }, taken)
   }
 
   /** Makes the attempts of a batch, until it has ended or `end` aborts. */

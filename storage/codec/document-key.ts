@@ -41,21 +41,26 @@ export function decodeText(bytes: Uint8Array, at: number): { readonly text: stri
 
 function encodePart(part: KeyPart): Buffer {
   if (typeof part === 'number') return encodeNumber(part)
-  if (typeof part !== 'string') return Buffer.concat([Buffer.of(BYTES), terminated(part)])
+  if (typeof part !== 'string') return terminated(BYTES, part)
   // Bytes of a lone surrogate would be those of another one.
   if (!part.isWellFormed()) throw new RangeError('a text in a document’s key is no well-formed Unicode')
-  return Buffer.concat([Buffer.of(TEXT), terminated(Buffer.from(part, 'utf8'))])
+  return terminated(TEXT, Buffer.from(part, 'utf8'))
 }
 
-function terminated(bytes: Uint8Array): Buffer {
-  const zeros = bytes.reduce((sum, byte) => sum + (byte === 0 ? 1 : 0), 0)
-  const out = Buffer.allocUnsafe(bytes.length + zeros + 1)
-  let at = 0
-  for (const byte of bytes) {
-    out[at++] = byte
-    if (byte === 0) out[at++] = ESCAPE
+function terminated(type: number, bytes: Uint8Array): Buffer {
+  let zeros = 0
+  for (let at = bytes.indexOf(0); at >= 0; at = bytes.indexOf(0, at + 1)) zeros++
+  const out = Buffer.allocUnsafe(bytes.length + zeros + 2)
+  out[0] = type
+  out[out.length - 1] = 0
+  if (zeros === 0) out.set(bytes, 1)
+  else {
+    let at = 1
+    for (const byte of bytes) {
+      out[at++] = byte
+      if (byte === 0) out[at++] = ESCAPE
+    }
   }
-  out[at] = 0
   return out
 }
 

@@ -29,7 +29,14 @@ export function documentRecordKey(
   section: Section,
   bytes: Uint8Array
 ): Key {
-  return Buffer.concat([partitionKey(kind, partition), rowOf(section, bytes)])
+  const of = encodeKey([kind, partition])
+  const key = Buffer.allocUnsafe(LETTER.length + of.length + 1 + bytes.length)
+  key.set(LETTER)
+  key.set(of, LETTER.length)
+  const at = LETTER.length + of.length
+  key[at] = SECTIONS[section]
+  key.set(bytes, at + 1)
+  return key
 }
 
 /** Takes the key or entry out of a record's key. */
