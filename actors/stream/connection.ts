@@ -9,26 +9,19 @@ import type { Caller } from '../../src/access/caller.ts'
 import {
   channelsOf,
   isOfChanges,
-  isPrivate,
   isReplayed,
   streamChannelOf,
-  type ReplayedChannel,
   type StreamChannel
 } from '../../src/stream/channel.ts'
 import { shownHead } from '../../src/market/cursor.ts'
-import { eventFrames, type Frames } from '../../src/stream/frames.ts'
-import type { Reader } from '../../src/stream/hub.ts'
 import * as messages from '../../src/stream/messages.ts'
 import { CHANNELS_MAX, MESSAGE_BYTES_MAX, type ErrorName, type Since } from '../../src/stream/messages.ts'
-import { MergedPast, type PastReader } from '../../src/stream/merged-past.ts'
 import type { ChangeBatch } from '../../src/transactions/change-batch.ts'
-import { catchUp } from './catch-up.ts'
-import { LiveChanges } from './live-changes.ts'
+import { ConnectionChannels, namesOf, type ChannelsOwner } from './connection-channels.ts'
 import { MESSAGES_A_SECOND, MESSAGES_AT_ONCE, MessageRate } from './message-rate.ts'
 import type { Pipe } from './pipe.ts'
 import { Sender } from './sender.ts'
 import type { StreamDeps } from './stream-deps.ts'
-import { Subscriptions, type Group } from './subscriptions.ts'
 
 /** Pings without an answer after which the client counts as gone (spec choices, section 6). */
 const PINGS_MISSED_MAX = 2
@@ -38,41 +31,32 @@ const TOO_MANY = `a connection may send ${MESSAGES_A_SECOND} messages a second, 
 const [OPENING] = initialTransition(connectionMachine)
 
 /**
- * One client's socket with its subscriptions, their positions, and the queue of events to send.
- *
- * S1. Each event of a subscription is queued once, in cursor order, whether it comes from the store or from the
- *     hub.
- * S2. Blocks are written as they come, all events of a block in one write; what the socket does not accept waits
- *     in the bounded outbox.
- * S3. A replay reads from the store when the outbox is nearly empty.
+ * One client's socket with its messages, its channels, and the queue of events to send. Blocks are written as they come, all
+ * events of a block in one write; what the socket does not accept waits in the bounded outbox.
  */
-export class StreamConnection implements Reader {
+export class StreamConnection implements ChannelsOwner {
   readonly caller: Caller
   readonly #pipe: Pipe
   readonly #deps: StreamDeps
   readonly #sender: Sender
-  readonly #subscriptions: Subscriptions
+  readonly #channels: ConnectionChannels
   readonly #rate = new MessageRate()
   #machine = OPENING
-  readonly #end = new AbortController()
-  /** Frames of the block that is being published; null where it has none for this client. */
-  #block: Frames[] | null = null
+  #isClosed = false
   /** Messages of the client; null while there are none, since a queue takes 0.9 KB. */
   #messages: PQueue | null = null
   #pingsMissed = 0
-  /** Sends changes of the tenant's submissions; null without that channel, and while it is replayed. */
-  #changes: LiveChanges | null = null
 
   constructor(pipe: Pipe, caller: Caller, deps: StreamDeps) {
     this.#pipe = pipe
     this.caller = caller
     this.#deps = deps
-    this.#subscriptions = new Subscriptions(deps.hub, this)
     this.#sender = new Sender(pipe, deps.room, {
-      overflowed: () => this.#change({ type: 'overflowed' }),
-      emptied: () => this.#change({ type: 'queue.emptied' }),
+      overflowed: () => this.change({ type: 'overflowed' }),
+      emptied: () => this.change({ type: 'queue.emptied' }),
       unread: () => this.close(4408, 'messages are not read')
     })
+    this.#channels = new ConnectionChannels(this, this.#sender, deps)
   }
 
   get state(): ConnectionState {
@@ -80,11 +64,11 @@ export class StreamConnection implements Reader {
   }
 
   get isClosed(): boolean {
-    return this.#end.signal.aborted
+    return this.#isClosed
   }
 
   get subscriptions(): number {
-    return this.#subscriptions.size
+    return this.#channels.size
   }
 
   /** Events queued now. `dropped` and `events` count since the connection was opened. */
@@ -103,7 +87,7 @@ export class StreamConnection implements Reader {
   open(): void {
     const { hub, horizon, clock } = this.#deps
     this.#send(messages.hello(this.caller.tenant, shownHead(hub.head), horizon.place, clock.now()))
-    this.#change({ type: 'opened' })
+    this.change({ type: 'opened' })
   }
 
   /** Handles a message of the client; `size` is its length in bytes. Messages are handled one after another. */
@@ -139,43 +123,19 @@ export class StreamConnection implements Reader {
     }
   }
 
-  owe(frames: Frames): void {
-    // Most blocks have one frame for a client: a literal list has room for one, a list grown by `push` for seventeen.
-    if (this.#block === null) this.#block = [frames]
-    else this.#block.push(frames)
-  }
-
-  endBlock(): void {
-    const parts = this.#block
-    this.#block = null
-    if (parts !== null) this.#give(parts)
-  }
-
-  missed(after: number): void {
-    this.#block = null
-    const channels = this.#subscriptions.leaveHub()
-    const changesSince = this.#changes?.position ?? after
-    this.#endChanges()
-    if (channels.length > 0) this.#catchUp(channels, after, false, changesSince)
-  }
-
-  /**
-   * Sends an event of a private channel without a past, if the client has subscribed to it. `body` is its data as that of
-   * EncodedEvent. Its cursor moves no client back, and several events may have the same.
-   */
+  /** Sends an event of a private channel without a past, if the client has subscribed to it. */
   tell(channel: string, body: Uint8Array): void {
-    if (!this.#subscriptions.has(channel)) return
-    this.#give([eventFrames(channel, [{ cursor: this.#shownCursor, body }], false)])
+    this.#channels.tell(channel, body)
   }
 
   /** Sends changes of the tenant's submissions that were stored just now, if the client has subscribed to them. */
   hear(batch: ChangeBatch): void {
-    this.#changes?.hear(batch)
+    this.#channels.hear(batch)
   }
 
   /** Looks in the store for changes of the tenant's submissions that nobody told of. */
   lookForChanges(): void {
-    this.#changes?.look()
+    this.#channels.lookForChanges()
   }
 
   /** To be called when the socket has sent everything that it was given. */
@@ -197,7 +157,7 @@ export class StreamConnection implements Reader {
   /** Tells the client that the service stops and when to reconnect, then closes the connection. */
   drain(retryAfterMs: number): void {
     if (this.isClosed) return
-    this.#change({ type: 'drain' })
+    this.change({ type: 'drain' })
     this.#send(messages.serverDraining(retryAfterMs))
     this.close(1001, 'the service is stopping')
   }
@@ -211,14 +171,13 @@ export class StreamConnection implements Reader {
   /** To be called when the socket is closed. */
   closed(): void {
     this.#stop()
-    this.#change({ type: 'closed' })
+    this.change({ type: 'closed' })
   }
 
   #stop(): void {
     if (this.isClosed) return
-    this.#end.abort()
-    for (const name of this.#subscriptions.names) this.#subscriptions.forget(name)
-    this.#endChanges()
+    this.#isClosed = true
+    this.#channels.end()
     this.#sender.end()
   }
 
@@ -230,35 +189,31 @@ export class StreamConnection implements Reader {
       return this.#error('invalid_cursor', message, names)
     }
     const wanted = channels.filter(
-      (channel) => typeof since === 'number' || !this.#subscriptions.has(channel.name)
+      (channel) => typeof since === 'number' || !this.#channels.has(channel.name)
     )
-    const added = wanted.filter(({ name }) => !this.#subscriptions.has(name)).map(({ name }) => name)
+    const added = wanted.filter(({ name }) => !this.#channels.has(name)).map(({ name }) => name)
     const taken = await this.#charge(this.#withinLimit(wanted))
     const changesAfter =
-      typeof since !== 'number' && taken.some(isOfChanges) ? await this.#newestChange() : null
+      typeof since !== 'number' && taken.some(isOfChanges) ? await this.#channels.newestChange() : null
     if (this.isClosed || channels.length === 0) return
     const past = typeof since === 'number' ? taken.filter(isReplayed) : []
     const live = taken.filter((channel) => !namesOf(past).includes(channel.name))
-    for (const { name } of taken) this.#subscriptions.forget(name)
-    if (taken.some(isOfChanges)) this.#endChanges()
-    this.#subscriptions.join(live)
-    if (changesAfter !== null) this.#beginChanges(changesAfter)
-    this.#subscriptions.follow(past, null)
-    const isNew = added.filter((name) => this.#subscriptions.has(name))
+    this.#channels.subscribe(live, past, changesAfter)
+    const isNew = added.filter((name) => this.#channels.has(name))
     this.#send(
-      messages.subscribed(this.#subscriptions.names, isNew, since, past.length > 0, this.#shownCursor)
+      messages.subscribed(this.#channels.names, isNew, since, past.length > 0, this.#channels.shownCursor)
     )
     if (typeof since !== 'number') return
     if (live.length > 0) this.#send(messages.replayNotSupported(namesOf(live)))
-    if (past.length > 0) this.#replay(past, since)
-    else if (live.length > 0) this.#send(messages.replayComplete(this.#shownCursor, namesOf(live)))
+    if (past.length > 0) this.#channels.replay(past, since)
+    else if (live.length > 0) this.#send(messages.replayComplete(this.#channels.shownCursor, namesOf(live)))
   }
 
   #withinLimit(channels: readonly StreamChannel[]): StreamChannel[] {
-    let left = CHANNELS_MAX - this.#subscriptions.size
+    let left = CHANNELS_MAX - this.#channels.size
     const [taken, refused]: [StreamChannel[], StreamChannel[]] = [[], []]
     for (const channel of channels) {
-      if (this.#subscriptions.has(channel.name) || left-- > 0) taken.push(channel)
+      if (this.#channels.has(channel.name) || left-- > 0) taken.push(channel)
       else refused.push(channel)
     }
     if (refused.length > 0)
@@ -280,129 +235,19 @@ export class StreamConnection implements Reader {
   }
 
   #unsubscribe(names: readonly string[]): void {
-    const removed = [...new Set(names)].filter((name) => this.#subscriptions.forget(name))
-    if (removed.includes('tx')) this.#endChanges()
-    this.#send(messages.unsubscribed(removed))
+    this.#send(messages.unsubscribed(this.#channels.unsubscribe(names)))
   }
 
-  /** Sends the events of channels since a cursor, then live ones. */
-  #replay(channels: readonly ReplayedChannel[], since: number): void {
-    const { hub } = this.#deps
-    if (since > hub.head) {
-      this.#send(messages.aheadOfHead(namesOf(channels), since, this.#shownCursor))
-      this.#send(messages.replayComplete(this.#shownCursor, namesOf(channels)))
-      return this.#catchUp(channels, since, false)
-    }
-    this.#catchUp(channels, since, true)
-  }
-
-  #catchUp(
-    channels: readonly ReplayedChannel[],
-    since: number,
-    isReplay: boolean,
-    changesSince = since
-  ): void {
-    const { hub, horizon, replays, retry } = this.#deps
-    const end = new AbortController()
-    const stop = (): void => end.abort()
-    this.#end.signal.addEventListener('abort', stop, { once: true })
-    const group: Group = { past: new MergedPast(this.#past, channels, since, { changesSince }), end }
-    this.#subscriptions.follow(channels, group)
-    this.#change({ type: 'replay.begun' })
-    const join = (joined: readonly ReplayedChannel[]): void => {
-      this.#subscriptions.join(joined)
-      if (joined.some(isOfChanges)) this.#beginChanges(group.past.changesTo!)
-      if (isReplay) this.#send(messages.replayComplete(this.#shownCursor, namesOf(joined)))
-    }
-    const beyond = (left: readonly ReplayedChannel[], from: number, first: number): void =>
-      this.#send(messages.beyondHorizon(namesOf(left), from, first))
-    const client = {
-      hub,
-      replays,
-      retry,
-      join,
-      room: () => this.#sender.room(),
-      isSent: () => this.#sender.isSent,
-      give: (parts: readonly Frames[]) => this.#give(parts),
-      horizon: () => horizon.cursor,
-      beyond,
-      end: end.signal
-    }
-    void catchUp(group.past, isReplay, client)
-      .catch((fault: unknown) => {
-        if (end.signal.aborted) return
-        this.#deps.report(fault)
-        this.close(1011, 'the replay failed')
-      })
-      .finally(() => {
-        this.#end.signal.removeEventListener('abort', stop)
-        if (!this.isClosed) this.#change({ type: 'replay.ended' })
-      })
-  }
-
-  #change(event: ConnectionEvent): void {
+  /** Moves the connection's machine, unless it has ended. */
+  change(event: ConnectionEvent): void {
     if (this.#machine.status === 'active')
       [this.#machine] = transition(connectionMachine, this.#machine, event)
   }
 
-  /** The newest cursor up to which the client has everything, or will have it by events that are on their way. */
-  get #shownCursor(): number {
-    return Math.max(shownHead(this.#deps.hub.head), this.#changes?.position ?? 0)
-  }
-
-  /** The past of channels, and of the tenant's own changes. */
-  get #past(): PastReader {
-    const { history, changes } = this.#deps
-    const { tenant } = this.caller
-    return {
-      read: (channel, after, until, limits) =>
-        isPrivate(channel)
-          ? changes.read(tenant, after, until, limits.rows)
-          : history.read(channel, after, until, limits)
-    }
-  }
-
-  #newestChange(): Promise<number> {
-    const { changes, retry } = this.#deps
-    return retry(() => changes.last(this.caller.tenant), this.#end.signal)
-  }
-
-  #beginChanges(after: number): void {
-    this.#endChanges()
-    const { hub, changes, retry, report } = this.#deps
-    this.#changes = new LiveChanges(
-      {
-        tenant: this.caller.tenant,
-        hub,
-        history: changes,
-        retry,
-        room: () => this.#sender.room(),
-        give: (frames) => this.#give([frames]),
-        failed: (fault) => {
-          report(fault)
-          this.close(1011, 'the changes of submissions could not be read')
-        }
-      },
-      after
-    )
-  }
-
-  #endChanges(): void {
-    this.#changes?.end()
-    this.#changes = null
-  }
-
-  /**
-   * Queues frames. A fault closes this connection only, and does not disturb the block of others (T1 of the tenants).
-   */
-  #give(parts: readonly Frames[]): void {
-    if (this.isClosed) return
-    try {
-      this.#sender.give(parts)
-    } catch (fault) {
-      this.#deps.report(fault)
-      this.close(1011, 'internal error')
-    }
+  /** Reports a fault, and closes the connection with 1011. */
+  fail(fault: unknown, reason: string): void {
+    this.#deps.report(fault)
+    this.close(1011, reason)
   }
 
   #send(message: object): void {
@@ -417,14 +262,9 @@ export class StreamConnection implements Reader {
     const queue = (this.#messages ??= new PQueue({ concurrency: 1 }))
     void queue
       .add(async () => (this.isClosed ? undefined : work()))
-      .catch((fault: unknown) => {
-        this.#deps.report(fault)
-        this.close(1011, 'internal error')
-      })
+      .catch((fault: unknown) => this.fail(fault, 'internal error'))
       .finally(() => {
         if (queue.size + queue.pending === 0 && this.#messages === queue) this.#messages = null
       })
   }
 }
-
-const namesOf = (channels: readonly StreamChannel[]): string[] => channels.map(({ name }) => name)

@@ -1,5 +1,5 @@
 import { ATTEMPTS_A_PAGE, deleteAttempts, storeAttempts } from '../../src/webhooks/attempts.ts'
-import { attemptLine } from '../../src/webhooks/attempt-line.ts'
+import { attemptLine, attemptsIn, linesText } from '../../src/webhooks/attempt-line.ts'
 import type { DeliveryAttempt, StoredAttempt, Webhook } from '../../src/webhooks/webhook.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { isOutage } from '../storage/retry.ts'
@@ -17,7 +17,7 @@ export class AttemptLog {
   readonly #store: DocumentStore
   readonly #report: (fault: unknown) => void
   readonly #webhook: Pick<Webhook, 'tenant' | 'id'>
-  #recent: StoredAttempt[] = []
+  #recent: string[] = []
   #isStoring = false
   #pages = 0
 
@@ -32,13 +32,18 @@ export class AttemptLog {
   }
 
   /** Attempts that are in no page, oldest first. */
-  get recent(): StoredAttempt[] {
+  get recent(): readonly string[] {
     return this.#recent
   }
 
+  /** The same as one text, to be written beside the progress. */
+  get text(): string {
+    return linesText(this.#recent)
+  }
+
   /** Begins with the attempts that an earlier process left beside the progress. */
-  restore(attempts: readonly StoredAttempt[]): void {
-    this.#recent = [...attempts]
+  restore(attempts: string | readonly StoredAttempt[]): void {
+    this.#recent = attemptsIn(attempts).map((each) => (typeof each === 'string' ? each : attemptLine(each)))
   }
 
   add(attempt: DeliveryAttempt): void {

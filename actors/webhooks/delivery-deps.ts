@@ -4,6 +4,7 @@ import type { WebhookMetrics } from '../../src/telemetry/webhook-metrics.ts'
 import type { WebhookChanges } from '../../src/webhooks/changes.ts'
 import type { WebhookSender, WebhookSigner } from '../../src/webhooks/webhook.ts'
 import type { PastReader } from './past-reader.ts'
+import type { Pace } from './turn-slices.ts'
 
 /** Everything that the deliveries of a process share. */
 export interface DeliveryDeps {
@@ -13,6 +14,8 @@ export interface DeliveryDeps {
   readonly horizon: () => number
   readonly sender: WebhookSender
   readonly signer: WebhookSigner
+  /** Spreads the beginnings of batches and POSTs over turns of the event loop. */
+  readonly pace: Pace
   readonly clock: Clock
   readonly random: Random
   readonly newBatchId: () => string

@@ -87,7 +87,7 @@ export class DeliveryProgress {
     this.withDropped()
     backlog.settle(this.#deps.hub.head)
     const { position, hole } = backlog
-    this.change({ ...change, position, hole, attempts: log.recent })
+    this.change({ ...change, position, hole, attempts: log.text })
     this.#written()
     await store.write(webhook(), this.#value, end)
   }

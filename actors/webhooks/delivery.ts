@@ -141,9 +141,10 @@ export class WebhookDelivery {
 
   /** Waits for events, and stores them as a batch. Returns null when `end` aborts or the webhook drains. */
   async #nextBatch(end: AbortSignal): Promise<SentBatch | null> {
-    const { clock } = this.#deps
+    const { clock, pace } = this.#deps
     const [gatherer, progress] = [this.#gatherer!, this.#progress!]
-    while (!end.aborted && (this.#is('idle') || this.#is('gathering'))) {
+    let batch: SentBatch | null = null
+    while (batch === null && !end.aborted && (this.#is('idle') || this.#is('gathering'))) {
       const range = gatherer.backlog.wanted()
       if (range !== null) {
         await this.#readPast(range, end)
@@ -156,10 +157,10 @@ export class WebhookDelivery {
       }
       const dueAtMs = gatherer.dueAtMs(nowMs)
       if (dueAtMs !== null && this.#is('idle')) this.#change({ type: 'events.queued' })
-      if (dueAtMs !== null && nowMs >= dueAtMs) return this.#record(end)
-      await gatherer.wait(Math.min(dueAtMs ?? Infinity, progress.writeAtMs) - nowMs, end)
+      if (dueAtMs !== null && nowMs >= dueAtMs) batch = await pace.run(() => this.#record(end))
+      else await gatherer.wait(Math.min(dueAtMs ?? Infinity, progress.writeAtMs) - nowMs, end)
     }
-    return null
+    return batch
   }
 
   async #readPast(range: PastRange, end: AbortSignal): Promise<void> {
@@ -174,8 +175,9 @@ export class WebhookDelivery {
     backlog.addRead(range, events, to)
   }
 
-  /** Takes the next batch, and stores it together with the end of the one before it (D1). */
+  /** Takes the next batch, and stores it together with the end of the one before it (D1). Null if none is to be sent now. */
   async #record(end: AbortSignal): Promise<SentBatch | null> {
+    if (end.aborted || !this.#is('gathering') || this.#gatherer!.backlog.ready === 0) return null
     this.#change({ type: 'batch.due' })
     const batch = this.#take()
     await this.#progress!.write(end, { batch: batch.intent })
@@ -188,13 +190,12 @@ export class WebhookDelivery {
     const { clock, newBatchId } = this.#deps
     const taken = this.#gatherer!.take()
     const { dropped, missed } = this.#progress!.withDropped()
-    const fields = { batchId: newBatchId(), batchTsMs: clock.now(), dropped, missed }
-    return newBatch(fields, taken)
+    return newBatch({ batchId: newBatchId(), batchTsMs: clock.now(), dropped, missed }, taken)
   }
 
   /** Makes the attempts of a batch, until it has ended or `end` aborts. */
   async #deliver(batch: SentBatch, end: AbortSignal): Promise<void> {
-    const { clock } = this.#deps
+    const { clock, pace } = this.#deps
     for (;;) {
       if (this.#is('waiting')) {
         const { notBeforeMs } = this.#progress!.value.batch!
@@ -205,7 +206,7 @@ export class WebhookDelivery {
         this.#change({ type: 'wait.elapsed' })
       }
       const startedAtMs = clock.now()
-      const outcome = await this.#post(batch, end)
+      const outcome = await pace.run(() => this.#post(batch, end))
       if (end.aborted) return
       if (isOwnFault(outcome)) {
         await sleep(clock, OWN_FAULT_MS, end)
@@ -219,7 +220,7 @@ export class WebhookDelivery {
   }
 
   /** Makes an attempt. The body is made for it: it is in the processor's cache when it is signed, and no webhook waits with it. */
-  #post(batch: SentBatch, end: AbortSignal): Promise<PostOutcome> {
+  async #post(batch: SentBatch, end: AbortSignal): Promise<PostOutcome> {
     const { sender, signer, clock } = this.#deps
     const { id, tenant, url } = this.#stored.value
     const body = bodyOf(id, batch)

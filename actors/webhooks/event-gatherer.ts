@@ -1,5 +1,6 @@
 import { FLUSH_MS } from '../../machines/webhook.machine.ts'
 import type { Clock } from '../../src/ports.ts'
+import { BlockFrames } from '../../src/stream/block-frames.ts'
 import type { Channel } from '../../src/stream/channel.ts'
 import type { Frames } from '../../src/stream/frames.ts'
 import type { Reader, StreamHub } from '../../src/stream/hub.ts'
@@ -19,8 +20,7 @@ export class EventGatherer implements Reader {
   readonly #channels: readonly Channel[]
   readonly #deps: GathererDeps
   readonly #event = new AutoResetEvent()
-  /** Parts of the block that is being published. */
-  #block: Frames[] | null = null
+  readonly #block = new BlockFrames()
   /** Arrival of the oldest event that can be taken; null without one. */
   #oldestAtMs: number | null = null
   /** Number of events that can be taken with which the present wait ends; more than there can be without a wait. */
@@ -41,13 +41,11 @@ export class EventGatherer implements Reader {
   }
 
   owe(frames: Frames): void {
-    if (this.#block === null) this.#block = [frames]
-    else this.#block.push(frames)
+    this.#block.add(frames)
   }
 
   endBlock(): void {
-    const parts = this.#block
-    this.#block = null
+    const parts = this.#block.take()
     if (parts === null) return
     this.backlog.add(parts, this.#deps.hub.head)
     this.#oldestAtMs ??= this.#deps.clock.now()
@@ -55,7 +53,7 @@ export class EventGatherer implements Reader {
   }
 
   missed(): void {
-    this.#block = null
+    this.#block.take()
     this.backlog.rewind(this.#deps.hub.head)
     this.#oldestAtMs ??= this.#deps.clock.now()
     this.#event.set()

@@ -101,7 +101,7 @@ export function progressAt(
     lastStatus: stored?.lastStatus ?? null,
     lastError: stored?.lastError ?? null,
     batch: null,
-    attempts: stored?.attempts ?? []
+    attempts: stored?.attempts ?? ''
   }
 }
 

@@ -11,6 +11,7 @@ import type { Storage } from '../../storage/port.ts'
 import type { Channels } from '../stream/channels.ts'
 import type { Run } from '../supervision/process.ts'
 import { PastReader } from './past-reader.ts'
+import { TurnSlices } from './turn-slices.ts'
 import { WebhookOwner } from './webhook-owner.ts'
 
 /** The part of a process that sends and signs POSTs. */
@@ -59,6 +60,7 @@ export function webhooks<Needs extends WebhooksNeeds>(
       horizon: () => horizon.cursor,
       sender,
       signer,
+      pace: new TurnSlices(),
       changes,
       newBatchId: () => randomUUID(),
       documents: storage.documents,

@@ -46,7 +46,7 @@ export interface Memory {
 const BODIES = 256
 /** Undelivered events of a webhook above which no block is published. Below the events that it refers to. */
 const BUFFERED_MAX = 128
-const LOOK_MS = 10
+const LOOK_MS = 20
 const COLLECTIONS = 4
 
 const engine = await Engine.open(process.argv[2]!)

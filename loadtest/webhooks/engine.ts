@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { PastReader } from '../../actors/webhooks/past-reader.ts'
 import { PooledSender } from '../../actors/webhooks/sender.ts'
+import { TurnSlices } from '../../actors/webhooks/turn-slices.ts'
 import { TenantWebhooks } from '../../actors/webhooks/tenant-webhooks.ts'
 import type { WebhookDelivery } from '../../actors/webhooks/delivery.ts'
 import { retryWhileUnavailable } from '../../actors/storage/retry.ts'
@@ -105,6 +106,7 @@ export class Engine {
         }
       },
       signer: this.#secrets,
+      pace: new TurnSlices(),
       clock,
       random,
       newBatchId: () => randomUUID(),

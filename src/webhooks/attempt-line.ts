@@ -1,6 +1,8 @@
 import type { DeliveryAttempt, StoredAttempt } from './webhook.ts'
 
 const NONE = '-'
+/** Between two lines beside the progress; none of them has it. */
+const SEPARATOR = ';'
 
 /** Returns an attempt as a line: its fields in the order of DeliveryAttempt, separated by spaces, `-` for null. */
 export function attemptLine(attempt: DeliveryAttempt): string {
@@ -34,6 +36,15 @@ export function readAttempt(stored: StoredAttempt): DeliveryAttempt {
     durationMs: durationMs!,
     nextRetryAtMs: nextRetryAtMs!
   }
+}
+
+/** Returns lines as they are stored beside the progress: one text, which is checked and encoded at once. */
+export const linesText = (lines: readonly string[]): string => lines.join(SEPARATOR)
+
+/** Returns the attempts that are stored beside the progress. */
+export function attemptsIn(stored: string | readonly StoredAttempt[]): readonly StoredAttempt[] {
+  if (typeof stored !== 'string') return stored
+  return stored === '' ? [] : stored.split(SEPARATOR)
 }
 
 const numberIn = (text: string): number | null => (text === NONE ? null : Number(text))

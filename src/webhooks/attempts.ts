@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineDocument } from '../../storage/document-definition.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents, type Stored } from '../../storage/documents.ts'
-import { readAttempt } from './attempt-line.ts'
+import { attemptsIn, readAttempt } from './attempt-line.ts'
 import { storedAttempt, WEBHOOK, webhookShard, type DeliveryAttempt, type StoredAttempt } from './webhook.ts'
 
 /** Days that attempts are listed, and their number for one webhook (spec choices, section 7). */
@@ -61,7 +61,10 @@ export async function listAttempts(
   })
   // An attempt is in a page and beside the progress for a moment.
   const all = new Map<string, DeliveryAttempt>()
-  const stored = [...(progress?.attempts ?? []), ...documents.flatMap(({ value }) => value.attempts)]
+  const stored = [
+    ...attemptsIn(progress?.attempts ?? ''),
+    ...documents.flatMap(({ value }) => value.attempts)
+  ]
   for (const attempt of stored.map(readAttempt))
     if (attempt.startedAtMs > nowMs - ATTEMPT_MS) all.set(placeOf(attempt), attempt)
   const ordered = [...all].sort(([a], [b]) => (a < b ? 1 : -1)).slice(0, ATTEMPTS_MAX)

@@ -29,8 +29,8 @@ export function readWebhookUrl(text: string): WebhookUrlReading {
     return refused(`must have at most ${WEBHOOK_URL_CHARACTERS_MAX} characters, and has ${text.length}`)
   // The parser of URLs drops some of these characters silently.
   if (/[\s\p{C}\\]/u.test(text)) return refused('must have no space, control character or backslash')
-  if (!URL.canParse(text)) return refused('must be an absolute URL such as https://example.com/hook')
-  const url = new URL(text)
+  const url = URL.parse(text)
+  if (url === null) return refused('must be an absolute URL such as https://example.com/hook')
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return refused('must begin with http or https')
   if (url.username !== '' || url.password !== '') return refused('must carry no user and no password')
   const port = Number(url.port)

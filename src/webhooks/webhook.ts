@@ -49,10 +49,7 @@ export const deliveryAttempt = z.object({
 })
 export type DeliveryAttempt = z.infer<typeof deliveryAttempt>
 
-/**
- * An attempt as it is stored: a line of text (attempt-line.ts), as each of the newest attempts is written again with every
- * batch. Earlier versions stored objects.
- */
+/** An attempt as it is stored: a line of text (attempt-line.ts). Earlier versions stored objects. */
 export const storedAttempt = z.union([z.string(), deliveryAttempt])
 export type StoredAttempt = z.infer<typeof storedAttempt>
 
@@ -98,8 +95,11 @@ const progress = z.object({
   lastStatus: z.number().nullable(),
   lastError: z.string().nullable(),
   batch: batchIntent.nullable(),
-  /** The newest attempts, oldest first; earlier ones are in pages (attempts.ts). */
-  attempts: z.array(storedAttempt)
+  /**
+   * The newest attempts, oldest first, as their lines in one text, since they are written again with every batch; earlier ones
+   * are in pages (attempts.ts). Earlier versions stored a list.
+   */
+  attempts: z.union([z.string(), z.array(storedAttempt)])
 })
 export type WebhookProgress = z.infer<typeof progress>
 

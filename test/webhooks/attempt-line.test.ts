@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { attemptLine, readAttempt } from '../../src/webhooks/attempt-line.ts'
+import { attemptLine, attemptsIn, linesText, readAttempt } from '../../src/webhooks/attempt-line.ts'
 import { POST_ERRORS } from '../../src/webhooks/post-error.ts'
 import type { DeliveryAttempt } from '../../src/webhooks/webhook.ts'
 import { randomRuns } from '../random-runs.ts'
@@ -34,4 +34,15 @@ t.test('an attempt is read from its line as it was', async (t) => {
 t.test('an attempt that an earlier version stored as an object is read as it is', async (t) => {
   const [attempt] = fc.sample(anyAttempt, 1)
   t.equal(readAttempt(attempt!), attempt)
+})
+
+t.test('attempts beside the progress are one text, a list in a store of an earlier version', async (t) => {
+  fc.assert(
+    fc.property(fc.array(anyAttempt, { maxLength: 40 }), (attempts) => {
+      const lines = attempts.map(attemptLine)
+      t.strictSame(attemptsIn(linesText(lines)).map(readAttempt), attempts)
+      t.strictSame(attemptsIn([...lines.slice(1), ...attempts.slice(0, 1)]).length, attempts.length)
+    }),
+    randomRuns(50)
+  )
 })

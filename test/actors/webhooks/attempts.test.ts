@@ -60,7 +60,7 @@ class LogWorld {
 
   write(): Promise<void> {
     const progress = progressAt(this.stored.value, null, 0)
-    return this.#documents.putHot(this.stored, 1, { ...progress, attempts: this.log.recent })
+    return this.#documents.putHot(this.stored, 1, { ...progress, attempts: this.log.text })
   }
 
   /** Reads all pages of the list. */

@@ -7,7 +7,7 @@ import { ProgressStore } from '../../../actors/webhooks/progress-store.ts'
 import { createMetrics } from '../../../src/telemetry/metrics.ts'
 import { DecodingReport } from '../../../src/telemetry/decoding-report.ts'
 import { WEBHOOK, webhookShard } from '../../../src/webhooks/webhook.ts'
-import { readAttempt } from '../../../src/webhooks/attempt-line.ts'
+import { attemptsIn, readAttempt } from '../../../src/webhooks/attempt-line.ts'
 import type {
   DeliveryAttempt,
   PostOutcome,
@@ -146,7 +146,7 @@ export class DeliveryWorld {
 
   /** The attempts beside the progress, oldest first. */
   async attempts(): Promise<DeliveryAttempt[]> {
-    return ((await this.progress())?.attempts ?? []).map(readAttempt)
+    return attemptsIn((await this.progress())?.attempts ?? '').map(readAttempt)
   }
 
   deps(): DeliveryDeps {
@@ -166,6 +166,7 @@ export class DeliveryWorld {
           secret: Buffer.from(secrets[0]?.sealed ?? []).toString()
         })
       },
+      pace: { run: (work) => work() },
       clock,
       random: () => 0,
       newBatchId: () => `batch-${++this.ids}`,
