@@ -133,8 +133,16 @@ export class SharedReads {
       }
       if (signal.aborted) return leave()
       signal.addEventListener('abort', leave, { once: true })
-      const settled = (): void => signal.removeEventListener('abort', leave)
-      joined.answer.finally(settled).then(resolve, reject)
+      joined.answer.then(
+        (answer) => {
+          signal.removeEventListener('abort', leave)
+          resolve(answer)
+        },
+        (error: Error) => {
+          signal.removeEventListener('abort', leave)
+          reject(error)
+        }
+      )
     })
   }
 

@@ -8,7 +8,7 @@ import type { AppDeps } from '../../src/http/deps.ts'
 import { listenerApp } from '../../src/http/listener.ts'
 import { requestIds } from '../../src/http/request-id.ts'
 import { rpcFastPath } from '../../src/http/rpc-fast-path.ts'
-import { marketApp, type MarketApp } from '../http/market-app.ts'
+import { marketApp } from '../http/market-app.ts'
 import { fakeRpc, fakeUpstreams, resultOf } from './fake-rpc.ts'
 
 interface Received {
