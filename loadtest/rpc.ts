@@ -4,8 +4,11 @@
  * which the blocks come. The client, the node and the proxy share the processors.
  *
  * *Without cache*: each read is of another account, so that each goes to the node. *Kept*: reads of twenty accounts, which are
- * joined and kept until the next slot. *Added*: milliseconds above those of the node itself, for one client at a time. *Block*:
- * bytes a second of 10 MB getBlock answers. *Batch*: elements a second in batches of 100, against single reads.
+ * joined and kept until the next slot. *Floors*: a constant from a route of the framework, a listener of `node:http`, and a bare
+ * socket (`rpc/bare-http.ts`). *Added*: milliseconds above those of the node itself, for one client at a time. *Block*: bytes a
+ * second of 10 MB getBlock answers, and the memory of the process meanwhile. *Batch*: elements a second in batches of 100,
+ * against single reads. Each side is one process; ratios are also given by processor time, which others on the machine disturb
+ * less.
  *
  *     node loadtest/rpc.ts [rounds] [seconds]
  */
@@ -17,7 +20,7 @@ import { startMeasured } from './measured-process.ts'
 import { writeResult } from './result.ts'
 import { closedLoop, type Bodies } from './rpc/closed-loop.ts'
 import { startNginx } from './rpc/nginx.ts'
-import { readBlocks } from './rpc/long-answers.ts'
+import { countBlocks, readBlocks } from './rpc/long-answers.ts'
 import { median } from './series.ts'
 
 const [roundsText = '3', secondsText = '4'] = process.argv.slice(2)
@@ -28,6 +31,10 @@ const CONNECTIONS = 32
 const BLOCK_CONNECTIONS = 2
 const HOT_ACCOUNTS = 20
 const BATCH = 100
+/** Layers of `rpc/bare-http.ts`. */
+const FLOORS = ['fastify', 'http', 'net'] as const
+/** Blocks for which memory is sampled. */
+const MEMORY_BLOCKS = 600
 const KEY = 'an-admin-key-of-the-load-test'
 
 let drawn = 0
@@ -62,9 +69,11 @@ async function measureNode(nodeUrl: string, hasBlocks: boolean): Promise<object>
     { env: { MILLRACE_ADMIN_KEY: KEY } }
   )
   const nginx = await startNginx(nodeUrl)
+  const floors = await Promise.all(FLOORS.map((layer) => startMeasured('rpc/bare-http.ts', [layer])))
   const [ours, theirs] = [`${service.url}/v1/rpc?api-key=${KEY}`, `${nginx.url}/`]
   const figures = new Map<string, Figures>()
-  const blocks = { ours: [] as number[], nginx: [] as number[], rss_mib: [] as number[] }
+  const blocks = { ours: [] as number[], nginx: [] as number[] }
+  let memory: object | null = null
   const round = async (
     name: string,
     url: string,
@@ -87,6 +96,8 @@ async function measureNode(nodeUrl: string, hasBlocks: boolean): Promise<object>
       await round('nginx', theirs, distinct, nginxCpu)
       await round('without_cache', ours, distinct, oursCpu)
       await round('kept', ours, hot, oursCpu)
+      for (const [at, floor] of floors.entries())
+        await round(`floor_${FLOORS[at]}`, `${floor.url}/v1/rpc`, hot, () => floor.threadsCpuMs())
       await round('batches', ours, batch, oursCpu, { connections: 4, seconds })
       const alone = { connections: 1, seconds: seconds / 2 }
       await round('node_alone', nodeUrl, distinct, () => 0, alone)
@@ -95,28 +106,54 @@ async function measureNode(nodeUrl: string, hasBlocks: boolean): Promise<object>
         const times = { connections: BLOCK_CONNECTIONS, seconds }
         blocks.nginx.push(await readBlocks(theirs, BLOCK_BYTES, times))
         blocks.ours.push(await readBlocks(ours, BLOCK_BYTES, times))
-        blocks.rss_mib.push(service.rssMib())
       }
       // The first round compiles.
       if (n < 0) figures.clear()
     }
+    if (hasBlocks) memory = await sampleMemory(ours, () => service.rssMib())
   } finally {
+    await Promise.all(floors.map((floor) => floor.end()))
     await nginx.end()
     await service.end()
     rmSync(scratch, { recursive: true, force: true })
   }
   const of = (name: string): Figures => figures.get(name)!
   const perSecond = (name: string): number => median(of(name).perSecond)
+  const cpu = (name: string): number => median(of(name).cpuMicros)
   return {
     requests: Object.fromEntries(figures),
-    ...(hasBlocks && { block_megabytes_a_second: blocks }),
+    ...(hasBlocks && { block_megabytes_a_second: blocks, block_memory: memory }),
     ratios: {
       without_cache: perSecond('without_cache') / perSecond('nginx'),
       kept: perSecond('kept') / perSecond('nginx'),
+      kept_of_fastify: perSecond('kept') / perSecond('floor_fastify'),
+      per_processor_second: {
+        without_cache: cpu('nginx') / cpu('without_cache'),
+        kept: cpu('nginx') / cpu('kept'),
+        kept_of_fastify: cpu('floor_fastify') / cpu('kept'),
+        floors: Object.fromEntries(FLOORS.map((layer) => [layer, cpu('nginx') / cpu(`floor_${layer}`)]))
+      },
       added_p50_ms: median(of('ours_alone').p50Ms) - median(of('node_alone').p50Ms),
       ...(hasBlocks && { block_bytes: median(blocks.ours.slice(1)) / median(blocks.nginx.slice(1)) }),
       batch_elements: (perSecond('batches') * BATCH) / perSecond('without_cache')
     }
+  }
+}
+
+/** Reads many blocks, and returns the memory of the process meanwhile, in tenths of the run: it is flat if the last are not above. */
+async function sampleMemory(url: string, rssMib: () => number): Promise<object> {
+  const samples: number[] = []
+  const timer = setInterval(() => samples.push(rssMib()), 50)
+  let blocks = 0
+  while (blocks < MEMORY_BLOCKS)
+    blocks += await countBlocks(url, BLOCK_BYTES, { connections: BLOCK_CONNECTIONS, seconds: 1 })
+  clearInterval(timer)
+  const tenth = Math.ceil(samples.length / 10)
+  const tenths = Array.from({ length: 10 }, (_, at) => samples.slice(at * tenth, (at + 1) * tenth))
+  return {
+    blocks,
+    samples: samples.length,
+    rss_mib_max_by_tenth: tenths.flatMap((each) => (each.length === 0 ? [] : Math.max(...each)))
   }
 }
 

@@ -82,10 +82,13 @@ export class NodePool {
   }
 
   newest(commitment: Commitment): number | null {
-    const slots = this.#nodes.flatMap((node) =>
-      node.isUsable && !node.isArchive ? (node.slot(commitment) ?? []) : []
-    )
-    return slots.length === 0 ? null : Math.max(...slots)
+    let newest: number | null = null
+    for (const node of this.#nodes) {
+      if (node.isArchive || !node.isUsable) continue
+      const slot = node.slot(commitment)
+      if (slot !== null && (newest === null || slot > newest)) newest = slot
+    }
+    return newest
   }
 
   sawSlot(name: string, commitment: Commitment, slot: number): void {

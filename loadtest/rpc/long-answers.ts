@@ -1,25 +1,38 @@
 import { Agent, request } from 'node:http'
 
+interface Load {
+  readonly connections: number
+  readonly seconds: number
+}
+
 /** Reads getBlock answers in a closed loop, and returns millions of bytes a second. Throws for an answer that is not whole. */
-export async function readBlocks(
-  url: string,
-  bytesMin: number,
-  { connections, seconds }: { readonly connections: number; readonly seconds: number }
-): Promise<number> {
+export async function readBlocks(url: string, bytesMin: number, load: Load): Promise<number> {
+  const { bytes, took } = await read(url, bytesMin, load)
+  return bytes / took / 1e6
+}
+
+/** Reads getBlock answers in a closed loop, and returns their number. Throws for an answer that is not whole. */
+export async function countBlocks(url: string, bytesMin: number, load: Load): Promise<number> {
+  return (await read(url, bytesMin, load)).blocks
+}
+
+async function read(url: string, bytesMin: number, { connections, seconds }: Load) {
   const agent = new Agent({ keepAlive: true, maxSockets: connections })
   const startedMs = performance.now()
   let bytes = 0
+  let blocks = 0
   const loops = Array.from({ length: connections }, async () => {
     while (performance.now() - startedMs < seconds * 1_000) {
       const size = await readBlock(url, agent)
       if (size < bytesMin) throw new Error(`${size} bytes`)
       bytes += size
+      blocks++
     }
   })
   await Promise.all(loops)
   const took = (performance.now() - startedMs) / 1_000
   agent.destroy()
-  return bytes / took / 1e6
+  return { bytes, blocks, took }
 }
 
 function readBlock(url: string, agent: Agent): Promise<number> {

@@ -14,14 +14,14 @@ export interface Nginx {
   end(): Promise<void>
 }
 
-/** Starts nginx in front of an upstream: `proxy_pass` over persistent connections, with one worker a core and no access log. */
+/** Starts nginx in front of an upstream: `proxy_pass` over persistent connections, with one worker and no access log. */
 export async function startNginx(upstream: string): Promise<Nginx> {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-nginx-'))
   const port = await freePort(['127.0.0.1'])
   const { host } = new URL(upstream)
   writeFileSync(
     join(folder, 'nginx.conf'),
-    `daemon off; worker_processes auto; pid ${folder}/pid; error_log ${folder}/error.log;
+    `daemon off; worker_processes 1; pid ${folder}/pid; error_log ${folder}/error.log;
 events { worker_connections 1024; }
 http {
   access_log off; keepalive_requests 1000000000; client_body_temp_path ${folder}/a; proxy_temp_path ${folder}/b;

@@ -10,6 +10,7 @@ import { requests } from './plugins/requests.ts'
 import { isHandshake, RPC_SOCKET_PATH, STREAM_PATH } from './handshake.ts'
 import { MintWindows } from '../views/mint-windows.ts'
 import { listenerApp } from './listener.ts'
+import { rpcFastPath } from './rpc-fast-path.ts'
 import { requestIds } from './request-id.ts'
 
 /** Bytes of a request body that are read before it is refused; no endpoint takes as many. */
@@ -31,7 +32,8 @@ export function buildApp(deps: AppDeps, routes: readonly FastifyPluginAsync<AppD
     pathParameterLengthMax: URL_BYTES_MAX,
     nextRequestId,
     upgrades: (request) => isHandshake(request, socketPaths),
-    inFront: (framework) => cachedFastPath(deps, responseCache, nextRequestId, framework)
+    inFront: (framework) =>
+      rpcFastPath(deps, nextRequestId, cachedFastPath(deps, responseCache, nextRequestId, framework))
   })
   const mintWindows = new MintWindows(deps.storage.activity, deps.feed, deps.windowBytes)
   const unfollow = [responseCache.follow(), mintWindows.follow()]

@@ -1,7 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ERRORS, type ErrorCode, type ServiceError } from '../errors.ts'
 import { BODY_TOO_LARGE, errorText, type RpcError } from '../rpc/rpc-error.ts'
+import { setFields, type Fields } from './fields.ts'
 import { problemOf, serviceErrorOf } from './problem.ts'
+import { RPC_TYPE } from './rpc-reply.ts'
 
 /** Codes of errors that concern the request as such (spec choices, section 5); all others are −32603. */
 const CODES: Partial<Record<ErrorCode, number>> = {
@@ -14,15 +16,31 @@ const CODES: Partial<Record<ErrorCode, number>> = {
   DEADLINE_EXCEEDED: -32603
 }
 
-/** Answers an error of the JSON-RPC route: the status of the problem, with a JSON-RPC body whose id is null. */
+/** An error of the JSON-RPC path as HTTP sends it. The id of its body is null. */
+export interface RpcProblem {
+  readonly status: number
+  readonly fields: Fields
+  readonly text: string
+}
+
+export function rpcProblem(error: ServiceError, requestId: string): RpcProblem {
+  const { status, retryable } = ERRORS[error.code]
+  const text = errorText(rpcErrorOf(error, requestId), 'null')
+  const length = String(Buffer.byteLength(text))
+  const fields = ['vary', 'Origin', 'content-type', RPC_TYPE, 'content-length', length]
+  if (status === 401) fields.push('www-authenticate', 'Bearer')
+  const retryAfter = error.members.retry_after ?? (retryable ? 1 : undefined)
+  if (retryAfter !== undefined) fields.push('retry-after', String(retryAfter))
+  return { status, fields, text }
+}
+
+/** Answers an error of the JSON-RPC route: the status of the problem, with a JSON-RPC body. */
 export function sendRpcProblem(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const error = serviceErrorOf(thrown)
   request.failure = error
-  const { status, retryable } = ERRORS[error.code]
-  if (status === 401) void reply.header('www-authenticate', 'Bearer')
-  if (retryable && !reply.hasHeader('retry-after')) void reply.header('retry-after', '1')
-  void reply.code(status).type('application/json; charset=utf-8')
-  return reply.send(errorText(rpcErrorOf(error, request.id), 'null'))
+  const { status, fields, text } = rpcProblem(error, request.id)
+  setFields(reply, fields)
+  return reply.code(status).send(text)
 }
 
 function rpcErrorOf(error: ServiceError, requestId: string): RpcError {

@@ -45,7 +45,7 @@ export function rpcPartsOf(service: ServiceParts, given: Given): RpcParts | null
     accounts: new MirroredAccounts(storage, (selected_by) => metrics.mirror.pages.inc({ selected_by })),
     sends: transactions === null ? null : new TrackedSends(storage.documents, transactions, ports.clock),
     clock: ports.clock,
-    count: (method, outcome) => metrics.rpc.elements.inc({ method, outcome })
+    count: metrics.rpc.countElement
   })
   return { gateway, methods }
 }

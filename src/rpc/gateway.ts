@@ -37,7 +37,7 @@ export interface RpcRequestContext {
 export interface RpcGateway {
   /**
    * Answers a body that `parseRequest` has read. Every fault is an answer; it rejects with the signal's reason, or as the
-   * store does. Its quota (`costOf`) is charged before.
+   * store does. Its quota (`costOf`) is charged before. An answer that is at hand is returned without a promise.
    */
-  answer(request: ParsedRequest, context: RpcRequestContext): Promise<RpcReply>
+  answer(request: ParsedRequest, context: RpcRequestContext): RpcReply | Promise<RpcReply>
 }

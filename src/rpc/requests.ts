@@ -1,6 +1,7 @@
 import { isCommitment, DEFAULT_COMMITMENT, type Commitment } from './commitment.ts'
 import { elementsOf, membersOf, skipSpace } from './json-scan.ts'
 import type { RpcMethod } from './methods.ts'
+import { readPlainCall } from './plain-call.ts'
 import {
   batchTooLarge,
   BODY_BYTES_MAX,
@@ -45,6 +46,8 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
  */
 export function parseRequest(body: Buffer, batchMax: number): ParsedRequest {
   if (body.length > BODY_BYTES_MAX) return { kind: 'refused', refusal: BODY_TOO_LARGE }
+  const plain = readPlainCall(body)
+  if (plain !== null) return { kind: 'single', element: plain }
   let value: unknown
   try {
     value = JSON.parse(UTF8.decode(body))

@@ -1,4 +1,5 @@
 import type { Clock } from '../ports.ts'
+import { callKey } from './answer-cache.ts'
 import type { ReplyFacts, RpcGateway, RpcReply, RpcRequestContext } from './gateway.ts'
 import type { RpcMethod, MethodTable } from './methods.ts'
 import { batchBody, errorBody, resultBody, whole, wrapped } from './reply-body.ts'
@@ -62,20 +63,16 @@ export class Gateway implements RpcGateway {
     this.#deps = deps
   }
 
-  async answer(request: ParsedRequest, context: RpcRequestContext): Promise<RpcReply> {
+  answer(request: ParsedRequest, context: RpcRequestContext): RpcReply | Promise<RpcReply> {
     if (request.kind === 'refused') {
       const { status, error } = request.refusal
       return { status, body: errorBody(error, 'null'), facts: LOCAL }
     }
     if (request.kind === 'batch') return this.#batch(request.elements, context)
-    const plan = this.#plan(request.element, context)
-    const { status, body, facts } = await this.#single(plan, context)
-    if (request.element.kind === 'call' && request.element.id === null) {
-      // A refused notification keeps its status, so that a client that sends no id hears of it.
-      await leave(body)
-      return { status: status === 200 ? 204 : status, body: null, facts }
-    }
-    return { status, body, facts }
+    const { element } = request
+    const answered = this.#single(this.#plan(element, context), context)
+    if (element.kind === 'call' && element.id === null) return unanswered(answered)
+    return answered
   }
 
   async #batch(elements: readonly RequestElement[], context: RpcRequestContext): Promise<RpcReply> {
@@ -143,7 +140,7 @@ export class Gateway implements RpcGateway {
     return { kind: 'node', call: element, upstream }
   }
 
-  async #single(plan: Plan, context: RpcRequestContext): Promise<ElementAnswer> {
+  #single(plan: Plan, context: RpcRequestContext): ElementAnswer | Promise<ElementAnswer> {
     if (plan.kind === 'refused') return this.#refused(plan.refusal, plan.id, 'rejected')
     if (plan.kind === 'here') return this.#here(plan.call, plan.method, context)
     const { call, upstream } = plan
@@ -152,17 +149,25 @@ export class Gateway implements RpcGateway {
       const needed = 'tx:send'
       if (!context.caller.scopes.includes(needed))
         return this.#refused(scopeMissing(needed), call.id, 'rejected')
-      const sent = await sends.send(context.caller.tenant, call.paramsValue, context.signal)
-      if ('error' in sent) return this.#refused({ status: 200, error: sent.error }, call.id, 'error')
-      return this.#made(call, resultBody(sent.result, call.id ?? 'null'), LOCAL)
+      return sends
+        .send(context.caller.tenant, call.paramsValue, context.signal)
+        .then((sent) =>
+          'error' in sent
+            ? this.#refused({ status: 200, error: sent.error }, call.id, 'error')
+            : this.#made(call, resultBody(sent.result, call.id ?? 'null'), LOCAL)
+        )
     }
-    try {
-      return this.#fromNode(call, upstream, await reads.read(upstream, context.signal), context)
-    } catch (error) {
-      if (error instanceof NoUpstream || error instanceof AnswerTooLarge)
-        return this.#fromNode(call, upstream, error, context)
-      throw error
-    }
+    const key = callKey(upstream)
+    const kept = reads.kept(upstream, key)
+    if (kept !== undefined) return this.#fromNode(call, upstream, kept, context)
+    return reads.read(upstream, context.signal, key).then(
+      (read) => this.#fromNode(call, upstream, read, context),
+      (error: unknown) => {
+        if (error instanceof NoUpstream || error instanceof AnswerTooLarge)
+          return this.#fromNode(call, upstream, error, context)
+        throw error
+      }
+    )
   }
 
   async #here(call: RequestedCall, method: RpcMethod, context: RpcRequestContext): Promise<ElementAnswer> {
@@ -197,6 +202,13 @@ export class Gateway implements RpcGateway {
     this.#deps.count?.('refused', outcome)
     return { status: refusal.status, body: errorBody(refusal.error, id ?? 'null'), facts: LOCAL }
   }
+}
+
+/** Turns the answer to a notification into none. A refused one keeps its status, so that a client without ids hears of it. */
+async function unanswered(answered: ElementAnswer | Promise<ElementAnswer>): Promise<RpcReply> {
+  const { status, body, facts } = await answered
+  await leave(body)
+  return { status: status === 200 ? 204 : status, body: null, facts }
 }
 
 /** Gives up a body that nobody reads. */

@@ -51,11 +51,8 @@ export class SharedReads {
     }
   }
 
-  /** Returns the answer to a read: a kept one, that of an equal read in flight, or a node's. Rejects like `request`. */
-  async read(call: UpstreamCall, signal: AbortSignal): Promise<SharedAnswer> {
-    const key = callKey(call)
-    const kept = this.kept(call, key)
-    if (kept !== undefined) return kept
+  /** Returns the answer to a read that is not kept: that of an equal read in flight, or a node's. Rejects like `request`. */
+  async read(call: UpstreamCall, signal: AbortSignal, key = callKey(call)): Promise<SharedAnswer> {
     const joined = call.method.isIdempotent ? this.#inFlight.get(key) : undefined
     if (joined !== undefined) {
       const answer = await this.#wait(joined, signal)
@@ -136,8 +133,16 @@ export class SharedReads {
       }
       if (signal.aborted) return leave()
       signal.addEventListener('abort', leave, { once: true })
-      const settled = (): void => signal.removeEventListener('abort', leave)
-      joined.answer.finally(settled).then(resolve, reject)
+      joined.answer.then(
+        (answer) => {
+          signal.removeEventListener('abort', leave)
+          resolve(answer)
+        },
+        (error: Error) => {
+          signal.removeEventListener('abort', leave)
+          reject(error)
+        }
+      )
     })
   }
 

@@ -11,6 +11,8 @@ export class SlotFloors {
   /** Slots in the order of COMMITMENTS. Least recently used first. */
   readonly #floors = new Map<string, number[]>()
   readonly #keysMax: number
+  /** The key that was seen last. */
+  #last: string | null = null
 
   constructor(keysMax = KEYS_MAX) {
     this.#keysMax = keysMax
@@ -19,7 +21,11 @@ export class SlotFloors {
   /** The oldest slot that an answer to the key at the commitment may be of; 0 without one. */
   of(keyId: string, commitment: Commitment): number {
     const floors = this.#floors.get(keyId)
-    return floors === undefined ? 0 : Math.max(...floors.slice(COMMITMENTS.indexOf(commitment)))
+    if (floors === undefined) return 0
+    let floor = 0
+    for (let at = COMMITMENTS.indexOf(commitment); at < floors.length; at++)
+      floor = Math.max(floor, floors[at]!)
+    return floor
   }
 
   /** Notes that a key was sent an answer of a slot. */
@@ -27,6 +33,9 @@ export class SlotFloors {
     const floors = this.#floors.get(keyId) ?? [0, 0, 0]
     const at = COMMITMENTS.indexOf(commitment)
     floors[at] = Math.max(floors[at]!, slot)
+    // The key that was seen last is the newest already.
+    if (keyId === this.#last) return
+    this.#last = keyId
     this.#floors.delete(keyId)
     this.#floors.set(keyId, floors)
     if (this.#floors.size > this.#keysMax) this.#floors.delete(this.#floors.keys().next().value!)

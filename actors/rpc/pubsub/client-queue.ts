@@ -81,13 +81,20 @@ export class ClientQueue {
 
   /** Writes what came in this turn as far as the socket takes it. */
   flush(): void {
+    // The usual notification, to a client that reads: a list for each would cost a tenth of its time.
+    if (this.#turn.length === 1 && !this.#isBlocked && this.#bytes === 0) {
+      const { pieces, size } = this.#turn[0]!
+      if (size <= CHUNK_BYTES) {
+        this.#turn.pop()
+        this.#isBlocked = !this.#pipe.write(pieces)
+        return
+      }
+    }
     const turn = this.#turn
     this.#turn = []
     if (this.#isOver || turn.length === 0) return
     if (!this.#isBlocked && this.#bytes === 0 && sizeOf(turn) <= CHUNK_BYTES) {
-      this.#isBlocked = !this.#pipe.write(
-        turn.length === 1 ? turn[0]!.pieces : turn.flatMap(({ pieces }) => pieces)
-      )
+      this.#isBlocked = !this.#pipe.write(turn.flatMap(({ pieces }) => pieces))
       return
     }
     for (const each of turn) this.#add(each)

@@ -45,8 +45,8 @@ export function chargeCall(limits: RateCounter) {
     const charged = (use: RateUse): void => {
       setFields(reply, rateFields(quota, use))
       if (use.allowed) return done()
-      const detail = `this key may make ${quota} requests a minute; the next minute begins in ${use.resetIn} s`
-      done(rateLimited(reply, { detail, policy: POLICY, quota, use }))
+      void reply.header('retry-after', use.resetIn)
+      done(quotaExceeded(quota, use))
     }
     const use = limits.take(keyId, quota, nowMs, units)
     if (use instanceof Promise) use.then(charged, done)
@@ -54,12 +54,26 @@ export function chargeCall(limits: RateCounter) {
   }
 }
 
-/** Returns the refusal of an excess request, with the time to retry. */
-export function rateLimited(
-  reply: FastifyReply,
-  { detail, policy, quota, use }: { detail: string; policy: string; quota: number; use: RateUse }
-): ServiceError {
-  void reply.header('retry-after', use.resetIn)
+/** Returns the refusal of a call beyond the quota of its key. */
+export function quotaExceeded(quota: number, use: RateUse): ServiceError {
+  const detail = `this key may make ${quota} requests a minute; the next minute begins in ${use.resetIn} s`
+  return excess({ detail, policy: POLICY, quota, use })
+}
+
+interface Excess {
+  readonly detail: string
+  readonly policy: string
+  readonly quota: number
+  readonly use: RateUse
+}
+
+/** Returns the refusal of an excess request, and sets the header with the time to retry. */
+export function rateLimited(reply: FastifyReply, of: Excess): ServiceError {
+  void reply.header('retry-after', of.use.resetIn)
+  return excess(of)
+}
+
+function excess({ detail, policy, quota, use }: Excess): ServiceError {
   return new ServiceError('RATE_LIMITED', detail, {
     members: {
       type: QUOTA_EXCEEDED,

@@ -1,8 +1,3 @@
-import { once } from 'node:events'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
-import { promisify } from 'node:util'
-import { createGzip, gzip } from 'node:zlib'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { ServiceError } from '../../errors.ts'
@@ -15,9 +10,9 @@ import { endpoint } from '../endpoint.ts'
 import { setFields } from '../fields.ts'
 import { chargeCall } from '../plugins/limits.ts'
 import { Rendering } from '../rendering.ts'
-import { GZIP_BYTES_MIN, sendRendering, takesGzip } from '../respond.ts'
-import { factFields } from '../rpc-fields.ts'
+import { sendRendering, takesGzip } from '../respond.ts'
 import { sendRpcProblem } from '../rpc-problem.ts'
+import { isTracked, KEY_IN_QUERY, messageOf, RPC_PATH, RPC_TYPE, sendPieces } from '../rpc-reply.ts'
 
 const id = z.union([z.string(), z.number(), z.null()]).describe('Echoed as it was sent, to the byte')
 const version = z.literal('2.0').describe('The version of JSON-RPC')
@@ -49,13 +44,13 @@ const answer = z
 
 export const rpc = endpoint({
   method: 'POST',
-  path: '/v1/rpc',
+  path: RPC_PATH,
   tag: 'JSON-RPC',
   summary: 'JSON-RPC of a Solana node',
   description: `A drop-in RPC URL: JSON-RPC 2.0, single requests and batches of at most ${HTTP_BATCH_MAX}. The methods are those of \`/openrpc.json\`. Each element of a batch is one call of the quota. Methods that read need the scope \`rpc:read\`, others \`rpc:send\`. Errors of this path are JSON-RPC responses.`,
   scope: 'any-key',
   query: z.object({
-    'api-key': z.string().optional().describe('The API key, for clients that cannot set header fields')
+    [KEY_IN_QUERY]: z.string().optional().describe('The API key, for clients that cannot set header fields')
   }),
   body: z.union([call, z.array(call).min(1).max(HTTP_BATCH_MAX)]),
   answer: z.union([answer, z.array(answer)]),
@@ -75,13 +70,6 @@ export const rpc = endpoint({
   ]
 })
 
-const compress = promisify(gzip)
-/** The fastest level: at any level the text of a block shrinks to a tenth. */
-const GZIP = { level: 1 } as const
-const JSON_TYPE = 'application/json; charset=utf-8'
-/** Header field with which a client has its transactions tracked. */
-export const TRACK_FIELD = 'x-millrace-track'
-
 type Deps = Pick<AppDeps, 'rpc' | 'limits' | 'clock' | 'version'>
 
 /** Serves JSON-RPC, and the document of its methods. */
@@ -97,7 +85,7 @@ export const rpcRoutes: FastifyPluginAsync<Deps> = async (app, { rpc: parts, lim
     method: 'POST',
     url: rpc.path,
     bodyLimit: BODY_BYTES_MAX,
-    config: { scope: rpc.scope, keyInQuery: 'api-key', isRpc: true },
+    config: { scope: rpc.scope, keyInQuery: KEY_IN_QUERY, isRpc: true },
     errorHandler: (error, request, reply) => void sendRpcProblem(error, request, reply),
     preParsing: (request, _reply, payload, done) => {
       const coding = request.headers['content-encoding'] ?? 'identity'
@@ -119,7 +107,7 @@ export const rpcRoutes: FastifyPluginAsync<Deps> = async (app, { rpc: parts, lim
       const leave = (): void => left.abort(LEFT)
       reply.raw.once('close', leave)
       try {
-        const tracks = isSet(request.headers[TRACK_FIELD])
+        const tracks = isTracked(request.headers)
         const context = { caller, batchMax: HTTP_BATCH_MAX, tracks, signal: left.signal }
         return await sendReply(request, reply, await parts.gateway.answer(parsed, context))
       } catch (error) {
@@ -137,7 +125,7 @@ export const rpcRoutes: FastifyPluginAsync<Deps> = async (app, { rpc: parts, lim
       request,
       reply,
       document,
-      { mediaType: JSON_TYPE, cacheControl: 'no-cache', vary: 'Accept-Encoding' },
+      { mediaType: RPC_TYPE, cacheControl: 'no-cache', vary: 'Accept-Encoding' },
       () => document.packed ?? document.pack()
     )
   )
@@ -146,54 +134,18 @@ export const rpcRoutes: FastifyPluginAsync<Deps> = async (app, { rpc: parts, lim
 const NO_BODY = Buffer.alloc(0)
 const LEFT = new Error('the client has left')
 
-/** Bytes that wait for a slow client at most, before the node is read no further. */
-const UNSENT_BYTES_MAX = 256 * 1024
-
-const isSet = (field: string | string[] | undefined): boolean => field === 'true' || field === '1'
-
 async function sendReply(
   request: FastifyRequest,
   reply: FastifyReply,
   made: RpcReply
 ): Promise<FastifyReply> {
-  const { status, body, facts } = made
-  void reply.code(status).header('cache-control', 'private, no-store')
-  if (status === 502) void reply.header('retry-after', '1')
-  setFields(reply, factFields(facts))
-  if (body === null) return reply.send()
-  void reply.type(JSON_TYPE).header('vary', 'Origin, Accept-Encoding')
-  const packs = takesGzip(request.headers['accept-encoding'])
-  if (Buffer.isBuffer(body)) {
-    if (!packs || body.length < GZIP_BYTES_MIN) return reply.send(body)
-    return reply.header('content-encoding', 'gzip').send(await compress(body, GZIP))
-  }
-  if (packs) void reply.header('content-encoding', 'gzip')
-  return sendPieces(reply, body, packs)
-}
-
-/** Sends a body as it arrives. Where it breaks off, the connection does too, so that no client takes it for whole. */
-async function sendPieces(
-  reply: FastifyReply,
-  body: AsyncIterable<Buffer>,
-  packs: boolean
-): Promise<FastifyReply> {
+  const message = await messageOf(made, () => takesGzip(request.headers['accept-encoding']))
+  const { status, fields, body, packs } = message
+  setFields(reply, fields)
+  void reply.code(status)
+  if (body === null || Buffer.isBuffer(body)) return reply.send(body ?? undefined)
   reply.hijack()
-  const { raw } = reply
-  raw.writeHead(reply.statusCode, reply.getHeaders() as Record<string, string>)
-  try {
-    if (packs) await pipeline(Readable.from(body), createGzip(GZIP), raw)
-    else {
-      const closed = once(raw, 'close')
-      closed.catch(() => undefined)
-      for await (const piece of body) {
-        raw.write(piece)
-        if (raw.writableLength > UNSENT_BYTES_MAX) await Promise.race([once(raw, 'drain'), closed])
-        if (raw.destroyed) break
-      }
-      raw.end()
-    }
-  } catch {
-    raw.destroy()
-  }
+  reply.raw.writeHead(status, reply.getHeaders() as Record<string, string>)
+  await sendPieces(reply.raw, body, packs)
   return reply
 }

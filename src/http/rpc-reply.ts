@@ -1,0 +1,89 @@
+import { once } from 'node:events'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { promisify } from 'node:util'
+import { createGzip, gzip } from 'node:zlib'
+import type { RpcReply } from '../rpc/gateway.ts'
+import type { Fields } from './fields.ts'
+import { GZIP_BYTES_MIN } from './respond.ts'
+import { factFields } from './rpc-fields.ts'
+
+export const RPC_PATH = '/v1/rpc'
+export const RPC_TYPE = 'application/json; charset=utf-8'
+/** The query parameter that may carry the key. */
+export const KEY_IN_QUERY = 'api-key'
+/** Header field with which a client has its transactions tracked. */
+export const TRACK_FIELD = 'x-millrace-track'
+/** The fastest level: at any level the text of a block shrinks to a tenth. */
+const GZIP = { level: 1 } as const
+/** Bytes that wait for a slow client at most, before the node is read no further. */
+const UNSENT_BYTES_MAX = 256 * 1024
+
+const compress = promisify(gzip)
+
+/** Tells whether a client has its transactions tracked. */
+export function isTracked(headers: IncomingHttpHeaders): boolean {
+  const field = headers[TRACK_FIELD]
+  return field === 'true' || field === '1'
+}
+
+/** A JSON-RPC answer as HTTP sends it: its own header fields, and its body. */
+export interface RpcMessage {
+  readonly status: number
+  readonly fields: Fields
+  /** Null where the response has no body. */
+  readonly body: RpcReply['body']
+  /** Whether the pieces of a body that arrives are still to be compressed. */
+  readonly packs: boolean
+}
+
+/** Makes the message of a reply, compressed where the client takes gzip. */
+export function messageOf(
+  { status, body, facts }: RpcReply,
+  takesGzip: () => boolean
+): RpcMessage | Promise<RpcMessage> {
+  const fields = ['cache-control', 'private, no-store', ...factFields(facts)]
+  if (status === 502) fields.push('retry-after', '1')
+  if (body === null) {
+    fields.push('vary', 'Origin')
+    if (status !== 204) fields.push('content-length', '0')
+    return { status, fields, body, packs: false }
+  }
+  fields.push('content-type', RPC_TYPE, 'vary', 'Origin, Accept-Encoding')
+  if (!Buffer.isBuffer(body)) {
+    const packs = takesGzip()
+    if (packs) fields.push('content-encoding', 'gzip')
+    return { status, fields, body, packs }
+  }
+  if (body.length >= GZIP_BYTES_MIN && takesGzip()) return packed(status, fields, body)
+  fields.push('content-length', String(body.length))
+  return { status, fields, body, packs: false }
+}
+
+async function packed(status: number, fields: string[], body: Buffer): Promise<RpcMessage> {
+  const bytes = await compress(body, GZIP)
+  fields.push('content-encoding', 'gzip', 'content-length', String(bytes.length))
+  return { status, fields, body: bytes, packs: false }
+}
+
+/** Sends a body as it arrives. Where it breaks off, the connection does too, so that no client takes it for whole. */
+export async function sendPieces(
+  response: ServerResponse,
+  body: AsyncIterable<Buffer>,
+  packs: boolean
+): Promise<void> {
+  try {
+    if (packs) return await pipeline(Readable.from(body), createGzip(GZIP), response)
+    const closed = once(response, 'close')
+    closed.catch(() => undefined)
+    for await (const piece of body) {
+      response.write(piece)
+      if (response.writableLength > UNSENT_BYTES_MAX) await Promise.race([once(response, 'drain'), closed])
+      if (response.destroyed) break
+    }
+    response.end()
+  } catch {
+    response.destroy()
+  }
+}
