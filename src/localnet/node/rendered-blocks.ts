@@ -13,6 +13,9 @@ import {
 
 export const TRANSACTION_DETAILS = ['full', 'signatures', 'none', 'accounts'] as const
 
+/** Number of texts whose second request is recognized. Chosen: followers that are a minute apart, in a few forms. */
+const ONCE_MAX = 512
+
 export interface BlockForm {
   readonly encoding: TransactionEncoding
   readonly details: (typeof TRANSACTION_DETAILS)[number]
@@ -22,13 +25,16 @@ export interface BlockForm {
 }
 
 /**
- * Caches blocks as getBlock writes them. They are requested only once confirmed, so they never change. Each block is
- * rendered once per requested form, because followers request the same few. The cache is an LRU with at most
- * `charactersMax` characters (one byte each, except for logs in other scripts).
+ * Caches blocks as getBlock writes them. They are requested only once confirmed, so they never change. A block is cached
+ * in a form once that is requested a second time: several followers request the same few, and a single one would fill
+ * the cache with texts that nobody reads. The cache is an LRU with at most `charactersMax` characters (one byte each,
+ * except for logs in other scripts).
  */
 export class RenderedBlocks {
   readonly #charactersMax: number
   readonly #kept = new Map<string, KeptText>()
+  /** Keys of texts that were rendered once, oldest first. */
+  readonly #once = new Set<string>()
   #characters = 0
 
   constructor(charactersMax = 64 * 1024 * 1024) {
@@ -54,17 +60,26 @@ export class RenderedBlocks {
     return readable(kept, form)
   }
 
-  /** Renders and caches a block. Throws when it has a transaction of a version that the client does not support. */
+  /** Renders a block. Throws when it has a transaction of a version that the client does not support. */
   render(block: LocalBlock, form: BlockForm): Rendered {
     const kept = { rendered: renderBlock(block, form), version: highestVersion(block, form) }
-    this.#kept.set(keyOf(block.slot, form), kept)
+    const key = keyOf(block.slot, form)
+    if (this.#once.delete(key)) this.#keep(key, kept)
+    else {
+      this.#once.add(key)
+      if (this.#once.size > ONCE_MAX) this.#once.delete(this.#once.values().next().value!)
+    }
+    return readable(kept, form)
+  }
+
+  #keep(key: string, kept: KeptText): void {
+    this.#kept.set(key, kept)
     this.#characters += kept.rendered.text.length
     for (const [key, { rendered }] of this.#kept) {
       if (this.#characters <= this.#charactersMax) break
       this.#kept.delete(key)
       this.#characters -= rendered.text.length
     }
-    return readable(kept, form)
   }
 }
 
