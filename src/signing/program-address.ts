@@ -1,15 +1,17 @@
 import { createHash } from 'node:crypto'
 import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import { ASSOCIATED_TOKEN } from '../chain/token-accounts.ts'
+import { SecondChanceCache } from '../memory/second-chance-cache.ts'
 
 const FIELD = (1n << 255n) - 19n
 const D = 37095705934669439343138083508754565189542113879843219016388785533085940283555n
 const MARKER = new TextEncoder().encode('ProgramDerivedAddress')
 const encoder = new TextEncoder()
 
-/** Maximum number of cached addresses; beyond it all are dropped. */
-const MEMORY = 50_000
-const remembered = new Map<string, Pubkey>()
+/** Bytes of cached addresses, estimated: 12,000, some more than a localnet's market uses in ten minutes. */
+const CACHE_BYTES_MAX = 4 * 2 ** 20
+const ENTRY_BYTES = 150
+const cache = new SecondChanceCache<Pubkey>(CACHE_BYTES_MAX)
 
 /**
  * Derives a program's address from seeds: the first below bump 255 that is no point of the curve. Cached: equal
@@ -19,11 +21,10 @@ export function programAddress(seeds: readonly (string | Uint8Array)[], program:
   const parts = seeds.map((seed) => (typeof seed === 'string' ? encoder.encode(seed) : seed))
   let text = pubkeyMapKey(program)
   for (const part of parts) text += `/${part.length === 32 ? pubkeyMapKey(part) : part.toHex()}`
-  const known = remembered.get(text)
+  const known = cache.get(text)
   if (known !== undefined) return known
-  if (remembered.size >= MEMORY) remembered.clear()
   const address = derive(parts, program)
-  remembered.set(text, address)
+  cache.set(text, address, ENTRY_BYTES)
   return address
 }
 
