@@ -14,8 +14,8 @@ export interface KeptBlock {
   /** The accounts that it changed, packed; set until the block is finalized, for reporting. */
   accounts: Uint8Array | null
   /**
-   * The block unpacked, while it is read by nearly everybody: from its production until the next one is confirmed. Its
-   * thousands of objects would otherwise live as long as the collector's work for them is dearest.
+   * The block unpacked, until it is confirmed and reported. Longer, its thousands of objects would survive each
+   * collection, which costs more than to unpack the block for those who read it later.
    */
   whole: WholeBlock | null
   /** Whether the block is on disk. */

@@ -23,8 +23,6 @@ export class SlotCommits {
   readonly #notes = new Map<string, Uint8Array>()
   /** Slots finalized since the last write. */
   #finalized: number[] = []
-  /** The newest confirmed block. */
-  #confirmed: KeptBlock | null = null
 
   constructor(deps: SlotCommitsDeps) {
     this.#deps = deps
@@ -104,11 +102,8 @@ export class SlotCommits {
     for (const { kept } of made) kept.isDurable = true
     for (const { commitment, kept } of this.#deps.blocks.settle()) {
       this.#deps.settled(commitment, wholeOf(kept))
+      kept.whole = null
       if (commitment === 'finalized') this.finalize(kept)
-      else {
-        if (this.#confirmed !== null) this.#confirmed.whole = null
-        this.#confirmed = kept
-      }
     }
   }
 }
