@@ -216,7 +216,7 @@ function encodeShort(bytes: Uint8Array): string {
   }
   const end = groups * UNIT_DIGITS
   while (start < end && shortDigits[start] === 49) start++
-  return '1'.repeat(zeros) + shortDigits.latin1Slice(start, end)
+  return '1'.repeat(zeros) + shortDigits.toString('latin1', start, end)
 }
 
 /** Carries overflow upward until every group is below 58^4; returns the number of groups then. */
