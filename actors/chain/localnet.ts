@@ -73,8 +73,8 @@ export function localnetSource(
     const { localnet, storage } = scope.input
     const coverage = sourceCoverage(storage.coverage, deps.clock)
     const node = { urls: [localnet.rpcUrl], archiveUrls: [], commitment: 'confirmed' } as const
-    // Compression does not pay off within one process.
-    const tuning = { client: { compressed: false } }
+    // Neither compression nor a limit of the rate pays off within one process.
+    const tuning = { client: { compressed: false, requestsPerSecond: Infinity } }
     const source = rpcSource({ ...node, ...coverage, tuning }, deps)
     return source({
       ...scope,

@@ -18,10 +18,10 @@ import { cacheGauges } from '../storage/cache-gauges.ts'
 import { Replays } from './replays.ts'
 
 /**
- * Milliseconds between two reads of the replay horizon. Chosen: the store keeps more than the horizon says, so a
+ * Milliseconds between two reads of the replay horizon. Chosen: the store keeps a minute more than the horizon says, so a
  * stale value is safe.
  */
-const HORIZON_MS = 5_000
+const HORIZON_MS = 15_000
 /**
  * Pages read from the store at once, by all connections together. Chosen: replays keep the store busy but leave most
  * of it to requests.

@@ -172,6 +172,7 @@ export class BundleTracker {
   }
 
   #see({ slot, commitment, sightings }: SightedBlock): void {
+    if (this.#bundles.size === 0) return
     const seen = new Map(sightings.map((each) => [each.signature, each]))
     for (const bundle of this.#bundles.values()) {
       const own = bundle.stored.value.signatures.flatMap((signature) => seen.get(signature) ?? [])

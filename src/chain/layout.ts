@@ -48,7 +48,11 @@ export function layout<F extends Fields, G extends readonly Fields[]>(
     read(bytes, offset) {
       const reader = new ByteReader(bytes, offset)
       const value: Record<string, unknown> = {}
-      for (const [key, codec] of baseEntries) value[key] = codec.read(reader)
+      // By index: an iterator's pairs are a third of the garbage of a reading.
+      for (let at = 0; at < baseEntries.length; at++) {
+        const entry = baseEntries[at]!
+        value[entry[0]] = entry[1].read(reader)
+      }
       if (reader.short) return null
       for (const group of appendedEntries) {
         if (reader.left === 0) break

@@ -30,7 +30,10 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
     ],
     run: async (invocation) => {
       const { isMemoryTight } = await import('../config/memory-budget.ts')
-      if (isMemoryTight(invocation.config)) (await import('../memory/small-heap.ts')).keepYoungHeapSmall()
+      if (isMemoryTight(invocation.config)) {
+        ;(await import('../memory/small-heap.ts')).keepYoungHeapSmall()
+        ;(await import('../memory/late-compilation.ts')).compileLate()
+      }
       return (await import('./serve.ts')).serve(invocation)
     }
   }),

@@ -1,6 +1,7 @@
 import { flushCompileCache } from 'node:module'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { growYoungHeapOnce } from './small-heap.ts'
 
 /** Returns free memory of the allocator to the system. */
 export type ReturnFreeMemory = () => void
@@ -28,18 +29,23 @@ const RETURN_MS = 30_000
  * Returns free memory of this process regularly, until the returned function is called. First it has Node write its cache of
  * compiled code, which would otherwise be held until the end of the process: 10 MB. That takes 2 ms, and 700 ms at the first
  * start after an installation. Before the first return it compacts the heap, once: indexing a day of blocks leaves 35 MB of
- * it half empty.
+ * it half empty. Then the young generation gets its size for a service at rest.
  */
 export function returnFreeMemory(): () => void {
   flushCompileCache()
   const giveBack = freeMemoryReturn()
-  let isCompact = false
+  let endGrowth: (() => void) | null = null
   const timer = setInterval(() => {
-    if (!isCompact) compactHeap()
-    isCompact = true
+    if (endGrowth === null) {
+      compactHeap()
+      endGrowth = growYoungHeapOnce()
+    }
     giveBack?.()
   }, RETURN_MS).unref()
-  return () => clearInterval(timer)
+  return () => {
+    clearInterval(timer)
+    endGrowth?.()
+  }
 }
 
 /**

@@ -20,8 +20,13 @@ const CHANNELS = logChannelCodes.words
 /** A prime above their number, so that chains that leave out every second slot pass none. */
 const TURNS = 23
 
-/** Up to which key all of a channel is deleted. */
-const deletedUntil: CachedFact<Key> = { sign: '(', weigh: () => 100 }
+/** Up to which key all of a channel is deleted, and the block time of what is next, at the latest. */
+interface Deleted {
+  readonly until: Key
+  readonly nextTime: number
+}
+
+const deletedUntil: CachedFact<Deleted> = { sign: '(', weigh: () => 100 }
 
 /** `seconds`: how long the log is kept; null for ever. */
 export function logTable(database: Database, seconds: number | null): RecordTable<'log'> {
@@ -62,26 +67,34 @@ async function stageLog(
   for (const entry of log) batch.putUnkept(logEntryKind, logKey(entry.channel, entry.slot), entry)
   const channel = CHANNELS[slot.slot % TURNS]
   if (seconds !== null && channel !== undefined)
-    await stageDeletions(view, batch, channel, slot.blockTime - seconds)
+    await stageDeletions(view, batch, channel, { time: slot.blockTime, oldestTime: slot.blockTime - seconds })
 }
 
 async function stageDeletions(
   view: View,
   batch: WriteBatch,
   channel: LogChannel,
-  oldestTime: number
+  { time, oldestTime }: { readonly time: number; readonly oldestTime: number }
 ): Promise<void> {
   const { gte: begin, lt } = logKeysOf(channel)
-  const gte = view.recall(deletedUntil, begin) ?? begin
+  const known = view.recall(deletedUntil, begin)
+  if (known !== undefined && known.nextTime >= oldestTime) return
+  const gte = known?.until ?? begin
   const keys = await view.keys({ gte, lt }, EXPIRED_PER_BLOCK_MAX)
   let old = 0
+  // An empty channel gets nothing that is older than this block.
+  let nextTime = keys.length === 0 ? time : -Infinity
   for (const [i, key] of keys.entries()) {
     const row = view.get(slotKind, slotKey(logAddressIn(key).slot))
     // Blocks that were committed as one have one row, that of the last.
     if (row === null) continue
-    if (row.blockTime >= oldestTime) break
+    if (row.blockTime >= oldestTime) {
+      nextTime = row.blockTime
+      break
+    }
     old = i + 1
   }
   for (const key of keys.slice(0, old)) batch.delete(key)
-  batch.remember(deletedUntil, begin, old === 0 ? gte : keyAfter(keys[old - 1]!))
+  const until = old === 0 ? gte : keyAfter(keys[old - 1]!)
+  batch.remember(deletedUntil, begin, { until, nextTime })
 }

@@ -15,14 +15,26 @@ export const INDEXES = 2 ** 21
 
 /** Returns four bytes of an address. They rarely collide within a block; a collision costs time only. */
 export function addressPrefix(address: Uint8Array): number {
-  return (((address[4]! << 24) | (address[5]! << 16) | (address[6]! << 8) | address[7]!) >>> 0) * INDEXES
+  return prefixAt(address, 0)
+}
+
+function prefixAt(keys: Uint8Array, start: number): number {
+  const high = (keys[start + 4]! << 8) | keys[start + 5]!
+  const low = (keys[start + 6]! << 8) | keys[start + 7]!
+  return (high * 65_536 + low) * INDEXES
 }
 
 /** Returns sorted numbers with an address prefix in the upper half and a transaction's index in the lower. */
 export function addressIndexOf(transactions: readonly ExecutedTransaction[]): Float64Array {
   const entries = new Set<number>()
-  for (const [index, transaction] of transactions.entries())
-    for (const address of addressesOf(transaction)) entries.add(addressPrefix(address) + index)
+  for (const [index, { wire, meta }] of transactions.entries()) {
+    const read = readWire(wire)
+    if (read.kind === 'unreadable') continue
+    const { keys } = read.wire
+    for (let start = 0; start < keys.length; start += 32) entries.add(prefixAt(keys, start) + index)
+    for (const loaded of [meta.loadedWritable, meta.loadedReadonly])
+      for (const address of loaded) entries.add(prefixAt(address, 0) + index)
+  }
   return Float64Array.from(entries).sort()
 }
 

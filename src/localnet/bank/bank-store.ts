@@ -2,7 +2,7 @@ import { ClassicLevel } from 'classic-level'
 import { z } from 'zod'
 import { ServiceError } from '../../errors.ts'
 import type { LocalAccount } from '../chain.ts'
-import { packAccount, packAccounts, readPackedBlock, unpackAccount, unpackAccounts } from './block-records.ts'
+import { packAccount, readPackedBlock, unpackAccount } from './block-records.ts'
 import type { PackedBlock } from './block-records.ts'
 import type { SettledSlots } from './kept-blocks.ts'
 
@@ -28,7 +28,12 @@ const headSchema = z.strictObject({
 export interface SlotWrite {
   readonly genesisHash: Uint8Array
   /** New blocks, oldest first: two where one replaces another and the next follows at once. */
-  readonly blocks: readonly { readonly packed: PackedBlock; readonly accounts: readonly LocalAccount[] }[]
+  readonly blocks: readonly {
+    readonly packed: PackedBlock
+    readonly accounts: readonly LocalAccount[]
+    /** The accounts together, packed. */
+    readonly packedAccounts: Uint8Array
+  }[]
   /** Notes of the market by name; null deletes one. */
   readonly notes: ReadonlyMap<string, Uint8Array | null>
   /** Slots whose blocks are removed, because they are old or on a lost fork. */
@@ -48,8 +53,8 @@ export interface StoredChain {
   readonly notes: ReadonlyMap<string, Uint8Array>
 }
 
-/** Takes a stored block. Accounts are null for a finalized one. */
-export type TakeBlock = (packed: PackedBlock, accounts: readonly LocalAccount[] | null) => void
+/** Takes a stored block, and its packed accounts; they are null for a finalized one. */
+export type TakeBlock = (packed: PackedBlock, accounts: Uint8Array | null) => void
 
 /** Storage of a chain. */
 export interface ChainStore {
@@ -104,8 +109,8 @@ export class BankStore implements ChainStore {
     const { genesisHash, firstSlot, confirmed, finalized } = headSchema.parse(
       JSON.parse(decoder.decode(head))
     )
-    const changed = new Map<number, LocalAccount[]>()
-    for await (const [key, bytes] of this.#range('c')) changed.set(slotOf(key), unpackAccounts(bytes))
+    const changed = new Map<number, Uint8Array>()
+    for await (const [key, bytes] of this.#range('c')) changed.set(slotOf(key), bytes)
     for await (const [key, bytes] of this.#range('b'))
       take(readPackedBlock(bytes), changed.get(slotOf(key)) ?? null)
     const accounts: LocalAccount[] = []
@@ -119,11 +124,12 @@ export class BankStore implements ChainStore {
   async write(slot: SlotWrite): Promise<void> {
     const batch = this.#level.batch()
     for (const gone of slot.dropped) batch.del(slotKey('b', gone)).del(slotKey('c', gone))
-    for (const { packed, accounts } of slot.blocks) {
+    for (const { packed, accounts, packedAccounts } of slot.blocks) {
       batch.put(slotKey('b', packed.header.slot), packed.bytes)
-      batch.put(slotKey('c', packed.header.slot), packAccounts(accounts))
+      batch.put(slotKey('c', packed.header.slot), packedAccounts)
       for (const account of accounts) {
         if (account.lamports === 0n) batch.del(accountKey(account.address))
+        // The engine copies the bytes at once.
         else batch.put(accountKey(account.address), packAccount(account))
       }
     }

@@ -63,9 +63,18 @@ export class LocalBank implements chain.LocalChain {
       keptSlots: Math.max(options.keptSlots ?? KEPT_SLOTS, KEPT_SLOTS_MIN),
       blocks: this.#blocks,
       store,
-      settled: (commitment, { block, accounts }) => {
-        this.#production.confirmed(block.slot)
-        this.#tell({ kind: 'block', commitment, block, accounts })
+      settled: (commitment, whole) => {
+        this.#production.confirmed(whole.block.slot)
+        const { block } = whole
+        // Accounts may be packed, and nobody may want them.
+        this.#tell({
+          kind: 'block',
+          commitment,
+          block,
+          get accounts() {
+            return whole.accounts
+          }
+        })
       }
     })
     if (stored !== null)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { pubkeyMapKey } from '../../chain/pubkey.ts'
 import type { ExecutedTransaction, LocalAccount, LocalBlock, LocalChain } from '../chain.ts'
 import type { SlotWrite } from './bank-store.ts'
-import { packBlock } from './block-records.ts'
+import { packAccounts, packBlock } from './block-records.ts'
 import type { ForkKind } from './fault-plan.ts'
 import { signatureKey } from './kept-blocks.ts'
 import type { KeptBlock, KeptBlocks } from './kept-blocks.ts'
@@ -45,6 +45,7 @@ export interface MadeBlock {
   readonly kept: KeptBlock
   readonly block: LocalBlock
   readonly accounts: readonly LocalAccount[]
+  readonly packedAccounts: Uint8Array
 }
 
 export interface MadeSlot extends Pick<SlotWrite, 'dropped' | 'notes'> {
@@ -201,10 +202,16 @@ export class BlockProduction {
       ...undone.map(({ address, before }) => before ?? emptyAccount(address)),
       ...changes.map(({ address, after }) => after ?? emptyAccount(address))
     ]
-    const kept: KeptBlock = { packed: packBlock(block), whole: { block, accounts }, isDurable: false }
+    const packedAccounts = packAccounts(accounts)
+    const kept: KeptBlock = {
+      packed: packBlock(block),
+      accounts: packedAccounts,
+      whole: { block, accounts },
+      isDurable: false
+    }
     blocks.append(kept)
     this.#undo.set(slot, { changes, entries, attempt })
-    return { kept, block, accounts }
+    return { kept, block, accounts, packedAccounts }
   }
 
   #put(entry: Entry, height = -1): void {

@@ -75,6 +75,16 @@ export function unpackBlock({ header, offsets, bytes }: PackedBlock): LocalBlock
   return { ...header, transactions }
 }
 
+/** Returns a stored block whose transactions are unpacked each time that they are read. */
+export function lazyBlock(packed: PackedBlock): LocalBlock {
+  return {
+    ...packed.header,
+    get transactions() {
+      return unpackBlock(packed).transactions
+    }
+  }
+}
+
 export function unpackTransaction(packed: PackedBlock, index: number): ExecutedTransaction {
   const from = new RecordReader(packed.bytes, packed.offsets[index])
   return {
@@ -167,9 +177,10 @@ function readGroup(from: RecordReader): InnerGroup {
 
 const accountWriter = new RecordWriter()
 
+/** Returns the bytes of an account, valid until the next one is packed. */
 export function packAccount(account: LocalAccount): Uint8Array {
   writeAccount(account)
-  return accountWriter.take()
+  return accountWriter.drain()
 }
 
 export function packAccounts(accounts: readonly LocalAccount[]): Uint8Array {

@@ -1,5 +1,4 @@
 import type { ChainStore, StoredChain, TakeBlock } from './bank-store.ts'
-import { unpackBlock } from './block-records.ts'
 import type { KeptBlocks } from './kept-blocks.ts'
 import type { Runtime } from './runtime.ts'
 import { leaveOnDisk, type SlotCommits } from './slot-commits.ts'
@@ -7,10 +6,9 @@ import { leaveOnDisk, type SlotCommits } from './slot-commits.ts'
 /** Returns a function that adds stored blocks, oldest first. Finalized ones are read again when they are needed. */
 export function blockTaker(blocks: KeptBlocks, store: ChainStore): TakeBlock {
   return (packed, accounts) => {
-    const whole = accounts === null ? null : { block: unpackBlock(packed), accounts }
-    const kept = { packed, whole, isDurable: true }
+    const kept = { packed, accounts, whole: null, isDurable: true }
     blocks.append(kept)
-    if (whole === null) leaveOnDisk(kept, store)
+    if (accounts === null) leaveOnDisk(kept, store)
   }
 }
 

@@ -2,7 +2,7 @@ import type { Commitment } from '../../market/rows.ts'
 import type { ChainStore } from './bank-store.ts'
 import type { MadeSlot } from './block-production.ts'
 import { blockOnDisk } from './block-records.ts'
-import type { KeptBlock, KeptBlocks } from './kept-blocks.ts'
+import { wholeOf, type KeptBlock, type KeptBlocks, type WholeBlock } from './kept-blocks.ts'
 import { WriteQueue } from './write-queue.ts'
 
 interface SlotCommitsDeps {
@@ -13,7 +13,7 @@ interface SlotCommitsDeps {
   /** Null for a chain without a directory. */
   readonly store: ChainStore | null
   /** Called with each block that is newly confirmed or finalized. */
-  readonly settled: (commitment: Commitment, whole: NonNullable<KeptBlock['whole']>) => void
+  readonly settled: (commitment: Commitment, whole: WholeBlock) => void
 }
 
 /** Writes produced slots to disk, with the market's notes, and reports the blocks that this settles (B1). */
@@ -75,7 +75,11 @@ export class SlotCommits {
     const write = {
       ...slot,
       genesisHash,
-      blocks: slot.made.map(({ kept, accounts }) => ({ packed: kept.packed, accounts })),
+      blocks: slot.made.map(({ kept: { packed }, accounts, packedAccounts }) => ({
+        packed,
+        accounts,
+        packedAccounts
+      })),
       dropped: [...slot.dropped, ...pruned],
       finalized: this.#finalized.splice(0),
       firstSlot: blocks.firstSlot,
@@ -84,10 +88,11 @@ export class SlotCommits {
     return writes.write(write, () => this.#settle(slot.made))
   }
 
-  /** Records that a block is finalized: it is not held whole any longer, and read from the disk where there is one. */
+  /** Records that a block is finalized: it is read from the disk where there is one. */
   finalize(kept: KeptBlock): void {
     const { store } = this.#deps
     kept.whole = null
+    kept.accounts = null
     this.#finalized.push(kept.packed.header.slot)
     // The genesis block is written later.
     if (kept.isDurable && store !== null) leaveOnDisk(kept, store)
@@ -96,7 +101,8 @@ export class SlotCommits {
   #settle(made: MadeSlot['made']): void {
     for (const { kept } of made) kept.isDurable = true
     for (const { commitment, kept } of this.#deps.blocks.settle()) {
-      this.#deps.settled(commitment, kept.whole!)
+      this.#deps.settled(commitment, wholeOf(kept))
+      kept.whole = null
       if (commitment === 'finalized') this.finalize(kept)
     }
   }

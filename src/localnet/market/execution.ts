@@ -190,12 +190,12 @@ function tokenBalances(ledger: Ledger, accounts: readonly (LocalAccount | null)[
   const balances: MetaTokenBalance[] = []
   for (const [accountIndex, account] of accounts.entries()) {
     if (account === null || !holdsTokens(account)) continue
-    const mint = tokenAccount.mint(account.data).slice()
+    const mint = tokenAccount.mint(account.data)
     const { decimals } = ledger.mint(mint)
     balances.push({
       accountIndex,
       mint,
-      owner: tokenAccount.owner(account.data).slice(),
+      owner: tokenAccount.owner(account.data),
       program: account.owner,
       amount: tokenAccount.amount(account.data),
       decimals

@@ -47,10 +47,12 @@ interface Key {
 export function compileMessage(parts: MessageParts): Message {
   const named = collectKeys(parts)
   const lookups = parts.version === 0 ? placeInTables(named, parts.tables) : new Map<Key, TablePlace>()
-  const fixed = named.filter((key) => !lookups.has(key))
-  const rank = (key: Key): number => (key.signer ? 0 : 2) + (key.writable ? 0 : 1)
-  const ordered = [0, 1, 2, 3].flatMap((wanted) => fixed.filter((key) => rank(key) === wanted))
-  const count = (wanted: number): number => fixed.filter((key) => rank(key) === wanted).length
+  /** Static keys: signers that are writable, other signers, other writable ones, and the rest. */
+  const ranks: [Key[], Key[], Key[], Key[]] = [[], [], [], []]
+  for (const key of named)
+    if (!lookups.has(key)) ranks[((key.signer ? 0 : 2) + (key.writable ? 0 : 1)) as 0 | 1 | 2 | 3].push(key)
+  const ordered = ranks.flat()
+  const signerCount = ranks[0].length + ranks[1].length
   const used = parts.tables
     .map((table) => ({
       table,
@@ -67,9 +69,9 @@ export function compileMessage(parts: MessageParts): Message {
 
   const bytes = new Bytes()
   if (parts.version === 0) bytes.u8(0x80)
-  bytes.u8(count(0) + count(1))
-  bytes.u8(count(1))
-  bytes.u8(count(3))
+  bytes.u8(signerCount)
+  bytes.u8(ranks[1].length)
+  bytes.u8(ranks[3].length)
   bytes.compact(ordered.length)
   for (const { address } of ordered) bytes.put(address)
   bytes.put(parts.blockhash)
@@ -91,7 +93,6 @@ export function compileMessage(parts: MessageParts): Message {
       }
     }
   }
-  const signerCount = count(0) + count(1)
   return { bytes: bytes.finish(), signerCount, keys, loadedWritable, loadedReadonly, indexOf }
 }
 

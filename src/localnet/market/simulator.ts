@@ -175,12 +175,17 @@ export class MarketSimulator {
   #trade(turn: MarketTurn): void {
     const { coins, pairs } = this.#parts.state
     const count = Math.round(turn.pace.transactionsPerSlot * turn.between(0.6, 1.4))
-    const isFresh = (coin: Coin): boolean => coin.graduatedSlot === null && turn.slot < overSlotOf(coin)
-    const live = Map.groupBy(coins.values(), isFresh)
+    const fresh: Coin[] = []
+    const known: Coin[] = []
+    for (const coin of coins.values()) {
+      const isFresh = coin.graduatedSlot === null && turn.slot < overSlotOf(coin)
+      if (isFresh) fresh.push(coin)
+      else known.push(coin)
+    }
     const heat = (coin: Coin): number => heatOf(coin, turn.slot)
     const choices = {
-      fresh: new WeightedChoice(live.get(true) ?? [], heat),
-      known: new WeightedChoice(live.get(false) ?? [], heat),
+      fresh: new WeightedChoice(fresh, heat),
+      known: new WeightedChoice(known, heat),
       listed: new WeightedChoice(
         [...pairs.values()].filter(({ coin }) => coin === null),
         ({ depthUsd }) => depthUsd

@@ -10,8 +10,8 @@ export class WeightedChoice<T> {
     this.#items = items
     this.#sums = new Float64Array(items.length)
     let sum = 0
-    for (const [at, item] of items.entries()) {
-      sum += weightOf(item)
+    for (let at = 0; at < items.length; at++) {
+      sum += weightOf(items[at]!)
       this.#sums[at] = sum
     }
   }

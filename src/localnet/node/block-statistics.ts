@@ -66,7 +66,7 @@ export class BlockStatistics {
   }
 
   #take(block: LocalBlock, commitment: 'confirmed' | 'finalized'): void {
-    this.#counted[commitment] += block.transactions.length
+    this.#counted[commitment] += this.#chain.transactionsIn(block.slot)
     if (commitment !== 'confirmed') return
     this.#fees.push(feesOf(block))
     if (this.#fees.length > FEE_BLOCKS_MAX) this.#fees.shift()

@@ -6,12 +6,14 @@ import { unsupportedVersion } from './rpc-error.ts'
 import {
   encodeAccountsOnly,
   encodeExecuted,
-  wireOf,
   type EncodedTransaction,
   type TransactionEncoding
 } from './transaction-encoding.ts'
 
 export const TRANSACTION_DETAILS = ['full', 'signatures', 'none', 'accounts'] as const
+
+/** Number of texts whose second request is recognized. Chosen: followers that are a minute apart, in a few forms. */
+const ONCE_MAX = 512
 
 export interface BlockForm {
   readonly encoding: TransactionEncoding
@@ -22,13 +24,16 @@ export interface BlockForm {
 }
 
 /**
- * Caches blocks as getBlock writes them. They are requested only once confirmed, so they never change. Each block is
- * rendered once per requested form, because followers request the same few. The cache is an LRU with at most
- * `charactersMax` characters (one byte each, except for logs in other scripts).
+ * Caches blocks as getBlock writes them. They are requested only once confirmed, so they never change. A block is cached
+ * in a form once that is requested a second time: several followers request the same few, and a single one would fill
+ * the cache with texts that nobody reads. The cache is an LRU with at most `charactersMax` characters (one byte each,
+ * except for logs in other scripts).
  */
 export class RenderedBlocks {
   readonly #charactersMax: number
   readonly #kept = new Map<string, KeptText>()
+  /** Keys of texts that were rendered once, oldest first. */
+  readonly #once = new Set<string>()
   #characters = 0
 
   constructor(charactersMax = 64 * 1024 * 1024) {
@@ -54,17 +59,26 @@ export class RenderedBlocks {
     return readable(kept, form)
   }
 
-  /** Renders and caches a block. Throws when it has a transaction of a version that the client does not support. */
+  /** Renders a block. Throws when it has a transaction of a version that the client does not support. */
   render(block: LocalBlock, form: BlockForm): Rendered {
-    const kept = { rendered: renderBlock(block, form), version: highestVersion(block, form) }
-    this.#kept.set(keyOf(block.slot, form), kept)
+    const kept = renderBlock(block, form)
+    const key = keyOf(block.slot, form)
+    if (this.#once.delete(key)) this.#keep(key, kept)
+    else {
+      this.#once.add(key)
+      if (this.#once.size > ONCE_MAX) this.#once.delete(this.#once.values().next().value!)
+    }
+    return readable(kept, form)
+  }
+
+  #keep(key: string, kept: KeptText): void {
+    this.#kept.set(key, kept)
     this.#characters += kept.rendered.text.length
     for (const [key, { rendered }] of this.#kept) {
       if (this.#characters <= this.#charactersMax) break
       this.#kept.delete(key)
       this.#characters -= rendered.text.length
     }
-    return readable(kept, form)
   }
 }
 
@@ -89,46 +103,60 @@ function keyOf(slot: number, { encoding, details, rewards, versionMax }: BlockFo
 
 const NO_VERSION = -1
 
-/** Returns the highest version of a transaction that the form shows. */
-function highestVersion(block: LocalBlock, { details }: BlockForm): number {
-  if (details === 'none' || details === 'signatures') return NO_VERSION
-  let highest = NO_VERSION
-  for (const transaction of block.transactions) {
-    const { version } = wireOf(transaction)
-    if (version !== 'legacy' && version > highest) highest = version
-  }
-  return highest
-}
-
-function renderBlock(block: LocalBlock, form: BlockForm): Rendered {
-  return new Rendered(
+function renderBlock(block: LocalBlock, form: BlockForm): KeptText {
+  const { body, version } = bodyOf(block, form)
+  const rendered = new Rendered(
     writeJson({
       previousBlockhash: encodeBase58(block.previousBlockhash),
       blockhash: encodeBase58(block.blockhash),
       parentSlot: block.parentSlot,
-      ...transactionsOf(block, form),
+      ...body,
       // The leader's share of fees is not paid out on a localnet.
       ...(form.rewards ? { rewards: [] } : {}),
       blockTime: block.blockTime,
       blockHeight: block.blockHeight
     })
   )
+  return { rendered, version }
 }
 
 const ANY_VERSION = 255
 
-function transactionsOf({ transactions }: LocalBlock, { encoding, details, versionMax }: BlockForm): object {
-  // All versions are rendered here; the caller refuses versions that the client does not support.
-  const shown = ({ transaction, meta, version }: EncodedTransaction): object =>
-    versionMax === null ? { transaction, meta } : { transaction, meta, version }
+/** Returns the fields of a block's transactions, and the highest version that they show. */
+function bodyOf(
+  { transactions }: LocalBlock,
+  { encoding, details, versionMax }: BlockForm
+): { readonly body: object; readonly version: number } {
   switch (details) {
     case 'full':
-      return { transactions: transactions.map((each) => shown(encodeExecuted(each, encoding, ANY_VERSION))) }
+      return shown(
+        transactions.map((each) => encodeExecuted(each, encoding, ANY_VERSION)),
+        versionMax
+      )
     case 'accounts':
-      return { transactions: transactions.map((each) => shown(encodeAccountsOnly(each, ANY_VERSION))) }
+      return shown(
+        transactions.map((each) => encodeAccountsOnly(each, ANY_VERSION)),
+        versionMax
+      )
     case 'signatures':
-      return { signatures: transactions.map(({ signature }) => encodeBase58(signature)) }
+      return {
+        body: { signatures: transactions.map(({ signature }) => encodeBase58(signature)) },
+        version: NO_VERSION
+      }
     case 'none':
-      return {}
+      return { body: {}, version: NO_VERSION }
+  }
+}
+
+/** All versions are rendered; the caller refuses versions that the client does not support. */
+function shown(encoded: readonly EncodedTransaction[], versionMax: number | null) {
+  const versions = encoded.map(({ version = 'legacy' }) => (version === 'legacy' ? NO_VERSION : version))
+  return {
+    body: {
+      transactions: encoded.map(({ transaction, meta, version }) =>
+        versionMax === null ? { transaction, meta } : { transaction, meta, version }
+      )
+    },
+    version: Math.max(NO_VERSION, ...versions)
   }
 }

@@ -114,7 +114,8 @@ function bareApp(): FastifyInstance {
 async function send(request: FastifyRequest, reply: FastifyReply, text: string): Promise<FastifyReply> {
   void reply.type(JSON_TYPE)
   if (text.length < GZIP_CHARACTERS_MIN || !acceptsGzip(request.headers['accept-encoding'])) {
-    return reply.send(text)
+    // A text is copied to be measured, and again to be written: as bytes the text of a block is copied once.
+    return reply.send(text.length < GZIP_CHARACTERS_MIN ? text : Buffer.from(text))
   }
   void reply.header('content-encoding', 'gzip')
   return reply.send(await compress(text, { level: GZIP_LEVEL }))

@@ -30,7 +30,9 @@ export function encodeExecuted(
 ): EncodedTransaction {
   const wire = wireOf(executed)
   const version = versionFor(wire, versionMax)
-  const keys = keysOf(wire, executed.meta)
+  // The encodings of bytes name no key.
+  const namesKeys = encoding === 'json' || encoding === 'jsonParsed'
+  const keys = namesKeys ? keysOf(wire, executed.meta) : []
   return {
     transaction: encodeWire(executed, wire, keys, encoding),
     meta: encodeMeta(executed.meta, keys, encoding),
