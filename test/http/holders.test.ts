@@ -9,6 +9,7 @@ import {
   type HolderListState
 } from '../../src/holders/holder-mint.ts'
 import { wholeList } from '../../src/holders/list-rows.ts'
+import { ANSWER_MS } from '../../src/http/account-parts.ts'
 import { WSOL } from '../../src/market/cash.ts'
 import { extended, key, mintData, tokenAccountData } from '../accounts/account-data.ts'
 import { fakeAccounts } from '../accounts/fake-account-node.ts'
@@ -178,28 +179,30 @@ t.test('holdings are those of the first page on all pages, the most valuable one
   const path = `/v1/wallets/${pubkeyToBase58(wallet)}/holdings`
   t.match((await app.get(path)).body, { total_value_usd: 0, data: [], nextCursor: null })
   node.put(wallet, { owner: new Uint8Array(32), data: new Uint8Array(), lamports: 2_500_000_000n })
-  for (let n = 0; n < 120; n++) {
+  for (let n = 0; n < 320; n++) {
     const mint = id(200 + n)
     node.put(mint, { owner: CLASSIC, data: mintData({ supply: 12_000n, decimals: 2 }) })
-    node.put(id(500 + n), { owner: CLASSIC, data: tokenAccountData({ mint, owner: wallet, amount: 100n }) })
+    node.put(id(1_500 + n), { owner: CLASSIC, data: tokenAccountData({ mint, owner: wallet, amount: 100n }) })
   }
   const second = extended(tokenAccountData({ mint: id(200), owner: wallet, amount: 7n }), 'account', [])
   node.put(id(900), { owner: TOKEN_PROGRAM_KEYS['token-2022'], data: second })
   const first = (await app.get(`${path}?limit=50`)).body
-  t.match(first, { holdings_count: 121, slot: 1_000 })
+  t.match(first, { holdings_count: 321, slot: 1_000 })
   t.match(first.data[0], { mint: WSOL, is_native: true, amount: 2.5, token_program: null })
   node.put(id(901), { owner: CLASSIC, data: tokenAccountData({ mint: MINT, owner: wallet, amount: 9n }) })
   node.fault = { kind: 'unreachable', detail: 'gone' }
   const mints = first.data.map((each) => each['mint'])
   for (let next = first.nextCursor; next !== null;) {
-    const { body } = await app.get(`${path}?limit=33&after=${next}`)
+    const { body } = await app.get(`${path}?limit=47&after=${next}`)
     mints.push(...body.data.map((each) => each['mint']))
     next = body.nextCursor
   }
-  t.equal(mints.length, 121)
-  t.equal(new Set(mints).size, 121)
+  t.equal(mints.length, 321)
+  t.equal(new Set(mints).size, 321)
   t.strictSame(mints.slice(1), mints.slice(1).toSorted(), 'without prices by mint')
-  t.match(await app.get(path), { status: 502, body: { code: 'upstream_error' } })
+  t.equal((await app.get(`${path}?limit=50`)).body.nextCursor, first.nextCursor, 'repeated for a second')
+  app.nowMs += ANSWER_MS
+  t.match(await app.get(`${path}?limit=50`), { status: 502, body: { code: 'upstream_error' } })
   const cursor = first.nextCursor!
   t.match(await app.get(`${path}?show_native=false&after=${cursor}`), { status: 400 })
   t.match(await app.get(`${path}?limit=51`), { status: 400, body: { detail: /limit/ } })
