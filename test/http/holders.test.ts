@@ -11,6 +11,7 @@ import {
 import { wholeList } from '../../src/holders/list-rows.ts'
 import { ANSWER_MS } from '../../src/http/account-parts.ts'
 import { WSOL } from '../../src/market/cash.ts'
+import { isOnCurve, programAddress } from '../../src/signing/program-address.ts'
 import { extended, key, mintData, tokenAccountData } from '../accounts/account-data.ts'
 import { fakeAccounts } from '../accounts/fake-account-node.ts'
 import { marketApp } from './market-app.ts'
@@ -153,9 +154,18 @@ t.test('pages follow each other at one slot, by owner and by account', async (t)
 })
 
 t.test('what is no token has no holders, and bad parameters are named', async (t) => {
-  const { app } = await world(t)
-  const none = await app.get(`/v1/tokens/${pubkeyToBase58(key(77))}/holders`)
-  t.match(none, { status: 200, body: { holders_count: 0, decimals: null, concentration: null, data: [] } })
+  const { app, node } = await world(t)
+  node.put(key(78), { owner: key(9), data: new Uint8Array(82) })
+  node.put(key(79), { owner: CLASSIC, data: tokenAccountData({ mint: MINT, owner: key(2), amount: 1n }) })
+  for (const [number, what] of [
+    [77, 'no account'],
+    [78, 'an account of another program'],
+    [79, 'a token account']
+  ] as const) {
+    const none = await app.get(`/v1/tokens/${pubkeyToBase58(key(number))}/holders`)
+    const body = { holders_count: 0, decimals: null, concentration: null, data: [] }
+    t.match(none, { status: 200, body }, what)
+  }
   for (const [query, field] of [
     ['limit=101', 'limit'],
     ['limit=0', 'limit'],
@@ -206,4 +216,18 @@ t.test('holdings are those of the first page on all pages, the most valuable one
   const cursor = first.nextCursor!
   t.match(await app.get(`${path}?show_native=false&after=${cursor}`), { status: 400 })
   t.match(await app.get(`${path}?limit=51`), { status: 400, body: { detail: /limit/ } })
+})
+
+t.test('a wallet off the curve is one like others, and one without anything is empty', async (t) => {
+  const { app, node } = await world(t)
+  const vault = programAddress(['vault'], CLASSIC)
+  t.notOk(isOnCurve(vault))
+  const path = `/v1/wallets/${pubkeyToBase58(vault)}`
+  t.match((await app.get(`${path}/token-accounts`)).body, { data: [], nextCursor: null })
+  t.match((await app.get(`${path}/holdings?show_native=false`)).body, { holdings_count: 0, data: [] })
+  node.put(key(60), { owner: CLASSIC, data: tokenAccountData({ mint: MINT, owner: vault, amount: 5n }) })
+  const held = { mint: pubkeyToBase58(MINT), amount: 0.5, amount_raw: '5', value_usd: null }
+  t.match((await app.get(`${path}/holdings`)).body, { holdings_count: 1, data: [held] })
+  app.nowMs += ANSWER_MS
+  t.match((await app.get(`${path}/token-accounts`)).body.data, [{ owner: pubkeyToBase58(vault) }])
 })
