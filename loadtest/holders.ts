@@ -18,6 +18,7 @@ import { TOKEN_PROGRAM_KEYS } from '../src/accounts/token-program.ts'
 import { pubkeyToBase58, type Pubkey } from '../src/chain/pubkey.ts'
 import { holderMintsIn, NO_LIST, StoredProgress } from '../src/holders/holder-mint.ts'
 import { wholeList } from '../src/holders/list-rows.ts'
+import { ANSWER_MS } from '../src/http/account-parts.ts'
 import { buildApp } from '../src/http/app.ts'
 import { systemPorts } from '../src/ports.ts'
 import { routesOf } from '../src/products/product.ts'
@@ -26,7 +27,7 @@ import { createMetrics } from '../src/telemetry/metrics.ts'
 import { mintData, tokenAccountData } from '../test/accounts/account-data.ts'
 import { fakeAccounts, type FakeAccountNode } from '../test/accounts/fake-account-node.ts'
 import { marketApp, type MarketApp } from '../test/http/market-app.ts'
-import { block, buy, NOON } from '../test/market/world.ts'
+import { block, buy, NOON, solSale } from '../test/market/world.ts'
 import { writeResult } from './result.ts'
 
 const HELP = `Usage: node loadtest/holders.ts [--small]
@@ -84,7 +85,12 @@ async function measureAll(isSmall: boolean): Promise<void> {
     }
     if (isSmall) process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`)
     else await writeResult('holders', { bar: BAR, ...figures })
-    const ratios = [figures.holders.asked_again, figures.holders.after_a_block, figures.holdings.first_page]
+    const ratios = [
+      figures.holders.asked_again,
+      figures.holders.after_a_block,
+      figures.holdings.asked_again,
+      figures.holdings.anew
+    ]
     if (ratios.some(({ p99_ratio }) => p99_ratio > BAR)) process.exitCode = 1
   } finally {
     for (const end of ends.toReversed()) await end()
@@ -140,11 +146,18 @@ async function measureHoldings({ app, node, served }: World, count: number, roun
   const wallet = address(4, 0)
   const mints = Array.from({ length: count }, (_, n) => address(5, n))
   node.put(wallet, { owner: address(0, 0), data: new Uint8Array(), lamports: 5_000_000_000n })
-  for (const [n, mint] of mints.entries()) {
+  const accounts = mints.map((mint, n) => {
     node.put(mint, { owner: CLASSIC, data: mintData({ supply: 10n ** 12n, decimals: 6 }) })
     const data = tokenAccountData({ mint, owner: wallet, amount: BigInt(n + 1) * 1_000_000n })
-    node.put(address(6, n), { owner: CLASSIC, data })
-  }
+    const rest = { lamports: 2_039_280n, executable: false, rentEpoch: 0n }
+    return { address: address(6, n), account: { owner: CLASSIC, data, ...rest } }
+  })
+  // The node has them at hand; it is not what is measured.
+  node.tokenAccounts = async (_wallet, program) => ({
+    slot: node.slot,
+    accounts: program === CLASSIC ? accounts : []
+  })
+  await app.commit(block(19, NOON - 60, [solSale(150)]))
   for (let from = 0; from < count; from += MINTS_A_BLOCK) {
     const events = mints
       .slice(from, from + MINTS_A_BLOCK)
@@ -158,9 +171,14 @@ async function measureHoldings({ app, node, served }: World, count: number, roun
     await Promise.all(mints.slice(0, 50).map((mint) => launches.get(mint)))
   }
   const path = `/v1/wallets/${pubkeyToBase58(wallet)}/holdings`
+  const ask = async (): Promise<void> => answered(served, app.key, path)
   return {
     token_accounts: count,
-    first_page: await compared(rounds, bare, async () => answered(served, app.key, path))
+    asked_again: await compared(rounds, bare, ask),
+    anew: await compared(rounds, bare, async () => {
+      app.nowMs += ANSWER_MS
+      await ask()
+    })
   }
 }
 

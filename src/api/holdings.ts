@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { TOKEN_PROGRAM_NAMES } from '../accounts/token-program.ts'
+import { pubkeyToBase58, type Pubkey } from '../chain/pubkey.ts'
 import { humanAmount } from '../market/amount.ts'
 import * as schema from './schema.ts'
 import { secondsText } from './time.ts'
@@ -44,7 +45,7 @@ export type HoldingBody = z.input<typeof HOLDING>
 /** Renders one holding. */
 export function holdingBody(
   held: {
-    readonly mint: string
+    readonly mint: Pubkey
     readonly amount: bigint
     readonly decimals: number | null
     readonly priceUsd: number | null
@@ -58,7 +59,7 @@ export function holdingBody(
 ): HoldingBody {
   const { decimals, amount } = held
   return {
-    mint: held.mint,
+    mint: pubkeyToBase58(held.mint),
     symbol: names.symbol,
     name: names.name,
     decimals,

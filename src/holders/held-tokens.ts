@@ -1,6 +1,6 @@
 import { isRefused } from '../accounts/optional-key.ts'
 import type { AccountNode } from '../accounts/ports.ts'
-import { readTokenAccount } from '../accounts/token-account.ts'
+import { readTokenBalance } from '../accounts/token-account.ts'
 import { TOKEN_PROGRAM_KEYS, TOKEN_PROGRAM_NAMES, type TokenProgramName } from '../accounts/token-program.ts'
 import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 
@@ -32,20 +32,22 @@ export async function heldTokens(
     node.accounts([wallet], signal),
     ...TOKEN_PROGRAM_NAMES.map(async (name) => node.tokenAccounts(wallet, TOKEN_PROGRAM_KEYS[name], signal))
   ])
-  const tokens = new Map<string, HeldToken>()
-  for (const { account } of answers.flatMap(({ accounts }) => accounts)) {
-    const read = readTokenAccount(account)
-    if (isRefused(read) || read.amount === 0n) continue
-    const { mint, tokenProgram } = read
-    const before = tokens.get(pubkeyMapKey(mint))
-    tokens.set(pubkeyMapKey(mint), {
-      mint,
-      tokenProgram,
-      amount: (before?.amount ?? 0n) + read.amount,
-      accounts: (before?.accounts ?? 0) + 1,
-      isFrozen: (before?.isFrozen ?? false) || read.state === 'frozen'
-    })
-  }
+  const tokens = new Map<string, { -readonly [K in keyof HeldToken]: HeldToken[K] }>()
+  for (const { accounts } of answers)
+    for (const { account } of accounts) {
+      const read = readTokenBalance(account)
+      if (isRefused(read) || read.amount === 0n) continue
+      const { mint, tokenProgram, amount } = read
+      const isFrozen = read.state === 'frozen'
+      const key = pubkeyMapKey(mint)
+      const before = tokens.get(key)
+      if (before === undefined) tokens.set(key, { mint, tokenProgram, amount, accounts: 1, isFrozen })
+      else {
+        before.amount += amount
+        before.accounts++
+        before.isFrozen ||= isFrozen
+      }
+    }
   return {
     slot: Math.min(native.slot, ...answers.map(({ slot }) => slot)),
     lamports: native.accounts[0]?.lamports ?? 0n,

@@ -1,36 +1,18 @@
 import { z } from 'zod'
-import { TOKEN_PROGRAM_NAMES } from '../accounts/token-program.ts'
-import { defineDocument, jsonBigint } from '../../storage/document-definition.ts'
+import { defineDocument, jsonBigint, jsonBytes } from '../../storage/document-definition.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents } from '../../storage/documents.ts'
+import { comparePubkeys } from '../chain/pubkey.ts'
+import { packHoldings, unpackHoldings, type Holding } from './holding-bytes.ts'
 
 /** Milliseconds for which the pages of one paging run can be read. */
 export const RUN_MS = 300_000
-/** Holdings of one stored piece: each takes some 250 bytes, and a document has at most 32 KiB. */
-export const PIECE = 50
-/** Pieces that are stored at a time: they share a durable write, and each has 13 KB. */
-const WRITTEN_AT_ONCE = 64
+/** Holdings of one stored piece: 31 KB of base64, where a document has at most 32 KiB. */
+export const PIECE = 300
+/** Pieces that are stored at a time: they share a durable write. */
+const WRITTEN_AT_ONCE = 16
 
-const holding = z.object({
-  /** Base58. */
-  mint: z.string(),
-  amount: jsonBigint,
-  /** Null where the mint could not be read. */
-  decimals: z.number().nullable(),
-  /** Null without a price. */
-  priceUsd: z.number().nullable(),
-  /** Block time of the price's trade, Unix seconds. */
-  priceAt: z.number().nullable(),
-  tokenProgram: z.enum(TOKEN_PROGRAM_NAMES),
-  accounts: z.number(),
-  isFrozen: z.boolean(),
-  valueUsd: z.number().nullable()
-})
-
-/** A wallet's balance of a token, at a price. */
-export type Holding = z.infer<typeof holding>
-
-const holdings = z.object({
+const piece = z.object({
   run: z.string(),
   piece: z.number(),
   wallet: z.string(),
@@ -43,45 +25,45 @@ const holdings = z.object({
   /** Value of all tokens of which one is known, without SOL. */
   tokensUsd: z.number(),
   count: z.number(),
-  list: z.array(holding)
+  /** As `packHoldings` writes them. */
+  list: jsonBytes
 })
+type Piece = z.infer<typeof piece>
 
 /** A piece of a wallet's holdings as they were at the first page of a paging run. */
 const HOLDINGS_PIECE = defineDocument({
   kind: 'holdings-piece',
-  schema: holdings,
+  schema: piece,
   partition: ({ run }) => run,
   key: ({ piece }) => [piece],
   ttlMs: RUN_MS
 })
 
 /** All holdings of a wallet at one slot, sorted. */
-export type Holdings = Omit<z.infer<typeof holdings>, 'run' | 'piece'>
+export type Holdings = Omit<Piece, 'run' | 'piece' | 'list'> & { readonly list: readonly Holding[] }
 
-/** Orders holdings by value, the largest first, those without one last; those of one value by mint. */
+/** Orders holdings by value, the largest first, those without one last; those of one value by the bytes of the mint. */
 export function byValue(a: Holding, b: Holding): number {
   const [one, other] = [a.valueUsd ?? -1, b.valueUsd ?? -1]
-  return one === other ? (a.mint < b.mint ? -1 : 1) : other - one
+  return one === other ? comparePubkeys(a.mint, b.mint) : other - one
 }
 
 /** Holdings of paging runs, stored so that every process shows the same ones. */
 export class HoldingRuns {
-  readonly #documents: Documents<z.infer<typeof holdings>>
+  readonly #documents: Documents<Piece>
 
   constructor(store: DocumentStore) {
     this.#documents = new Documents(store, HOLDINGS_PIECE)
   }
 
-  async put(run: string, all: Holdings): Promise<void> {
-    const pieces = Array.from({ length: Math.ceil(all.list.length / PIECE) }, (_, piece) => ({
-      ...all,
-      run,
-      piece,
-      list: all.list.slice(piece * PIECE, (piece + 1) * PIECE)
-    }))
+  async put(run: string, { list, ...all }: Holdings): Promise<void> {
+    const pieces = Array.from({ length: Math.ceil(list.length / PIECE) }, (_, at) => at)
     for (let from = 0; from < pieces.length; from += WRITTEN_AT_ONCE)
       await Promise.all(
-        pieces.slice(from, from + WRITTEN_AT_ONCE).map(async (each) => this.#documents.insert(each))
+        pieces.slice(from, from + WRITTEN_AT_ONCE).map(async (at) => {
+          const packed = packHoldings(list.slice(at * PIECE, (at + 1) * PIECE))
+          return this.#documents.insert({ ...all, run, piece: at, list: packed })
+        })
       )
   }
 
@@ -89,16 +71,15 @@ export class HoldingRuns {
   async get(run: string, from: number, limit: number): Promise<Holdings | null> {
     const first = Math.floor(from / PIECE)
     const last = Math.floor((from + limit - 1) / PIECE)
-    const pieces = []
-    for (let piece = first; piece <= last; piece++) {
-      const stored = await this.#documents.get(run, [piece])
+    const pieces: Piece[] = []
+    for (let at = first; at <= last; at++) {
+      const stored = await this.#documents.get(run, [at])
       if (stored !== null) pieces.push(stored.value)
     }
     const [any] = pieces
-    if (any === undefined || pieces[0]!.piece !== first) return null
-    const list = pieces
-      .flatMap((piece) => piece.list)
-      .slice(from - first * PIECE, from - first * PIECE + limit)
+    if (any === undefined || any.piece !== first) return null
+    const skipped = from - first * PIECE
+    const list = pieces.flatMap(({ list: packed }) => unpackHoldings(packed)).slice(skipped, skipped + limit)
     // The pieces of a run expire one after another.
     return list.length < Math.min(limit, any.count - from) ? null : { ...any, list }
   }

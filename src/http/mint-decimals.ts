@@ -11,12 +11,17 @@ export async function decimalsOf(
   { mints: directory }: Pick<AccountParts, 'mints'>
 ): Promise<Map<string, number>> {
   const found = new Map([[pubkeyMapKey(NATIVE_MINT), NATIVE_DECIMALS]])
-  const unknown = mints.filter((mint) => directory.peek(mint) === null && !found.has(pubkeyMapKey(mint)))
+  /** Returns those that are not cached. */
+  const take = (asked: readonly Pubkey[]): Pubkey[] =>
+    asked.filter((mint) => {
+      const reading = directory.peek(mint)?.reading
+      if (reading?.kind === 'facts') found.set(pubkeyMapKey(mint), reading.account.decimals)
+      return reading === undefined && !found.has(pubkeyMapKey(mint))
+    })
+  const unknown = take(mints).slice(0, MINTS_MAX)
+  if (unknown.length === 0) return found
   // Decimals never change, so any reading does; without one, they are missing.
-  await directory.read(unknown.slice(0, MINTS_MAX)).catch(() => undefined)
-  for (const mint of mints) {
-    const reading = directory.peek(mint)?.reading
-    if (reading?.kind === 'facts') found.set(pubkeyMapKey(mint), reading.account.decimals)
-  }
+  await directory.read(unknown).catch(() => undefined)
+  take(unknown)
   return found
 }

@@ -9,7 +9,9 @@ import {
   type HolderListState
 } from '../../src/holders/holder-mint.ts'
 import { wholeList } from '../../src/holders/list-rows.ts'
+import { ANSWER_MS } from '../../src/http/account-parts.ts'
 import { WSOL } from '../../src/market/cash.ts'
+import { isOnCurve, programAddress } from '../../src/signing/program-address.ts'
 import { extended, key, mintData, tokenAccountData } from '../accounts/account-data.ts'
 import { fakeAccounts } from '../accounts/fake-account-node.ts'
 import { marketApp } from './market-app.ts'
@@ -152,9 +154,18 @@ t.test('pages follow each other at one slot, by owner and by account', async (t)
 })
 
 t.test('what is no token has no holders, and bad parameters are named', async (t) => {
-  const { app } = await world(t)
-  const none = await app.get(`/v1/tokens/${pubkeyToBase58(key(77))}/holders`)
-  t.match(none, { status: 200, body: { holders_count: 0, decimals: null, concentration: null, data: [] } })
+  const { app, node } = await world(t)
+  node.put(key(78), { owner: key(9), data: new Uint8Array(82) })
+  node.put(key(79), { owner: CLASSIC, data: tokenAccountData({ mint: MINT, owner: key(2), amount: 1n }) })
+  for (const [number, what] of [
+    [77, 'no account'],
+    [78, 'an account of another program'],
+    [79, 'a token account']
+  ] as const) {
+    const none = await app.get(`/v1/tokens/${pubkeyToBase58(key(number))}/holders`)
+    const body = { holders_count: 0, decimals: null, concentration: null, data: [] }
+    t.match(none, { status: 200, body }, what)
+  }
   for (const [query, field] of [
     ['limit=101', 'limit'],
     ['limit=0', 'limit'],
@@ -178,29 +189,45 @@ t.test('holdings are those of the first page on all pages, the most valuable one
   const path = `/v1/wallets/${pubkeyToBase58(wallet)}/holdings`
   t.match((await app.get(path)).body, { total_value_usd: 0, data: [], nextCursor: null })
   node.put(wallet, { owner: new Uint8Array(32), data: new Uint8Array(), lamports: 2_500_000_000n })
-  for (let n = 0; n < 120; n++) {
+  for (let n = 0; n < 320; n++) {
     const mint = id(200 + n)
     node.put(mint, { owner: CLASSIC, data: mintData({ supply: 12_000n, decimals: 2 }) })
-    node.put(id(500 + n), { owner: CLASSIC, data: tokenAccountData({ mint, owner: wallet, amount: 100n }) })
+    node.put(id(1_500 + n), { owner: CLASSIC, data: tokenAccountData({ mint, owner: wallet, amount: 100n }) })
   }
   const second = extended(tokenAccountData({ mint: id(200), owner: wallet, amount: 7n }), 'account', [])
   node.put(id(900), { owner: TOKEN_PROGRAM_KEYS['token-2022'], data: second })
   const first = (await app.get(`${path}?limit=50`)).body
-  t.match(first, { holdings_count: 121, slot: 1_000 })
+  t.match(first, { holdings_count: 321, slot: 1_000 })
   t.match(first.data[0], { mint: WSOL, is_native: true, amount: 2.5, token_program: null })
   node.put(id(901), { owner: CLASSIC, data: tokenAccountData({ mint: MINT, owner: wallet, amount: 9n }) })
   node.fault = { kind: 'unreachable', detail: 'gone' }
   const mints = first.data.map((each) => each['mint'])
   for (let next = first.nextCursor; next !== null;) {
-    const { body } = await app.get(`${path}?limit=33&after=${next}`)
+    const { body } = await app.get(`${path}?limit=47&after=${next}`)
     mints.push(...body.data.map((each) => each['mint']))
     next = body.nextCursor
   }
-  t.equal(mints.length, 121)
-  t.equal(new Set(mints).size, 121)
+  t.equal(mints.length, 321)
+  t.equal(new Set(mints).size, 321)
   t.strictSame(mints.slice(1), mints.slice(1).toSorted(), 'without prices by mint')
-  t.match(await app.get(path), { status: 502, body: { code: 'upstream_error' } })
+  t.equal((await app.get(`${path}?limit=50`)).body.nextCursor, first.nextCursor, 'repeated for a second')
+  app.nowMs += ANSWER_MS
+  t.match(await app.get(`${path}?limit=50`), { status: 502, body: { code: 'upstream_error' } })
   const cursor = first.nextCursor!
   t.match(await app.get(`${path}?show_native=false&after=${cursor}`), { status: 400 })
   t.match(await app.get(`${path}?limit=51`), { status: 400, body: { detail: /limit/ } })
+})
+
+t.test('a wallet off the curve is one like others, and one without anything is empty', async (t) => {
+  const { app, node } = await world(t)
+  const vault = programAddress(['vault'], CLASSIC)
+  t.notOk(isOnCurve(vault))
+  const path = `/v1/wallets/${pubkeyToBase58(vault)}`
+  t.match((await app.get(`${path}/token-accounts`)).body, { data: [], nextCursor: null })
+  t.match((await app.get(`${path}/holdings?show_native=false`)).body, { holdings_count: 0, data: [] })
+  node.put(key(60), { owner: CLASSIC, data: tokenAccountData({ mint: MINT, owner: vault, amount: 5n }) })
+  const held = { mint: pubkeyToBase58(MINT), amount: 0.5, amount_raw: '5', value_usd: null }
+  t.match((await app.get(`${path}/holdings`)).body, { holdings_count: 1, data: [held] })
+  app.nowMs += ANSWER_MS
+  t.match((await app.get(`${path}/token-accounts`)).body.data, [{ owner: pubkeyToBase58(vault) }])
 })

