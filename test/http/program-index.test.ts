@@ -64,7 +64,7 @@ async function openIndexed(t: Test) {
     const answer = await app.get(`${PATH}?${query}`)
     t.equal(contract.breach({ method: 'GET', path: PATH, ...answer }), null)
     const { data, selected_by } = answer.body
-    return `${selected_by}: ${data?.length}`
+    return `${String(selected_by)}: ${data.length}`
   }
   t.match(await post({ program: EXAMPLE_PROGRAM, index: [FIRST] }), { status: 201 })
   const versions = [account(1, [1, 2, 3]), account(2, [1, 2, 4]), account(3, [1]), account(4, [2, 2, 3])]

@@ -23,12 +23,12 @@ import { startNode, urlOf } from '../localnet/node/node-client.ts'
 import { ownDirectory } from '../own-directory.ts'
 import { until } from '../service/asking.ts'
 
-const PROGRAM = new Uint8Array(32).fill(77)
+export const PROGRAM = new Uint8Array(32).fill(77)
 const OTHER_PROGRAM = new Uint8Array(32).fill(78)
 type State = ReadonlyMap<string, LocalAccount>
 
 /** A localnet with accounts of a program that change in each slot, and what they were at each confirmed slot. */
-class World {
+export class World {
   readonly bank: LocalBank
   readonly choices = new Choices(3)
   readonly states = new Map<number, State>()
