@@ -4,7 +4,7 @@ import type { WebhookMetrics } from '../../src/telemetry/webhook-metrics.ts'
 import type { WebhookChanges } from '../../src/webhooks/changes.ts'
 import type { WebhookSender, WebhookSigner } from '../../src/webhooks/webhook.ts'
 import type { PastReader } from './past-reader.ts'
-import type { Pace } from './turn-slices.ts'
+import type { WorkSlices } from './turn-slices.ts'
 
 /** Everything that the deliveries of a process share. */
 export interface DeliveryDeps {
@@ -15,7 +15,7 @@ export interface DeliveryDeps {
   readonly sender: WebhookSender
   readonly signer: WebhookSigner
   /** Spreads the beginnings of batches and POSTs over turns of the event loop. */
-  readonly pace: Pace
+  readonly slices: WorkSlices
   readonly clock: Clock
   readonly random: Random
   readonly newBatchId: () => string

@@ -87,9 +87,10 @@ export class DeliveryProgress {
     this.withDropped()
     backlog.settle(this.#deps.hub.head)
     const { position, hole } = backlog
-    this.change({ ...change, position, hole, attempts: log.text })
+    this.change({ ...change, position, hole })
     this.#written()
-    await store.write(webhook(), this.#value, end)
+    // The log has the attempts: their text is not held here beside it.
+    await store.write(webhook(), { ...this.#value, attempts: log.text }, end)
   }
 
   /** Writes the progress if it has changed since the last write. */

@@ -141,7 +141,7 @@ export class WebhookDelivery {
 
   /** Waits for events, and stores them as a batch. Returns null when `end` aborts or the webhook drains. */
   async #nextBatch(end: AbortSignal): Promise<SentBatch | null> {
-    const { clock, pace } = this.#deps
+    const { clock, slices } = this.#deps
     const [gatherer, progress] = [this.#gatherer!, this.#progress!]
     let batch: SentBatch | null = null
     while (batch === null && !end.aborted && (this.#is('idle') || this.#is('gathering'))) {
@@ -157,7 +157,7 @@ export class WebhookDelivery {
       }
       const dueAtMs = gatherer.dueAtMs(nowMs)
       if (dueAtMs !== null && this.#is('idle')) this.#change({ type: 'events.queued' })
-      if (dueAtMs !== null && nowMs >= dueAtMs) batch = await pace.run(() => this.#record(end))
+      if (dueAtMs !== null && nowMs >= dueAtMs) batch = await slices.run(() => this.#record(end))
       else await gatherer.wait(Math.min(dueAtMs ?? Infinity, progress.writeAtMs) - nowMs, end)
     }
     return batch
@@ -195,7 +195,7 @@ export class WebhookDelivery {
 
   /** Makes the attempts of a batch, until it has ended or `end` aborts. */
   async #deliver(batch: SentBatch, end: AbortSignal): Promise<void> {
-    const { clock, pace } = this.#deps
+    const { clock, slices } = this.#deps
     for (;;) {
       if (this.#is('waiting')) {
         const { notBeforeMs } = this.#progress!.value.batch!
@@ -206,7 +206,7 @@ export class WebhookDelivery {
         this.#change({ type: 'wait.elapsed' })
       }
       const startedAtMs = clock.now()
-      const outcome = await pace.run(() => this.#post(batch, end))
+      const outcome = await slices.run(() => this.#post(batch, end))
       if (end.aborted) return
       if (isOwnFault(outcome)) {
         await sleep(clock, OWN_FAULT_MS, end)

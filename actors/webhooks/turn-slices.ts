@@ -5,14 +5,14 @@ const SLICE_MS = 1
 
 export interface TurnSlicesOptions {
   /** Calls back in the next turn of the event loop. */
-  readonly nextTurn: (run: () => void) => void
+  readonly defer: (run: () => void) => void
   readonly nowMs: () => number
 }
 
-const SYSTEM: TurnSlicesOptions = { nextTurn: setImmediate, nowMs: () => performance.now() }
+const SYSTEM: TurnSlicesOptions = { defer: setImmediate, nowMs: () => performance.now() }
 
 /** Runs work for others, a little at a time. */
-export interface Pace {
+export interface WorkSlices {
   /** Calls `work` in a later turn of the event loop, and resolves as it does. */
   run<T>(work: () => Promise<T>): Promise<T>
 }
@@ -22,7 +22,7 @@ export interface Pace {
  * begin at one moment delays nothing else. Only the part of a piece before its first `await` counts. A webhook waits with one
  * piece at a time, so a tenant never has more than five of the places in the line.
  */
-export class TurnSlices implements Pace {
+export class TurnSlices implements WorkSlices {
   readonly #options: TurnSlicesOptions
   readonly #waiting = new Queue<() => void>()
   #isScheduled = false
@@ -46,7 +46,7 @@ export class TurnSlices implements Pace {
   #schedule(): void {
     if (this.#isScheduled || this.#waiting.length === 0) return
     this.#isScheduled = true
-    this.#options.nextTurn(() => this.#runSlice())
+    this.#options.defer(() => this.#runSlice())
   }
 
   /** Runs at least one piece. */

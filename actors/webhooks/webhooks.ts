@@ -60,7 +60,7 @@ export function webhooks<Needs extends WebhooksNeeds>(
       horizon: () => horizon.cursor,
       sender,
       signer,
-      pace: new TurnSlices(),
+      slices: new TurnSlices(),
       changes,
       newBatchId: () => randomUUID(),
       documents: storage.documents,

@@ -106,7 +106,7 @@ export class Engine {
         }
       },
       signer: this.#secrets,
-      pace: new TurnSlices(),
+      slices: new TurnSlices(),
       clock,
       random,
       newBatchId: () => randomUUID(),

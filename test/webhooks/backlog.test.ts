@@ -59,6 +59,19 @@ t.test('live events come out in cursor order, with their channels and bytes', as
   t.equal(backlog.position, endOfEvents(9))
 })
 
+t.test(
+  'a thousand webhooks of a channel share its events, whose bytes are those of the stream',
+  async (t) => {
+    const [frames] = framesOf(block(1, 40).filter((cursor) => channelOf(cursor) === 'launches'))
+    const backlogs = Array.from({ length: 1_000 }, () => new Backlog(-1, null, -1))
+    for (const backlog of backlogs) backlog.add([frames!], endOfEvents(1))
+    const [first, ...others] = backlogs.map((backlog) => backlog.take()!.events)
+    t.equal(first!.length, frames!.cursors.length)
+    t.ok(others.every((events) => events.every((event, at) => event === first![at])))
+    t.ok(first!.every(({ members }) => members.buffer === frames!.bytes.buffer))
+  }
+)
+
 t.test('a full buffer drops its oldest events one by one, and counts them', async (t) => {
   const backlog = new Backlog(-1, null, -1)
   backlog.add(framesOf(block(1, BUFFER_MAX)), endOfEvents(1))

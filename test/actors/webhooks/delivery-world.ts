@@ -166,7 +166,7 @@ export class DeliveryWorld {
           secret: Buffer.from(secrets[0]?.sealed ?? []).toString()
         })
       },
-      pace: { run: (work) => work() },
+      slices: { run: (work) => work() },
       clock,
       random: () => 0,
       newBatchId: () => `batch-${++this.ids}`,

@@ -19,7 +19,7 @@ class Loop {
   nowMs = 0
   #scheduled: (() => void)[] = []
   readonly slices = new TurnSlices({
-    nextTurn: (run) => void this.#scheduled.push(run),
+    defer: (run) => void this.#scheduled.push(run),
     nowMs: () => this.nowMs
   })
 
@@ -97,7 +97,7 @@ t.test('the POSTs of a thousand webhooks that are due at once begin in hundreds 
   let posts = 0
   const deps: DeliveryDeps = {
     ...parts,
-    pace: loop.slices,
+    slices: loop.slices,
     sender: {
       post: (...request) => {
         posts++
