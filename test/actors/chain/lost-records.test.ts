@@ -12,7 +12,6 @@ import { withRawStore } from '../../storage/embedded-directory.ts'
 import * as late from './late-blocks.ts'
 import { gaps, type Course } from './late-blocks.ts'
 import { marketBlocks } from './market-blocks.ts'
-import { IS_LONG } from '../../random-runs.ts'
 
 t.setTimeout(300_000)
 
@@ -21,7 +20,7 @@ const STEP = 8_000
 const BYTES = 100
 const KILLS_MAX = 6
 
-const blocks = await marketBlocks('records that are lost', IS_LONG ? 120 : 60)
+const blocks = await marketBlocks('records that are lost', 120)
 const directory = t.testdir()
 const sound = join(directory, 'sound')
 const first = await late.run(() => openEmbeddedStorage({ directory: sound }), { steps: blocks, node: blocks })
