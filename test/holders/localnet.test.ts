@@ -4,6 +4,7 @@ import { NATIVE_MINT } from '../../src/chain/token-accounts.ts'
 import { USDC } from '../../src/localnet/programs.ts'
 import { until } from '../service/asking.ts'
 import { HolderWorld, type ListShape } from './holder-world.ts'
+import { IS_LONG } from '../random-runs.ts'
 
 const mintsOf = ({ traffic }: HolderWorld): Pubkey[] => [
   NATIVE_MINT,
@@ -33,7 +34,7 @@ t.test(
     const { calls } = world
     /** Lists as they were at slots that are still on the chain. */
     const seen = new Map<number, ListShape>()
-    for (let round = 0; round < 25; round++) {
+    for (let round = 0; round < (IS_LONG ? 25 : 12); round++) {
       const fault = world.choices.below(4)
       if (fault === 0) world.bank.faults.fork('drop')
       if (fault === 1) world.bank.faults.fork('replace')

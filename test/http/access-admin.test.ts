@@ -327,7 +327,7 @@ t.test('a list of keys is walked by after, whatever the pages are, also of one t
         )
       }
     ),
-    randomRuns(20)
+    randomRuns(10)
   )
   const foreign = app.keys.keysOf('acme')[0]!.id
   for (const query of ['after=nobody', `tenant=beta&after=${foreign}`, 'after='])

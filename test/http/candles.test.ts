@@ -87,7 +87,7 @@ t.test('candles walked back with any limits are the candles at once, in every mo
       most = Math.max(most, body.data.length)
       return JSON.stringify(walked) === JSON.stringify(body.data)
     }),
-    randomRuns(60, 9)
+    randomRuns(30, 9)
   )
   t.ok(most > 100, `${most} candles`)
 })

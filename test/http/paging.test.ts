@@ -35,7 +35,7 @@ const cursors = (rows: readonly Row[]): number[] => rows.map(({ cursor }) => cur
 const all = async (app: MarketApp, path: string): Promise<number[]> =>
   cursors(await walk(app, path, () => 500))
 const limits = fc.array(fc.integer({ min: 1, max: 23 }), { minLength: 1, maxLength: 9 })
-const RUNS = randomRuns(12, 2_026)
+const RUNS = randomRuns(6, 2_026)
 
 for (const [name, path] of [
   ['trades', TRADES],
@@ -72,7 +72,7 @@ for (const [name, path] of [
           const walked = cursors(await walk(app, path, cycle(sizes), () => app.commit(blockOf(1))))
           return JSON.stringify(walked) === JSON.stringify(before)
         }),
-        randomRuns(5, 2_026)
+        randomRuns(3, 2_026)
       )
       let arrivals = 12
       const joint = path.includes('?') ? '&' : '?'

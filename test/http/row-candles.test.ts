@@ -86,7 +86,7 @@ t.test('candles of a pool are a fold of its trades, in every mode and walked wit
         same(t, await walkBack(app, path, limits), candlesJson(own, question, headTime), path)
       }
     ),
-    randomRuns(60, 5)
+    randomRuns(30, 5)
   )
   t.match((await app.get(pathOf(POOL))).body, { pool: pubkeyToBase58(POOL), mint: MINT, cash_mint: WSOL })
   const swaps = (await app.get(pathOf(key(202)))).body
@@ -136,7 +136,7 @@ t.test('candles of seconds are a fold of the trades of the last hour', async (t)
         same(t, await walkBack(app, url, limits), candlesJson(own, question, headTime), url)
       }
     ),
-    randomRuns(40, 6)
+    randomRuns(20, 6)
   )
   const url = `/v1/tokens/${MINT}/candles?interval=5s`
   const all = (await app.get(url)).body.data

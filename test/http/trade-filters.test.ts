@@ -106,7 +106,7 @@ testWithFixtures(
           )
         }
       ),
-      randomRuns(150, 11)
+      randomRuns(60, 11)
     )
     t.ok(passed > 500, `${passed} rows passed`)
   }

@@ -44,6 +44,9 @@ const SPARSE = `
   objects = objects.filter(({ at }) => at % 50 === 0)
   const before = process.memoryUsage().heapTotal / 2 ** 20
   compactHeap()
+  // Other threads of the collector give pages back; a busy machine lets them do so late.
+  for (let looks = 0; looks < 300 && process.memoryUsage().heapTotal / 2 ** 20 > before / 3; looks++)
+    await new Promise((resolve) => setTimeout(resolve, 100))
   console.log(JSON.stringify({ before, after: process.memoryUsage().heapTotal / 2 ** 20, kept: objects.length, gc: typeof globalThis.gc }))`
 
 t.test('a compacted heap takes what is live', async (t) => {

@@ -25,7 +25,7 @@ export interface ValidatorOptions {
   readonly programs?: Readonly<Record<string, Buffer>>
 }
 
-/** Agave's test validator on loopback. Takes one core while it runs, most of it for a thread of the lowest priority. */
+/** Agave's test validator on loopback. Takes one core while it runs, most of it for a thread of low priority. */
 export class RealValidator {
   readonly url: string
   readonly connection: Connection
@@ -72,7 +72,9 @@ export class RealValidator {
       log: join(folder, 'log'),
       address: '127.0.0.1',
       port: rpcPort,
-      startWithinMs: START_MS
+      startWithinMs: START_MS,
+      // See `yieldSpinning`.
+      sharesSession: true
     })
     await server.start()
     const validator = new RealValidator(server, folder, rpcPort)

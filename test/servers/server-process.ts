@@ -49,6 +49,11 @@ export interface ServerCommand {
   /** Port that accepts connections once the server is ready. */
   readonly port: number
   readonly startWithinMs: number
+  /**
+   * Whether it belongs to the session of this process. Linux shares the processors between sessions first (autogroups): only
+   * within one does a low priority let others go before. False by default.
+   */
+  readonly sharesSession?: boolean
 }
 
 /** A third-party server that tests start, kill, pause and restart. It ends with the process that started it. */
@@ -72,9 +77,9 @@ export class ServerProcess {
    */
   async start(): Promise<void> {
     if (this.#child !== undefined) throw new Error(`${this.#command.command} runs already`)
-    const { command, args, cwd, log, address, port, startWithinMs } = this.#command
+    const { command, args, cwd, log, address, port, startWithinMs, sharesSession = false } = this.#command
     const file = openSync(log, 'a')
-    const child = spawn(command, args, { cwd, detached: true, stdio: ['ignore', file, file] })
+    const child = spawn(command, args, { cwd, detached: !sharesSession, stdio: ['ignore', file, file] })
     closeSync(file)
     this.#child = child
     // A missing command has no pid, and causes an error instead of an exit.

@@ -20,7 +20,7 @@ import { rawContents } from './embedded-directory.ts'
 
 const BLOCKS = 24
 const SEED = 77
-const RANDOM_KILLS = IS_LONG ? 15 : 5
+const RANDOM_KILLS = IS_LONG ? 15 : 3
 /** Blocks of eight after which the child stores a key, a parcel and a tenant. */
 const DOCUMENTS_AT = [0, 1, 4]
 const directory = t.testdir()

@@ -104,7 +104,7 @@ t.test(
           await Promise.all([swept.close(), reopened.close()])
         }
       ),
-      randomRuns(6, 5)
+      randomRuns(3, 5)
     )
     t.ok(deleted > 50, `${deleted} records were deleted`)
   }

@@ -55,7 +55,7 @@ export async function testAgreement(t: Test, open: OpenForTest): Promise<void> {
         await storage.close()
       }
     ),
-    randomRuns(5, 26)
+    randomRuns(3, 26)
   )
   t.pass()
 }

@@ -10,8 +10,10 @@ import { LocalBank } from '../../../src/localnet/bank/bank.ts'
 import { contentsOf, liveThrough, slotClock } from './lived-chain.ts'
 import { blockAt, funded, lamportsOf, produce, SOL } from './sending.ts'
 import { virtualClock } from '../../virtual-time.ts'
+import { IS_LONG } from '../../random-runs.ts'
 
 const SLOTS = 60
+const RANDOM_KILLS = IS_LONG ? 12 : 4
 const directory = t.testdir()
 
 const open = (place: string): Promise<LocalBank> =>
@@ -103,18 +105,18 @@ for (const [commitment, slot] of instants)
   )
 
 t.test(
-  'killed at six random instants and restarted each time, the chain ends as if undisturbed',
+  `killed at ${RANDOM_KILLS} random instants and restarted each time, the chain ends as if undisturbed`,
   async (t) => {
     const place = join(directory, 'random')
     let kills = 0
-    for (let round = 0; round < 6; round++) {
+    for (let round = 0; round < RANDOM_KILLS; round++) {
       const { lines, signal } = await live(place, {
         killAfter: { lines: 1 + Math.floor(Math.random() * 14), ms: Math.random() * 12 }
       })
       if (signal === 'SIGKILL') kills++
       await assertKept(place, lines)
     }
-    t.ok(kills >= 3, `${kills} kills`)
+    t.ok(kills > 0, `${kills} kills`)
     await live(place)
     t.equal(await assertKept(place, []), SLOTS)
   }
