@@ -29,8 +29,8 @@ export function rpcProblem(error: ServiceError, requestId: string): RpcProblem {
   const length = String(Buffer.byteLength(text))
   const fields = ['vary', 'Origin', 'content-type', RPC_TYPE, 'content-length', length]
   if (status === 401) fields.push('www-authenticate', 'Bearer')
-  const retryAfter = error.members.retry_after ?? (retryable ? 1 : undefined)
-  if (retryAfter !== undefined) fields.push('retry-after', String(retryAfter))
+  const { retry_after: seconds = retryable ? 1 : null } = error.members
+  if (typeof seconds === 'number') fields.push('retry-after', String(seconds))
   return { status, fields, text }
 }
 

@@ -45,7 +45,7 @@ export function rpcPartsOf(service: ServiceParts, given: Given): RpcParts | null
     accounts: new MirroredAccounts(storage, (selected_by) => metrics.mirror.pages.inc({ selected_by })),
     sends: transactions === null ? null : new TrackedSends(storage.documents, transactions, ports.clock),
     clock: ports.clock,
-    count: metrics.rpc.countElement
+    count: (method, outcome) => metrics.rpc.countElement(method, outcome)
   })
   return { gateway, methods }
 }

@@ -1,9 +1,19 @@
 import { isAscii } from 'node:buffer'
-import type { RequestedCall } from './requests.ts'
+
+/** A call, or a notification. */
+export interface RequestedCall {
+  readonly kind: 'call'
+  /** The JSON text of the id as the client wrote it; null for a notification. */
+  readonly id: string | null
+  readonly method: string
+  /** The JSON text of the params as the client wrote them; null without any. */
+  readonly params: string | null
+  readonly paramsValue: unknown
+}
 
 /** Longer bodies are parsed as a whole. Chosen: 100 accounts, the most that a read may name, take less. */
 const BYTES_MAX = 8 * 1024
-/** More digits may not fit a number, and are left to `JSON.parse`. */
+/** A number of more digits may lose some, and is left to `JSON.parse`. */
 const ID = /0|[1-9]\d{0,14}|"[^"\u0000-\u001f]*"/y
 const METHOD = /"\w+"/y
 const OPEN_BRACE = 0x7b
@@ -68,19 +78,12 @@ function endOfArray(text: string, at: number): number {
   if (text[at] !== '[') return -1
   let depth = 0
   for (let i = at; i < text.length; i++) {
-    switch (text[i]) {
-      case '"':
-        i = text.indexOf('"', i + 1)
-        if (i < 0) return -1
-        break
-      case '[':
-      case '{':
-        depth++
-        break
-      case ']':
-      case '}':
-        if (--depth === 0) return i + 1
-    }
+    const character = text[i]
+    if (character === '"') {
+      i = text.indexOf('"', i + 1)
+      if (i < 0) return -1
+    } else if (character === '[' || character === '{') depth++
+    else if ((character === ']' || character === '}') && --depth === 0) return i + 1
   }
   return -1
 }

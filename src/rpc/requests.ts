@@ -1,7 +1,7 @@
 import { isCommitment, DEFAULT_COMMITMENT, type Commitment } from './commitment.ts'
 import { elementsOf, membersOf, skipSpace } from './json-scan.ts'
 import type { RpcMethod } from './methods.ts'
-import { readPlainCall } from './plain-call.ts'
+import { readPlainCall, type RequestedCall } from './plain-call.ts'
 import {
   batchTooLarge,
   BODY_BYTES_MAX,
@@ -11,17 +11,6 @@ import {
   PARSE_ERROR,
   type Refusal
 } from './rpc-error.ts'
-
-/** A call, or a notification. */
-export interface RequestedCall {
-  readonly kind: 'call'
-  /** The JSON text of the id as the client wrote it; null for a notification. */
-  readonly id: string | null
-  readonly method: string
-  /** The JSON text of the params as the client wrote them; null without any. */
-  readonly params: string | null
-  readonly paramsValue: unknown
-}
 
 /** An element that is no call, with the answer to it. */
 export interface InvalidElement {
@@ -37,6 +26,8 @@ export type ParsedRequest =
   | { readonly kind: 'single'; readonly element: RequestElement }
   | { readonly kind: 'batch'; readonly elements: readonly RequestElement[] }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
+
+export type { RequestedCall }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 

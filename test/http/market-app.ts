@@ -136,6 +136,7 @@ export async function marketApp(
       | 'rpcSockets'
       | 'sourceKind'
       | 'demoKey'
+      | 'logger'
       | 'webhooks'
       | 'transactions'
     >

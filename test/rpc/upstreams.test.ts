@@ -148,6 +148,10 @@ t.test('errors of a node pass to the byte', async (t) => {
   node!.answer = () => ({ error })
   const answer = await nodes.request(callOf('simulateTransaction', '["x"]'), signal)
   t.equal(await textOf(answer), JSON.stringify(error))
+  const behind = { code: -32005, message: 'Node is behind by 42 slots', data: { numSlotsBehind: 42 } }
+  node!.answer = () => ({ error: behind })
+  const health = await nodes.request(callOf('getHealth'), signal)
+  t.equal(await textOf(health), JSON.stringify(behind), 'a node that is behind, where there is no other')
   t.same([answer.kind, answer.code], ['error', -32002])
 })
 
