@@ -6,7 +6,7 @@ import { setFlagUnless } from './node-flags.ts'
  * A localnet's first start takes 375 MB instead of 600 with it, and a twentieth more processor time until its past is
  * indexed. Ingest at full speed would lose a third.
  */
-const GROWTH_PERCENT = 50
+const GROWTH_PERCENT = 40
 
 /**
  * Factor by which the young generation grows. With 1 it keeps the size that it has: 1 to 4 MB where the configuration is
