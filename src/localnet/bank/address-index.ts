@@ -1,5 +1,6 @@
 import { readWire } from '../../chain/wire.ts'
 import type { ExecutedTransaction } from '../chain.ts'
+import { unpackTransaction, wireIn, type PackedBlock } from './block-records.ts'
 
 /** Returns the addresses of a transaction's accounts. */
 export function addressesOf({ wire, meta }: ExecutedTransaction): Uint8Array[] {
@@ -25,13 +26,15 @@ function prefixAt(keys: Uint8Array, start: number): number {
 }
 
 /** Returns sorted numbers with an address prefix in the upper half and a transaction's index in the lower. */
-export function addressIndexOf(transactions: readonly ExecutedTransaction[]): Float64Array {
+export function addressIndexOf(packed: PackedBlock): Float64Array {
   const entries = new Set<number>()
-  for (const [index, { wire, meta }] of transactions.entries()) {
-    const read = readWire(wire)
+  for (let index = 0; index < packed.offsets.length; index++) {
+    const read = readWire(wireIn(packed, index))
     if (read.kind === 'unreadable') continue
-    const { keys } = read.wire
+    const { keys, lookups } = read.wire
     for (let start = 0; start < keys.length; start += 32) entries.add(prefixAt(keys, start) + index)
+    if (lookups.length === 0) continue
+    const { meta } = unpackTransaction(packed, index)
     for (const loaded of [meta.loadedWritable, meta.loadedReadonly])
       for (const address of loaded) entries.add(prefixAt(address, 0) + index)
   }

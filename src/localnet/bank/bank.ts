@@ -3,16 +3,17 @@ import { ServiceError } from '../../errors.ts'
 import type { Commitment } from '../../market/rows.ts'
 import { sleep, type Clock } from '../../ports.ts'
 import type * as chain from '../chain.ts'
-import { FAUCET_LAMPORTS, KEPT_SLOTS, KEPT_SLOTS_MIN, SLOT_MS, WAITING_MAX } from './bank-options.ts'
+import { KEPT_SLOTS, KEPT_SLOTS_MIN, SLOT_MS, WAITING_MAX } from './bank-options.ts'
 import type { LocalBankOptions, TimedSlot } from './bank-options.ts'
 import { BankStore, type ChainStore, type StoredChain } from './bank-store.ts'
 import { BlockProduction, joinedSlots, type FillSlot, type MadeSlot } from './block-production.ts'
 import { signerOf, type Signer } from '../../signing/ed25519.ts'
+import { beginChain } from './begin-chain.ts'
 import { accountsBefore } from './engine-account.ts'
 import { FaultPlan, type ForkKind } from './fault-plan.ts'
 import { KeptBlocks } from './kept-blocks.ts'
 import { blockTaker, resumeChain } from './resume-chain.ts'
-import { emptyAccount, Runtime } from './runtime.ts'
+import { Runtime } from './runtime.ts'
 import { SlotCommits } from './slot-commits.ts'
 import { TransactionIntake } from './transaction-intake.ts'
 import { WaitingTransactions } from './waiting-transactions.ts'
@@ -63,18 +64,9 @@ export class LocalBank implements chain.LocalChain {
       keptSlots: Math.max(options.keptSlots ?? KEPT_SLOTS, KEPT_SLOTS_MIN),
       blocks: this.#blocks,
       store,
-      settled: (commitment, whole) => {
-        this.#production.confirmed(whole.block.slot)
-        const { block } = whole
-        // Accounts may be packed, and nobody may want them.
-        this.#tell({
-          kind: 'block',
-          commitment,
-          block,
-          get accounts() {
-            return whole.accounts
-          }
-        })
+      settled: (event) => {
+        this.#production.confirmed(event.block.slot)
+        this.#tell(event)
       }
     })
     if (stored !== null)
@@ -103,7 +95,11 @@ export class LocalBank implements chain.LocalChain {
         throw new ServiceError('STORAGE_UNAVAILABLE', detail)
       }
       const bank = new LocalBank(options, blocks, store, stored)
-      if (stored === null) await bank.#makeGenesis(options)
+      if (stored === null) {
+        const genesis = { ...options, faucet: bank.#faucet.address, timeMs: bank.#genesisMs }
+        const parts = { runtime: bank.#runtime, commits: bank.#commits, production: bank.#production }
+        await beginChain(genesis, { ...parts, blocks })
+      }
       return bank
     } catch (error) {
       await store?.close()
@@ -294,20 +290,6 @@ export class LocalBank implements chain.LocalChain {
 
   #tell(event: chain.ChainEvent): void {
     for (const listener of this.#listeners) listener(event)
-  }
-
-  async #makeGenesis({
-    faucetLamports = FAUCET_LAMPORTS,
-    genesisAccounts = []
-  }: LocalBankOptions): Promise<void> {
-    this.#runtime.put({ ...emptyAccount(this.#faucet.address), lamports: faucetLamports })
-    const lamports = this.minimumBalance(0)
-    for (const address of genesisAccounts) this.#runtime.put({ ...emptyAccount(address), lamports })
-    const slot = this.#production.makeSlot(this.#genesisMs, null)
-    this.#blocks.resume(0, { confirmed: 0, finalized: 0 })
-    for (const { kept } of slot.made) this.#commits.finalize(kept)
-    this.#production.confirmed(0)
-    await this.#commits.commit(slot)
   }
 }
 

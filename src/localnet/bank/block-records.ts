@@ -85,6 +85,13 @@ export function lazyBlock(packed: PackedBlock): LocalBlock {
   }
 }
 
+/** Returns the bytes of a transaction as it was sent, without the record of its execution. */
+export function wireIn({ bytes, offsets }: PackedBlock, index: number): Uint8Array {
+  const from = new RecordReader(bytes, offsets[index])
+  from.fixed(64)
+  return from.bytes()
+}
+
 export function unpackTransaction(packed: PackedBlock, index: number): ExecutedTransaction {
   const from = new RecordReader(packed.bytes, packed.offsets[index])
   return {

@@ -2,7 +2,7 @@ import { pubkeyMapKey } from '../../chain/pubkey.ts'
 import type { Commitment } from '../../market/rows.ts'
 import { addressesOf, addressIndexOf, addressPrefix, INDEXES, transactionsAt } from './address-index.ts'
 import type { BlockAnswer, FoundTransaction, LatestBlockhash, LocalAccount, LocalBlock } from '../chain.ts'
-import { lazyBlock, unpackAccounts, unpackBlock, unpackTransaction } from './block-records.ts'
+import { unpackBlock, unpackTransaction } from './block-records.ts'
 import type { BlockHeader, PackedBlock } from './block-records.ts'
 
 /** Number of blocks after that of its blockhash in which a transaction can land. */
@@ -17,26 +17,9 @@ export interface KeptBlock {
    * The block unpacked, until it is confirmed and reported. Longer, its thousands of objects would survive each
    * collection, which costs more than to unpack the block for those who read it later.
    */
-  whole: WholeBlock | null
+  whole: { readonly block: LocalBlock; readonly accounts: readonly LocalAccount[] } | null
   /** Whether the block is on disk. */
   isDurable: boolean
-}
-
-/** A block with the accounts that it changed, in their state after it. */
-export interface WholeBlock {
-  readonly block: LocalBlock
-  readonly accounts: readonly LocalAccount[]
-}
-
-/** Returns a block with its changed accounts; what is packed is unpacked when it is read. */
-export function wholeOf({ packed, accounts, whole }: KeptBlock): WholeBlock {
-  if (whole !== null) return whole
-  return {
-    block: lazyBlock(packed),
-    get accounts() {
-      return accounts === null ? [] : unpackAccounts(accounts)
-    }
-  }
 }
 
 export interface SettlingRule {
@@ -101,8 +84,7 @@ export class KeptBlocks {
     this.#signatures.set(block, signaturesIn(block.packed))
     for (const signature of this.#signaturesOf(block))
       this.#slotOfSignature.set(signatureKey(signature), header.slot)
-    const { transactions } = block.whole?.block ?? unpackBlock(block.packed)
-    this.#addresses.set(block, addressIndexOf(transactions))
+    this.#addresses.set(block, addressIndexOf(block.packed))
   }
 
   /** Removes the newest block, which must not have been reported as confirmed. */

@@ -1,9 +1,12 @@
 import type { Commitment } from '../../market/rows.ts'
+import type { ChainEvent } from '../chain.ts'
 import type { ChainStore } from './bank-store.ts'
 import type { MadeSlot } from './block-production.ts'
-import { blockOnDisk } from './block-records.ts'
-import { wholeOf, type KeptBlock, type KeptBlocks, type WholeBlock } from './kept-blocks.ts'
+import { blockOnDisk, lazyBlock, unpackAccounts } from './block-records.ts'
+import type { KeptBlock, KeptBlocks } from './kept-blocks.ts'
 import { WriteQueue } from './write-queue.ts'
+
+type BlockEvent = Extract<ChainEvent, { readonly kind: 'block' }>
 
 interface SlotCommitsDeps {
   readonly genesisHash: Uint8Array
@@ -13,7 +16,7 @@ interface SlotCommitsDeps {
   /** Null for a chain without a directory. */
   readonly store: ChainStore | null
   /** Called with each block that is newly confirmed or finalized. */
-  readonly settled: (commitment: Commitment, whole: WholeBlock) => void
+  readonly settled: (event: BlockEvent) => void
 }
 
 /** Writes produced slots to disk, with the market's notes, and reports the blocks that this settles (B1). */
@@ -101,9 +104,22 @@ export class SlotCommits {
   #settle(made: MadeSlot['made']): void {
     for (const { kept } of made) kept.isDurable = true
     for (const { commitment, kept } of this.#deps.blocks.settle()) {
-      this.#deps.settled(commitment, wholeOf(kept))
+      this.#deps.settled(eventOf(kept, commitment))
       kept.whole = null
       if (commitment === 'finalized') this.finalize(kept)
+    }
+  }
+}
+
+/** Returns the event of a settled block; what is packed is unpacked when a listener reads it. */
+function eventOf({ packed, accounts, whole }: KeptBlock, commitment: Commitment): BlockEvent {
+  if (whole !== null) return { kind: 'block', commitment, ...whole }
+  return {
+    kind: 'block',
+    commitment,
+    block: lazyBlock(packed),
+    get accounts() {
+      return accounts === null ? [] : unpackAccounts(accounts)
     }
   }
 }

@@ -18,16 +18,19 @@ export function marketAccount(number: number): LocalAccount {
   }
 }
 
-/** A transaction as a market states it, with something in every field. */
-export function included(number: number): ExecutedTransaction {
+/** A transaction as a market states it, with something in every field; only one of version 0 looks its loaded keys up. */
+export function included(number: number, version: 'legacy' | 0 = 'legacy'): ExecutedTransaction {
   const signature = bytes('signature', number)
   const [payer, program] = [key('payer', number), key('program', 0)]
+  const lookup = Buffer.concat([Buffer.from([1]), key('table', 0), Buffer.from([1, 0, 1, 1])])
   const message = Buffer.concat([
+    Buffer.from(version === 0 ? [0x80] : []),
     Buffer.from([1, 0, 1, 2]),
     payer,
     program,
     key('blockhash', 0),
-    Buffer.from([1, 1, 1, 0, 1, 7])
+    Buffer.from([1, 1, 1, 0, 1, 7]),
+    version === 0 ? lookup : Buffer.alloc(0)
   ])
   const balance = {
     accountIndex: 1,

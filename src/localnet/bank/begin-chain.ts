@@ -1,0 +1,41 @@
+import { FAUCET_LAMPORTS } from './bank-options.ts'
+import type { LocalBankOptions } from './bank-options.ts'
+import type { BlockProduction } from './block-production.ts'
+import type { KeptBlocks } from './kept-blocks.ts'
+import { emptyAccount, type Runtime } from './runtime.ts'
+import type { SlotCommits } from './slot-commits.ts'
+
+/** Makes the genesis block of a new chain, which is finalized: it funds the faucet and the given accounts. */
+export async function beginChain(
+  {
+    faucet,
+    timeMs,
+    faucetLamports = FAUCET_LAMPORTS,
+    genesisAccounts = []
+  }: Pick<LocalBankOptions, 'faucetLamports' | 'genesisAccounts'> & {
+    /** Address of the faucet. */
+    readonly faucet: Uint8Array
+    /** Time of the block, Unix milliseconds. */
+    readonly timeMs: number
+  },
+  {
+    runtime,
+    blocks,
+    commits,
+    production
+  }: {
+    readonly runtime: Runtime
+    readonly blocks: KeptBlocks
+    readonly commits: SlotCommits
+    readonly production: BlockProduction
+  }
+): Promise<void> {
+  runtime.put({ ...emptyAccount(faucet), lamports: faucetLamports })
+  const lamports = runtime.minimumBalance(0)
+  for (const address of genesisAccounts) runtime.put({ ...emptyAccount(address), lamports })
+  const slot = production.makeSlot(timeMs, null)
+  blocks.resume(0, { confirmed: 0, finalized: 0 })
+  for (const { kept } of slot.made) commits.finalize(kept)
+  production.confirmed(0)
+  await commits.commit(slot)
+}
