@@ -95,7 +95,7 @@ export class HolderFactsCache {
         ? adjustedConcentration({ largest: people.map(({ amount }) => amount), held, squares }, excluded)
         : null,
       known,
-      // Of a small list all are read.
+      // A small list is read as a whole.
       largest: largest.slice(0, TOP)
     }
   }

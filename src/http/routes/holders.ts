@@ -90,7 +90,7 @@ export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     if (place !== null && place.reading !== view.state.reading) throw expired(slot)
     const skip = query.offset
     const end = skip + query.limit
-    // Of the facts that were just read, the first page is a part.
+    // The first page is a part of facts that were just read.
     const largest = place === null && by === 'owner' ? found.largest : null
     const read =
       largest !== null && (end <= largest.length || largest.length === found.sums.owners)
