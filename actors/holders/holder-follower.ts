@@ -13,6 +13,7 @@ import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
 import type { HolderDeps } from './holder-deps.ts'
 import type { HolderList } from './holder-list.ts'
 import { ListReader, type ReadingKind } from './list-reader.ts'
+import { RecentRows } from './recent-rows.ts'
 
 /** Milliseconds between two looks when nothing happens. */
 const LOOK_MS = 250
@@ -118,6 +119,7 @@ export class HolderFollower {
     this.#complete = this.#slot === null ? [] : [{ slot: this.#slot, atMs: clock.now() }]
     this.#reader = new ListReader(this.#deps, token, {
       lists: this.#lists,
+      recent: new RecentRows(storage.holders),
       wake: () => this.#wake.set(),
       slot: () => this.#slot
     })
@@ -178,12 +180,15 @@ export class HolderFollower {
   }
 
   async #apply({ slot, changes }: HolderBlock): Promise<void> {
-    for (const [key, ofMint] of changes) {
+    const changed = [...changes].flatMap(([key, ofMint]) => {
       const list = this.#lists.get(key)
-      if (list === undefined) continue
-      list.loading?.collect({ slot, changes: ofMint })
-      if (!list.isLive) continue
-      const fault = await list.take(slot, ofMint)
+      list?.loading?.collect({ slot, changes: ofMint })
+      return list?.isLive === true ? [{ list, ofMint }] : []
+    })
+    // Together, so that they share a durable write.
+    const faults = await Promise.all(changed.map(async ({ list, ofMint }) => list.take(slot, ofMint)))
+    for (const [i, { list }] of changed.entries()) {
+      const fault = faults[i]!
       if (fault === null) continue
       this.#deps.logger.warn(
         `the holders of ${list.document.value.mint} are read again at block ${slot}: ${fault}`

@@ -6,12 +6,14 @@ import type { HolderListId } from '../../storage/port.ts'
 import type { HolderDeps } from './holder-deps.ts'
 import type { ListLoading } from './list-loading.ts'
 import { isStored, prune, storeBlock, takeBack } from './list-store.ts'
+import type { RecentRows } from './recent-rows.ts'
 
 /** A holder list in the hands of its follower. */
 export class HolderList {
   readonly mint: Pubkey
   readonly key: string
   readonly #deps: HolderDeps
+  readonly #recent: RecentRows
   readonly #save: (list: HolderList, state: HolderListState) => Promise<void>
   document: Stored<HolderMint>
   state: HolderListState
@@ -26,6 +28,7 @@ export class HolderList {
     document: Stored<HolderMint>,
     state: HolderListState,
     deps: HolderDeps,
+    recent: RecentRows,
     save: (list: HolderList, state: HolderListState) => Promise<void>
   ) {
     this.document = document
@@ -33,6 +36,7 @@ export class HolderList {
     this.mint = pubkeyFromBase58(document.value.mint)
     this.key = pubkeyMapKey(this.mint)
     this.#deps = deps
+    this.#recent = recent
     this.#save = save
   }
 
@@ -53,7 +57,7 @@ export class HolderList {
 
   /** Stores a block; resolves with why it does not fit, or null. */
   async take(slot: number, changes: MintChanges): Promise<string | null> {
-    const outcome = await storeBlock(this.#deps.storage.holders, this.id, slot, changes)
+    const outcome = await storeBlock(this.#recent, this.id, slot, changes)
     if ('fault' in outcome) return outcome.fault
     this.state = { ...this.state, accounts: outcome.accounts }
     return null
@@ -64,6 +68,7 @@ export class HolderList {
   }
 
   takeBack(afterSlot: number): Promise<void> {
+    this.#recent.forget()
     return takeBack(this.#deps.storage.holders, this.id, afterSlot)
   }
 

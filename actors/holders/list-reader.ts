@@ -12,6 +12,7 @@ import { isOutage } from '../storage/retry.ts'
 import type { HolderDeps } from './holder-deps.ts'
 import { HolderList } from './holder-list.ts'
 import { ListLoading, LoadingFault } from './list-loading.ts'
+import type { RecentRows } from './recent-rows.ts'
 
 /** Why a list is read from the node; counted by metrics. */
 export type ReadingKind = 'start' | 'hole' | 'late' | 'missed' | 'fork' | 'disagreement'
@@ -25,6 +26,7 @@ const LASTING_MS = 600_000
 
 export interface ListsOfFollower {
   readonly lists: Map<string, HolderList>
+  readonly recent: RecentRows
   readonly wake: () => void
   readonly slot: () => number | null
 }
@@ -50,7 +52,7 @@ export class ListReader {
    * store's error.
    */
   async sync(documents: HolderMints): Promise<void> {
-    const { lists } = this.#follower
+    const { lists, recent } = this.#follower
     const stored = await documents.all(HOLDER_MINTS_PARTITION)
     for (const document of stored) {
       const known = lists.get(keyOf(document.value))
@@ -61,7 +63,9 @@ export class ListReader {
     const states = await documents.hot(added)
     const put = async ({ document }: HolderList, state: HolderListState): Promise<void> =>
       documents.putHot(document, this.#token, state)
-    const begun = added.map((document, i) => new HolderList(document, states[i] ?? NO_LIST, this.#deps, put))
+    const begun = added.map(
+      (document, i) => new HolderList(document, states[i] ?? NO_LIST, this.#deps, recent, put)
+    )
     for (const list of begun) lists.set(list.key, list)
     this.#want()
     if (this.#hasSynced) for (const list of begun) this.begin(list, 'start')
@@ -75,6 +79,8 @@ export class ListReader {
   begin(list: HolderList, kind: ReadingKind): void {
     list.work.abort(new Superseded())
     list.loading = null
+    // Its rows are replaced, under a number that an earlier try may have had.
+    this.#follower.recent.forget()
     const work = new AbortController()
     list.work = work
     const end = AbortSignal.any([work.signal, this.#closing.signal])

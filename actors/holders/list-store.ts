@@ -10,6 +10,7 @@ import {
   unpackSums
 } from '../../src/holders/row-bytes.ts'
 import type { HolderListId, HolderRow, HolderRowKey, HolderStore, PresentRow } from '../../storage/port.ts'
+import type { RecentRows } from './recent-rows.ts'
 
 /** Rows of one durable write. */
 export const WRITE_ROWS = 1_000
@@ -18,7 +19,7 @@ const CHANGES_AT_ONCE = 100
 
 /** Writes rows in bounded pieces, in their order. */
 export async function writeRows(
-  store: HolderStore,
+  store: Pick<HolderStore, 'put'>,
   list: HolderListId,
   rows: readonly HolderRow[]
 ): Promise<void> {
@@ -31,7 +32,7 @@ export async function writeRows(
  * accounts, or with why the block does not follow the list; then nothing is stored. Rejects with the store's error.
  */
 export async function storeBlock(
-  store: HolderStore,
+  store: RecentRows,
   list: HolderListId,
   slot: number,
   { accounts: changed, fault }: MintChanges
@@ -72,7 +73,7 @@ const growthBy = ({ account, after }: BalanceChange, accounts: ReadonlyMap<strin
   (after === null ? 0 : 1) - (accounts.get(pubkeyMapKey(account)) == null ? 0 : 1)
 
 async function knownAt<T>(
-  store: HolderStore,
+  store: RecentRows,
   list: HolderListId,
   kind: 'account' | 'owner',
   slot: number,

@@ -15,7 +15,7 @@ import { BURNS, isBurn, knownOwners, type KnownOwners } from './known-owners.ts'
 
 /** Owners of a list whose Gini coefficient is computed: it takes all of them, some 30 ms. */
 const GINI_OWNERS_MAX = 20_000
-/** Owners that are read besides those that are left out. */
+/** Owners that are read besides those that are left out; a page has as many at most. */
 const TOP = 100
 /** Milliseconds for which the known owners of a list are taken as they were: pools are made rarely. */
 const OWNERS_MS = 10_000
@@ -32,6 +32,8 @@ export interface HolderFacts {
   /** Null where not all pools of the token are known to the index. */
   readonly adjusted: AdjustedConcentration | null
   readonly known: KnownOwners
+  /** The largest owners in their order, as many as a page has at most, or all; null where they were not read for this answer. */
+  readonly largest: readonly Holder[] | null
 }
 
 interface Cached {
@@ -58,13 +60,20 @@ export class HolderFactsCache {
     const found = await this.#lists.sums(view)
     if (found === null) return null
     const mint = pubkeyMapKey(view.mint)
-    const key = `${view.state.reading} ${found.slot}`
+    const { owners, accounts, held, squares } = found.sums
+    // The block of a slot may be replaced by another one.
+    const key = [view.state.reading, found.slot, owners, accounts, held, squares].join(' ')
     const cached = this.#cached.get(mint)
     const now = this.#clock.now()
     if (cached?.key === key && now - cached.atMs < OWNERS_MS) return cached.facts
     const facts = await this.#compute(view, found.sums)
     const { pools, curves } = facts.known
-    this.#cached.set(mint, { key, atMs: now, facts }, FACTS_BYTES + OWNER_BYTES * (pools.size + curves.size))
+    const kept = { ...facts, largest: null }
+    this.#cached.set(
+      mint,
+      { key, atMs: now, facts: kept },
+      FACTS_BYTES + OWNER_BYTES * (pools.size + curves.size)
+    )
     return facts
   }
 
@@ -85,7 +94,9 @@ export class HolderFactsCache {
       adjusted: known.isComplete
         ? adjustedConcentration({ largest: people.map(({ amount }) => amount), held, squares }, excluded)
         : null,
-      known
+      known,
+      // A small list is read as a whole.
+      largest: largest.slice(0, TOP)
     }
   }
 

@@ -21,6 +21,7 @@ import type {
   PresentRow
 } from '../port/holders.ts'
 import { chunksOf, CopyEngine, type Entry } from './copy-engine.ts'
+import { GatheredWrites } from './gathered-writes.ts'
 
 /** Versions of one key besides the first that a page expects, so that most pages take one read of the engine. */
 const SPARE = 8
@@ -28,13 +29,15 @@ const SPARE = 8
 /** Holder lists in an engine of their own, beside the store. */
 export class HolderDatabase implements HolderStore {
   readonly #engine: CopyEngine
+  readonly #writes: GatheredWrites
 
   constructor(directory: string, options: { readonly isSnapshot?: boolean } = {}) {
     this.#engine = new CopyEngine(directory, 'the holder lists', options)
+    this.#writes = new GatheredWrites(this.#engine)
   }
 
   async put(list: HolderListId, rows: readonly HolderRow[]): Promise<void> {
-    await this.#engine.write(
+    await this.#writes.write(
       rows.map((row) => ({ type: 'put' as const, key: holderRowKey(list, row), value: packRow(row.value) }))
     )
   }

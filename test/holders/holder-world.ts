@@ -22,6 +22,7 @@ import { Choices } from '../../storage/test/choices.ts'
 import { openBank } from '../localnet/bank/sending.ts'
 import { startNode, urlOf } from '../localnet/node/node-client.ts'
 import { until } from '../service/asking.ts'
+import { DyingStorage } from './dying-storage.ts'
 import { HolderIndex } from './holder-index.ts'
 import { TokenTraffic } from './token-traffic.ts'
 
@@ -35,7 +36,9 @@ export class HolderWorld {
   readonly #directory: string
   readonly #node: RpcAccountNode
   readonly #blocks: LocalBlock[] = []
-  readonly #limits: HolderLimits
+  /** The follower's, also when they change. */
+  readonly limits: { -readonly [K in keyof HolderLimits]: HolderLimits[K] }
+  readonly dying = new DyingStorage()
   /** Calls of the node. */
   calls = 0
   isNodeAway = false
@@ -61,7 +64,7 @@ export class HolderWorld {
     this.choices = choices
     this.#node = node
     this.#directory = directory
-    this.#limits = limits
+    this.limits = limits
     bank.listen((event) => {
       if (event.kind !== 'block' || event.commitment !== 'processed') return
       this.#blocks.push(event.block)
@@ -108,16 +111,20 @@ export class HolderWorld {
     this.follower = new HolderFollower({
       ...systemPorts,
       random: () => 0,
-      storage: this.storage,
+      storage: this.dying.of(this.storage),
       node,
       blocks: this.index.blocks,
       feed: this.index.feed,
       metrics: this.#metrics,
       logger: { info: () => undefined, warn: () => undefined },
-      report: (error) => this.faults.push(error),
-      limits: this.#limits
+      report: (error) => {
+        if (!this.dying.isDead) this.faults.push(error)
+      },
+      limits: this.limits
     })
     this.#running = this.follower.run(this.#end.signal)
+    // Awaited by `stop`.
+    this.#running.catch(() => undefined)
   }
 
   async stop(): Promise<void> {
@@ -125,8 +132,22 @@ export class HolderWorld {
     await this.#running
   }
 
-  /** Ends the follower and the store, and begins again with what is stored; `lateSlots` blocks come in between. */
-  async restart(lateSlots: number): Promise<void> {
+  /** Makes slots until the process has died at a write. */
+  async died(): Promise<void> {
+    await until(async () => {
+      if (!this.dying.isDead) await this.slots(1)
+      return this.dying.isDead
+    }, 'a death')
+    this.#end.abort()
+    await this.#running.catch(() => undefined)
+    this.#running = Promise.resolve()
+  }
+
+  /**
+   * Ends the follower and the store, and begins again with what is stored; `lateSlots` blocks come in between. Some blocks of
+   * before it are read again too.
+   */
+  async restart(lateSlots: number, recalled = 3): Promise<void> {
     await this.stop()
     await this.storage.close()
     // Committed by the index, and not seen by the follower, as before a kill.
@@ -136,7 +157,7 @@ export class HolderWorld {
     const head = this.#blocks.at(-1)!
     this.index.restore(head)
     await this.start()
-    this.index.recall(this.#blocks.slice(Math.max(0, before - 3)))
+    this.index.recall(this.#blocks.slice(Math.max(0, before - recalled)))
   }
 
   /** Makes slots with traffic. */
@@ -148,14 +169,14 @@ export class HolderWorld {
     }
   }
 
-  async ask(mint: Pubkey): Promise<void> {
+  async ask(mint: Pubkey, askedAtMs = 1): Promise<void> {
     const is2022 = this.bank.account(mint)!.owner[5] === TOKEN_PROGRAM_KEYS['token-2022'][5]
     const decimals = samePubkey(mint, NATIVE_MINT) ? 9 : this.bank.account(mint)!.data[44]!
     await holderMintsIn(this.storage.documents).insert({
       mint: pubkeyToBase58(mint),
       decimals,
       tokenProgram: is2022 ? 'token-2022' : 'spl-token',
-      askedAtMs: 1
+      askedAtMs
     })
     this.follower.hint()
   }

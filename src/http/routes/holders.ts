@@ -89,11 +89,13 @@ export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     const slot = place?.slot ?? view.slot
     if (place !== null && place.reading !== view.state.reading) throw expired(slot)
     const skip = query.offset
-    const read = await lists.page(view, by, {
-      slot,
-      after: place?.last,
-      limit: skip + query.limit
-    })
+    const end = skip + query.limit
+    // The first page is a part of facts that were just read.
+    const largest = place === null && by === 'owner' ? found.largest : null
+    const read =
+      largest !== null && (end <= largest.length || largest.length === found.sums.owners)
+        ? { holders: largest.slice(0, end), hasMore: end < found.sums.owners }
+        : await lists.page(view, by, { slot, after: place?.last, limit: end })
     // Versions of the slot may have been dropped while the page was read.
     const now = await lists.status(mint)
     const isWhole = now.kind === 'view' && now.view.state.reading === view.state.reading

@@ -9,15 +9,15 @@ import { createMetrics } from '../../../src/telemetry/metrics.ts'
 import { CommittedBlocks, type BlockObserver } from '../../../src/transactions/committed-blocks.ts'
 import type { Storage } from '../../../storage/port.ts'
 
-/** Ingest without a service: its feed has no followers, it logs nothing and keeps no blocks. */
+/** Ingest without a service: its feed has only the followers that are given, it logs nothing and keeps no blocks. */
 export function loneIngester(
   storage: Storage,
   writes?: Parameters<typeof Ingester.open>[3],
   decoding = new DecodingReport(),
-  observers: readonly BlockObserver[] = []
+  observers: readonly BlockObserver[] = [],
+  feed = new CommitFeed(),
+  committedBlocks = new CommittedBlocks(feed)
 ): Promise<Ingester> {
-  const feed = new CommitFeed()
-  const committedBlocks = new CommittedBlocks(feed)
   for (const observer of observers) committedBlocks.subscribe(observer)
   const deps = {
     fold: { cash: new CashList(), startingSolUsd: null },

@@ -1,0 +1,67 @@
+import { pubkeyMapKey, type Pubkey } from '../../src/chain/pubkey.ts'
+import { SecondChanceCache } from '../../src/memory/second-chance-cache.ts'
+import type { HolderListId, HolderRow, HolderRowKind, HolderStore, PresentRow } from '../../storage/port.ts'
+
+/** Memory of the rows: some 15,000. Accounts that trade often, above all those of pools, change in most blocks. */
+const BYTES_MAX = 8 * 2 ** 20
+const ROW_BYTES = 350
+type RecentKind = 'account' | 'owner' | 'sums'
+
+/**
+ * The store of holder rows for their only writer, with the newest versions of recently used rows in memory.
+ *
+ * R1. A row is in memory as the newest version in the store; null where it has none, or is gone.
+ * R2. Where rows are taken back, or a write may have failed, all is forgotten.
+ */
+export class RecentRows {
+  readonly #store: HolderStore
+  readonly #rows = new SecondChanceCache<PresentRow | null>(BYTES_MAX)
+
+  constructor(store: HolderStore) {
+    this.#store = store
+  }
+
+  /** Reads rows as of a slot that is not before any stored version. Rejects with the store's error. */
+  async at(
+    list: HolderListId,
+    kind: RecentKind,
+    slot: number,
+    keys: readonly Pubkey[]
+  ): Promise<(PresentRow | null)[]> {
+    const found = keys.map((key) => this.#rows.get(nameOf(list, kind, key)))
+    const unknown = keys.filter((_, i) => found[i] === undefined)
+    const read = unknown.length === 0 ? [] : await this.#store.at(list, kind, slot, unknown)
+    for (const [i, key] of unknown.entries()) this.#set(list, kind, key, read[i] ?? null)
+    let next = 0
+    return found.map((known) => (known === undefined ? (read[next++] ?? null) : known))
+  }
+
+  /** Writes rows as HolderStore.put does. Rejects with the store's error. */
+  async put(list: HolderListId, rows: readonly HolderRow[]): Promise<void> {
+    try {
+      await this.#store.put(list, rows)
+    } catch (error) {
+      this.forget()
+      throw error
+    }
+    for (const { kind, key, slot, value } of rows)
+      if (isRecentKind(kind))
+        // A copy: a small buffer may be a piece of a larger one.
+        this.#set(list, kind, key, value === null ? null : { kind, key, slot, value: Uint8Array.from(value) })
+  }
+
+  /** Forgets all rows. */
+  forget(): void {
+    this.#rows.clear()
+  }
+
+  #set(list: HolderListId, kind: RecentKind, key: Pubkey, row: PresentRow | null): void {
+    this.#rows.set(nameOf(list, kind, key), row, ROW_BYTES)
+  }
+}
+
+const isRecentKind = (kind: HolderRowKind): kind is RecentKind =>
+  kind === 'account' || kind === 'owner' || kind === 'sums'
+
+const nameOf = ({ mint, reading }: HolderListId, kind: RecentKind, key: Pubkey): string =>
+  `${kind} ${reading} ${pubkeyMapKey(mint)}${key.length === 0 ? '' : pubkeyMapKey(key)}`

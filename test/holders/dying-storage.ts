@@ -1,0 +1,43 @@
+import type { Storage } from '../../storage/port.ts'
+
+type Store = Pick<Storage, 'documents' | 'holders' | 'isShared'>
+type Call = (...args: unknown[]) => Promise<unknown>
+
+/** The operations that write. */
+const WRITES = new Set(['put', 'drop', 'clear', 'delete', 'putFenced', 'fence'])
+
+/** A store for a process that dies at a write: from then on no operation answers but with an error. */
+export class DyingStorage {
+  #left = Infinity
+  #isAfter = false
+  isDead = false
+
+  /** Dies at a write, counted from 1: before it, or after it is durable and before it is answered. */
+  dieAtWrite(count: number, when: 'before' | 'after'): void {
+    this.#left = count
+    this.#isAfter = when === 'after'
+  }
+
+  of({ documents, holders, isShared }: Store): Store {
+    this.isDead = false
+    this.#left = Infinity
+    return { documents: this.#dying(documents), holders: this.#dying(holders), isShared }
+  }
+
+  #dying<T extends object>(store: T): T {
+    return new Proxy(store, {
+      get: (target, name) => {
+        const call = (target as Record<PropertyKey, Call>)[name]!.bind(target)
+        return async (...args: unknown[]) => {
+          if (this.isDead) throw new Killed()
+          if (!WRITES.has(String(name)) || --this.#left > 0) return call(...args)
+          this.isDead = true
+          if (this.#isAfter) await call(...args)
+          throw new Killed()
+        }
+      }
+    })
+  }
+}
+
+class Killed extends Error {}

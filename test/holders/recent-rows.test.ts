@@ -1,0 +1,64 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { RecentRows } from '../../actors/holders/recent-rows.ts'
+import type { HolderRow, PresentRow } from '../../storage/port.ts'
+import { openForTest } from '../storage/embedded-under-test.ts'
+
+const LIST = { mint: new Uint8Array(32).fill(1), reading: 1 }
+const KINDS = ['account', 'owner', 'sums'] as const
+const keyOf = (kind: (typeof KINDS)[number], n: number): Uint8Array =>
+  kind === 'sums' ? new Uint8Array(0) : new Uint8Array(32).fill(n)
+
+/** A write at the next slot, a read, or the loss of the newest slot. */
+const step = fc.oneof(
+  fc.record({
+    kind: fc.constant('write' as const),
+    rows: fc.uniqueArray(
+      fc.record({ of: fc.constantFrom(...KINDS), n: fc.nat(3), value: fc.option(fc.nat(200)) }),
+      {
+        selector: ({ of, n }) => `${of} ${of === 'sums' ? 0 : n}`,
+        maxLength: 4
+      }
+    )
+  }),
+  fc.record({ kind: fc.constant('read' as const), of: fc.constantFrom(...KINDS) }),
+  fc.record({ kind: fc.constant('lose' as const) })
+)
+
+t.test('recent rows are those of the store', async (t) => {
+  const { holders } = (await openForTest(t.testdir())(t)).storage
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      await holders.clear(LIST)
+      const recent = new RecentRows(holders)
+      let slot = 10
+      let written: readonly HolderRow[] = []
+      for (const each of steps)
+        if (each.kind === 'write') {
+          slot++
+          written = each.rows.map(({ of, n, value }) => ({
+            kind: of,
+            key: keyOf(of, n),
+            slot,
+            value: value === null ? null : Uint8Array.of(value)
+          }))
+          await recent.put(LIST, written)
+        } else if (each.kind === 'lose') {
+          recent.forget()
+          await holders.drop(LIST, written)
+          written = []
+        } else {
+          const keys = each.of === 'sums' ? [keyOf('sums', 0)] : [0, 1, 2, 3].map((n) => keyOf(each.of, n))
+          const [ours, stored] = await Promise.all([
+            recent.at(LIST, each.of, slot, keys),
+            holders.at(LIST, each.of, slot, keys)
+          ])
+          const shape = (rows: readonly (PresentRow | null)[]): string =>
+            JSON.stringify(rows.map((row) => row && [row.slot, row.value[0]]))
+          if (shape(ours) !== shape(stored)) return false
+        }
+      return true
+    }),
+    { numRuns: 60 }
+  )
+})
