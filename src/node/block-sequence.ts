@@ -213,8 +213,7 @@ export class BlockSequence {
       if (listed !== null && newest > listed) {
         const from = listed + 1
         const nodes = ahead.filter(({ headSlot }) => headSlot! >= from)
-        // A head has a block, and a list of it alone would tell nothing more.
-        slots = newest === from ? [from] : await firstListing(nodes, from, LIST_LIMIT, signal)
+        slots = await firstListing(nodes, from, LIST_LIMIT, signal)
       }
       for (const slot of slots ?? []) yield slot
       listed = slots?.at(-1) ?? listed
