@@ -29,7 +29,8 @@ t.test(
 
     const asked = await ask(['--url', service.url, '--json'])
     t.equal(asked.code, 0, asked.stderr)
-    t.ok(parsed(asked.stdout).bytes >= told.bytes)
+    // Not compared with what was told before: merged tables take fewer bytes.
+    t.ok(parsed(asked.stdout).bytes > 50_000)
     t.match(await ask(['--url', service.url]), {
       code: 0,
       stdout: /^kind +bytes +kept +since +growth a day\n/

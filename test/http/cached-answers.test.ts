@@ -227,8 +227,16 @@ t.test('an answer outlives a block that its endpoint does not change with', asyn
   }
 })
 
-/** Endpoints that answer from accounts, which no block of the feed changes: their answers end with time (metadata.test.ts). */
-const OF_ACCOUNTS = ['/v1/metadata/{mint}', '/v1/metadata', '/v1/wallets/{wallet}/token-accounts']
+/**
+ * Endpoints that answer from accounts, which no block of the feed changes: their answers end with time (metadata.test.ts,
+ * holders.test.ts).
+ */
+const OF_ACCOUNTS = [
+  '/v1/metadata/{mint}',
+  '/v1/metadata',
+  '/v1/wallets/{wallet}/token-accounts',
+  '/v1/wallets/{wallet}/holdings'
+]
 
 t.test('every endpoint whose answers are kept is asked', async (t) => {
   const { app } = await marketApp(t)

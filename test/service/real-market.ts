@@ -37,10 +37,13 @@ export async function servedMarket(
   return { trades, answers: Object.fromEntries(answers) }
 }
 
-/** Returns an answer without the slot and age of accounts, which are read again meanwhile. */
+/** Slots and ages of accounts, which each service reads when it needs them. */
+const OF_READINGS = ['supply_slot', 'reserves_slot', 'reserves_age_seconds']
+
+/** Returns an answer without the slots and ages of accounts. */
 function steady(body: object): object {
   const text = JSON.stringify(body, (name, value: unknown) =>
-    name === 'reserves_slot' || name === 'reserves_age_seconds' ? undefined : value
+    OF_READINGS.includes(name) ? undefined : value
   )
   return JSON.parse(text) as object
 }
