@@ -27,34 +27,6 @@ t.test('a process whose heap is kept small has a smaller heap for the same work'
   t.ok(small < 0.85 * usual, `${small.toFixed(0)} MB instead of ${usual.toFixed(0)}`)
 })
 
-/** Makes objects as a service at rest does, a few between two turns of the event loop, and writes the young generation's MB. */
-const AT_REST = `
-  const { getHeapSpaceStatistics } = await import('node:v8')
-  const youngMb = () => {
-    const { space_used_size, space_available_size } = getHeapSpaceStatistics().find((each) => each.space_name === 'new_space')
-    return Math.round((space_used_size + space_available_size) / 2 ** 20)
-  }
-  const live = []
-  let made = 0
-  const make = (count) => {
-    for (let i = 0; i < count; i++, made++) live[made % 100_000] = { made, list: [made] }
-  }
-  make(1_000_000)
-  const before = youngMb()
-  growYoungHeapOnce()
-  for (let turn = 0; turn < 150; turn++) {
-    make(3_000)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-  make(1_000_000)
-  console.log(JSON.stringify({ before, after: youngMb() }))`
-
-t.test('the young generation of a process at rest grows once, and keeps that size', async (t) => {
-  const script = `import { growYoungHeapOnce, keepYoungHeapSmall } from '${module}'; keepYoungHeapSmall(); ${AT_REST}`
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script])
-  t.strictSame(JSON.parse(stdout), { before: 1, after: 8 })
-})
-
 t.test("the operator's own flags of Node stay in force", async (t) => {
   t.equal(slowHeapGrowth(['--heap-growing-percent=200']), false)
   t.equal(slowHeapGrowth(['--heap_growing_percent=200']), false)
