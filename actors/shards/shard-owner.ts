@@ -26,11 +26,6 @@ const DRAIN_MS = 3_000
 export interface OwnedShard {
   readonly name: string
   readonly claim: ShardClaim
-  /**
-   * Whether this process follows all of the shard's documents, so that on a store of its own a list would find no other.
-   * Absent where only lists find some changes.
-   */
-  readonly isComplete?: boolean
   /** Lists the shard's documents, and takes up changes. Rejects with the store's error. */
   sync(): Promise<void>
   /** Ends the shard's work, after the requests in flight unless `kill` aborts first. */
@@ -63,8 +58,7 @@ export interface ShardOwnerDeps<Shard extends OwnedShard> {
  *     has all shards: the one that claimed last.
  * O2. Processes share the shards evenly: one with more than its share gives some up after the requests in flight, and one
  *     with less asks for free ones. The leases of a dead process end within seconds.
- * O3. Changes of documents are found by listing the shards, and by hints at once. On a store of this process alone, shards
- *     that are complete are not listed again.
+ * O3. Changes of documents are found by listing the shards, and by hints at once.
  */
 export class ShardOwner<Shard extends OwnedShard> {
   readonly #deps: ShardOwnerDeps<Shard>
@@ -265,7 +259,7 @@ export class ShardOwner<Shard extends OwnedShard> {
     while (!end.aborted) {
       const startedMs = clock.now()
       const isTurn = startedMs >= nextMs
-      const names = isTurn ? this.#incomplete() : [...this.#due]
+      const names = isTurn ? [...this.#shards.keys()] : [...this.#due]
       this.#due.clear()
       for (const name of names) {
         if (end.aborted) return
@@ -274,12 +268,6 @@ export class ShardOwner<Shard extends OwnedShard> {
       if (isTurn) nextMs = clock.now() + this.#restAfter(clock.now() - startedMs)
       if (this.#due.size === 0) await this.#look.wait(clock, Math.max(0, nextMs - clock.now()), end)
     }
-  }
-
-  /** Returns the names of shards of which a list may find something that no hint has told. */
-  #incomplete(): string[] {
-    const { isShared } = this.#deps
-    return [...this.#shards].flatMap(([name, shard]) => (isShared || !shard.isComplete ? [name] : []))
   }
 
   #restAfter(tookMs: number): number {

@@ -33,8 +33,6 @@ export class TransactionShard implements OwnedShard {
   readonly #told = new Map<string, Promise<ReadonlyMap<string, ToldChange>>>()
   /** Whether all submissions that a process before may have tracked were listed. */
   #isTakenOver = false
-  /** Number of submissions that the tracker had no room for; a list takes them up. */
-  #missed = 0
   #isStopping = false
   #syncing: Promise<void> | null = null
 
@@ -69,15 +67,9 @@ export class TransactionShard implements OwnedShard {
     return this.#syncing
   }
 
-  get isComplete(): boolean {
-    return this.#isTakenOver && this.#missed === 0
-  }
-
   /** Begins a submission that was stored just now. */
   begin(stored: Stored<Submission>): void {
-    if (this.#isStopping) return
-    this.#tracker.begin(stored, this.claim)
-    this.#noteRoom()
+    if (!this.#isStopping) this.#tracker.begin(stored, this.claim)
   }
 
   /** Begins a bundle that was stored just now. */
@@ -96,7 +88,6 @@ export class TransactionShard implements OwnedShard {
   }
 
   async #sync(): Promise<void> {
-    const missedBefore = this.#missed
     const listed = new Map<string, Stored<Submission>>()
     for (const partition of partitionsOf(this.name)) {
       let after: string | null = null
@@ -114,12 +105,7 @@ export class TransactionShard implements OwnedShard {
     }
     this.#listed = listed
     this.#isTakenOver = true
-    this.#missed -= missedBefore
     this.#told.clear()
-  }
-
-  #noteRoom(): void {
-    if (this.#tracker.isFull) this.#missed++
   }
 
   /** Returns a listed submission, but as it is tracked where it is: not two copies of each are held. */
@@ -142,7 +128,6 @@ export class TransactionShard implements OwnedShard {
         this.#tracker.takeUp(stored, this.claim, known, told && stateTold(told))
       else if (isEnd(told.event)) await this.#end(stored, progressAsTold(known, told))
       else this.#tracker.takeUp(stored, this.claim, progressAsTold(known, told), stateTold(told))
-      this.#noteRoom()
     }
   }
 

@@ -1,7 +1,6 @@
 import t from 'tap'
 import { ShardOwner, type OwnedShard } from '../../../actors/shards/shard-owner.ts'
 import { systemPorts } from '../../../src/ports.ts'
-import { settle, virtualClock } from '../../virtual-time.ts'
 import { MemoryDocuments } from '../webhooks/memory-documents.ts'
 
 t.test('a process that drains lists no further shard, and stops those that it has', async (t) => {
@@ -40,49 +39,3 @@ t.test('a process that drains lists no further shard, and stops those that it ha
   t.same(listed, ['a'])
   t.same(stopped, ['a', 'b', 'c'])
 })
-
-for (const isShared of [false, true])
-  t.test(
-    `shards are listed again and again, complete ones only on a shared store (${isShared})`,
-    async (t) => {
-      const listed: string[] = []
-      const clock = virtualClock()
-      const owner = new ShardOwner<OwnedShard>({
-        product: 'things',
-        work: 'works',
-        shards: new Map(['complete', 'other'].map((name) => [name, name])),
-        leases: null,
-        presence: null,
-        hints: null,
-        make: (name, claim) => ({
-          name,
-          claim,
-          isComplete: name === 'complete',
-          sync: async () => void listed.push(name),
-          stop: async () => undefined
-        }),
-        documents: new MemoryDocuments(),
-        isShared,
-        clock,
-        logger: { info: () => undefined, warn: () => undefined }
-      })
-      const draining = new AbortController()
-      const run = owner.run(draining.signal, new AbortController().signal)
-      await settle()
-      t.ok(listed.includes('complete'), 'a new shard is listed')
-      const pass = async (): Promise<string[]> => {
-        listed.length = 0
-        clock.increment(10_000)
-        await settle()
-        return listed.toSorted()
-      }
-      t.strictSame(await pass(), isShared ? ['complete', 'other'] : ['other'])
-      t.strictSame(await pass(), isShared ? ['complete', 'other'] : ['other'])
-      listed.length = 0
-      owner.hint(['complete'])
-      await settle()
-      t.strictSame(listed, ['complete'], 'a hint has it listed all the same')
-      draining.abort()
-      await run
-    }
-  )

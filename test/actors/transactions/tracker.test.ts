@@ -258,21 +258,3 @@ t.test(
     }
   }
 )
-
-t.test(
-  'a shard is complete once it was listed, and not while the tracker lacks room for a submission',
-  async (t) => {
-    const world = new TrackingWorld()
-    const own = world.start()
-    t.equal(own.shard.isComplete, false)
-    await own.shard.sync()
-    t.equal(own.shard.isComplete, true)
-    Object.defineProperty(own.tracker, 'isFull', { value: true, configurable: true })
-    own.shard.begin(await world.submit('a'))
-    t.equal(own.shard.isComplete, false)
-    Object.defineProperty(own.tracker, 'isFull', { value: false })
-    await own.shard.sync()
-    t.equal(own.shard.isComplete, true, 'the list took it up')
-    own.kill()
-  }
-)
