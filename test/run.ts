@@ -24,9 +24,9 @@ const { values, positionals } = parseArgs({
     quick: { type: 'boolean', default: false },
     long: { type: 'boolean', default: false },
     check: { type: 'boolean', default: false },
-    // Two more than there are processors: files that start servers wait most of their time. With one more a fourth of the
-    // processor time was left.
-    jobs: { type: 'string', default: String(availableParallelism() + 2) }
+    // One more than there are processors: files that start servers wait half of their time. With two more a run took as long,
+    // and starved some of them.
+    jobs: { type: 'string', default: String(availableParallelism() + 1) }
   }
 })
 
