@@ -114,8 +114,9 @@ export class ChangeLog {
     const { documents } = await this.#documents.list(tenant, { order: 'desc', limit: RESTORED_BATCHES })
     const batches = documents.map(({ value }) => value).toReversed()
     const last = documents[0] === undefined ? null : await this.#settled(documents[0])
-    // Also where there is none: a batch that comes meanwhile is then known to be of the process before.
-    this.#remember(tenant, last === null ? BEFORE_FIRST : lastBatchOf(last))
+    // Also where there is none: a batch that comes meanwhile is then known to be of the process before. Not where this process
+    // has stored one meanwhile.
+    if (!this.#lasts.has(tenant)) this.#remember(tenant, last === null ? BEFORE_FIRST : lastBatchOf(last))
     if (last !== null) this.#deps.publish(last)
     return new Map(batches.flatMap(({ changes }) => changes.map((change) => [change.signature, change])))
   }
@@ -154,8 +155,12 @@ export class ChangeLog {
         const other = await this.#documents.get(tenant, [batch.number])
         last = null
         if (other === null) continue
-        // The answer to this very write was lost.
-        if (other.value.token === claim.token) return this.#publish(other.value)
+        if (other.value.token === claim.token) {
+          // The answer to this very write was lost. Else it is an earlier batch of this process, which was not remembered.
+          if (isSameBatch(other.value, batch)) return this.#publish(other.value)
+          last = lastBatchOf(other.value)
+          continue
+        }
         if (other.value.token > claim.token) {
           claim.outranked(other.value.token)
           throw new Error(`changes of ${tenant} are stored by another process`)
@@ -257,6 +262,14 @@ export class ChangeLog {
     this.#lasts.set(tenant, last)
   }
 }
+
+/** Whether two batches tell the same, whatever their cursors, which may have been moved. */
+const isSameBatch = (a: ChangeBatch, b: ChangeBatch): boolean =>
+  a.changes.length === b.changes.length &&
+  a.changes.every((change, at) => {
+    const other = b.changes[at]!
+    return change.signature === other.signature && isSameChange(change, other)
+  })
 
 const BEFORE_FIRST: LastBatch = { number: 0, cursor: -1 }
 

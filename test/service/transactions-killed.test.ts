@@ -118,6 +118,7 @@ t.test(
         landed.add(signature)
         t.match(last, { status: 'finalized', slot: found.value.slot, err: null, tracking: false })
       }
+      if (isAnswered) t.equal(last['route'], 'rpc', `the record of ${signature} is there`)
       const sends = node.sendsOf(signature)
       t.ok(sends.length > 0, 'it was sent')
       t.ok((last['rebroadcasts'] as number) <= sends.length - 1)

@@ -271,6 +271,58 @@ t.test('a batch that the process before stores after a takeover is told once, at
   }
 })
 
+t.test(
+  'a change that is stored while a takeover reads the last batches is followed by the next one',
+  async (t) => {
+    const documents = new SlowLists()
+    const published: ChangeBatch[] = []
+    const log = new ChangeLog(
+      {
+        documents,
+        clock: { now: () => 0, setTimeout: () => 0, clearTimeout: () => undefined },
+        isShared: false,
+        keptMs: null,
+        head: () => endOfChainEvents(101),
+        unsettled: new UnsettledBatches(),
+        publish: (batch) => published.push(batch)
+      },
+      new AbortController().signal
+    )
+    const restored = log.restore('acme')
+    await quiet()
+    const first = log.append('acme', { ...CHANGE, signature: 'a' }, testClaim(2))
+    await quiet()
+    documents.answerLast()
+    await first
+    documents.answerLast()
+    await restored
+    await log.append('acme', { ...CHANGE, signature: 'b' }, testClaim(2))
+    t.strictSame(
+      published.map(({ number, changes }) => [number, ...changes.map(({ signature }) => signature)]),
+      [
+        [1, 'a'],
+        [2, 'b']
+      ]
+    )
+  }
+)
+
+/** A store that answers a list, as of its request, when the test lets it. */
+class SlowLists extends MemoryDocuments {
+  readonly #answers: (() => void)[] = []
+
+  override async list(...asked: Parameters<MemoryDocuments['list']>): ReturnType<MemoryDocuments['list']> {
+    const found = await super.list(...asked)
+    await new Promise<void>((resolve) => this.#answers.push(resolve))
+    return found
+  }
+
+  /** Answers the list that was asked for last. */
+  answerLast(): void {
+    this.#answers.pop()!()
+  }
+}
+
 /** A store that answers a write of a batch when the test lets it; the batch can be read before. */
 class SlowAnswers extends MemoryDocuments {
   #answers: (() => void)[] = []
