@@ -72,7 +72,7 @@ export function localnetSource(
   return (scope) => {
     const { localnet, storage } = scope.input
     const coverage = sourceCoverage(storage.coverage, deps.clock)
-    const node = { urls: [localnet.rpcUrl], archiveUrls: [], commitment: 'confirmed' } as const
+    const node = { urls: [localnet.rpcUrl], archiveUrls: [], commitment: 'confirmed', isOwn: true } as const
     // Neither compression nor a limit of the rate pays off within one process.
     const tuning = { client: { compressed: false, requestsPerSecond: Infinity } }
     const source = rpcSource({ ...node, ...coverage, tuning }, deps)

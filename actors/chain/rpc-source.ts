@@ -32,6 +32,8 @@ export interface RpcSourceOptions {
   readonly stored?: StoredChain | null
   /** Describes, in one line, stored slots of a lost fork that could not be removed; null without any. */
   readonly lostFork?: () => Promise<string | null>
+  /** Whether a node is this process's own, so that the slot of its head has a block. */
+  readonly isOwn?: boolean
   readonly tuning?: Partial<RpcSourceTuning>
 }
 
@@ -94,6 +96,7 @@ export function rpcSource(
         const sequence = new BlockSequence(finder, {
           commitment,
           prefetch,
+          trustsHeads: options.isOwn === true,
           clock,
           headMoved,
           rollbacks:

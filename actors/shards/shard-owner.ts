@@ -15,9 +15,9 @@ const PRESENCE_MS = 3_000
 /**
  * Milliseconds between two lists of all shards. On a shared store without hints of changes, the least: what was created is
  * taken up within 15 s (spec), and a submission while its blockhash lives. With hints, 20 times as long as a list takes, up
- * to the most. On a store of this process alone, which tells every change, the most.
+ * to the most. On a store of this process alone, which tells every change, a list finds only what failed by a fault of its own.
  */
-const LIST_MS = { least: 1_000, most: 10_000 }
+const LIST_MS = { least: 1_000, most: 10_000, own: 30_000 }
 const LIST_REST = 20
 /** Milliseconds that requests in flight may still take when the process drains, or gives shards to another process. */
 const DRAIN_MS = 3_000
@@ -272,7 +272,7 @@ export class ShardOwner<Shard extends OwnedShard> {
 
   #restAfter(tookMs: number): number {
     const { isShared, hints } = this.#deps
-    if (!isShared) return LIST_MS.most
+    if (!isShared) return LIST_MS.own
     if (hints?.available !== true) return LIST_MS.least
     return Math.min(Math.max(tookMs * LIST_REST, LIST_MS.least), LIST_MS.most)
   }

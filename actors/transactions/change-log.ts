@@ -16,7 +16,7 @@ import { isOutage } from '../storage/retry.ts'
 /** Changes, and bytes of them, that are stored together at most, so that a batch is far below the largest document. */
 const BATCH_MAX = 32
 const BATCH_BYTES_MAX = 16 * 1024
-/** Milliseconds between two attempts while the store is unavailable. */
+/** Milliseconds between two attempts while the store is unavailable, or has no block. */
 const RETRY_MS = 500
 /**
  * Milliseconds after the newest block for which a change has its place behind that block's events; later ones come behind the
@@ -68,7 +68,8 @@ interface LastBatch {
  * L1. Cursors of a tenant ascend, and none is used twice: batches are numbered, a number is stored once, and a process that
  *     finds a batch with a greater token has lost the shard. The cursors of another process's batch are fixed before the
  *     next one follows it.
- * L2. One write of a tenant is in flight; changes that come meanwhile are stored together by the next one.
+ * L2. Without a block there is no place: changes wait for the first one. Placed before it, no replay would reach them.
+ * L3. One write of a tenant is in flight; changes that come meanwhile are stored together by the next one.
  */
 export class ChangeLog {
   readonly #deps: ChangeLogDeps
@@ -146,6 +147,10 @@ export class ChangeLog {
     while (open.length > 0) {
       claim.lost.throwIfAborted()
       this.#end.throwIfAborted()
+      if (this.#deps.head() < 0) {
+        await this.#sleep(claim)
+        continue
+      }
       try {
         last ??= await this.#readLast(tenant)
         const batch = this.#batchOf(tenant, last, open, claim.token)
@@ -173,9 +178,13 @@ export class ChangeLog {
         open = this.#untold(tenant, open)
       } catch (error) {
         if (!isOutage(error)) throw error
-        await sleep(this.#deps.clock, RETRY_MS, AbortSignal.any([claim.lost, this.#end]))
+        await this.#sleep(claim)
       }
     }
+  }
+
+  #sleep({ lost }: ShardClaim): Promise<void> {
+    return sleep(this.#deps.clock, RETRY_MS, AbortSignal.any([lost, this.#end]))
   }
 
   /** Takes in the changes of a batch that the process before has stored after this one took over. */
@@ -211,7 +220,7 @@ export class ChangeLog {
   #placed(changes: readonly SubmissionChange[], after: number): ToldChange[] {
     const { clock, head, isShared } = this.#deps
     this.noteHead()
-    const slot = head() < 0 ? 0 : splitCursor(head()).slot
+    const { slot } = splitCursor(head())
     const sinceMs = clock.now() - this.#headAtMs
     const isLate = isShared && sinceMs > BEHIND_HEAD_MS && sinceMs < STALL_MS
     let last = after

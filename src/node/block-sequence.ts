@@ -10,6 +10,8 @@ export interface SequenceOptions {
   readonly commitment: BlockCommitment
   /** Maximum number of blocks that are requested or waiting for delivery. */
   readonly prefetch: number
+  /** Whether the slot of a head always has a block, and need not be listed: of a node that cannot lie. */
+  readonly trustsHeads?: boolean
   readonly clock: Clock
   /** Resolves when a node reports a newer head, after `ms`, or when the signal aborts. */
   readonly headMoved: (ms: number, signal: AbortSignal) => Promise<void>
@@ -213,7 +215,8 @@ export class BlockSequence {
       if (listed !== null && newest > listed) {
         const from = listed + 1
         const nodes = ahead.filter(({ headSlot }) => headSlot! >= from)
-        slots = await firstListing(nodes, from, LIST_LIMIT, signal)
+        const isHead = this.#options.trustsHeads === true && newest === from
+        slots = isHead ? [from] : await firstListing(nodes, from, LIST_LIMIT, signal)
       }
       for (const slot of slots ?? []) yield slot
       listed = slots?.at(-1) ?? listed

@@ -9,6 +9,7 @@ import { UnsettledBatches } from '../../src/transactions/unsettled-batches.ts'
 import { changeBatches, type ChangeBatch } from '../../src/transactions/change-batch.ts'
 import { Documents } from '../../storage/documents.ts'
 import { randomRuns } from '../random-runs.ts'
+import { advance, virtualClock } from '../virtual-time.ts'
 import { testClaim } from '../actors/webhooks/delivery-world.ts'
 import { MemoryDocuments } from '../actors/webhooks/memory-documents.ts'
 import { blockOf, MINTS } from './blocks.ts'
@@ -306,6 +307,34 @@ t.test(
     )
   }
 )
+
+t.test('a change waits for the first block, before which no replay begins', async (t) => {
+  const clock = virtualClock()
+  const published: ChangeBatch[] = []
+  let head = -1
+  const log = new ChangeLog(
+    {
+      documents: new MemoryDocuments(),
+      clock,
+      isShared: false,
+      keptMs: null,
+      head: () => head,
+      unsettled: new UnsettledBatches(),
+      publish: (batch) => published.push(batch)
+    },
+    new AbortController().signal
+  )
+  const told = log.append('acme', CHANGE, testClaim(1))
+  await advance(clock, 5_000)
+  t.strictSame(published, [])
+  head = endOfChainEvents(170)
+  await advance(clock, 500)
+  await told
+  t.strictSame(
+    published.flatMap(({ changes }) => changes.map(({ cursor }) => cursor)),
+    [tenantCursorAfter(-1, 170)]
+  )
+})
 
 /** A store that answers a list, as of its request, when the test lets it. */
 class SlowLists extends MemoryDocuments {
