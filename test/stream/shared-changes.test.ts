@@ -14,6 +14,7 @@ import type { StorageUnderTest } from '../../storage/test/under-test.ts'
 import { testClaim } from '../actors/webhooks/delivery-world.ts'
 import { testWithCql } from '../servers/cql.ts'
 import { ScyllaUnderTest } from '../storage/scylla-keyspace.ts'
+import { CHANGE } from '../transactions/submission-change.ts'
 
 const TENANT = 'acme'
 const CHANGES = 30
@@ -74,19 +75,7 @@ class SharedChanges {
   }
 }
 
-const changeOf = (signature: string): SubmissionChange => ({
-  event: 'sent',
-  signature,
-  route: 'node',
-  bundle_id: null,
-  commitment: null,
-  slot: null,
-  err: null,
-  rebroadcasts: 0,
-  landed_ms: null,
-  received_at_ms: 0,
-  ts_ms: 0
-})
+const changeOf = (signature: string): SubmissionChange => ({ ...CHANGE, signature })
 
 const SIGNATURES = Array.from({ length: CHANGES }, (_, at) => `signature-${at}`)
 

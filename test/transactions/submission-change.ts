@@ -1,0 +1,14 @@
+/** A change of a submission, as a tenant is told it. */
+export const CHANGE = {
+  event: 'sent',
+  signature: 'a',
+  route: 'node',
+  bundle_id: null,
+  commitment: null,
+  slot: null,
+  err: null,
+  rebroadcasts: 0,
+  landed_ms: null,
+  received_at_ms: 0,
+  ts_ms: 0
+} as const
