@@ -11,9 +11,8 @@ import { parseArgs } from 'node:util'
 import { ROOT } from './house/sources.ts'
 import { closingReport, failuresOf, type Failed } from './runner/failures.ts'
 import { runHouseChecks, type CheckOutcome } from './runner/house-checks.ts'
-import type { TestOutcome } from './runner/test-file.ts'
-import { runTestUnit, type Unit } from './runner/test-unit.ts'
-import { isHeavy, takeNext, testFiles, unitsOf } from './runner/tiers.ts'
+import { runTestFile, type TestOutcome } from './runner/test-file.ts'
+import { isHeavy, takeNext, testFiles } from './runner/tiers.ts'
 
 /** Folder of the complete outputs of failed files, one file each. */
 const OUTPUTS = join(ROOT, '.tap/failed')
@@ -44,16 +43,16 @@ let processorSecondsTaken = 0
 
 let heavyRuns = false
 
-/** Runs units one after another until the lists have none that may run. */
-async function work(...lists: Unit[][]): Promise<void> {
+/** Runs files one after another until the lists have none that may run. */
+async function work(...lists: string[][]): Promise<void> {
   for (;;) {
-    const unit = takeNext(lists, heavyRuns)
-    if (unit === null) return
-    const isOnly = unit.some(isHeavy)
-    if (isOnly) heavyRuns = true
-    const ended = await runTestUnit(unit, env)
-    if (isOnly) heavyRuns = false
-    for (const outcome of ended) tell(outcome)
+    const file = takeNext(lists, heavyRuns)
+    if (file === null) return
+    const isAlone = isHeavy(file)
+    if (isAlone) heavyRuns = true
+    const outcome = await runTestFile(file, env)
+    if (isAlone) heavyRuns = false
+    tell(outcome)
   }
 }
 
@@ -101,11 +100,8 @@ else {
   const isNamed = positionals.length > 0
   const all = testFiles()
   if (!isNamed) rmSync(OUTPUTS, { recursive: true, force: true })
-  const alone = (files: readonly string[]): Unit[] => files.map((file) => [file])
-  // In the long tier a single file may take all the time that a process has.
-  const units = values.long ? alone : unitsOf
-  const computing = isNamed ? alone(positionals) : units(all.computing)
-  const waiting = isNamed || values.quick ? [] : alone(all.waiting)
+  const computing = isNamed ? [...positionals] : [...all.computing]
+  const waiting = isNamed || values.quick ? [] : [...all.waiting]
   const jobs = Number(values.jobs)
   if (!(jobs >= 1)) throw new Error(`--jobs takes a number of files at once, not ${values.jobs}`)
   await Promise.all([

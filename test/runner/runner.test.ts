@@ -1,14 +1,12 @@
 import { execFile } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { readSources, ROOT } from '../house/sources.ts'
 import { closingReport, failuresOf } from './failures.ts'
-import { writeMark } from './file-mark.ts'
 import { countsOf, runTestFile } from './test-file.ts'
-import { outcomesOf, runTestUnit } from './test-unit.ts'
-import { isHeavy, reaches, takeNext, testFiles, unitsOf } from './tiers.ts'
+import { isHeavy, reaches, takeNext, testFiles } from './tiers.ts'
 
 const TAP = JSON.stringify(import.meta.resolve('tap'))
 
@@ -93,48 +91,6 @@ t.test('a file runs in a process of its own, by plain Node', async (t) => {
   t.match(failuresOf(crash.output), /it ends at once/)
 })
 
-t.test(
-  'files of a unit run one after another in one process, each with a root of its own; after a crash the others do in another',
-  async (t) => {
-    const seen = `globalThis.seen ??= []\nglobalThis.seen.push(import.meta.filename)\n`
-    const folder = t.testdir({
-      'a.test.ts': `import t from 'tap'\n${seen}t.teardown(() => globalThis.seen.push('a is over'))
-        void t.test('later', (t) => setTimeout(() => { t.equal(globalThis.seen.length, 1, 'b is not loaded'); t.end() }, 20))\n`,
-      'b.test.ts': `import t from 'tap'\nt.equal(globalThis.seen[1], 'a is over')\nt.fail('bad on purpose')\nt.skip('why')\n`,
-      'c.test.ts': `import t from 'tap'\nt.equal(globalThis.seen.length, 2)\nt.testdir({ x: '' })\nprocess.exit(0)\n`,
-      'd.test.ts': `import t from 'tap'\nt.equal(globalThis.seen, undefined)\n`,
-      'e.test.ts': `import t from 'tap'\nthrow new Error('it ends at once')\n`,
-      'f.test.ts': `import t from 'tap'\nt.pass('the last')\n`
-    })
-    const unit = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => relative(ROOT, join(folder, `${name}.test.ts`)))
-    const outcomes = await runTestUnit(unit, process.env)
-    t.same(
-      outcomes.map(({ file }) => file),
-      unit
-    )
-    t.match(outcomes, [
-      { passed: 1, failed: 0 },
-      { passed: 1, failed: 1, notRun: 1 },
-      { failed: 1 },
-      { passed: 1, failed: 0 },
-      { failed: 1 },
-      { passed: 1, failed: 0 }
-    ])
-    t.match(failuresOf(outcomes[1]!.output), /not ok \d - bad on purpose/)
-    t.match(failuresOf(outcomes[4]!.output), /it ends at once/)
-    t.notMatch(outcomes[0]!.output, /bad on purpose/)
-  }
-)
-
-t.test('a process that ends badly after its last file has failed', async (t) => {
-  const ended = (file: string) =>
-    `# ${writeMark({ begins: file })}\nok\n# ${writeMark({ ended: file, passed: 1, failed: 0, notRun: 0, seconds: 1, processorSeconds: 1 })}\n`
-  const [first, last] = outcomesOf(`${ended('a')}${ended('b')}cause\n`, false)
-  t.match([first, last], [{ failed: 0 }, { failed: 1, output: /cause/ }])
-  t.match(outcomesOf(ended('a'), true), [{ file: 'a', passed: 1, failed: 0, output: 'ok\n' }])
-  t.match(await runTestUnit(['none.test.ts', 'neither.test.ts'], process.env), [{ failed: 1 }, { failed: 1 }])
-})
-
 t.test('the command ends with the sum, and with 1 where a file failed', async (t) => {
   const folder = t.testdir({
     'good.test.ts': `import t from ${TAP}\nt.pass('one')\nt.pass('two')\n`,
@@ -166,11 +122,11 @@ t.test('one heavy file runs at a time, and none of them is left', async (t) => {
   const sources = new Map(readSources(['test']).map((source) => [source.path, source]))
   for (const path of waiting)
     if (reaches(sources, path, /real-validator/)) t.ok(isHeavy(path), `${path} starts a validator`)
-  const lists = [[[heavy[0]!], [heavy[1]!]], [['test/x.test.ts']]]
-  t.same(takeNext(lists, false), [heavy[0]])
-  t.same(takeNext(lists, true), ['test/x.test.ts'])
+  const lists = [[heavy[0]!, heavy[1]!], ['test/x.test.ts']]
+  t.equal(takeNext(lists, false), heavy[0])
+  t.equal(takeNext(lists, true), 'test/x.test.ts')
   t.equal(takeNext(lists, true), null)
-  t.same(takeNext(lists, false), [heavy[1]])
+  t.equal(takeNext(lists, false), heavy[1])
   t.equal(takeNext(lists, false), null)
 })
 
@@ -179,7 +135,6 @@ t.test('every test file is in one list, and those of the quick tier reach no ser
   const sources = new Map(readSources(['test']).map((source) => [source.path, source]))
   const all = [...sources.keys()].filter((path) => path.endsWith('.test.ts'))
   t.same([...waiting, ...computing].toSorted(), all.toSorted())
-  t.same(unitsOf(computing).flat().toSorted(), [...computing].sort(), 'and in one unit')
   t.ok(computing.includes('test/storage/embedded-conformance.test.ts'))
   t.ok(waiting.includes('test/storage/scylla-conformance.test.ts'))
   t.ok(waiting.includes('test/service/real-node.test.ts'))

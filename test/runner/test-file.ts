@@ -31,16 +31,8 @@ export interface TestOutcome {
 
 /** Runs a test file in its own process, by plain Node: the loaders of node-tap take four times the processor time. */
 export async function runTestFile(file: string, env: NodeJS.ProcessEnv): Promise<TestOutcome> {
-  const { endedWell, ...ended } = await runTestProcess(file, env)
-  return { file, ...ended, ...countsOf(ended.output, endedWell) }
-}
-
-type Ended = Pick<TestOutcome, 'seconds' | 'processorSeconds' | 'output'> & { readonly endedWell: boolean }
-
-/** Runs a module that writes TAP in its own process. */
-export async function runTestProcess(module: string, env: NodeJS.ProcessEnv): Promise<Ended> {
   const began = performance.now()
-  const child = spawn(process.execPath, ['--disable-warning=DEP0205', '--import', TEST_ERRORS, module], {
+  const child = spawn(process.execPath, ['--disable-warning=DEP0205', '--import', TEST_ERRORS, file], {
     cwd: ROOT,
     env: { ...env, TAP: '1', TAP_TIMEOUT: String(TEST_WITHIN_S) },
     stdio: ['ignore', 'pipe', 'pipe']
@@ -57,7 +49,7 @@ export async function runTestProcess(module: string, env: NodeJS.ProcessEnv): Pr
   for (const stream of [child.stdout, child.stderr]) stream.destroy()
   const seconds = (performance.now() - began) / 1_000
   const output = Buffer.concat(chunks).toString('utf8')
-  return { seconds, processorSeconds, output, endedWell: code === 0 && signal === null }
+  return { file, seconds, processorSeconds, output, ...countsOf(output, code === 0 && signal === null) }
 }
 
 /** Ticks of processor time in a second, the same on every Linux. */

@@ -1,5 +1,4 @@
 import { readSources, type SourceFile } from '../house/sources.ts'
-import type { Unit } from './test-unit.ts'
 
 /** Files that start the service, a browser, a packer, an image or a copy of the house in separate processes. */
 const STARTING = /^test\/(service|browser|client|cli)\/|^test\/house\/(image|\w+-recipe)\./
@@ -32,12 +31,12 @@ const HEAVY =
 export const isHeavy = (path: string): boolean => HEAVY.test(path)
 
 /**
- * Takes the next unit to run from the first list that has one, or null where there is none now. While a heavy file runs no
+ * Takes the next file to run from the first list that has one, or null where there is none now. While a heavy file runs no
  * other one is taken: who runs it takes those that are left.
  */
-export function takeNext(lists: readonly Unit[][], heavyRuns: boolean): Unit | null {
+export function takeNext(lists: readonly string[][], heavyRuns: boolean): string | null {
   for (const list of lists) {
-    const at = list.findIndex((unit) => !heavyRuns || !unit.some(isHeavy))
+    const at = list.findIndex((file) => !heavyRuns || !isHeavy(file))
     if (at !== -1) return list.splice(at, 1)[0]!
   }
   return null
@@ -48,37 +47,6 @@ export interface TestFiles {
   readonly waiting: readonly string[]
   /** Files that compute in one process: pure code, HTTP, the embedded storage. */
   readonly computing: readonly string[]
-}
-
-/** Computing files of more than five seconds: nothing is gained where they share a process. */
-const LONG_COMPUTING =
-  /^test\/(actors\/chain\/(lost-records|rollback|backfill|rpc-source)|holders\/localnet|localnet\/(market\/(simulator|distributions)|bank\/restart|past)|storage\/embedded-(crash|conformance|damage|retention)|http\/(cached-answers|paging|oracle|connections))\./
-/** Folders of tests of the process itself. */
-const OF_PROCESS = /^test\/(memory|runner|house|loadtest|actors\/supervision)\//
-/** Text of files that change or measure their whole process. */
-const CHANGES_PROCESS = /\bprocess\.|\bglobalThis\b|\bgc\b|setFlags|getHeap|registerHooks|new Worker|\bnow = /
-/** Chosen: the files of a unit take ten to twenty seconds, and the start is a small part of that. */
-const UNIT_FILES_MAX = 10
-
-/**
- * Returns computing files as units in the order to run them: those that run alone, then neighbours in one process each.
- */
-export function unitsOf(files: readonly string[]): Unit[] {
-  const texts = new Map(readSources(['test']).map(({ path, text }) => [path, text]))
-  const isAlone = (path: string): boolean =>
-    LONG_COMPUTING.test(path) || OF_PROCESS.test(path) || CHANGES_PROCESS.test(texts.get(path)!)
-  const units: string[][] = files
-    .filter(isAlone)
-    .sort((a, b) => Number(LONG_COMPUTING.test(b)) - Number(LONG_COMPUTING.test(a)))
-    .map((file) => [file])
-  const folderOf = (path: string): string => path.split('/')[1]!
-  let unit: string[] = []
-  for (const file of files.filter((path) => !isAlone(path))) {
-    const isFull = unit.length === UNIT_FILES_MAX
-    if (unit.length === 0 || isFull || folderOf(unit[0]!) !== folderOf(file)) units.push((unit = []))
-    unit.push(file)
-  }
-  return units
 }
 
 /** Returns the test files by their kind of work, each list in the order to run them. */
