@@ -15,7 +15,6 @@ import { storeBlock, writeRows } from '../actors/holders/list-store.ts'
 import { RecentRows } from '../actors/holders/recent-rows.ts'
 import { VENUES } from '../src/chain/venues.ts'
 import { pubkeyFromBase58, pubkeyOfMapKey, type Pubkey } from '../src/chain/pubkey.ts'
-import type { Block } from '../src/chain/transaction.ts'
 import { balanceChanges, type MintChanges } from '../src/holders/balance-changes.ts'
 import { HolderBlocks } from '../src/holders/holder-blocks.ts'
 import { wholeList } from '../src/holders/list-rows.ts'
@@ -27,13 +26,7 @@ import { CommitFeed } from '../src/views/commit-feed.ts'
 import { MintWindows } from '../src/views/mint-windows.ts'
 import { openEmbeddedStorage } from '../storage/embedded/store.ts'
 import { loneIngester } from '../test/actors/chain/lone-ingester.ts'
-import {
-  binaryForm,
-  plainTransaction,
-  readBlock,
-  RECORDED_SLOT,
-  recordedBlockText
-} from './recorded-block.ts'
+import { readBlock, RECORDED_SLOT, recordedBlockText, repeated } from './recorded-block.ts'
 import { writeResult } from './result.ts'
 
 const LISTS = 20
@@ -49,22 +42,12 @@ const { values, positionals } = parseArgs({ allowPositionals: true, options: { s
 const blocks = Number(positionals[0] ?? (values.small === true ? 60 : 400))
 const text = recordedBlockText()
 const recorded = readBlock(JSON.parse(text))
-const forms = recorded.transactions.map(plainTransaction)
+const blockAt = repeated(recorded)
 const forth = [...balanceChanges(recorded, () => true)]
   .filter(([, { fault }]) => fault === null)
   .sort(([, a], [, b]) => b.accounts.size - a.accounts.size)
   .slice(0, LISTS)
 const back = new Map(forth.map(([mint, changes]) => [mint, reversed(mint, changes)]))
-
-function blockAt(place: number): Block {
-  return {
-    ...recorded,
-    slot: RECORDED_SLOT + place,
-    parentSlot: RECORDED_SLOT + place - 1,
-    blockTime: recorded.blockTime + Math.floor(place * 0.4),
-    transactions: forms.map(binaryForm)
-  }
-}
 
 /** Returns the changes that take others back. */
 function reversed(mint: string, { accounts }: MintChanges): MintChanges {

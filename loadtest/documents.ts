@@ -11,19 +11,12 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import type { Ingester } from '../actors/chain/ingester.ts'
-import type { Block } from '../src/chain/transaction.ts'
 import { defineDocument } from '../storage/document-definition.ts'
 import { Documents, type Stored } from '../storage/documents.ts'
 import { openEmbeddedStorage } from '../storage/embedded/store.ts'
 import type { Storage } from '../storage/port.ts'
 import { loneIngester } from '../test/actors/chain/lone-ingester.ts'
-import {
-  binaryForm,
-  plainTransaction,
-  readBlock,
-  RECORDED_SLOT,
-  recordedBlockText
-} from './recorded-block.ts'
+import { readBlock, RECORDED_SLOT, recordedBlockText, repeated } from './recorded-block.ts'
 import { writeResult } from './result.ts'
 import { startCql } from './scylla-server.ts'
 
@@ -50,17 +43,7 @@ type Webhooks = Documents<Webhook, never, never, { position: number }>
 
 const blocks = Math.ceil(Number(process.argv[2] ?? 400) / BLOCKS_PER_PHASE) * BLOCKS_PER_PHASE
 const recorded = readBlock(JSON.parse(recordedBlockText()))
-const forms = recorded.transactions.map(plainTransaction)
-
-function blockAt(place: number): Block {
-  return {
-    ...recorded,
-    slot: RECORDED_SLOT + place,
-    parentSlot: RECORDED_SLOT + place - 1,
-    blockTime: recorded.blockTime + Math.floor((place * LIVE_SLOT_MS) / 1_000),
-    transactions: forms.map(binaryForm)
-  }
-}
+const blockAt = repeated(recorded)
 
 /** Stores positions of documents at a constant rate while it runs, and knows which were answered. */
 class PositionWriter {

@@ -13,14 +13,7 @@ import { startService } from '../src/service.ts'
 import { createLogger } from '../src/telemetry/logger.ts'
 import { FEE_SLOTS } from '../src/transactions/priority-fees.ts'
 import { version } from '../src/version.ts'
-import {
-  binaryForm,
-  LIVE,
-  plainTransaction,
-  readBlock,
-  RECORDED_SLOT,
-  recordedBlockText
-} from './recorded-block.ts'
+import { LIVE, readBlock, recordedBlockText, repeated } from './recorded-block.ts'
 
 const directory = process.argv[2]!
 const nothing = join(directory, 'nothing')
@@ -29,7 +22,7 @@ const flags = ['--data-dir', directory, '--port', '0', '--source', 'recorded', '
 const reading = readConfig(flags)
 if (reading.kind === 'invalid') throw new Error(reading.problems.join('; '))
 const recorded = readBlock(JSON.parse(recordedBlockText()))
-const forms = recorded.transactions.map(plainTransaction)
+const blockAt = repeated(recorded)
 const pause = new AbortController()
 process.once('message', () => pause.abort())
 
@@ -37,10 +30,8 @@ async function* blocks(signal: AbortSignal): AsyncGenerator<SourcedBlock> {
   const stopped = AbortSignal.any([signal, pause.signal])
   for (let n = 0; !stopped.aborted; n++) {
     if (n >= FEE_SLOTS) await sleep(systemPorts.clock, 1_000 / LIVE.blocksPerSecond, stopped)
-    const slot = RECORDED_SLOT + n
-    const blockTime = recorded.blockTime + Math.floor(n / LIVE.blocksPerSecond)
-    const block = { ...recorded, slot, parentSlot: slot - 1, blockTime, transactions: forms.map(binaryForm) }
-    yield { block, commitment: 'confirmed', receivedAtMs: blockTime * 1_000 }
+    const block = blockAt(n)
+    yield { block, commitment: 'confirmed', receivedAtMs: block.blockTime * 1_000 }
   }
 }
 

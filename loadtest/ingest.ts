@@ -21,14 +21,7 @@ import type { BlockObserver } from '../src/transactions/committed-blocks.ts'
 import { PriorityFees } from '../src/transactions/priority-fees.ts'
 import { loneIngester } from '../test/actors/chain/lone-ingester.ts'
 import { diskBytes } from './disk-bytes.ts'
-import {
-  binaryForm,
-  LIVE,
-  plainTransaction,
-  readBlock,
-  RECORDED_SLOT,
-  recordedBlockText
-} from './recorded-block.ts'
+import { LIVE, readBlock, RECORDED_SLOT, recordedBlockText, repeated } from './recorded-block.ts'
 import { writeResult } from './result.ts'
 import { compactStore } from './settled-store.ts'
 
@@ -41,17 +34,7 @@ const blocks = Number(process.argv[2] ?? 600)
 const warmUp = 50
 const text = recordedBlockText()
 const recorded = readBlock(JSON.parse(text))
-const forms = recorded.transactions.map(plainTransaction)
-
-function blockAt(place: number): Block {
-  return {
-    ...recorded,
-    slot: SLOT + place,
-    parentSlot: SLOT + place - 1,
-    blockTime: recorded.blockTime + Math.floor(place * 0.4),
-    transactions: forms.map(binaryForm)
-  }
-}
+const blockAt = repeated(recorded)
 
 /** A store that ingests the block under one slot after another. */
 class Side {

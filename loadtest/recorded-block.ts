@@ -64,6 +64,21 @@ export function binaryForm({ keyBytes, locks, ...plain }: PlainTransaction): Tra
   return { ...plain, keys: new LockedKeys(keyBytes, locks) }
 }
 
+/**
+ * Repeats a block: returns a function that makes the block of a place, under a slot of its own and without cached values, some
+ * seconds later: at the live rate unless stated.
+ */
+export function repeated(block: Block): (place: number, secondsLater?: number) => Block {
+  const forms = block.transactions.map(plainTransaction)
+  return (place, secondsLater = Math.floor(place / LIVE.blocksPerSecond)) => ({
+    ...block,
+    slot: block.slot + place,
+    parentSlot: block.slot + place - 1,
+    blockTime: block.blockTime + secondsLater,
+    transactions: forms.map(binaryForm)
+  })
+}
+
 class LockedKeys extends ByteKeys {
   readonly #locks: readonly boolean[]
 

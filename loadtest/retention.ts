@@ -16,13 +16,7 @@ import { openEmbeddedStorage } from '../storage/embedded/store.ts'
 import type { Storage } from '../storage/port.ts'
 import { loneIngester } from '../test/actors/chain/lone-ingester.ts'
 import { diskBytes } from './disk-bytes.ts'
-import {
-  binaryForm,
-  plainTransaction,
-  readBlock,
-  RECORDED_SLOT,
-  recordedBlockText
-} from './recorded-block.ts'
+import { readBlock, recordedBlockText, repeated } from './recorded-block.ts'
 import { writeResult } from './result.ts'
 
 const RATIO_MAX = 1.25
@@ -40,17 +34,7 @@ const PASSES = 6
 
 const blocks = Number(process.argv[2] ?? 500)
 const recorded = readBlock(JSON.parse(recordedBlockText()))
-const forms = recorded.transactions.map(plainTransaction)
-
-function blockAt(place: number, secondsLater = 0): Block {
-  return {
-    ...recorded,
-    slot: RECORDED_SLOT + place,
-    parentSlot: RECORDED_SLOT + place - 1,
-    blockTime: recorded.blockTime + secondsLater + place,
-    transactions: forms.map(binaryForm)
-  }
-}
+const blockAt = repeated(recorded)
 
 /** A store that ingests blocks and is swept on demand, as the service does it. */
 class Side {
@@ -100,7 +84,7 @@ class Side {
     })()
     for (const place of places) {
       const due = sleep(PACE_MS)
-      await this.take(blockAt(place, EXPIRED_BLOCKS))
+      await this.take(blockAt(place, EXPIRED_BLOCKS + place))
       await due
     }
     isOver = true
@@ -116,7 +100,7 @@ class Side {
 
 async function fill(directory: string): Promise<void> {
   const filling = await Side.open(directory, null)
-  for (let place = 0; place < EXPIRED_BLOCKS; place++) await filling.take(blockAt(place))
+  for (let place = 0; place < EXPIRED_BLOCKS; place++) await filling.take(blockAt(place, place))
   await filling.storage.close()
 }
 
@@ -170,7 +154,7 @@ async function diskOverTime(directory: string) {
   const side = await Side.open(directory, KEPT_BLOCKS)
   const mib: number[] = []
   for (let place = 0; place < KEPT_BLOCKS * PASSES; place++) {
-    await side.take(blockAt(place))
+    await side.take(blockAt(place, place))
     await side.step()
     if ((place + 1) % (KEPT_BLOCKS / 4) === 0) mib.push(diskBytes(directory) / 2 ** 20)
   }
