@@ -12,7 +12,7 @@ import { makeCertificate } from '../actors/webhooks/receiver.ts'
 import { randomRuns } from '../random-runs.ts'
 import { callerWith } from './fake-rpc.ts'
 import { fakeNodes, type Fault, type FakeRpcNode } from './fake-rpc-node.ts'
-import { callOf, opened, textOf, until } from './opened-nodes.ts'
+import { callOf, isFirst, opened, textOf, until } from './opened-nodes.ts'
 
 const { signal } = new AbortController()
 
@@ -31,12 +31,14 @@ t.test('TLS that ends: in the handshake, before, within and after the answer', a
     const [bad, good] = await fakeNodes(t, 2, certificate)
     const nodes = await opened(t, [bad!, good!], [], 300)
     t.equal(nodes.nodes[0]!.state, 'healthy')
+    await until(() => isFirst(nodes, 0))
     bad!.fault = fault
     t.match(await textOf(await nodes.request(callOf('getBalance', '["x"]'), signal)), good!.url, fault)
     t.ok(bad!.fired > 0, `${fault} was shown`)
   }
   const [bad, good] = await fakeNodes(t, 2, certificate)
   const nodes = await opened(t, [bad!, good!])
+  await until(() => isFirst(nodes, 0))
   bad!.answer = () => ({ result: { context: { slot: 1_000 }, value: 'x'.repeat(200_000) } })
   bad!.fault = 'half the bytes, until the end'
   await t.rejects(

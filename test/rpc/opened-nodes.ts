@@ -51,6 +51,10 @@ export async function opened(
   return nodes
 }
 
+/** Whether the node is asked first: one that was slow for a moment, as on a busy machine, is not. */
+export const isFirst = (nodes: RpcNodes, index: number): boolean =>
+  nodes.inOrder('confirmed', 0)[0]?.index === index
+
 export async function until(isTrue: () => boolean): Promise<void> {
   for (let i = 0; i < 500 && !isTrue(); i++) await new Promise((resolve) => setTimeout(resolve, 10))
   if (!isTrue()) throw new Error('it did not come about in 5 s')

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { NoUpstream } from '../../src/rpc/upstreams.ts'
 import { fakeNodes } from './fake-rpc-node.ts'
-import { callOf, opened, textOf, until } from './opened-nodes.ts'
+import { callOf, isFirst, opened, textOf, until } from './opened-nodes.ts'
 
 const { signal } = new AbortController()
 
@@ -21,6 +21,7 @@ t.test('a read that one node fails is answered by the other, whatever the fault'
   for (const fault of FAULTS) {
     const [bad, good] = await fakeNodes(t, 2)
     const nodes = await opened(t, [bad!, good!])
+    await until(() => isFirst(nodes, 0))
     bad!.fault = fault
     const text = await textOf(await nodes.request(callOf('getBalance', '["x"]'), signal))
     t.match(text, good!.url, fault)
@@ -44,7 +45,7 @@ t.test('a transaction is sent to one node only, unless that was not reached', as
   for (const fault of ['killed after headers', 'half the bytes', 'slow', '500'] as const) {
     bad!.fault = fault
     bad!.slowMs = 300
-    await until(() => nodes.inOrder('confirmed', 0)[0]?.index === 0)
+    await until(() => isFirst(nodes, 0))
     await nodes.request(callOf('sendTransaction', '["x"]'), signal).catch(() => null)
     t.same(good!.asked, [], fault)
   }
@@ -206,7 +207,7 @@ t.test('a batch goes up as one; refused as a whole it goes up singly; nothing is
     node!.fault = fault
     const { fired } = node!
     nodes.nodes[0]!.takesBatches = true
-    await until(() => nodes.inOrder('confirmed', 0).length === 2)
+    await until(() => nodes.inOrder('confirmed', 0).length === 2 && isFirst(nodes, 0))
     t.same(await ask(), expected, fault)
     t.ok(node!.fired > fired, `${fault} was shown`)
   }
