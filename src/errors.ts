@@ -1,131 +1,84 @@
-/**
- * Every intended error: its code, HTTP status, code and title on the wire, and whether a retry can help. Append-only.
- */
+interface ErrorKind {
+  /** HTTP status. */
+  readonly status: number
+  /** Code on the wire, which never changes its meaning. */
+  readonly code: string
+  readonly title: string
+  /** Whether the same request can succeed later. */
+  readonly retryable: boolean
+}
+
+/** An error that the same request meets again. */
+const final = (status: number, code: string, title: string): ErrorKind => ({
+  status,
+  code,
+  title,
+  retryable: false
+})
+/** An error that passes. */
+const retryable = (status: number, code: string, title: string): ErrorKind => ({
+  status,
+  code,
+  title,
+  retryable: true
+})
+
+/** Every intended error. Append-only. */
 export const ERRORS = {
-  PARAMETER_INVALID: { status: 400, code: 'invalid_parameter', title: 'Invalid parameter', retryable: false },
-  ADDRESS_INVALID: { status: 400, code: 'invalid_address', title: 'Invalid address', retryable: false },
-  CURSOR_INVALID: { status: 400, code: 'invalid_cursor', title: 'Invalid cursor', retryable: false },
-  JSON_INVALID: { status: 400, code: 'malformed_json', title: 'Malformed JSON', retryable: false },
-  KEY_MISSING: { status: 401, code: 'missing_api_key', title: 'Missing API key', retryable: false },
-  KEY_INVALID: { status: 401, code: 'invalid_api_key', title: 'Invalid API key', retryable: false },
-  SCOPE_MISSING: { status: 403, code: 'insufficient_scope', title: 'Insufficient scope', retryable: false },
-  ROUTE_NOT_FOUND: { status: 404, code: 'unknown_route', title: 'Unknown route', retryable: false },
-  TOKEN_NOT_FOUND: { status: 404, code: 'token_not_found', title: 'Token not found', retryable: false },
-  POOL_NOT_FOUND: { status: 404, code: 'pool_not_found', title: 'Pool not found', retryable: false },
-  METHOD_INVALID: { status: 405, code: 'method_not_allowed', title: 'Method not allowed', retryable: false },
-  BODY_EXCEEDED: { status: 413, code: 'body_too_large', title: 'Body too large', retryable: false },
-  MEDIA_TYPE_INVALID: {
-    status: 415,
-    code: 'unsupported_media_type',
-    title: 'Unsupported media type',
-    retryable: false
-  },
-  HEADERS_EXCEEDED: { status: 431, code: 'headers_too_large', title: 'Headers too large', retryable: false },
-  REQUEST_TIMEOUT: { status: 408, code: 'request_timeout', title: 'Request timeout', retryable: false },
-  SERVICE_FAILED: { status: 500, code: 'internal', title: 'Internal error', retryable: false },
-  SERVICE_DRAINING: { status: 503, code: 'draining', title: 'Draining', retryable: true },
-  STORAGE_UNAVAILABLE: {
-    status: 503,
-    code: 'storage_unavailable',
-    title: 'Storage unavailable',
-    retryable: true
-  },
-  DEADLINE_EXCEEDED: {
-    status: 503,
-    code: 'deadline_exceeded',
-    title: 'Deadline exceeded',
-    retryable: true
-  },
-  KEY_EXPIRED: { status: 401, code: 'key_expired', title: 'API key expired', retryable: false },
-  KEY_REVOKED: { status: 401, code: 'key_revoked', title: 'API key revoked', retryable: false },
-  IP_REFUSED: { status: 403, code: 'ip_not_allowed', title: 'IP address not allowed', retryable: false },
-  TENANT_NOT_FOUND: { status: 404, code: 'tenant_not_found', title: 'Tenant not found', retryable: false },
-  KEY_NOT_FOUND: { status: 404, code: 'key_not_found', title: 'API key not found', retryable: false },
-  TENANT_EXISTS: { status: 409, code: 'tenant_exists', title: 'Tenant exists', retryable: false },
-  TENANT_LIMIT_REACHED: {
-    status: 409,
-    code: 'tenant_limit_reached',
-    title: 'Tenant limit reached',
-    retryable: false
-  },
-  KEY_LIMIT_REACHED: {
-    status: 409,
-    code: 'key_limit_reached',
-    title: 'API key limit reached',
-    retryable: false
-  },
-  KEY_INACTIVE: { status: 409, code: 'key_inactive', title: 'API key inactive', retryable: false },
-  KEY_LAST: { status: 409, code: 'last_admin_key', title: 'Last admin key', retryable: false },
-  RATE_LIMITED: { status: 429, code: 'rate_limited', title: 'Rate limited', retryable: true },
-  CURVE_NOT_FOUND: { status: 404, code: 'no_bonding_curve', title: 'No bonding curve', retryable: false },
-  INDEX_LOADING: { status: 503, code: 'index_loading', title: 'Index loading', retryable: true },
-  STREAM_KEY_REFUSED: {
-    status: 403,
-    code: 'stream_key_refused',
-    title: 'Stream key refused',
-    retryable: false
-  },
-  CONNECTIONS_EXCEEDED: {
-    status: 429,
-    code: 'too_many_connections',
-    title: 'Too many connections',
-    retryable: true
-  },
-  UPGRADE_MISSING: { status: 426, code: 'upgrade_required', title: 'Upgrade required', retryable: false },
-  ORIGIN_REFUSED: { status: 403, code: 'origin_not_allowed', title: 'Origin not allowed', retryable: false },
-  URL_REFUSED: { status: 422, code: 'url_not_allowed', title: 'URL not allowed', retryable: false },
-  CHANNEL_UNKNOWN: { status: 400, code: 'unknown_channel', title: 'Unknown channel', retryable: false },
-  WEBHOOK_NOT_FOUND: { status: 404, code: 'webhook_not_found', title: 'Webhook not found', retryable: false },
-  WEBHOOK_LIMIT_REACHED: {
-    status: 409,
-    code: 'webhook_limit_reached',
-    title: 'Webhook limit reached',
-    retryable: false
-  },
-  IDEMPOTENCY_KEY_REUSED: {
-    status: 422,
-    code: 'idempotency_key_reused',
-    title: 'Idempotency key reused',
-    retryable: false
-  },
-  UPSTREAM_ERROR: { status: 502, code: 'upstream_error', title: 'Upstream error', retryable: true },
-  TIP_MISSING: { status: 422, code: 'tip_missing', title: 'Tip missing', retryable: false },
-  UPSTREAM_TIMEOUT: { status: 504, code: 'upstream_timeout', title: 'Upstream timeout', retryable: true },
-  TRANSACTION_INVALID: {
-    status: 400,
-    code: 'transaction_invalid',
-    title: 'Transaction invalid',
-    retryable: false
-  },
+  PARAMETER_INVALID: final(400, 'invalid_parameter', 'Invalid parameter'),
+  ADDRESS_INVALID: final(400, 'invalid_address', 'Invalid address'),
+  CURSOR_INVALID: final(400, 'invalid_cursor', 'Invalid cursor'),
+  JSON_INVALID: final(400, 'malformed_json', 'Malformed JSON'),
+  KEY_MISSING: final(401, 'missing_api_key', 'Missing API key'),
+  KEY_INVALID: final(401, 'invalid_api_key', 'Invalid API key'),
+  SCOPE_MISSING: final(403, 'insufficient_scope', 'Insufficient scope'),
+  ROUTE_NOT_FOUND: final(404, 'unknown_route', 'Unknown route'),
+  TOKEN_NOT_FOUND: final(404, 'token_not_found', 'Token not found'),
+  POOL_NOT_FOUND: final(404, 'pool_not_found', 'Pool not found'),
+  METHOD_INVALID: final(405, 'method_not_allowed', 'Method not allowed'),
+  BODY_EXCEEDED: final(413, 'body_too_large', 'Body too large'),
+  MEDIA_TYPE_INVALID: final(415, 'unsupported_media_type', 'Unsupported media type'),
+  HEADERS_EXCEEDED: final(431, 'headers_too_large', 'Headers too large'),
+  REQUEST_TIMEOUT: final(408, 'request_timeout', 'Request timeout'),
+  SERVICE_FAILED: final(500, 'internal', 'Internal error'),
+  SERVICE_DRAINING: retryable(503, 'draining', 'Draining'),
+  STORAGE_UNAVAILABLE: retryable(503, 'storage_unavailable', 'Storage unavailable'),
+  DEADLINE_EXCEEDED: retryable(503, 'deadline_exceeded', 'Deadline exceeded'),
+  KEY_EXPIRED: final(401, 'key_expired', 'API key expired'),
+  KEY_REVOKED: final(401, 'key_revoked', 'API key revoked'),
+  IP_REFUSED: final(403, 'ip_not_allowed', 'IP address not allowed'),
+  TENANT_NOT_FOUND: final(404, 'tenant_not_found', 'Tenant not found'),
+  KEY_NOT_FOUND: final(404, 'key_not_found', 'API key not found'),
+  TENANT_EXISTS: final(409, 'tenant_exists', 'Tenant exists'),
+  TENANT_LIMIT_REACHED: final(409, 'tenant_limit_reached', 'Tenant limit reached'),
+  KEY_LIMIT_REACHED: final(409, 'key_limit_reached', 'API key limit reached'),
+  KEY_INACTIVE: final(409, 'key_inactive', 'API key inactive'),
+  KEY_LAST: final(409, 'last_admin_key', 'Last admin key'),
+  RATE_LIMITED: retryable(429, 'rate_limited', 'Rate limited'),
+  CURVE_NOT_FOUND: final(404, 'no_bonding_curve', 'No bonding curve'),
+  INDEX_LOADING: retryable(503, 'index_loading', 'Index loading'),
+  STREAM_KEY_REFUSED: final(403, 'stream_key_refused', 'Stream key refused'),
+  CONNECTIONS_EXCEEDED: retryable(429, 'too_many_connections', 'Too many connections'),
+  UPGRADE_MISSING: final(426, 'upgrade_required', 'Upgrade required'),
+  ORIGIN_REFUSED: final(403, 'origin_not_allowed', 'Origin not allowed'),
+  URL_REFUSED: final(422, 'url_not_allowed', 'URL not allowed'),
+  CHANNEL_UNKNOWN: final(400, 'unknown_channel', 'Unknown channel'),
+  WEBHOOK_NOT_FOUND: final(404, 'webhook_not_found', 'Webhook not found'),
+  WEBHOOK_LIMIT_REACHED: final(409, 'webhook_limit_reached', 'Webhook limit reached'),
+  IDEMPOTENCY_KEY_REUSED: final(422, 'idempotency_key_reused', 'Idempotency key reused'),
+  UPSTREAM_ERROR: retryable(502, 'upstream_error', 'Upstream error'),
+  TIP_MISSING: final(422, 'tip_missing', 'Tip missing'),
+  UPSTREAM_TIMEOUT: retryable(504, 'upstream_timeout', 'Upstream timeout'),
+  TRANSACTION_INVALID: final(400, 'transaction_invalid', 'Transaction invalid'),
   /** With the code of TRANSACTION_INVALID: the bytes are understood, and refused. */
-  TRANSACTION_UNSIGNED: {
-    status: 422,
-    code: 'transaction_invalid',
-    title: 'Transaction invalid',
-    retryable: false
-  },
-  PREFLIGHT_FAILED: { status: 422, code: 'preflight_failed', title: 'Preflight failed', retryable: false },
-  PROGRAM_NOT_WHITELISTED: {
-    status: 403,
-    code: 'program_not_whitelisted',
-    title: 'Program not whitelisted',
-    retryable: false
-  },
-  PROGRAM_NOT_FOUND: { status: 404, code: 'program_not_found', title: 'Program not found', retryable: false },
-  PROGRAM_LIMIT_REACHED: {
-    status: 409,
-    code: 'program_limit_reached',
-    title: 'Program limit reached',
-    retryable: false
-  },
-  CURSOR_EXPIRED: { status: 410, code: 'cursor_expired', title: 'Cursor expired', retryable: false },
-  TRANSACTION_LIMIT_REACHED: {
-    status: 429,
-    code: 'transaction_limit_reached',
-    title: 'Transaction limit reached',
-    retryable: true
-  }
-} as const
+  TRANSACTION_UNSIGNED: final(422, 'transaction_invalid', 'Transaction invalid'),
+  PREFLIGHT_FAILED: final(422, 'preflight_failed', 'Preflight failed'),
+  PROGRAM_NOT_WHITELISTED: final(403, 'program_not_whitelisted', 'Program not whitelisted'),
+  PROGRAM_NOT_FOUND: final(404, 'program_not_found', 'Program not found'),
+  PROGRAM_LIMIT_REACHED: final(409, 'program_limit_reached', 'Program limit reached'),
+  CURSOR_EXPIRED: final(410, 'cursor_expired', 'Cursor expired'),
+  TRANSACTION_LIMIT_REACHED: retryable(429, 'transaction_limit_reached', 'Transaction limit reached')
+} satisfies Record<string, ErrorKind>
 
 export type ErrorCode = keyof typeof ERRORS
 

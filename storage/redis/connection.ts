@@ -1,53 +1,20 @@
 import { randomUUID } from 'node:crypto'
-import { Redis, type RedisOptions } from 'ioredis'
+import { Redis } from 'ioredis'
 import type { Logger } from 'pino'
-import { z } from 'zod'
 import { ServiceError } from '../../src/errors.ts'
 import type { Ports } from '../../src/ports.ts'
+import { BEAT, BEAT_MS, beatReply, PRESENCE_MS } from './heartbeat.ts'
+import type { RunScript, Script } from './script.ts'
+import { addressOf, FAREWELL_MS, socketOptions } from './socket-options.ts'
 
-/**
- * Milliseconds without an answer after which the server counts as away and the socket is closed. Chosen: much shorter, a
- * slow server would count as away; much longer, callers would wait on a dead socket for most of a lease.
- */
-const ANSWER_MS = 1_500
-/**
- * Milliseconds between two attempts to reach the server, doubled from floor to ceiling; half of it is jitter. Chosen: a
- * server that is back is found within a second, without a storm of attempts.
- */
-const RETRY_MS = { floor: 50, ceiling: 1_000 }
-/**
- * Milliseconds between two heartbeats of a process. Chosen: an outage shows within a heartbeat and its timeout, at the cost
- * of one script a second.
- */
-const BEAT_MS = 1_000
-/**
- * Milliseconds without a heartbeat after which a process no longer counts. Chosen: five heartbeats, so that one late
- * heartbeat does not change the shares of a quota.
- */
-const PRESENCE_MS = 5_000
 /**
  * Heartbeats in a row that must see fewer processes before their number falls: a restarted server first counts only those
  * that reconnect first.
  */
 const BEATS_KEPT = 10
-/**
- * Milliseconds that a closing process waits until the server has removed it. Chosen: short, because a shutdown must not
- * hang on a slow server; a lost removal is made up for by PRESENCE_MS.
- */
-const FAREWELL_MS = 200
 
 /** Replies that make a start fail, because waiting does not change them. */
 const REFUSAL = /^(ERR|MOVED|NOAUTH|NOPERM|WRONGPASS)\b/
-
-/** A script of the server, with the number of keys that come before its arguments. */
-export interface Script {
-  readonly name: string
-  readonly keys: number
-  readonly lua: string
-}
-
-/** Runs a script in one round trip. Rejects at once while the server is away. */
-export type RunScript = (keys: readonly string[], args: readonly (string | number)[]) => Promise<unknown>
 
 export interface RedisConnectionOptions extends Ports {
   /** `redis://user:password@host:port/database`, or `rediss:` for TLS. */
@@ -56,29 +23,6 @@ export interface RedisConnectionOptions extends Ports {
   readonly prefix?: string
   readonly logger: Pick<Logger, 'info' | 'warn'>
 }
-
-/**
- * Registers a live process, and stores the time since which the server has lost no data. The writes that need memory come
- * first: a server out of memory refuses a script's first write, but continues a script that has written something.
- */
-const BEAT: Script = {
-  name: 'millraceBeat',
-  keys: 2,
-  lua: `
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local run = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') or ''
-local memory = redis.call('HMGET', KEYS[2], 'run', 'since')
-if memory[1] ~= run or tonumber(memory[2]) > now then
-  redis.call('HSET', KEYS[2], 'run', run, 'since', string.format('%.0f', now))
-end
-redis.call('ZADD', KEYS[1], now, ARGV[1])
-redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[2])
-redis.call('ZREMRANGEBYSCORE', KEYS[1], now + ARGV[2], '+inf')
-redis.call('PEXPIRE', KEYS[1], ARGV[2] * 2)
-return { redis.call('ZCARD', KEYS[1]), now }`
-}
-const beatReply = z.tuple([z.int().positive(), z.int().positive()])
 
 /**
  * The connection of a process to the Redis that it shares with others. It reconnects forever, with bounded pauses. It
@@ -107,7 +51,7 @@ export class RedisConnection {
 
   private constructor(options: RedisConnectionOptions) {
     this.#options = options
-    this.#socket = socketOptions(options)
+    this.#socket = socketOptions(options.url, options.random)
     this.#client = new Redis(this.#socket)
     this.#beat = this.#define(BEAT)
     this.#client.on('ready', () => void this.#takeBeat(++this.#life))
@@ -287,47 +231,6 @@ export class RedisConnection {
   #tellListeners(available: boolean): void {
     for (const listener of this.#listeners) listener(available)
   }
-}
-
-/** Takes only the known parts of a URL: the driver would read any of its settings from the query. */
-function socketOptions({ url, random }: Pick<RedisConnectionOptions, 'url' | 'random'>) {
-  const { protocol, hostname, port, username, password, pathname } = new URL(url)
-  const database = pathname.slice(1)
-  if (!/^\d{0,4}$/.test(database)) {
-    throw new ServiceError(
-      'STORAGE_UNAVAILABLE',
-      'the path of MILLRACE_REDIS_URL is not the number of a database'
-    )
-  }
-  return {
-    host: hostname.replace(/^\[|\]$/g, ''),
-    port: port === '' ? 6379 : Number(port),
-    ...(username === '' ? {} : { username: decodeURIComponent(username) }),
-    ...(password === '' ? {} : { password: decodeURIComponent(password) }),
-    ...(protocol === 'rediss:' ? { tls: {} } : {}),
-    db: Number(database),
-    connectionName: 'millrace',
-    lazyConnect: true,
-    connectTimeout: ANSWER_MS,
-    socketTimeout: ANSWER_MS,
-    disconnectTimeout: FAREWELL_MS,
-    retryStrategy: (attempt: number) => {
-      const pause = Math.min(RETRY_MS.ceiling, RETRY_MS.floor * 2 ** Math.min(attempt - 1, 10))
-      return pause * (0.5 + random() / 2)
-    },
-    // Calls to a server that is away fail at once, and no call is sent twice.
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    autoResendUnfulfilledCommands: false,
-    // Subscriptions are renewed by their owner: the driver would swallow a failed resubscription.
-    autoResubscribe: false,
-    // A server that became a replica is left: a new connection finds the current primary.
-    reconnectOnError: (error: Error) => error.message.startsWith('READONLY')
-  } satisfies RedisOptions
-}
-
-function addressOf({ host, port }: RedisOptions): string {
-  return `${host}:${port}`
 }
 
 /** Returns the text of an error. For a name with several failing addresses Node gives only their common code. */

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { Lease, Leases } from '../cluster/coordination.ts'
 import type { Clock } from '../../src/ports.ts'
-import type { RedisConnection, RunScript, Script } from './connection.ts'
+import type { RedisConnection } from './connection.ts'
+import type { RunScript, Script } from './script.ts'
 
 /**
  * How long a lease lasts that is not renewed. Chosen: with half a second until another process asks, and its claim, work

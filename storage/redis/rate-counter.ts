@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { RedisConnection, RunScript, Script } from './connection.ts'
+import type { RedisConnection } from './connection.ts'
+import type { RunScript, Script } from './script.ts'
 
 /** A call that is to be counted. */
 export interface CountedCall {
