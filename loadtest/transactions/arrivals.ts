@@ -42,9 +42,9 @@ export async function measureArrivals(service: SendingService, node: MeasuredPro
   }
   await Promise.all(answers)
   const receipts = await receiptsOf(node)
-  await askNode(node, 'finalized')
+  await askNode(node, 'land')
   await service.ended()
-  await askNode(node, 'pending')
+  await askNode(node, 'hold')
   await Promise.all(pools.map((pool) => pool.close()))
   const diskSync = await measureDiskSync(count, SENDS_PER_SECOND)
   const waits = (parity: 0 | 1): number[] =>
