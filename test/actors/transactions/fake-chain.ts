@@ -42,6 +42,7 @@ export class FakeChain {
   readonly #clock: Clock
   readonly #listeners = new Set<Listener>()
   readonly #watched = new Map<string, number>()
+  readonly #watchedNonces = new Set<string>()
   /** Whether processes read blocks, from a height on, and whether they hear of slots at the least. */
   hasBlocks = false
   readFrom = 0
@@ -73,7 +74,21 @@ export class FakeChain {
       ? [{ signature, slot, index: 3, failed: err !== null }]
       : []
     for (const { seen } of this.#listeners)
-      seen({ slot, height: slot, blockhash: null, commitment, sightings })
+      seen({ slot, height: slot, blockhash: null, commitment, sightings, nonces: [] })
+  }
+
+  /** Uses a nonce up in the current slot, by another transaction, of which processes that read blocks hear. */
+  spend(
+    account: string,
+    { value, next, signature }: { readonly value: string; readonly next: string; readonly signature: string },
+    commitment: SightedBlock['commitment'] = 'confirmed'
+  ): void {
+    const { slot } = this
+    this.nonces.set(account, next)
+    if (!this.#watchedNonces.has(account)) return
+    const nonces = [{ account, value, signature }]
+    for (const { seen } of this.#listeners)
+      seen({ slot, height: slot, blockhash: null, commitment, sightings: [], nonces })
   }
 
   /** Takes back all blocks above a slot. */
@@ -110,7 +125,8 @@ export class FakeChain {
   }
 
   readonly sightings: BlockSightings = this.#withHeights({
-    watch: (signature) => {
+    watch: (signature, nonceAccount = null) => {
+      if (nonceAccount !== null) this.#watchedNonces.add(nonceAccount)
       this.#watched.set(signature, (this.#watched.get(signature) ?? 0) + 1)
       return () => {
         const left = this.#watched.get(signature)! - 1
