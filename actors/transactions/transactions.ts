@@ -94,7 +94,7 @@ export function transactions<Needs extends TransactionsNeeds>(
       changes,
       report
     })
-    // What this end interrupts is no fault of a transaction: the tracker ends before the log's waits reject.
+    // Interrupted writes are no faults of their transactions: the tracker ends before the log's waits reject.
     end.addEventListener('abort', () => tracker.end(), { once: true })
     const owner = new ShardOwner<TransactionShard>({
       ...deps,

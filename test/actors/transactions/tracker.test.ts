@@ -1,6 +1,7 @@
 import t from 'tap'
 import { tenantCursorAfter } from '../../../src/market/cursor.ts'
 import { changeBatches } from '../../../src/transactions/change-batch.ts'
+import { sleep } from '../../../src/ports.ts'
 import { Documents } from '../../../storage/documents.ts'
 import { CHANGE } from '../../transactions/submission-change.ts'
 import { TrackingWorld } from './tracking-world.ts'
@@ -264,6 +265,26 @@ t.test(
 )
 
 t.test(
+  'the counts of two thousand keep up with their sends on a store that takes 100 ms a write',
+  async (t) => {
+    const world = new TrackingWorld()
+    const own = world.start()
+    const signatures = Array.from({ length: 2_000 }, (_, at) => `s${at}`)
+    for (const signature of signatures) own.shard.begin(await world.submit(signature))
+    await world.pass(1_000)
+    const { signal } = new AbortController()
+    world.store.onHot = async (what) => {
+      if (what === 'put') await sleep(world.clock, 100, signal)
+    }
+    await world.pass(12_500)
+    const stored = await Promise.all(signatures.map((signature) => world.storedProgress(signature)))
+    for (const progress of stored) if (progress!.rebroadcasts < 6) t.match(progress, { rebroadcasts: 6 })
+    t.ok(stored.length > 0)
+    own.kill()
+  }
+)
+
+t.test(
   'before the first block ends are stored and make room; their changes are told behind that block, in order',
   async (t) => {
     const world = new TrackingWorld()
@@ -306,7 +327,7 @@ t.test(
     await world.pass(3_000)
     t.match(await world.storedProgress('a'), { state: 'confirmed' })
     first.kill()
-    // Of its two changes the first one was stored.
+    // The first one of its two changes was stored.
     const cursor = tenantCursorAfter(-1, world.chain.slot)
     const changes = [{ ...CHANGE, signature: 'a', cursor }]
     const batch = { tenant: 'acme', number: 1, token: 1, after: -1, changes }
