@@ -181,7 +181,7 @@ export class ChangeLog {
         last ??= await this.#readLast(tenant)
         const batch = this.#batchOf(tenant, last, open, claim.token)
         this.#deps.unsettled.begin(tenant, batch.number)
-        const outcome = await this.#documents.insert(batch)
+        const outcome = await this.#documents.insert(batch, { isSoon: open.every(isKnownToTenant) })
         if (outcome.ok) return this.#publish(await this.#movedBehindHead(outcome.stored, last))
         const other = await this.#documents.get(tenant, [batch.number])
         last = null
@@ -277,6 +277,9 @@ export class ChangeLog {
     this.#lasts.set(tenant, last)
   }
 }
+
+/** Whether a change tells hardly more than the answer to the submission did. Its sync is not to delay that of the next one. */
+const isKnownToTenant = ({ event }: SubmissionChange): boolean => event === 'sent'
 
 const BEFORE_FIRST: LastBatch = { number: 0, cursor: -1 }
 
