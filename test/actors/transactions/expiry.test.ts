@@ -97,6 +97,32 @@ for (const hasBlocks of [false, true])
       }
     )
 
+t.test('where leaders skip slots a transaction is sent for all blocks in which it can land', async (t) => {
+  for (const [hasBlocks, hasSlots] of [
+    [true, true],
+    [false, true],
+    [false, false]
+  ] as const) {
+    const world = new TrackingWorld()
+    const { chain } = world
+    Object.assign(chain, { hasBlocks, hasSlots, skipEvery: 4 })
+    const own = world.start()
+    own.shard.begin(await world.submit('a'))
+    let validUntilMs = 0
+    while (own.progress('a') !== null && world.clock.now() < 200_000) {
+      if (chain.isValid(998)) validUntilMs = world.clock.now()
+      await world.pass(200)
+    }
+    t.match((await world.stored('a')).value.end, { state: 'expired' })
+    t.ok(
+      chain.sendsOf('a').at(-1)! > validUntilMs - 2_200,
+      `sent at the last valid instants, ${validUntilMs}`
+    )
+    t.ok(world.clock.now() > validUntilMs && validUntilMs > 75_000, 'no block too early')
+    own.kill()
+  }
+})
+
 t.test('a transaction that lands in the last valid block, and is seen late, does not expire', async (t) => {
   const world = new TrackingWorld()
   const own = world.start()
