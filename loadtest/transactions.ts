@@ -3,7 +3,7 @@
  * of 10,000 tracked at once, the processor and memory that they take; sends a second, verified and stored, against a bare
  * Fastify route that verifies the signature and forwards; the time from a POST to the node's receipt against sending to it
  * directly; 64 sends in one request against 64 requests; what ingest spends on each block. After it nothing must be lost, or
- * have been sent twice at once. Takes some two minutes:
+ * have been sent twice at once. Takes some four minutes:
  *
  *     node loadtest/transactions.ts [--small] [--help]
  */
@@ -24,7 +24,7 @@ const HELP = `Usage: node loadtest/transactions.ts [--small]
 
   --small   a fifth of the transactions or less, printed and not saved
 `
-const FULL = { tracked: 10_000, seconds: 30, rounds: 5, sends: 6_000, arrivals: 1_500, batches: 200 }
+const FULL = { tracked: 10_000, seconds: 30, rounds: 3, sends: 6_000, arrivals: 1_500, batches: 200 }
 const SMALL = { tracked: 2_000, seconds: 4, rounds: 1, sends: 1_500, arrivals: 200, batches: 50 }
 /** A tenant may have 2,000 tracked. */
 const TENANTS = 5

@@ -72,9 +72,14 @@ export interface DocumentStore {
   list(range: DocumentRange): Promise<DocumentRowPage>
   /**
    * Stores a document with all of its entries, or nothing: where the stored version is that of `before`, or where there
-   * is no document for null. It is written once, also where the store loses the answer and asks again.
+   * is no document for null. It is written once, also where the store loses the answer and asks again. With `isSoon` it may
+   * wait some 20 ms for other writes that it can share a sync of the disk with.
    */
-  put(row: NewDocumentRow, before: DocumentHeader | null): Promise<DocumentRow | Refusal>
+  put(
+    row: NewDocumentRow,
+    before: DocumentHeader | null,
+    options?: { readonly isSoon?: boolean }
+  ): Promise<DocumentRow | Refusal>
   /** Deletes a document and what belongs to it; false where it has changed or is gone. */
   delete(before: DocumentHeader): Promise<boolean>
   /**

@@ -73,9 +73,9 @@ export class Documents<T, Index extends string = never, Unique extends string = 
     return row === null ? null : this.#read(row)
   }
 
-  /** Stores a document that is not there; refused with `exists` or `taken`. */
-  async insert(value: T): Promise<Outcome<T>> {
-    return this.#put(value, null)
+  /** Stores a document that is not there; refused with `exists` or `taken`. With `isSoon` it may wait for other writes. */
+  async insert(value: T, options?: { readonly isSoon?: boolean }): Promise<Outcome<T>> {
+    return this.#put(value, null, options)
   }
 
   /**
@@ -218,8 +218,12 @@ export class Documents<T, Index extends string = never, Unique extends string = 
     return { kind: this.#definition.kind, partition, of, gte, lt, order, limit }
   }
 
-  async #put(value: T, before: DocumentHeader | null): Promise<Outcome<T>> {
-    const stored = await this.#store.put(newRow(this.#definition, value, before), before)
+  async #put(
+    value: T,
+    before: DocumentHeader | null,
+    options?: { readonly isSoon?: boolean }
+  ): Promise<Outcome<T>> {
+    const stored = await this.#store.put(newRow(this.#definition, value, before), before, options)
     if (typeof stored === 'string') return { ok: false, reason: stored }
     return { ok: true, stored: storedOf(value, stored) }
   }

@@ -2,16 +2,19 @@ import { splitCursor, tenantCursorAfter } from '../../src/market/cursor.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import {
   changeBatches,
+  isSameBatch,
   settle,
   type ChangeBatch,
   type ToldChange
 } from '../../src/transactions/change-batch.ts'
-import { isSameChange, type SubmissionChange } from '../../src/transactions/changes.ts'
+import type { SubmissionChange } from '../../src/transactions/changes.ts'
+import { TRACKED_PER_PROCESS_MAX } from '../../src/transactions/submission.ts'
 import type { UnsettledBatches } from '../../src/transactions/unsettled-batches.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents, type Stored } from '../../storage/documents.ts'
 import type { ShardClaim } from '../shards/shard-claims.ts'
 import { isOutage } from '../storage/retry.ts'
+import { AdoptedChanges } from './adopted-changes.ts'
 
 /** Changes, and bytes of them, that are stored together at most, so that a batch is far below the largest document. */
 const BATCH_MAX = 32
@@ -31,6 +34,11 @@ const MOVES_MAX = 3
  * that it stored without its progress is among those of its last moments.
  */
 const RESTORED_BATCHES = 256
+/**
+ * Changes that wait for the first block while their submissions go on. Chosen: two of each transaction that a process tracks;
+ * those beyond it hold the storing of their submissions up.
+ */
+const EARLY_MAX = 2 * TRACKED_PER_PROCESS_MAX
 /** Tenants whose newest batch is remembered. Chosen: more than are likely to submit at once; others are read again. */
 const LASTS_MAX = 10_000
 
@@ -47,6 +55,8 @@ export interface ChangeLogDeps {
   readonly unsettled: Pick<UnsettledBatches, 'begin' | 'end'>
   /** Called after changes are stored. */
   readonly publish: (batch: ChangeBatch) => void
+  /** Called with a fault of changes that nobody waits for. */
+  readonly report: (fault: unknown) => void
 }
 
 interface Pending {
@@ -68,7 +78,8 @@ interface LastBatch {
  * L1. Cursors of a tenant ascend, and none is used twice: batches are numbered, a number is stored once, and a process that
  *     finds a batch with a greater token has lost the shard. The cursors of another process's batch are fixed before the
  *     next one follows it.
- * L2. Without a block there is no place: changes wait for the first one. Placed before it, no replay would reach them.
+ * L2. Without a block there is no place: changes wait for the first one. Placed before it, no replay would reach them. Their
+ *     submissions do not wait: no client has a cursor yet from which it could miss a change that an end of the process loses.
  * L3. One write of a tenant is in flight; changes that come meanwhile are stored together by the next one.
  */
 export class ChangeLog {
@@ -76,9 +87,9 @@ export class ChangeLog {
   readonly #documents: Documents<ChangeBatch, 'last'>
   readonly #queues = new Map<string, Pending[]>()
   readonly #lasts = new Map<string, LastBatch>()
-  /** Changes that the process before told after this one took over, by tenant and signature, until this one has one to tell. */
-  readonly #adopted = new Map<string, Map<string, ToldChange>>()
+  readonly #adopted = new AdoptedChanges()
   readonly #end: AbortSignal
+  #early = 0
   #head = -1
   #headAtMs = -Infinity
 
@@ -96,8 +107,23 @@ export class ChangeLog {
     this.#headAtMs = this.#deps.clock.now()
   }
 
-  /** Stores a change and publishes it. Waits while the store is unavailable; rejects once the claim is lost. */
+  /**
+   * Stores a change and publishes it. Waits while the store is unavailable; rejects once the claim is lost. Before the first
+   * block it resolves at once, and the change is stored behind that block.
+   */
   append(tenant: string, change: SubmissionChange, claim: ShardClaim): Promise<void> {
+    const appended = this.#append(tenant, change, claim)
+    if (this.#deps.head() >= 0 || this.#early >= EARLY_MAX) return appended
+    this.#early++
+    void appended
+      .catch((fault: unknown) => {
+        if (!claim.lost.aborted && !this.#end.aborted) this.#deps.report(fault)
+      })
+      .finally(() => this.#early--)
+    return Promise.resolve()
+  }
+
+  #append(tenant: string, change: SubmissionChange, claim: ShardClaim): Promise<void> {
     return new Promise((stored, failed) => {
       const pending = { change, claim, stored, failed }
       const queue = this.#queues.get(tenant)
@@ -139,7 +165,7 @@ export class ChangeLog {
   /** Stores one batch, at the number after the last one. */
   async #store(tenant: string, items: readonly Pending[]): Promise<void> {
     const { claim } = items[0]!
-    let open = this.#untold(
+    let open = this.#adopted.untold(
       tenant,
       items.map(({ change }) => change)
     )
@@ -155,7 +181,7 @@ export class ChangeLog {
         last ??= await this.#readLast(tenant)
         const batch = this.#batchOf(tenant, last, open, claim.token)
         this.#deps.unsettled.begin(tenant, batch.number)
-        const outcome = await this.#documents.insert(batch)
+        const outcome = await this.#documents.insert(batch, { isSoon: open.every(isKnownToTenant) })
         if (outcome.ok) return this.#publish(await this.#movedBehindHead(outcome.stored, last))
         const other = await this.#documents.get(tenant, [batch.number])
         last = null
@@ -173,9 +199,9 @@ export class ChangeLog {
         // The process before has stored it after this one took over.
         const settled = await this.#settled(other)
         last = lastBatchOf(settled)
-        this.#adopt(settled)
+        this.#adopted.add(settled)
         this.#publish(settled)
-        open = this.#untold(tenant, open)
+        open = this.#adopted.untold(tenant, open)
       } catch (error) {
         if (!isOutage(error)) throw error
         await this.#sleep(claim)
@@ -185,26 +211,6 @@ export class ChangeLog {
 
   #sleep({ lost }: ShardClaim): Promise<void> {
     return sleep(this.#deps.clock, RETRY_MS, AbortSignal.any([lost, this.#end]))
-  }
-
-  /** Takes in the changes of a batch that the process before has stored after this one took over. */
-  #adopt({ tenant, changes }: ChangeBatch): void {
-    const adopted = this.#adopted.get(tenant) ?? new Map<string, ToldChange>()
-    for (const change of changes) adopted.set(change.signature, change)
-    this.#adopted.set(tenant, adopted)
-  }
-
-  /** Leaves out changes that the process before has told meanwhile. */
-  #untold(tenant: string, changes: readonly SubmissionChange[]): readonly SubmissionChange[] {
-    const adopted = this.#adopted.get(tenant)
-    if (adopted === undefined) return changes
-    const untold = changes.filter((change) => {
-      const told = adopted.get(change.signature) ?? null
-      adopted.delete(change.signature)
-      return !isSameChange(told, change)
-    })
-    if (adopted.size === 0) this.#adopted.delete(tenant)
-    return untold
   }
 
   #batchOf(
@@ -272,13 +278,8 @@ export class ChangeLog {
   }
 }
 
-/** Whether two batches tell the same, whatever their cursors, which may have been moved. */
-const isSameBatch = (a: ChangeBatch, b: ChangeBatch): boolean =>
-  a.changes.length === b.changes.length &&
-  a.changes.every((change, at) => {
-    const other = b.changes[at]!
-    return change.signature === other.signature && isSameChange(change, other)
-  })
+/** Whether a change tells hardly more than the answer to the submission did. Its sync is not to delay that of the next one. */
+const isKnownToTenant = ({ event }: SubmissionChange): boolean => event === 'sent'
 
 const BEFORE_FIRST: LastBatch = { number: 0, cursor: -1 }
 

@@ -42,7 +42,8 @@ export interface ExpiryDeps {
  *     process read, the committed slots or at the least the time since its reception bear it out (`isBorneOut`). A node
  *     without history proves by its cache alone only what it was asked for in time and without a gap; else a transaction
  *     that can land no more is `unresolved` after ten minutes.
- * E2. With a durable nonce: its account has another value, which it had not before, and as of that slot or a later one no
+ * E2. With a durable nonce: a confirmed block that this process read has another transaction that used the value up; then
+ *     no node is asked. Else its account has another value, which it had not before, and as of that slot or a later one no
  *     status is known. Where it never had the value here, the answer counts after 150 blocks: a stale node has older values.
  * E3. Where the height of its blockhash is unknown, the last valid height is at most the one known after its reception plus
  *     150. A node whose height falls told a wrong one before, and the bound falls with it. A blockhash of no block that was
@@ -66,6 +67,7 @@ export class Expiry {
   /** Looks through all tracked transactions. An outage of the nodes proves nothing and changes nothing. */
   async check(all: readonly TrackedTransaction[], signal: AbortSignal): Promise<void> {
     const nowMs = this.#deps.clock.now()
+    for (const each of all) if (each.nonceSpentSlot !== null && !each.isSending) this.#deps.expired(each)
     const open = all.filter(({ state }) => state === 'sent')
     if (open.length === 0 || nowMs - this.#heightAtMs < HEIGHT_MS) return
     this.#heightAtMs = nowMs

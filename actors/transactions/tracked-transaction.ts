@@ -10,6 +10,7 @@ import {
   type TransactionMachineState
 } from '../../machines/transaction.machine.ts'
 import type { EndedTransaction } from '../../src/telemetry/transaction-metrics.ts'
+import type { SightedBlock, SightedNonce } from '../../src/transactions/ports.ts'
 import { contextOf, progressOf } from '../../src/transactions/progress.ts'
 import {
   FOLLOWED_MS,
@@ -63,6 +64,8 @@ export class TrackedTransaction {
   lifetime: Lifetime | null = null
   /** Whether its nonce account had its nonce since it is tracked here. */
   hasSeenNonce = false
+  /** The confirmed block in which another transaction has used its nonce up; null before. */
+  nonceSpentSlot: number | null = null
   /**
    * The first confirmed block that was known since it is tracked here; and the newest one that this process had heard of and
    * read then, null and 0 without one.
@@ -175,6 +178,24 @@ export class TrackedTransaction {
     if (slot === null || contextSlot <= Math.max(slot, this.#contradictedSlot)) return false
     this.#contradictedSlot = contextSlot
     return ++this.#contradictions >= CONTRADICTIONS_MAX
+  }
+
+  /** Takes in that a block has a use of a nonce. Returns whether another transaction has used up the nonce of this one. */
+  noteNonce(
+    { account, value, signature }: SightedNonce,
+    { slot, commitment }: Pick<SightedBlock, 'slot' | 'commitment'>
+  ): boolean {
+    const { nonceAccount, blockhash, signature: own } = this.value
+    if (nonceAccount !== account || blockhash !== value || own === signature) return false
+    // A block at processed may still be dropped: the node is asked then, which answers as of a confirmed one.
+    if (commitment === 'processed') this.askNonceAtMs = 0
+    else this.nonceSpentSlot = slot
+    return true
+  }
+
+  /** Takes in that all blocks after a slot were on a lost fork. */
+  noteLost(afterSlot: number): void {
+    if (this.nonceSpentSlot !== null && this.nonceSpentSlot > afterSlot) this.nonceSpentSlot = null
   }
 
   /** Takes in an answer without a status, and whether it tells anything. */

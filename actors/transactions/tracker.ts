@@ -115,7 +115,10 @@ export class Tracker {
     this.#unsubscribe = sightings.subscribe({
       seen: (block) => this.#seen(block),
       lost: (afterSlot) => {
-        for (const each of this.#table) this.#apply(each, { type: 'fork.lost', afterSlot })
+        for (const each of this.#table) {
+          each.noteLost(afterSlot)
+          this.#apply(each, { type: 'fork.lost', afterSlot })
+        }
       }
     })
     metrics.show(() => this.states)
@@ -224,7 +227,7 @@ export class Tracker {
     isUnclaimed: boolean,
     told: SeenState | null = null
   ): void {
-    const { tenant, signature } = stored.value
+    const { tenant, signature, nonceAccount } = stored.value
     if (this.#table.get(tenant, signature) !== undefined || claim.lost.aborted) return
     this.#isFull = this.size >= TRACKED_PER_PROCESS_MAX
     if (this.#isFull) return
@@ -232,18 +235,21 @@ export class Tracker {
     const added = new TrackedTransaction(stored, claim, progress, isUnclaimed, nowMs)
     if (this.size === 0) this.#look.set()
     this.#table.add(added)
-    added.unwatch = this.#deps.sightings.watch(signature)
+    added.unwatch = this.#deps.sightings.watch(signature, nonceAccount)
     if (told !== null) this.#writer.restore(added, told)
     if (added.isLooping(nowMs)) this.#loop.begin(added, nowMs)
     else this.#writer.add(added)
   }
 
-  #seen({ slot, commitment, sightings }: SightedBlock): void {
+  #seen(block: SightedBlock): void {
+    const { slot, commitment, sightings, nonces } = block
     const atMs = this.#deps.clock.now()
     this.#blockAtMs = atMs
     for (const { signature, index, failed } of sightings)
       for (const each of this.#table.having(signature))
         this.#apply(each, { type: 'block.seen', slot, commitment, index, failed, atMs })
+    for (const nonce of nonces)
+      for (const each of this.#table) if (each.noteNonce(nonce, block)) this.#look.set()
   }
 
   #answered(transaction: TrackedTransaction, status: SignatureStatus | null, contextSlot: number): void {

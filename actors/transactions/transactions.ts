@@ -78,7 +78,8 @@ export function transactions<Needs extends TransactionsNeeds>(
         head: () => channels.hub.head,
         unsettled: channels.changes.unsettled,
         publish: (batch) =>
-          deps.tenantEvents.publish({ tenant: batch.tenant, channel: 'tx', data: batch }, tenantEvents)
+          deps.tenantEvents.publish({ tenant: batch.tenant, channel: 'tx', data: batch }, tenantEvents),
+        report
       },
       end
     )
@@ -93,6 +94,8 @@ export function transactions<Needs extends TransactionsNeeds>(
       changes,
       report
     })
+    // Interrupted writes are no faults of their transactions: the tracker ends before the log's waits reject.
+    end.addEventListener('abort', () => tracker.end(), { once: true })
     const owner = new ShardOwner<TransactionShard>({
       ...deps,
       product: 'transactions',
@@ -170,7 +173,6 @@ export function transactions<Needs extends TransactionsNeeds>(
       unsubscribe?.()
       unfollow()
       deps.local.serve(null)
-      tracker.end()
     }
   }
 }

@@ -16,7 +16,7 @@ const OPTIONS = { encoding: 'base64', skipPreflight: true, maxRetries: 0 }
 
 /**
  * Measures the time from a POST to the node's receipt, by the service and to the node directly, in turn. The former waits for
- * the disk, once or behind another sync: what a sync takes without the service is measured after it.
+ * the disk, once or behind another sync: what a sync takes without the service is measured after it, and what is beyond it.
  */
 export async function measureArrivals(service: SendingService, node: MeasuredProcess, count: number) {
   const pools = [new Pool(service.process.url), new Pool(node.url)] as const
@@ -42,9 +42,9 @@ export async function measureArrivals(service: SendingService, node: MeasuredPro
   }
   await Promise.all(answers)
   const receipts = await receiptsOf(node)
-  await askNode(node, 'finalized')
+  await askNode(node, 'land')
   await service.ended()
-  await askNode(node, 'pending')
+  await askNode(node, 'hold')
   await Promise.all(pools.map((pool) => pool.close()))
   const diskSync = await measureDiskSync(count, SENDS_PER_SECOND)
   const waits = (parity: 0 | 1): number[] =>
@@ -66,6 +66,7 @@ export async function measureArrivals(service: SendingService, node: MeasuredPro
     millrace_ms: ours,
     direct_ms: direct,
     disk_sync_ms: diskSync,
+    beyond_disk_sync_ms: { p50: ours.p50 - diskSync.p50, p99: ours.p99 - diskSync.p99 },
     verified
   }
 }

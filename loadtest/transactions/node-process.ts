@@ -1,14 +1,16 @@
 /**
- * A node for load tests: takes sends, one or many in a request, and records when each signature came. It answers that no
- * signature is known, or that all of them are finalized, as the parent process says.
+ * A node for load tests: takes sends, one or many in a request, and records when each signature came. It has a block a slot,
+ * empty ones while it holds the transactions that it received; once the parent process says so they land, and are finalized
+ * two slots later.
  */
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { encodeBase58 } from '../../src/chain/base58.ts'
 import { monotonicMs } from '../stream/trades.ts'
 import { BASE64_KEY_CHARACTERS } from './transfers.ts'
 
 /** A message to the process. It answers each one. */
-export type NodeOrder = 'pending' | 'finalized' | 'forget' | 'receipts'
+export type NodeOrder = 'hold' | 'land' | 'forget' | 'receipts'
 
 /** The times of receipts of a transaction, by the beginning of its base64; milliseconds of the monotonic clock. */
 export type Receipts = readonly (readonly [key: string, atMs: readonly number[]])[]
@@ -16,37 +18,108 @@ export type Receipts = readonly (readonly [key: string, atMs: readonly number[]]
 interface Call {
   readonly id: unknown
   readonly method: string
-  readonly params: readonly [unknown]
+  readonly params?: readonly unknown[]
 }
 
 const SLOT_MS = 400
 const FIRST_SLOT = 1_000
-const FINALIZED = { confirmations: null, err: null, status: { Ok: null }, confirmationStatus: 'finalized' }
+const FINALIZED_AFTER = 2
+/** Transactions of a block. Chosen: as many as mainnet's fullest ones. */
+const BLOCK_MAX = 2_000
+/** Blocks that can be asked for. Arbitrary: the service reads each as it comes. */
+const BLOCKS_KEPT = 100
+/** A legacy transfer, as a node tells of it. */
+const LANDED = {
+  version: 'legacy',
+  meta: {
+    err: null,
+    fee: 5_000,
+    preBalances: [1e9, 1e9, 1],
+    postBalances: [1e9 - 5_001, 1e9 + 1, 1],
+    innerInstructions: [],
+    logMessages: [],
+    preTokenBalances: [],
+    postTokenBalances: [],
+    loadedAddresses: { writable: [], readonly: [] },
+    computeUnitsConsumed: 150
+  }
+}
 
 const receipts = new Map<string, number[]>()
-const startedMs = monotonicMs()
-let isFinalized = false
+/** Received transactions in base64 that have not landed, by key. */
+const waiting = new Map<string, string>()
+/** Slots of landed transactions, by signature in base58. */
+const landed = new Map<string, number>()
+/** Transactions of the newest blocks, by slot. */
+const blocks = new Map<number, readonly string[]>()
+let head = FIRST_SLOT
+let isLanding = false
 
-function resultOf({ method, params }: Call, atMs: number): unknown {
-  const slot = FIRST_SLOT + Math.floor((atMs - startedMs) / SLOT_MS)
-  const inContext = (value: unknown) => ({ context: { slot }, value })
+setInterval(() => {
+  const transactions = isLanding ? [...waiting.values()].slice(0, BLOCK_MAX) : []
+  blocks.set(++head, transactions)
+  blocks.delete(head - BLOCKS_KEPT)
+  for (const base64 of transactions) {
+    waiting.delete(base64.slice(0, BASE64_KEY_CHARACTERS))
+    landed.set(encodeBase58(Buffer.from(base64, 'base64').subarray(1, 65)), head)
+  }
+}, SLOT_MS)
+
+function receive(base64: string, atMs: number): string {
+  const key = base64.slice(0, BASE64_KEY_CHARACTERS)
+  const known = receipts.get(key)
+  if (known !== undefined) known.push(atMs)
+  else {
+    receipts.set(key, [atMs])
+    waiting.set(key, base64)
+  }
+  return key
+}
+
+function statusOf(signature: string): object | null {
+  const slot = landed.get(signature)
+  if (slot === undefined) return null
+  const isFinalized = head >= slot + FINALIZED_AFTER
+  return {
+    slot,
+    confirmations: isFinalized ? null : head - slot,
+    err: null,
+    status: { Ok: null },
+    confirmationStatus: isFinalized ? 'finalized' : 'confirmed'
+  }
+}
+
+const blockAt = (slot: number): object => ({
+  blockhash: `h${slot}`,
+  previousBlockhash: `h${slot - 1}`,
+  parentSlot: slot - 1,
+  blockHeight: slot,
+  blockTime: Math.floor(Date.now() / 1_000),
+  transactions: (blocks.get(slot) ?? []).map((base64) => ({ transaction: [base64, 'base64'], ...LANDED }))
+})
+
+function resultOf({ method, params: [first, second] = [] }: Call, atMs: number): unknown {
+  const inContext = (value: unknown) => ({ context: { slot: head }, value })
   switch (method) {
-    case 'sendTransaction': {
-      const key = String(params[0]).slice(0, BASE64_KEY_CHARACTERS)
-      const known = receipts.get(key)
-      if (known === undefined) receipts.set(key, [atMs])
-      else known.push(atMs)
-      return key
-    }
+    case 'sendTransaction':
+      return receive(String(first), atMs)
     case 'getSignatureStatuses':
-      return inContext((params[0] as string[]).map(() => (isFinalized ? { slot, ...FINALIZED } : null)))
+      return inContext((first as string[]).map(statusOf))
     case 'getEpochInfo':
-      // Heights do not rise, so that nothing expires.
-      return { absoluteSlot: slot, blockHeight: FIRST_SLOT }
+      return { absoluteSlot: head, blockHeight: head }
     case 'isBlockhashValid':
+      // So that nothing expires.
       return inContext(true)
+    case 'getGenesisHash':
+      return 'a-node-of-the-loadtest'
+    case 'getBlocksWithLimit': {
+      const [from, limit] = [Math.max(Number(first), FIRST_SLOT + 1), Number(second)]
+      return Array.from({ length: Math.max(0, Math.min(limit, head - from + 1)) }, (_, at) => from + at)
+    }
+    case 'getBlock':
+      return blockAt(Number(first))
     default:
-      return slot
+      return head
   }
 }
 
@@ -68,8 +141,8 @@ const server = createServer((request, response) => {
 server.keepAliveTimeout = 60_000
 process.on('message', (order: NodeOrder) => {
   const answer: Receipts | null = order === 'receipts' ? [...receipts] : null
-  if (order === 'forget') receipts.clear()
-  else if (order !== 'receipts') isFinalized = order === 'finalized'
+  if (order === 'hold' || order === 'land') isLanding = order === 'land'
+  if (order === 'forget') for (const each of [receipts, waiting, landed]) each.clear()
   process.send!(answer)
 })
 server.listen(0, '127.0.0.1', () =>

@@ -19,7 +19,7 @@ const median = (values: readonly number[]): number => values.toSorted((a, b) => 
 
 /**
  * Measures sends a second, verified and stored, against a bare route that verifies the signature and forwards, in turn. A
- * round's transactions are tracked and sent again until its end; then the node has them finalized.
+ * round's transactions are tracked and sent again until its end; then blocks have them.
  */
 export async function measureSends(
   service: SendingService,
@@ -44,9 +44,9 @@ export async function measureSends(
     for (let round = 0; round <= rounds; round++) {
       const bareFirst = round % 2 === 1 ? await run(bareRoute) : null
       const real = await run(service.process)
-      await askNode(node, 'finalized')
+      await askNode(node, 'land')
       await service.ended()
-      await askNode(node, 'pending')
+      await askNode(node, 'hold')
       const bare = bareFirst ?? (await run(bareRoute))
       const ratios = { per_wall: real.perSecond / bare.perSecond, per_cpu: bare.cpuMicros / real.cpuMicros }
       if (round > 0) each.push({ real, bare, ...ratios })

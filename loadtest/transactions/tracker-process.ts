@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { ChangeLog } from '../../actors/transactions/change-log.ts'
 import { Tracker } from '../../actors/transactions/tracker.ts'
 import { encodeBase58 } from '../../src/chain/base58.ts'
+import { endOfEvents } from '../../src/market/cursor.ts'
 import { systemPorts } from '../../src/ports.ts'
 import { DecodingReport } from '../../src/telemetry/decoding-report.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
@@ -53,15 +54,17 @@ const storage = await openEmbeddedStorage({ directory: process.argv[2]! })
 await storage.blocks.claim(null)
 const documents = new Documents(storage.documents, SUBMISSION)
 const claim = { token: TOKEN, lost: new AbortController().signal, held: true, outranked: () => undefined }
+const report = (fault: unknown): void => void process.stderr.write(`${String(fault)}\n`)
 const changes = new ChangeLog(
   {
     ...systemPorts,
     documents: storage.documents,
     isShared: false,
     keptMs: null,
-    head: () => -1,
+    head: () => endOfEvents(1),
     unsettled: new UnsettledBatches(),
-    publish: () => undefined
+    publish: () => undefined,
+    report
   },
   new AbortController().signal
 )
@@ -76,7 +79,7 @@ const tracker = new Tracker({
   keptMs: null,
   metrics: createMetrics(new DecodingReport()).sentTransactions,
   changes,
-  report: (fault) => void process.stderr.write(`${String(fault)}\n`)
+  report
 })
 void tracker.run(new AbortController().signal)
 /** Keys of transactions with their tenants and signatures. */

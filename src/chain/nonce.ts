@@ -1,5 +1,6 @@
 import { isLockedForWriting } from './account-locks.ts'
 import { pubkeyFromBase58, samePubkey } from './pubkey.ts'
+import type { Transaction } from './transaction.ts'
 import { staticKey } from './wire.ts'
 import type { WireTransaction } from './wire.ts'
 
@@ -18,6 +19,13 @@ export interface NonceAdvance {
   readonly authority: Uint8Array | null
 }
 
+/** The value of a durable nonce that a transaction in a block has used up. */
+export interface NonceUse {
+  /** Address of the nonce account. */
+  readonly account: Uint8Array
+  readonly value: Uint8Array
+}
+
 /** The content of a nonce account. */
 export interface NonceState {
   readonly authority: Uint8Array
@@ -33,8 +41,7 @@ export function nonceAdvanceOf(wire: WireTransaction): NonceAdvance | null {
   const first = wire.instructions[0]
   if (first === undefined || !samePubkey(staticKey(wire, first.program), SYSTEM_PROGRAM)) return null
   const { data, accounts } = first
-  if (data.length < 4 || new DataView(data.buffer, data.byteOffset).getUint32(0, true) !== ADVANCE_NONCE)
-    return null
+  if (!isAdvance(data)) return null
   const [account, , authority] = accounts
   const locks = { ...wire.header, statics: wire.keyCount, loadedWritable: 0 }
   if (account === undefined || !isLockedForWriting(locks, account)) return null
@@ -43,6 +50,26 @@ export function nonceAdvanceOf(wire: WireTransaction): NonceAdvance | null {
     authority: authority === undefined || authority >= wire.keyCount ? null : staticKey(wire, authority)
   }
 }
+
+/**
+ * Returns the nonce that a transaction of a block has used up, also where it failed: the nonce account is advanced all the
+ * same. Null where it begins with no AdvanceNonceAccount. With a recent blockhash `value` is that one, and no nonce ever has
+ * the value of a blockhash.
+ */
+export function nonceUseOf({
+  instructions,
+  keys,
+  lifetime
+}: Pick<Transaction, 'instructions' | 'keys' | 'lifetime'>): NonceUse | null {
+  const first = instructions[0]
+  if (lifetime === undefined || first === undefined || !isAdvance(first.data)) return null
+  if (!samePubkey(keys.bytes(first.program), SYSTEM_PROGRAM)) return null
+  const account = first.accounts[0]
+  return account === undefined ? null : { account: keys.bytes(account), value: lifetime }
+}
+
+const isAdvance = (data: Uint8Array): boolean =>
+  data.length >= 4 && new DataView(data.buffer, data.byteOffset).getUint32(0, true) === ADVANCE_NONCE
 
 /** Reads the data of an account; null unless it is an initialized nonce account of the system program. */
 export function nonceStateOf({

@@ -17,6 +17,8 @@ export interface Transaction {
   readonly keys: AccountKeys
   /** Number of keys that signed: the first ones in the list. Key 0 pays the fee. */
   readonly signerCount: number
+  /** The recent blockhash, or the value of a durable nonce; 32 bytes. Absent where the source does not say. */
+  readonly lifetime?: Uint8Array | undefined
   /** The budget that version 1 states; absent in other versions. */
   readonly config?: TransactionConfig | undefined
   readonly feeLamports: bigint

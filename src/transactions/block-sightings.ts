@@ -5,6 +5,7 @@ import type { CommitFeed } from '../views/commit-feed.ts'
 import type { BlockObserver } from './committed-blocks.ts'
 import type { BlockSightings, SightedBlock, Sighting } from './ports.ts'
 import { RecentBlockhashes } from './recent-blockhashes.ts'
+import { WatchedNonces } from './watched-nonces.ts'
 
 type Listener = Parameters<BlockSightings['subscribe']>[0]
 
@@ -23,6 +24,7 @@ export class WatchedSignatures implements BlockSightings, BlockObserver {
   readonly #watched = new Map<number, Watched[]>()
   readonly #listeners = new Set<Listener>()
   readonly #blockhashes = new RecentBlockhashes()
+  readonly #nonces = new WatchedNonces()
   #newest: { readonly slot: number; readonly height: number | null } | null = null
 
   /** The feed also moves `newest` with blocks of another process, whose heights it does not know. */
@@ -37,18 +39,21 @@ export class WatchedSignatures implements BlockSightings, BlockObserver {
   }
 
   /**
-   * Looks for a signature (base58 of 64 bytes; throws a RangeError for another size) in each block that is read from now on. A
+   * Looks for a signature (base58 of 64 bytes; throws a RangeError for another size), and for uses of a nonce account (base58),
+   * in each block that is read from now on. A
    * block of the milliseconds between reading and commit is not searched again.
    */
-  watch(signature: string): () => void {
+  watch(signature: string, nonceAccount: string | null = null): () => void {
     const bytes = decodeBase58(signature)
     if (bytes.length !== 64) throw new RangeError('a signature has 64 bytes')
     const watched = this.#watchedAt(hashOf(bytes), signature)
     watched.watchers++
+    const unwatchNonce = nonceAccount === null ? null : this.#nonces.watch(nonceAccount)
     let isWatching = true
     return () => {
       if (isWatching) this.#unwatch(watched)
       isWatching = false
+      unwatchNonce?.()
     }
   }
 
@@ -67,7 +72,14 @@ export class WatchedSignatures implements BlockSightings, BlockObserver {
 
   read({ block, commitment }: SourcedBlock): () => void {
     const { slot, height = null, blockhash = null } = block
-    const seen: SightedBlock = { slot, height, blockhash, commitment, sightings: this.#sightingsOf(block) }
+    const seen: SightedBlock = {
+      slot,
+      height,
+      blockhash,
+      commitment,
+      sightings: this.#sightingsOf(block),
+      nonces: this.#nonces.usesIn(block.transactions)
+    }
     return () => {
       if (this.#newest === null || slot >= this.#newest.slot) this.#newest = { slot, height }
       if (height !== null && blockhash !== null) this.#blockhashes.add({ slot, height, blockhash })

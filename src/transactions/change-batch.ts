@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { defineDocument, type DocumentDefinition } from '../../storage/document-definition.ts'
 import type { Documents, Stored } from '../../storage/documents.ts'
 import { SUBMISSION_CHANGE } from '../api/submission-change.ts'
+import { isSameChange } from './changes.ts'
 
 /**
  * Changes of a tenant's submissions that were stored together, in the order of their cursors. Batches of a tenant are numbered
@@ -21,6 +22,14 @@ const changeBatch = z.object({
 export type ChangeBatch = z.output<typeof changeBatch>
 /** A change at its cursor. */
 export type ToldChange = ChangeBatch['changes'][number]
+
+/** Tells whether two batches tell the same, whatever their cursors, which may have been moved. */
+export const isSameBatch = (a: ChangeBatch, b: ChangeBatch): boolean =>
+  a.changes.length === b.changes.length &&
+  a.changes.every((change, at) => {
+    const other = b.changes[at]!
+    return change.signature === other.signature && isSameChange(change, other)
+  })
 
 export type ChangeBatchDefinition = DocumentDefinition<ChangeBatch, 'last'>
 

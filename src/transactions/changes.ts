@@ -53,11 +53,11 @@ export function isSameChange(a: SubmissionChange | null, b: SubmissionChange): b
 
 /**
  * Returns progress at the state that the tenant was told last. A change is stored before the progress that brings it, so what
- * was told is as new as the stored progress, or newer.
+ * was told is as new as the stored progress, or newer. Only changes of the time before the first block are stored late.
  */
 export function progressAsTold(progress: SubmissionProgress, told: SubmissionChange): SubmissionProgress {
   const seen = stateTold(told)
-  if (isSameToTenant(progress, seen)) return progress
+  if (isSameToTenant(progress, seen) || progress.updatedAtMs > told.ts_ms) return progress
   const { err = null, landed_ms: landedMs, ts_ms: updatedAtMs } = told
   const { firstSentAtMs } = progress
   return {

@@ -90,6 +90,14 @@ export interface Sighting {
   readonly failed: boolean
 }
 
+/** The use of a durable nonce by a transaction in a block, failed or not: from then on no other one can use that value. */
+export interface SightedNonce {
+  /** Nonce account, the value that is used up, and the first signature of the transaction; base58. */
+  readonly account: string
+  readonly value: string
+  readonly signature: string
+}
+
 /** A block, as far as it concerns tracked transactions. */
 export interface SightedBlock {
   readonly slot: number
@@ -99,12 +107,14 @@ export interface SightedBlock {
   readonly commitment: Commitment
   /** The tracked ones among its signatures. */
   readonly sightings: readonly Sighting[]
+  /** Uses of the nonce accounts that are watched. */
+  readonly nonces: readonly SightedNonce[]
 }
 
 /** The blocks that this process ingests. Silent in a process that does not. */
 export interface BlockSightings {
-  /** Looks for a signature in every block from now on, until the returned function is called. */
-  watch(signature: string): () => void
+  /** Looks for a signature, and for uses of a nonce account, in every block from now on, until the returned function is called. */
+  watch(signature: string, nonceAccount?: string | null): () => void
   /**
    * Calls `seen` for each committed block, and `lost` with the slot after which stored blocks were on a lost fork.
    * Returns a function that unsubscribes.

@@ -7,6 +7,7 @@ import { bytesField, MessageFault, varintField, type ProtobufReader } from './pr
 // Message
 const HEADER = bytesField(1)
 const ACCOUNT_KEY = bytesField(2)
+const RECENT_BLOCKHASH = bytesField(3)
 const INSTRUCTION = bytesField(4)
 const VERSIONED = varintField(5)
 const LOOKUP = bytesField(6)
@@ -32,6 +33,8 @@ export interface MessageParts {
   readonly version: TransactionVersion
   readonly header: MessageHeader
   readonly config: TransactionConfig | undefined
+  /** Offset of the recent blockhash; -1 where there is none of 32 bytes. */
+  readonly lifetime: number
   /** Offsets of the static keys. */
   readonly keys: readonly number[]
   /** Start and end offset of each outer instruction. */
@@ -45,6 +48,7 @@ export function readMessage(from: ProtobufReader, end: number): MessageParts {
   let header: MessageHeader = { signatures: 0, readonlySigned: 0, readonlyUnsigned: 0 }
   let config: TransactionConfig | undefined
   let lookedUp = 0
+  let lifetime = -1
   let versioned = false
   const keys: number[] = []
   const instructions: number[] = []
@@ -54,6 +58,10 @@ export function readMessage(from: ProtobufReader, end: number): MessageParts {
     else if (tag === INSTRUCTION) {
       const stop = from.span(end, `${field}.instructions`)
       instructions.push(from.at, stop)
+      from.at = stop
+    } else if (tag === RECENT_BLOCKHASH) {
+      const stop = from.span(end, `${field}.recentBlockhash`)
+      if (stop - from.at === KEY_BYTES) lifetime = from.at
       from.at = stop
     } else if (tag === HEADER) header = readHeader(from, from.span(end, `${field}.header`))
     else if (tag === VERSIONED) versioned = from.flag(end, `${field}.versioned`)
@@ -67,7 +75,7 @@ export function readMessage(from: ProtobufReader, end: number): MessageParts {
   const version = config !== undefined ? 1 : versioned ? 0 : 'legacy'
   if ((config !== undefined && !versioned) || (lookedUp > 0 && version !== 0))
     throw new MessageFault(`${field}.versioned`)
-  return { version, header, config, keys, instructions, lookedUp }
+  return { version, header, config, lifetime, keys, instructions, lookedUp }
 }
 
 function readHeader(from: ProtobufReader, end: number): MessageHeader {

@@ -23,6 +23,7 @@ const INDEX = varintField(5)
 const SIGNATURES = bytesField(1)
 const MESSAGE = bytesField(2)
 const SIGNATURE_BYTES = 64
+const BLOCKHASH_BYTES = 32
 /** An account index is one byte. */
 const KEYS_MAX = 256
 
@@ -125,6 +126,7 @@ class StreamedTransaction implements Transaction {
   readonly #from: ProtobufReader
   readonly #signatureAt: number
   #signature: Uint8Array | undefined
+  readonly #lifetimeAt: number
   readonly #readLogs: () => readonly string[] | null
   #logs: readonly string[] | null | undefined
 
@@ -137,6 +139,7 @@ class StreamedTransaction implements Transaction {
   ) {
     this.#from = from
     this.#signatureAt = place.signature
+    this.#lifetimeAt = message.lifetime
     const { loaded, loadedWritable } = meta
     const locks = { ...message.header, statics: message.keys.length, loadedWritable }
     this.keys = new StreamedKeys(from, message.keys, loaded, locks)
@@ -158,6 +161,12 @@ class StreamedTransaction implements Transaction {
   /** A copy, like the keys. */
   get signature(): Uint8Array {
     return (this.#signature ??= this.#from.copy(this.#signatureAt, this.#signatureAt + SIGNATURE_BYTES))
+  }
+
+  /** A copy, made at each call: hardly one is asked for. */
+  get lifetime(): Uint8Array | undefined {
+    const at = this.#lifetimeAt
+    return at < 0 ? undefined : this.#from.copy(at, at + BLOCKHASH_BYTES)
   }
 
   get logs(): readonly string[] | null {

@@ -1,4 +1,3 @@
-const encoder = new TextEncoder()
 /** From here on an integer no longer fits the exact part of a double, 2^53. */
 const NUMBER_END = 2 ** 53
 /** Bits of an amount written from a double at a time: seven groups of seven. */
@@ -133,8 +132,12 @@ export class ByteWriter {
     this.fixed(bytes, bytes.length)
   }
 
+  /** Writes UTF-8, preceded by its length in bytes. */
   text(text: string): void {
-    this.bytes(encoder.encode(text))
+    const length = Buffer.byteLength(text)
+    this.count(length)
+    this.#reserve(length)
+    this.#length += this.#buffer.write(text, this.#length, 'utf8')
   }
 
   texts(texts: readonly string[]): void {

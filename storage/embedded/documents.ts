@@ -10,7 +10,7 @@ import type {
 } from '../document-store.ts'
 import type { Database } from './database.ts'
 import type { DocumentGroups } from './document-group.ts'
-import { isExpired } from './document-stage.ts'
+import { isExpired, type DocumentStage } from './document-stage.ts'
 import type { View } from './view.ts'
 
 /** Documents, read through views and changed in groups. */
@@ -30,11 +30,14 @@ export function documentStore(database: Database, groups: DocumentGroups, clock:
       database.read((view) =>
         range.of === 'keys' ? listKeys(view, range, clock) : listEntries(view, range, read)
       ),
-    put: (row, before) => groups.change((stage) => stage.put(row, before)),
+    put: (row, before, { isSoon = false } = {}) => {
+      const put = (stage: DocumentStage) => stage.put(row, before)
+      return isSoon ? groups.changeSoon(put) : groups.change(put)
+    },
     delete: (before) => groups.change((stage) => stage.delete(before)),
     putFenced: (document, token, value) =>
-      groups.changeSoon((stage) => stage.putFenced(document, token, value)),
-    fence: (document, token) => groups.changeSoon((stage) => stage.fence(document, token)),
+      groups.changeHot((stage) => stage.putFenced(document, token, value)),
+    fence: (document, token) => groups.changeHot((stage) => stage.fence(document, token)),
     fenced: (documents) =>
       database.read((view) =>
         documents.map(({ address, born }) => {

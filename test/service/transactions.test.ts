@@ -116,6 +116,10 @@ t.test('what became of each transaction is told, and never otherwise than by the
   const lookups = [(await node.getAddressLookupTable(table)).value!]
   const { blockhash } = await node.getLatestBlockhash()
   const twice = await signed([transfer(1_000_001)])
+  const durable = async (lamports: number): Promise<string> => {
+    const advance = { noncePubkey: nonce.publicKey, authorizedPubkey: payer.publicKey }
+    return signed([SystemProgram.nonceAdvance(advance), transfer(lamports)], { blockhash: nonceValue })
+  }
 
   const cases: Record<string, string> = {
     stale: await send(await signed([transfer(1_000_002)], { blockhash: FOREIGN })),
@@ -125,15 +129,9 @@ t.test('what became of each transaction is told, and never otherwise than by the
     failing: await send(await signed([transfer(1_000 * SOL)])),
     twice: await send(twice),
     again: await send(twice),
-    nonce: await send(
-      await signed(
-        [
-          SystemProgram.nonceAdvance({ noncePubkey: nonce.publicKey, authorizedPubkey: payer.publicKey }),
-          transfer(1_000_005)
-        ],
-        { blockhash: nonceValue }
-      )
-    ),
+    // One of the two uses the nonce up.
+    nonce: await send(await durable(1_000_005)),
+    rival: await send(await durable(1_000_009)),
     table: await send(await signed([transfer(1_000_006)], { lookups })),
     v1: await send(version1Wire(payer, to, 1_000_007n, blockhash))
   }
@@ -157,13 +155,14 @@ t.test('what became of each transaction is told, and never otherwise than by the
 
   const signatures = [...answers.keys()]
   const { value: chain } = await node.getSignatureStatuses(signatures, { searchTransactionHistory: true })
+  const lost = chain[signatures.indexOf(cases.nonce!)] === null ? 'nonce' : 'rival'
   for (const [at, signature] of signatures.entries()) {
     const name = Object.keys(cases).find((each) => cases[each] === signature)!
     const onChain = chain[at]!
     const seen = answers.get(signature)!
     const last = seen.at(-1)!
-    const isStale = name === 'stale'
-    t.equal(onChain === null, isStale, `${name}: the chain has it, unless it is stale`)
+    const isStale = name === 'stale' || name === lost
+    t.equal(onChain === null, isStale, `${name}: the chain has it, unless it is stale or its nonce was used`)
     t.match(
       last,
       isStale
@@ -192,19 +191,22 @@ t.test('what became of each transaction is told, and never otherwise than by the
       )
     }
   }
+  const rebroadcastsOf = (name: string) => Number(answers.get(cases[name]!)!.at(-1)!.rebroadcasts)
+  t.ok(rebroadcastsOf(lost) < rebroadcastsOf('stale'), 'a block ended it long before its 60 seconds')
   t.equal(cases.twice, cases.again)
   const list = (await ask('/v1/tx?limit=100')).body.data as Status[]
   t.equal(list.filter(({ signature }) => signature === cases.twice).length, 1)
   // The end of a submission is told before it is stored.
-  for (const [state, name] of [
-    ['failed', 'failing'],
-    ['expired', 'stale']
-  ] as const) {
+  const ends = { failed: ['failing'], expired: ['stale', lost] }
+  for (const [state, names] of Object.entries(ends)) {
     const rows = await until(async () => {
       const { data } = (await ask(`/v1/tx?status=${state}`)).body as { data: Status[] }
-      return data.length > 0 && data
-    }, `the list of state ${state} has one`)
-    t.same(rows, [list.find(({ signature }) => signature === cases[name])])
+      return data.length === names.length && data
+    }, `the list of state ${state} is complete`)
+    t.same(
+      rows,
+      list.filter(({ signature }) => names.some((name) => cases[name] === signature))
+    )
   }
 
   const transferBy = (...more: string[]) =>
@@ -224,8 +226,11 @@ t.test('what became of each transaction is told, and never otherwise than by the
         metrics,
         new RegExp(`^millrace_${name}_(sum|total)\\{.*route="${route}".*\\} [0-9.]*[1-9]`, 'm')
       )
-  for (const outcome of ['failed', 'expired'])
-    t.match(metrics, new RegExp(`^millrace_tenant_transactions_total\\{.*outcome="${outcome}"\\} 1$`, 'm'))
+  for (const [outcome, { length }] of Object.entries(ends))
+    t.match(
+      metrics,
+      new RegExp(`^millrace_tenant_transactions_total\\{.*outcome="${outcome}"\\} ${length}$`, 'm')
+    )
   t.match(await service.end('SIGTERM'), { code: 0 })
 })
 

@@ -1,5 +1,13 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
+import { z } from 'zod'
+import { defineDocument } from '../../storage/document-definition.ts'
+import { Documents } from '../../storage/documents.ts'
+import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { documentConformance } from '../../storage/test/conformance.ts'
+import { virtualClock } from '../virtual-time.ts'
 import { openForTest } from './embedded-under-test.ts'
 
 const directory = t.testdir()
@@ -11,3 +19,46 @@ t.test('documents of the embedded store', async (t) =>
 t.test('documents of the embedded store, with nothing kept in memory', async (t) =>
   documentConformance(t, openForTest(directory, 0), 100)
 )
+
+const NOTE = defineDocument({
+  kind: 'note',
+  schema: z.object({ name: z.string() }),
+  partition: () => 'notes',
+  key: ({ name }) => [name],
+  indexes: {}
+})
+
+t.test('documents that come together share a write; one that may wait shares the next one', async (t) => {
+  const clock = virtualClock()
+  let writes = 0
+  const storage = await openEmbeddedStorage({
+    directory: join(directory, randomUUID()),
+    hotBytesMax: 2 ** 20,
+    clock,
+    reached: (point) => void (writes += point === 'documents.durable' ? 1 : 0)
+  })
+  t.teardown(() => storage.close())
+  const notes = new Documents(storage.documents, NOTE)
+  // The first group looks for expired documents, and takes in those that come meanwhile.
+  await notes.insert({ name: 'before' })
+  writes = 0
+  const first = notes.insert({ name: 'first' })
+  // As a request does that is read after the first one, in the same turn of the event loop.
+  for (let step = 0; step < 100; step++) await Promise.resolve()
+  await Promise.all([first, notes.insert({ name: 'second' })])
+  t.equal(writes, 1)
+
+  const waiting = notes.insert({ name: 'waiting' }, { isSoon: true })
+  for (let step = 0; step < 20; step++) await turn()
+  t.equal(await notes.get('notes', ['waiting']), null)
+  await Promise.all([waiting, notes.insert({ name: 'urgent' })])
+  t.equal(writes, 2)
+
+  const alone = notes.insert({ name: 'alone' }, { isSoon: true })
+  clock.increment(19)
+  for (let step = 0; step < 20; step++) await turn()
+  t.equal(writes, 2)
+  clock.increment(1)
+  t.ok((await alone).ok)
+  t.equal(writes, 3)
+})

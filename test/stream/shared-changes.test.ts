@@ -45,7 +45,10 @@ class SharedChanges {
         keptMs: null,
         head: () => endOfChainEvents(this.#slot),
         unsettled: new UnsettledBatches(),
-        publish: (batch) => published.push(batch)
+        publish: (batch) => published.push(batch),
+        report: (fault) => {
+          throw fault
+        }
       },
       this.#end.signal
     )

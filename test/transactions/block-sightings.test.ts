@@ -8,7 +8,8 @@ import { RecentBlockhashes } from '../../src/transactions/recent-blockhashes.ts'
 import { CommitFeed } from '../../src/views/commit-feed.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { chain, forkAfter, openedOn, rollbackAfter, sourced } from '../actors/chain/put-back-chain.ts'
-import { buildTransaction } from '../chain/build-transaction.ts'
+import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
+import { buildTransaction, keyOf, type CallSpec } from '../chain/build-transaction.ts'
 import { randomRuns } from '../random-runs.ts'
 
 const PLAIN = buildTransaction({ signers: ['11111111111111111111111111111112'], calls: [] })
@@ -58,9 +59,48 @@ void t.test('a watched signature is seen at its place with its outcome, and no o
       sightings: [
         { signature: textOf(one), slot: 100, index: 2, failed: false },
         { signature: textOf(failed), slot: 100, index: 7, failed: true }
-      ]
+      ],
+      nonces: []
     }
   ])
+  t.end()
+})
+
+void t.test('a use of a watched nonce account is seen, also by a transaction that failed', (t) => {
+  const { sightings, seen } = watching()
+  const advance = (account: string, program = '11111111111111111111111111111111', number = 4) => ({
+    program,
+    accounts: [account, 'recent blockhashes', 'authority'],
+    data: Uint8Array.of(number, 0, 0, 0)
+  })
+  const using = (byte: number, calls: readonly CallSpec[], failed = false): Transaction => ({
+    ...buildTransaction({ signers: ['payer', 'authority'], calls }),
+    signature: new Uint8Array(64).fill(byte),
+    lifetime: new Uint8Array(32).fill(byte),
+    failed
+  })
+  const account = pubkeyToBase58(keyOf('nonce'))
+  const other = advance('another')
+  const one = using(1, [advance('nonce'), other], true)
+  const unused = [
+    using(2, [other, advance('nonce')]),
+    using(3, [advance('nonce', 'a program')]),
+    using(4, [advance('nonce', undefined, 5)]),
+    using(5, []),
+    { ...using(6, [advance('nonce')]), lifetime: undefined }
+  ]
+  const leave = [0, 1].map((at) => sightings.watch(textOf(signed(9, at)), account))
+  const usesIn = (slot: number, ...transactions: Transaction[]) => {
+    sightings.read(sourced(blockOf(slot, transactions)))()
+    return seen.at(-1)!.nonces
+  }
+  const value = encodeBase58(new Uint8Array(32).fill(1))
+  t.strictSame(usesIn(1, ...unused, one), [{ account, value, signature: textOf(one) }])
+  leave[0]!()
+  leave[0]!()
+  t.equal(usesIn(2, one).length, 1)
+  leave[1]!()
+  t.strictSame(usesIn(3, one), [])
   t.end()
 })
 

@@ -174,7 +174,14 @@ export async function bundleWorld(t: Test) {
         failed: failed.includes(signature)
       }))
       for (const each of listeners)
-        each.seen({ slot, height: slot, blockhash: null, commitment: 'confirmed', sightings: seen })
+        each.seen({
+          slot,
+          height: slot,
+          blockhash: null,
+          commitment: 'confirmed',
+          sightings: seen,
+          nonces: []
+        })
     },
     lose(afterSlot: number): void {
       for (const each of listeners) each.lost(afterSlot)

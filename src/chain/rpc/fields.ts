@@ -77,7 +77,7 @@ export function boundedOrNull(value: unknown, max: number, field: string): numbe
   return countOf(value, field)
 }
 
-const isKeyText = base58SizeTest(32)
+export const isKeyText = base58SizeTest(32)
 const isSignatureText = base58SizeTest(64)
 
 export function keyTextOf(value: unknown, field: string): string {

@@ -15,6 +15,7 @@ import { openEntry, VOTE_PROGRAM, type OpenedEntry } from './entry.ts'
 import {
   boundedOrNull,
   countOf,
+  isKeyText,
   isObject,
   listOf,
   listOrEmpty,
@@ -79,10 +80,10 @@ export function isVoteTransaction({ instructions, keys }: Transaction): boolean 
 export function readEntry(entry: JsonObject, opened: OpenedEntry, index: number | null): Transaction {
   const meta = objectOf(entry.meta, 'meta')
   const fields = opened.kind === 'wire' ? ofWire(opened.wire, meta) : ofMessage(opened, entry.version, meta)
-  const { version, signature, keys, signerCount, config, outer, scope } = fields
+  const { version, signature, lifetime, keys, signerCount, config, outer, scope } = fields
   if (signerCount < 1 || signerCount > keys.length) throw new Unreadable('transaction.signatures')
   const inner = listOrEmpty(meta.innerInstructions, 'meta.innerInstructions')
-  return new RpcTransaction(signature, {
+  return new RpcTransaction(signature, lifetime, {
     index,
     version,
     failed: isFailed(meta),
@@ -102,6 +103,7 @@ export function readEntry(entry: JsonObject, opened: OpenedEntry, index: number 
 interface TransactionFields {
   readonly version: TransactionVersion
   readonly signature: string | Uint8Array
+  readonly lifetime: string | Uint8Array | undefined
   readonly keys: AccountKeys
   readonly signerCount: number
   readonly config: TransactionConfig | undefined
@@ -123,6 +125,7 @@ function ofWire(wire: WireTransaction, meta: JsonObject): TransactionFields {
   return {
     version: wire.version,
     signature: wire.signatures[0]!,
+    lifetime: wire.lifetime,
     keys,
     signerCount: wire.header.signatures,
     config: wire.config ?? undefined,
@@ -144,6 +147,7 @@ function ofMessage(
   return {
     version: found,
     signature: signatureTextOf(signatures[0], 'transaction.signatures'),
+    lifetime: typeof message.recentBlockhash === 'string' ? message.recentBlockhash : undefined,
     keys: new TextKeys(texts, locksOf(message, meta)),
     signerCount: isObject(message.header)
       ? countOf(message.header.numRequiredSignatures, 'transaction.message.header')
@@ -207,9 +211,15 @@ class RpcTransaction implements Transaction {
   readonly preBalances: readonly number[]
   readonly postBalances: readonly number[]
   #signature: string | Uint8Array
+  #lifetime: string | Uint8Array | undefined
 
-  constructor(signature: string | Uint8Array, facts: Omit<Transaction, 'signature'>) {
+  constructor(
+    signature: string | Uint8Array,
+    lifetime: string | Uint8Array | undefined,
+    facts: Omit<Transaction, 'signature' | 'lifetime'>
+  ) {
     this.#signature = signature
+    this.#lifetime = lifetime
     this.index = facts.index
     this.version = facts.version
     this.failed = facts.failed
@@ -229,5 +239,11 @@ class RpcTransaction implements Transaction {
   get signature(): Uint8Array {
     if (typeof this.#signature === 'string') this.#signature = decodeBase58(this.#signature)
     return this.#signature
+  }
+
+  get lifetime(): Uint8Array | undefined {
+    if (typeof this.#lifetime === 'string')
+      this.#lifetime = isKeyText(this.#lifetime) ? decodeBase58(this.#lifetime) : undefined
+    return this.#lifetime
   }
 }

@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { Submission } from '../../../src/transactions/submission.ts'
 import type { FakeNode } from './fake-chain.ts'
 import { TrackingWorld, type TestProcess } from './tracking-world.ts'
 
@@ -96,6 +97,32 @@ for (const hasBlocks of [false, true])
       }
     )
 
+t.test('where leaders skip slots a transaction is sent for all blocks in which it can land', async (t) => {
+  for (const [hasBlocks, hasSlots] of [
+    [true, true],
+    [false, true],
+    [false, false]
+  ] as const) {
+    const world = new TrackingWorld()
+    const { chain } = world
+    Object.assign(chain, { hasBlocks, hasSlots, skipEvery: 4 })
+    const own = world.start()
+    own.shard.begin(await world.submit('a'))
+    let validUntilMs = 0
+    while (own.progress('a') !== null && world.clock.now() < 200_000) {
+      if (chain.isValid(998)) validUntilMs = world.clock.now()
+      await world.pass(200)
+    }
+    t.match((await world.stored('a')).value.end, { state: 'expired' })
+    t.ok(
+      chain.sendsOf('a').at(-1)! > validUntilMs - 2_200,
+      `sent at the last valid instants, ${validUntilMs}`
+    )
+    t.ok(world.clock.now() > validUntilMs && validUntilMs > 75_000, 'no block too early')
+    own.kill()
+  }
+})
+
 t.test('a transaction that lands in the last valid block, and is seen late, does not expire', async (t) => {
   const world = new TrackingWorld()
   const own = world.start()
@@ -168,6 +195,60 @@ t.test(
     t.match((await world.stored('expires')).value.end, { state: 'expired' })
     t.same(own.faults, [])
     own.kill()
+  }
+)
+
+t.test(
+  'a nonce that another transaction has used up in a confirmed block ends the others at once, without a node',
+  async (t) => {
+    const world = new TrackingWorld()
+    const { chain } = world
+    chain.hasBlocks = true
+    const own = world.start()
+    own.node.isAway = true
+    const nonces: Readonly<Record<string, Partial<Submission>>> = {
+      spent: { nonceAccount: 'N', blockhash: 'nonce-1' },
+      'of a later value': { nonceAccount: 'N', blockhash: 'nonce-2' },
+      'of another account': { nonceAccount: 'M', blockhash: 'nonce-1' },
+      'with a blockhash': { blockhash: 'nonce-1' },
+      user: { nonceAccount: 'N', blockhash: 'nonce-1' }
+    }
+    for (const [signature, nonce] of Object.entries(nonces))
+      own.shard.begin(await world.submit(signature, nonce))
+    await world.pass(3_000)
+    chain.spend('N', { value: 'nonce-1', next: 'nonce-2', signature: 'user' })
+    await world.pass(2_000)
+    t.match((await world.stored('spent')).value.end, { state: 'expired' })
+    for (const signature of Object.keys(nonces).slice(1))
+      t.match(own.progress(signature), { state: 'sent' }, `the one ${signature} may land`)
+    t.same(own.faults, [])
+    own.kill()
+  }
+)
+
+t.test(
+  'a nonce that is used up in a block at processed, or on a fork that was lost, is left to the node',
+  async (t) => {
+    for (const isFork of [false, true]) {
+      const world = new TrackingWorld()
+      const { chain } = world
+      chain.hasBlocks = true
+      chain.nonces.set('N', 'nonce-1')
+      const own = world.start()
+      own.shard.begin(await world.submit('a', { nonceAccount: 'N', blockhash: 'nonce-1' }))
+      await world.pass(200_000)
+      const asked = own.node.requests.get('nonce')!
+      const use = { value: 'nonce-1', next: 'nonce-1', signature: 'b' }
+      chain.spend('N', use, isFork ? 'confirmed' : 'processed')
+      if (isFork) chain.fork(chain.slot - 1)
+      await world.pass(3_000)
+      t.match(own.progress('a'), { state: 'sent' })
+      if (!isFork) t.equal(own.node.requests.get('nonce'), asked + 1, 'it is asked before it is due')
+      chain.nonces.set('N', 'nonce-2')
+      await world.pass(20_000)
+      t.match((await world.stored('a')).value.end, { state: 'expired' }, 'by the word of the node')
+      own.kill()
+    }
   }
 )
 

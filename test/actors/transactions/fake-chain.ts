@@ -9,6 +9,7 @@ import type {
 
 /** Milliseconds of a slot, and slots until a block is confirmed and finalized. */
 const SLOT_MS = 400
+const FIRST_SLOT = 1_000
 const CONFIRMED_AFTER = 2
 const FINALIZED_AFTER = 32
 /** Blocks for which a blockhash is valid. */
@@ -30,7 +31,7 @@ export interface ReceivedSend {
 type Listener = Parameters<BlockSightings['subscribe']>[0]
 
 /**
- * A chain with one block a slot of virtual time, whose height is its slot. Transactions land, fail and are dropped as a test
+ * A chain with one block a slot of virtual time, whose height is its slot unless leaders skip theirs. Transactions land, fail and are dropped as a test
  * says. The wire of a transaction is its signature, and a blockhash is `hash-HEIGHT`.
  */
 export class FakeChain {
@@ -42,6 +43,9 @@ export class FakeChain {
   readonly #clock: Clock
   readonly #listeners = new Set<Listener>()
   readonly #watched = new Map<string, number>()
+  readonly #watchedNonces = new Set<string>()
+  /** Every how many slots the leader skips its one; by default none does. */
+  skipEvery = Infinity
   /** Whether processes read blocks, from a height on, and whether they hear of slots at the least. */
   hasBlocks = false
   readFrom = 0
@@ -52,11 +56,15 @@ export class FakeChain {
   }
 
   get slot(): number {
-    return 1_000 + Math.floor(this.#clock.now() / SLOT_MS)
+    return FIRST_SLOT + Math.floor(this.#clock.now() / SLOT_MS)
   }
 
   get confirmed(): number {
     return this.slot - CONFIRMED_AFTER
+  }
+
+  heightOf(slot: number): number {
+    return slot - Math.floor((slot - FIRST_SLOT) / this.skipEvery)
   }
 
   commitmentOf(slot: number): SignatureStatus['commitment'] {
@@ -73,7 +81,21 @@ export class FakeChain {
       ? [{ signature, slot, index: 3, failed: err !== null }]
       : []
     for (const { seen } of this.#listeners)
-      seen({ slot, height: slot, blockhash: null, commitment, sightings })
+      seen({ slot, height: this.heightOf(slot), blockhash: null, commitment, sightings, nonces: [] })
+  }
+
+  /** Uses a nonce up in the current slot, by another transaction, of which processes that read blocks hear. */
+  spend(
+    account: string,
+    { value, next, signature }: { readonly value: string; readonly next: string; readonly signature: string },
+    commitment: SightedBlock['commitment'] = 'confirmed'
+  ): void {
+    const { slot } = this
+    this.nonces.set(account, next)
+    if (!this.#watchedNonces.has(account)) return
+    const nonces = [{ account, value, signature }]
+    for (const { seen } of this.#listeners)
+      seen({ slot, height: this.heightOf(slot), blockhash: null, commitment, sightings: [], nonces })
   }
 
   /** Takes back all blocks above a slot. */
@@ -92,7 +114,7 @@ export class FakeChain {
 
   /** Whether a transaction with a blockhash of this height can still land. */
   isValid(height: number): boolean {
-    return this.confirmed <= height + BLOCKHASH_BLOCKS
+    return this.heightOf(this.confirmed) <= height + BLOCKHASH_BLOCKS
   }
 
   receive(signature: string, by: number): void {
@@ -110,7 +132,8 @@ export class FakeChain {
   }
 
   readonly sightings: BlockSightings = this.#withHeights({
-    watch: (signature) => {
+    watch: (signature, nonceAccount = null) => {
+      if (nonceAccount !== null) this.#watchedNonces.add(nonceAccount)
       this.#watched.set(signature, (this.#watched.get(signature) ?? 0) + 1)
       return () => {
         const left = this.#watched.get(signature)! - 1
@@ -125,7 +148,9 @@ export class FakeChain {
     lastValidBlockHeight: (blockhash) => {
       const [, height] = /^hash-(\d+)$/.exec(blockhash) ?? []
       const isRead =
-        height !== undefined && Number(height) >= this.readFrom && Number(height) <= this.confirmed
+        height !== undefined &&
+        Number(height) >= this.readFrom &&
+        Number(height) <= this.heightOf(this.confirmed)
       return this.hasBlocks && isRead ? Number(height) + BLOCKHASH_BLOCKS : null
     },
     heights: null,
@@ -136,7 +161,7 @@ export class FakeChain {
     const slot = (): number => this.confirmed
     return Object.defineProperties(sightings, {
       newest: { get: () => (this.hasBlocks || this.hasSlots ? { slot: slot(), height: null } : null) },
-      heights: { get: () => (this.hasBlocks ? { first: this.readFrom, last: slot() } : null) }
+      heights: { get: () => (this.hasBlocks ? { first: this.readFrom, last: this.heightOf(slot()) } : null) }
     })
   }
 }
@@ -197,14 +222,15 @@ export class FakeNode implements TransactionNode {
   async height() {
     this.#answer('height')
     const slot = this.chain.confirmed - this.lag + this.ahead
-    return { slot, height: slot + this.heightLie }
+    return { slot, height: this.chain.heightOf(slot) + this.heightLie }
   }
 
   async isBlockhashValid(blockhash: string) {
     this.#answer('isBlockhashValid')
     const contextSlot = this.chain.confirmed - this.lag + this.ahead
     const height = Number(blockhash.replace('hash-', ''))
-    return { contextSlot, isValid: height <= contextSlot && contextSlot <= height + BLOCKHASH_BLOCKS }
+    const reached = this.chain.heightOf(contextSlot)
+    return { contextSlot, isValid: height <= reached && reached <= height + BLOCKHASH_BLOCKS }
   }
 
   async nonce(account: string) {

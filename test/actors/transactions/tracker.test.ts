@@ -1,4 +1,9 @@
 import t from 'tap'
+import { tenantCursorAfter } from '../../../src/market/cursor.ts'
+import { changeBatches } from '../../../src/transactions/change-batch.ts'
+import { sleep } from '../../../src/ports.ts'
+import { Documents } from '../../../storage/documents.ts'
+import { CHANGE } from '../../transactions/submission-change.ts'
 import { TrackingWorld } from './tracking-world.ts'
 
 t.test(
@@ -256,5 +261,87 @@ t.test(
       t.equal(node.requests.get('send'), 5_000 + 1_000)
       own.kill()
     }
+  }
+)
+
+t.test(
+  'the counts of two thousand keep up with their sends on a store that takes 100 ms a write',
+  async (t) => {
+    const world = new TrackingWorld()
+    const own = world.start()
+    const signatures = Array.from({ length: 2_000 }, (_, at) => `s${at}`)
+    for (const signature of signatures) own.shard.begin(await world.submit(signature))
+    await world.pass(1_000)
+    const { signal } = new AbortController()
+    world.store.onHot = async (what) => {
+      if (what === 'put') await sleep(world.clock, 100, signal)
+    }
+    await world.pass(12_500)
+    const stored = await Promise.all(signatures.map((signature) => world.storedProgress(signature)))
+    for (const progress of stored) if (progress!.rebroadcasts < 6) t.match(progress, { rebroadcasts: 6 })
+    t.ok(stored.length > 0)
+    own.kill()
+  }
+)
+
+t.test(
+  'before the first block ends are stored and make room; their changes are told behind that block, in order',
+  async (t) => {
+    const world = new TrackingWorld()
+    world.hasHead = false
+    const { chain } = world
+    const own = world.start()
+    const signatures = Array.from({ length: 200 }, (_, at) => `early-${at}`)
+    for (const signature of signatures) own.shard.begin(await world.submit(signature))
+    own.shard.begin(await world.submit('open'))
+    await world.pass(2_500)
+    t.match(await world.storedProgress('open'), { state: 'sent', rebroadcasts: 1, firstSentAtMs: 0 })
+    for (const signature of signatures) chain.land(signature)
+    await world.pass(30_000)
+    t.equal(own.tracker.size, 1, 'their ends are stored')
+    for (const signature of signatures)
+      t.match((await world.stored(signature)).value.end, { state: 'finalized' })
+    t.same(own.told, [], 'there is no place for changes')
+    world.hasHead = true
+    await world.pass(1_000)
+    const toldOf = (signature: string) =>
+      own.told.filter((each) => each.signature === signature).map(({ progress }) => progress.state)
+    for (const signature of signatures) t.same(toldOf(signature).at(-1), 'finalized')
+    t.same(toldOf('open'), ['sent'])
+    t.same(toldOf(signatures[0]!)[0], 'sent')
+    await world.changes()
+    t.same(own.faults, [])
+    own.kill()
+  }
+)
+
+t.test(
+  'a process that dies while it tells the changes of the time before the first block forgets no landing',
+  async (t) => {
+    const world = new TrackingWorld()
+    world.hasHead = false
+    const first = world.start()
+    first.shard.begin(await world.submit('a'))
+    await world.pass(500)
+    world.chain.land('a')
+    await world.pass(3_000)
+    t.match(await world.storedProgress('a'), { state: 'confirmed' })
+    first.kill()
+    // The first one of its two changes was stored.
+    const cursor = tenantCursorAfter(-1, world.chain.slot)
+    const changes = [{ ...CHANGE, signature: 'a', cursor }]
+    const batch = { tenant: 'acme', number: 1, token: 1, after: -1, changes }
+    t.ok((await new Documents(world.store, changeBatches(null)).insert(batch)).ok)
+    world.hasHead = true
+    const second = world.start()
+    second.node.isAway = true
+    await second.shard.sync()
+    await world.pass(1_000)
+    t.match(second.progress('a'), { state: 'confirmed', slot: 1_001 })
+    t.same(
+      (await world.changes()).map(({ event }) => event),
+      ['sent', 'confirmed']
+    )
+    second.kill()
   }
 )

@@ -64,9 +64,10 @@ export class TestProcess {
         clock: world.clock,
         isShared: world.isShared,
         keptMs: null,
-        head: () => endOfEvents(world.chain.slot),
+        head: () => (world.hasHead ? endOfEvents(world.chain.slot) : -1),
         unsettled: new UnsettledBatches(),
-        publish: (batch) => this.#hear(batch)
+        publish: (batch) => this.#hear(batch),
+        report: (fault) => this.faults.push(fault)
       },
       this.#end.signal
     )
@@ -125,6 +126,8 @@ export class TrackingWorld {
   readonly store = new MemoryDocuments()
   readonly documents = new Documents(this.store, SUBMISSION)
   isShared = false
+  /** Whether a block was ever committed. */
+  hasHead = true
   #token = 0
 
   start(): TestProcess {

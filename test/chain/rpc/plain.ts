@@ -5,6 +5,7 @@ export function plainTransaction(transaction: Transaction) {
   const { keys } = transaction
   return {
     signature: transaction.signature.toHex(),
+    lifetime: transaction.lifetime?.toHex(),
     index: transaction.index,
     version: transaction.version,
     failed: transaction.failed,
