@@ -8,17 +8,30 @@ import { openForTest } from './embedded-under-test.ts'
 const PROGRAM = new Uint8Array(32).fill(7)
 const RANGES = [FIRST]
 
-const changes = fc.array(fc.record({ n: fc.nat(4), first: fc.option(fc.nat(1), { freq: 4 }) }), {
+const changes = fc.array(fc.record({ n: fc.nat(2), first: fc.option(fc.nat(1), { freq: 4 }) }), {
   minLength: 1,
-  maxLength: 3
+  maxLength: 2
 })
 /** Writes of a slot, a scan to its end or broken off, writes during a scan, or the drop of what is superseded. */
 const step = fc.oneof(
-  fc.record({ kind: fc.constant('write' as const), changes }),
-  fc.record({ kind: fc.constant('scan' as const), isWhole: fc.boolean() }),
-  fc.record({ kind: fc.constant('write during a scan' as const), changes, isBefore: fc.boolean() }),
-  fc.record({ kind: fc.constant('drop' as const) }),
-  fc.record({ kind: fc.constant('clear' as const) })
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('write' as const), changes }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('scan' as const),
+      isWhole: fc.integer({ min: 0, max: 3 }).map((n) => n > 0)
+    })
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('write during a scan' as const),
+      changes,
+      begins: fc.constantFrom('before' as const, 'with' as const, 'amid' as const)
+    })
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('drop' as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('clear' as const) }) }
 )
 
 async function scan(store: ProgramAccountStore, isWhole: boolean): Promise<void> {
@@ -28,7 +41,7 @@ async function scan(store: ProgramAccountStore, isWhole: boolean): Promise<void>
 t.test('an index answers as a scan does, whatever is known of accounts with one version', async (t) => {
   const { programAccounts: store } = (await openForTest(t.testdir())(t)).storage
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+    fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: 12 }), async (steps) => {
       await store.clear(PROGRAM)
       let stored: AccountVersion[] = []
       let slot = 1
@@ -46,8 +59,13 @@ t.test('an index answers as a scan does, whatever is known of accounts with one 
         if (each.kind === 'write') await write(each.changes)
         else if (each.kind === 'scan') await scan(store, each.isWhole)
         else if (each.kind === 'write during a scan') {
-          const works = [async () => write(each.changes), async () => scan(store, true)]
-          await Promise.all((each.isBefore ? works : works.toReversed()).map(async (work) => work()))
+          const versions = store.versions(PROGRAM)
+          const before = each.begins === 'before' ? write(each.changes) : null
+          const first = versions.next()
+          if (each.begins === 'amid') await first
+          await (before ?? write(each.changes))
+          await first
+          while ((await versions.next()).done !== true);
         } else if (each.kind === 'drop') {
           const isSuperseded = (of: AccountVersion): boolean =>
             stored.some((other) => other.slot > of.slot && Buffer.compare(other.address, of.address) === 0)
