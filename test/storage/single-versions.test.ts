@@ -59,7 +59,7 @@ t.test('an index answers as a scan does, whatever is known of accounts with one 
         if (each.kind === 'write') await write(each.changes)
         else if (each.kind === 'scan') await scan(store, each.isWhole)
         else if (each.kind === 'write during a scan') {
-          const versions = store.versions(PROGRAM)
+          const versions = store.versions(PROGRAM)[Symbol.asyncIterator]()
           const before = each.begins === 'before' ? write(each.changes) : null
           const first = versions.next()
           if (each.begins === 'amid') await first
