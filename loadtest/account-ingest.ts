@@ -1,9 +1,9 @@
 /**
  * Measures what the account side adds to ingest, in processor time of the whole process: holder lists of the 20 mints with the
- * most changed balances of the recorded mainnet block, kept from blocks with all their rows; the last day of each traded mint
- * rolled in memory; and the accounts that two mirrored programs touch. The recorded block comes again under each slot, into a
- * store with the account side, into one with its observers alone, which ingest waits for, and into one without, in turn.
- * Balances go back and forth, so that each block changes them.
+ * most changed balances of the recorded mainnet block, kept from blocks with all their rows, which are deleted once superseded;
+ * the last day of each traded mint rolled in memory; and the accounts that two mirrored programs touch. The recorded block comes
+ * again under each slot, into a store with the account side, into one with its observers alone, which ingest waits for, and into
+ * one without, in turn. Balances go back and forth, so that each block changes them.
  *
  *     node loadtest/account-ingest.ts [blocks] [--small]
  */
@@ -11,7 +11,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { storeBlock, writeRows } from '../actors/holders/list-store.ts'
+import { prune, storeBlock, writeRows } from '../actors/holders/list-store.ts'
 import { RecentRows } from '../actors/holders/recent-rows.ts'
 import { VENUES } from '../src/chain/venues.ts'
 import { pubkeyFromBase58, pubkeyOfMapKey, type Pubkey } from '../src/chain/pubkey.ts'
@@ -31,6 +31,8 @@ import { writeResult } from './result.ts'
 
 const LISTS = 20
 const WARM_UP = 50
+/** Blocks after which superseded versions are deleted: each block's once, as after the five minutes of a paging run. */
+const PRUNE_BLOCKS = 25
 /** Readings of the block from JSON that are timed. */
 const READINGS = 20
 /** Most that ingest may be slower. */
@@ -120,6 +122,13 @@ class Side {
           })
         )
         for (const outcome of outcomes) if ('fault' in outcome) throw new Error(outcome.fault)
+        if (place % PRUNE_BLOCKS !== 0) continue
+        for (const mint of back.keys())
+          await prune(
+            storage.holders,
+            { mint: pubkeyOfMapKey(mint), reading: 1 },
+            event.block.slot - PRUNE_BLOCKS
+          )
       }
       // Each traded mint is asked for once, at the first block.
       if (place > 0) return

@@ -15,9 +15,8 @@ import { pino } from 'pino'
 import type { Test } from 'tap'
 import { AccountIndexes } from '../actors/program-accounts/account-indexes.ts'
 import { MirroredAccounts as Mirrored } from '../actors/program-accounts/mirrored-accounts.ts'
-import { TOKEN_PROGRAM_KEYS } from '../src/accounts/token-program.ts'
 import { encodeBase58 } from '../src/chain/base58.ts'
-import { pubkeyToBase58, type Pubkey } from '../src/chain/pubkey.ts'
+import { pubkeyToBase58 } from '../src/chain/pubkey.ts'
 import { buildApp } from '../src/http/app.ts'
 import { systemPorts } from '../src/ports.ts'
 import { routesOf } from '../src/products/product.ts'
@@ -31,20 +30,25 @@ import {
 import { Whitelist } from '../src/program-accounts/whitelist.ts'
 import { MirroredAccounts } from '../src/rpc/mirrored-accounts.ts'
 import { createMetrics } from '../src/telemetry/metrics.ts'
-import type { AccountVersion } from '../storage/port.ts'
 import { marketApp, type MarketApp } from '../test/http/market-app.ts'
+import {
+  accountMint,
+  accountOf,
+  accountOwner,
+  ACCOUNTS_OF_MINT,
+  ACCOUNTS_OF_OWNER,
+  DATA_BYTES,
+  MINT,
+  OWNER,
+  PROGRAM,
+  SLOT
+} from './token-accounts.ts'
 import { writeResult } from './result.ts'
 
 const HELP = `Usage: node --expose-gc loadtest/program-accounts.ts [--small]
 
   --small   a hundredth of the accounts, printed and not saved
 `
-const PROGRAM = TOKEN_PROGRAM_KEYS['spl-token']
-const SLOT = 10
-const DATA_BYTES = 165
-const OWNER_AT = 32
-const ACCOUNTS_OF_OWNER = 10
-const ACCOUNTS_OF_MINT = 1_000
 const VERSIONS_A_WRITE = 10_000
 /** Least ratio of the two medians (issue 23). */
 const BAR = 100
@@ -79,8 +83,15 @@ async function measureAll(isSmall: boolean): Promise<void> {
       data_bytes: DATA_BYTES,
       write_seconds: stored,
       build_seconds_of_two_indexes: built,
-      accounts_of_an_owner: await compare(app, served, OWNER_AT, owner, ACCOUNTS_OF_OWNER, scans),
-      accounts_of_a_mint: await compare(app, served, 0, mint, Math.min(count, ACCOUNTS_OF_MINT), scans),
+      accounts_of_an_owner: await compare(app, served, OWNER.offset, owner, ACCOUNTS_OF_OWNER, scans),
+      accounts_of_a_mint: await compare(
+        app,
+        served,
+        MINT.offset,
+        mint,
+        Math.min(count, ACCOUNTS_OF_MINT),
+        scans
+      ),
       resident_mib: {
         empty_service: empty,
         after_writing: afterStoring,
@@ -122,6 +133,10 @@ async function buildIndexes({ storage }: MarketApp, accounts: number): Promise<v
   const mirrored = new Mirrored(PROGRAM, progress, save, deps)
   const indexes = new AccountIndexes('the program', PROGRAM, () => program.value.indexes, mirrored, deps)
   while (await indexes.step());
+  // A mirror compares what is stored with a snapshot after each start, and every ten minutes.
+  let compared = 0
+  for await (const { length } of programAccounts.versions(PROGRAM)) compared += length
+  if (compared !== accounts) throw new Error(`${compared} accounts are stored`)
 }
 
 /** Measures requests for the accounts with a value by its index, and by a scan. */
@@ -184,36 +199,6 @@ async function checked<T>(ask: (by: T) => Promise<number>, by: T, found: number)
   return performance.now() - began
 }
 
-function accountOf(n: number): AccountVersion {
-  const data = new Uint8Array(DATA_BYTES)
-  data.set(accountMint(Math.floor(n / ACCOUNTS_OF_MINT)))
-  data.set(accountOwner(Math.floor(n / ACCOUNTS_OF_OWNER)), OWNER_AT)
-  new DataView(data.buffer).setUint32(64, n, true)
-  return {
-    address: address(1, n),
-    slot: SLOT,
-    account: { lamports: 2_039_280n, executable: false, rentEpoch: 2n ** 64n - 1n, data }
-  }
-}
-
-function accountMint(n: number): Pubkey {
-  return address(2, n)
-}
-
-function accountOwner(n: number): Pubkey {
-  return address(3, n)
-}
-
-/** Returns an address of a kind by its number. */
-function address(kind: number, n: number): Pubkey {
-  const bytes = new Uint8Array(32).fill(kind)
-  const view = new DataView(bytes.buffer)
-  // Spread over the keys, as addresses are.
-  view.setUint32(0, Math.imul(n + 1, 2_654_435_761))
-  view.setUint32(4, n)
-  return bytes
-}
-
 function median(list: readonly number[]): number {
   return list.toSorted((a, b) => a - b)[list.length >> 1]!
 }
@@ -225,9 +210,14 @@ async function timed(work: () => Promise<void>): Promise<number> {
   return (performance.now() - began) / 1_000
 }
 
-/** Memory of the process without pages of the engine's files, which the system takes back as it likes. */
-function residentMib(): number {
+/**
+ * Memory of the process: what it has allocated, and all that is resident. The difference is pages of the engine's files, which
+ * it maps for reading alone: the system drops them without a write whenever memory is short.
+ */
+function residentMib() {
   globalThis.gc?.()
   const status = readFileSync('/proc/self/status', 'utf8')
-  return Number(/^RssAnon:\s+(\d+) kB$/m.exec(status)![1]) / 2 ** 10
+  const mib = (name: string): number =>
+    Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)![1]) / 2 ** 10
+  return { allocated: mib('RssAnon'), with_mapped_files: mib('VmRSS') }
 }

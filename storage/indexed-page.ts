@@ -12,7 +12,7 @@ import type {
 const CANDIDATE_COST = 15
 /** Candidates that are read together while their size is not known, and at most. */
 const FIRST_GROUP = 8
-const GROUP_MAX = 128
+const GROUP_MAX = 512
 /** Entries of a value that are counted to choose an index: a millisecond. */
 const COUNTED_MAX = 1_000
 
@@ -24,8 +24,8 @@ export interface IndexReads {
     after: Pubkey | undefined,
     expected: number
   ): AsyncIterable<readonly VersionKey[]>
-  /** Reads the newest version of each address up to a slot, in their order. */
-  at(slot: number, addresses: readonly Pubkey[]): Promise<readonly (AccountVersion | null)[]>
+  /** Reads the newest version of the address of each entry up to a slot, in their order. */
+  at(slot: number, entries: readonly VersionKey[]): Promise<readonly (AccountVersion | null)[]>
 }
 
 /**
@@ -51,7 +51,7 @@ export async function pageByIndex(
       const fitting: number = largest === null ? FIRST_GROUP : Math.floor(PAGE_BYTES_MAX / (largest + 1))
       const size = Math.max(1, Math.min(GROUP_MAX, limit - accounts.length, fitting))
       for (const version of await reads.at(slot, candidates.slice(at, at + size))) {
-        last = candidates[at++]!
+        last = candidates[at++]!.address
         left -= CANDIDATE_COST
         if (version === null || version.account === null) continue
         const { length } = version.account.data
@@ -65,18 +65,18 @@ export async function pageByIndex(
   return { accounts, next: null, index }
 }
 
-/** Yields the addresses of entries up to a slot, each once. */
+/** Yields the newest entry of each address up to a slot. */
 async function* candidatesIn(
   groups: AsyncIterable<readonly VersionKey[]>,
   slot: number
-): AsyncGenerator<readonly Pubkey[]> {
+): AsyncGenerator<readonly VersionKey[]> {
   let last: Pubkey | null = null
   for await (const entries of groups) {
-    const candidates: Pubkey[] = []
+    const candidates: VersionKey[] = []
     for (const entry of entries) {
       if (entry.slot > slot || (last !== null && samePubkey(last, entry.address))) continue
       last = entry.address
-      candidates.push(last)
+      candidates.push(entry)
     }
     yield candidates
   }

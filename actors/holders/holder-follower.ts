@@ -1,7 +1,7 @@
 import type { HolderBlock, HolderEvent } from '../../src/holders/holder-blocks.ts'
 import {
+  emptied,
   holderMintsIn,
-  NO_LIST,
   NO_PROGRESS,
   StoredProgress,
   type HolderMints,
@@ -125,15 +125,14 @@ export class HolderFollower {
     })
     await this.#reader.sync(this.#documents)
     for (const list of this.#lists.values()) {
-      const { reading, fromSlot } = list.state
+      const { fromSlot } = list.state
       const at = this.#slot
-      if (list.isLive && (at === null || fromSlot === null || fromSlot > at))
-        list.state = { ...NO_LIST, reading }
+      if (list.isLive && (at === null || fromSlot === null || fromSlot > at)) list.state = emptied(list.state)
       else if (list.isLive) {
         await list.takeBack(at!)
-        if (!(await list.isStoredAt(at!))) list.state = { ...NO_LIST, reading }
+        if (!(await list.isStoredAt(at!))) list.state = emptied(list.state)
       } else if (fromSlot !== null && !(await list.isStoredAt(list.state.slot ?? fromSlot)))
-        list.state = { ...NO_LIST, reading }
+        list.state = emptied(list.state)
       if (!list.isLive) this.#reader.begin(list, 'start')
     }
     if (!this.lists.some((list) => list.isLive)) this.#slot = null
@@ -240,7 +239,7 @@ export class HolderFollower {
       const isReachable = after >= (list.state.fromSlot ?? Infinity) && after >= this.#progress.oldestSlot
       if (list.isLive && isReachable) await list.takeBack(after)
       else if (list.isLive) {
-        list.state = { ...NO_LIST, reading: list.state.reading }
+        list.state = emptied(list.state)
         await this.#reader!.makeStale(
           list,
           'fork',

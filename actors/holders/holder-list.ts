@@ -4,9 +4,16 @@ import type { HolderListState, HolderMint } from '../../src/holders/holder-mint.
 import type { Stored } from '../../storage/documents.ts'
 import type { HolderListId } from '../../storage/port.ts'
 import type { HolderDeps } from './holder-deps.ts'
-import type { ListLoading } from './list-loading.ts'
+import { LoadingFault, type ListLoading } from './list-loading.ts'
 import { isStored, prune, storeBlock, takeBack } from './list-store.ts'
 import type { RecentRows } from './recent-rows.ts'
+
+/** The states of lists in the store. */
+export interface StoredStates {
+  readonly put: (list: HolderList, state: HolderListState) => Promise<void>
+  /** Whether no other process has announced itself as the writer. */
+  readonly isOurs: (list: HolderList) => Promise<boolean>
+}
 
 /** A holder list in the hands of its follower. */
 export class HolderList {
@@ -14,7 +21,7 @@ export class HolderList {
   readonly key: string
   readonly #deps: HolderDeps
   readonly #recent: RecentRows
-  readonly #save: (list: HolderList, state: HolderListState) => Promise<void>
+  readonly #stored: StoredStates
   document: Stored<HolderMint>
   state: HolderListState
   /** The reading under way; null while there is none. */
@@ -29,7 +36,7 @@ export class HolderList {
     state: HolderListState,
     deps: HolderDeps,
     recent: RecentRows,
-    save: (list: HolderList, state: HolderListState) => Promise<void>
+    stored: StoredStates
   ) {
     this.document = document
     this.state = state
@@ -37,7 +44,7 @@ export class HolderList {
     this.key = pubkeyMapKey(this.mint)
     this.#deps = deps
     this.#recent = recent
-    this.#save = save
+    this.#stored = stored
   }
 
   get isLive(): boolean {
@@ -51,8 +58,22 @@ export class HolderList {
   /** Stores a change of its state. */
   async put(change: Partial<HolderListState>): Promise<void> {
     const state = { ...this.state, ...change }
-    await this.#save(this, state)
+    await this.#stored.put(this, state)
     this.state = state
+  }
+
+  /**
+   * Takes the number of the next reading, which no other process has: one that is paused while another takes over may write
+   * under its own number later. Deletes the rows of the last try. Rejects with LoadingFault where another process has taken over.
+   */
+  async beginReading(): Promise<number> {
+    const { reading, begun } = this.state
+    const next = Math.max(reading, begun) + 1
+    await this.put({ begun: next })
+    if (!(await this.#stored.isOurs(this)))
+      throw new LoadingFault('another process has taken over the holder lists', true)
+    if (begun > reading) await this.#deps.storage.holders.clear({ mint: this.mint, reading: begun })
+    return next
   }
 
   /** Stores a block; resolves with why it does not fit, or null. */

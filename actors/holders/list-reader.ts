@@ -1,5 +1,6 @@
 import { pubkeyFromBase58, pubkeyMapKey } from '../../src/chain/pubkey.ts'
 import {
+  emptied,
   HOLDER_MINTS_PARTITION,
   NO_LIST,
   type HolderListState,
@@ -63,8 +64,12 @@ export class ListReader {
     const states = await documents.hot(added)
     const put = async ({ document }: HolderList, state: HolderListState): Promise<void> =>
       documents.putHot(document, this.#token, state)
+    const isOurs = async ({ document }: HolderList): Promise<boolean> => {
+      const [hot] = await documents.fencedHot([document])
+      return hot!.token === this.#token
+    }
     const begun = added.map(
-      (document, i) => new HolderList(document, states[i] ?? NO_LIST, this.#deps, recent, put)
+      (document, i) => new HolderList(document, states[i] ?? NO_LIST, this.#deps, recent, { put, isOurs })
     )
     for (const list of begun) lists.set(list.key, list)
     this.#want()
@@ -94,7 +99,7 @@ export class ListReader {
   async makeStale(list: HolderList, kind: ReadingKind, reason: string, slot: number | null): Promise<void> {
     const state: Partial<HolderListState> =
       list.state.fromSlot === null || slot === null
-        ? { ...NO_LIST, reading: list.state.reading, reason }
+        ? { ...emptied(list.state), reason }
         : { state: 'stale', slot, atMs: this.#deps.clock.now(), reason }
     await list.put({ ...state, fault: null })
     this.begin(list, kind)
@@ -172,8 +177,10 @@ export class ListReader {
 
   async #load(list: HolderList, end: AbortSignal): Promise<void> {
     const { feed } = this.#deps
+    const reading = await list.beginReading()
+    end.throwIfAborted()
     const since = Math.max(this.#want(), feed.head?.slot ?? -1)
-    const loading = new ListLoading(this.#deps, list.mint, list.document.value, list.state.reading + 1, since)
+    const loading = new ListLoading(this.#deps, list.mint, list.document.value, reading, since)
     const abort = (): void => loading.end.abort(end.reason)
     end.addEventListener('abort', abort, { once: true })
     list.loading = loading
@@ -235,8 +242,8 @@ export class ListReader {
     oldest.work.abort(new Superseded())
     this.passed()
     await oldest.ended
-    await oldest.put({ ...NO_LIST, reading: state.reading })
-    for (const reading of [state.reading, state.reading + 1])
+    await oldest.put(emptied(state))
+    for (const reading of new Set([state.reading, state.begun]))
       await this.#deps.storage.holders.clear({ mint, reading })
     await documents.delete(document)
     this.#deps.metrics.evicted.inc()

@@ -1,5 +1,4 @@
-import { pubkeyMapKey, type Pubkey } from '../../src/chain/pubkey.ts'
-import type { BalanceChange, MintChanges } from '../../src/holders/balance-changes.ts'
+import type { MintChanges } from '../../src/holders/balance-changes.ts'
 import { changedRows, disagreement, ownersIn, SUMS_KEY, type Known } from '../../src/holders/list-rows.ts'
 import {
   changeKey,
@@ -40,54 +39,33 @@ export async function storeBlock(
   if (fault !== null) return { fault }
   const before = slot - 1
   const changes = [...changed.values()]
-  const [[sums], accounts] = await Promise.all([
+  const keys = changes.map(({ account }) => account)
+  const [[sums], rowsOfAccounts] = await Promise.all([
     store.at(list, 'sums', before, [SUMS_KEY]),
-    knownAt(
-      store,
-      list,
-      'account',
-      before,
-      changes.map(({ account }) => account),
-      unpackBalance
-    )
+    store.at(list, 'account', before, keys)
   ])
   if (sums == null) return { fault: 'its stored rows are lost' }
+  const accounts = rowsOfAccounts.map((row) => knownOf(row, unpackBalance))
   const disagrees = disagreement(accounts, changes)
   if (disagrees !== null) return { fault: disagrees }
-  const owners = await knownAt(
-    store,
+  const ownersOf = [...ownersIn(changes, accounts)]
+  const rowsOfOwners = await store.at(
     list,
     'owner',
     before,
-    [...ownersIn(changes, accounts).values()],
-    unpackOwner
+    ownersOf.map(([, owner]) => owner)
   )
+  const owners = new Map(ownersOf.map(([key], i) => [key, knownOf(rowsOfOwners[i] ?? null, unpackOwner)]))
   const known = { sums: { value: unpackSums(sums.value), slot: sums.slot }, accounts, owners }
-  const rows = changedRows(known, changes, slot)
-  await writeRows(store, list, rows)
-  const count = changes.reduce((sum, each) => sum + growthBy(each, accounts), known.sums.value.accounts)
+  await writeRows(store, list, changedRows(known, changes, slot))
+  let count = known.sums.value.accounts
+  for (const [i, { after }] of changes.entries())
+    count += (after === null ? 0 : 1) - (accounts[i] == null ? 0 : 1)
   return { accounts: count }
 }
 
-const growthBy = ({ account, after }: BalanceChange, accounts: ReadonlyMap<string, unknown>): number =>
-  (after === null ? 0 : 1) - (accounts.get(pubkeyMapKey(account)) == null ? 0 : 1)
-
-async function knownAt<T>(
-  store: RecentRows,
-  list: HolderListId,
-  kind: 'account' | 'owner',
-  slot: number,
-  keys: readonly Pubkey[],
-  unpack: (bytes: Uint8Array) => T
-): Promise<Map<string, Known<T>>> {
-  const rows = await store.at(list, kind, slot, keys)
-  return new Map(
-    keys.map((key, i) => {
-      const row = rows[i] ?? null
-      return [pubkeyMapKey(key), row && { value: unpack(row.value), slot: row.slot }]
-    })
-  )
-}
+const knownOf = <T>(row: PresentRow | null, unpack: (bytes: Uint8Array) => T): Known<T> =>
+  row && { value: unpack(row.value), slot: row.slot }
 
 /** Whether a list's rows are there: a store that was damaged is emptied. */
 export async function isStored(store: HolderStore, list: HolderListId, slot: number): Promise<boolean> {

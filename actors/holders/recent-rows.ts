@@ -16,6 +16,9 @@ type RecentKind = 'account' | 'owner' | 'sums'
 export class RecentRows {
   readonly #store: HolderStore
   readonly #rows = new SecondChanceCache<PresentRow | null>(BYTES_MAX)
+  /** Numbers of the lists, which make the names of their rows short. */
+  readonly #lists = new Map<string, number>()
+  #nextList = 0
 
   constructor(store: HolderStore) {
     this.#store = store
@@ -28,10 +31,11 @@ export class RecentRows {
     slot: number,
     keys: readonly Pubkey[]
   ): Promise<(PresentRow | null)[]> {
-    const found = keys.map((key) => this.#rows.get(nameOf(list, kind, key)))
+    const prefix = this.#prefixOf(list, kind)
+    const found = keys.map((key) => this.#rows.get(nameOf(prefix, key)))
     const unknown = keys.filter((_, i) => found[i] === undefined)
     const read = unknown.length === 0 ? [] : await this.#store.at(list, kind, slot, unknown)
-    for (const [i, key] of unknown.entries()) this.#set(list, kind, key, read[i] ?? null)
+    for (const [i, key] of unknown.entries()) this.#set(prefix, key, read[i] ?? null)
     let next = 0
     return found.map((known) => (known === undefined ? (read[next++] ?? null) : known))
   }
@@ -44,24 +48,42 @@ export class RecentRows {
       this.forget()
       throw error
     }
+    const prefixes = {
+      account: this.#prefixOf(list, 'account'),
+      owner: this.#prefixOf(list, 'owner'),
+      sums: this.#prefixOf(list, 'sums')
+    }
     for (const { kind, key, slot, value } of rows)
       if (isRecentKind(kind))
         // A copy: a small buffer may be a piece of a larger one.
-        this.#set(list, kind, key, value === null ? null : { kind, key, slot, value: Uint8Array.from(value) })
+        this.#set(
+          prefixes[kind],
+          key,
+          value === null ? null : { kind, key, slot, value: new Uint8Array(value) }
+        )
   }
 
   /** Forgets all rows. */
   forget(): void {
     this.#rows.clear()
+    this.#lists.clear()
   }
 
-  #set(list: HolderListId, kind: RecentKind, key: Pubkey, row: PresentRow | null): void {
-    this.#rows.set(nameOf(list, kind, key), row, ROW_BYTES)
+  #set(prefix: string, key: Pubkey, row: PresentRow | null): void {
+    this.#rows.set(nameOf(prefix, key), row, ROW_BYTES)
+  }
+
+  /** Returns the beginning of the names of a list's rows of a kind. */
+  #prefixOf({ mint, reading }: HolderListId, kind: RecentKind): string {
+    const name = `${reading} ${pubkeyMapKey(mint)}`
+    let number = this.#lists.get(name)
+    if (number === undefined) this.#lists.set(name, (number = this.#nextList++))
+    return `${number} ${kind} `
   }
 }
 
 const isRecentKind = (kind: HolderRowKind): kind is RecentKind =>
   kind === 'account' || kind === 'owner' || kind === 'sums'
 
-const nameOf = ({ mint, reading }: HolderListId, kind: RecentKind, key: Pubkey): string =>
-  `${kind} ${reading} ${pubkeyMapKey(mint)}${key.length === 0 ? '' : pubkeyMapKey(key)}`
+const nameOf = (prefix: string, key: Pubkey): string =>
+  key.length === 0 ? prefix : prefix + pubkeyMapKey(key)

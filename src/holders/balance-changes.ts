@@ -37,15 +37,16 @@ export function balanceChanges(
     for (const balance of before) {
       const mint = pubkeyMapKey(balance.mint)
       if (!isWanted(mint)) continue
-      const later = after.find((each) => each.account === balance.account)
-      const stays = later !== undefined && samePubkey(later.mint, balance.mint)
-      add(changes, mint, transaction, balance, stays ? later : null)
+      const found = balanceOf(after, balance.account)
+      const later = found !== null && samePubkey(found.mint, balance.mint) ? found : null
+      // Four in ten accounts are named by a transaction that does not move them.
+      if (later === null || !isSame(balance, later)) add(changes, mint, transaction, balance, later)
     }
     for (const balance of after) {
       const mint = pubkeyMapKey(balance.mint)
       if (!isWanted(mint)) continue
-      const earlier = before.find((each) => each.account === balance.account)
-      if (earlier === undefined || !samePubkey(earlier.mint, balance.mint))
+      const earlier = balanceOf(before, balance.account)
+      if (earlier === null || !samePubkey(earlier.mint, balance.mint))
         add(changes, mint, transaction, null, balance)
     }
   }
@@ -62,16 +63,15 @@ function add(
   const amount = before?.amount ?? 0n
   const isEmpty = after === null || after.amount === 0n
   if (isEmpty && amount === 0n) return
-  if (!isEmpty && amount === after.amount && isSameOwner(before?.owner, after.owner)) return
   let ofMint = changes.get(mint)
   if (ofMint === undefined) changes.set(mint, (ofMint = { accounts: new Map(), fault: null }))
   const address = keys.bytes((after ?? before)!.account)
   const account = pubkeyMapKey(address)
   if (!isEmpty && after.owner === null) ofMint.fault ??= 'a balance has no owner'
-  const held = isEmpty ? null : { owner: Uint8Array.from(after.owner ?? []), amount: after.amount }
+  const held = isEmpty ? null : { owner: new Uint8Array(after.owner ?? []), amount: after.amount }
   const known = ofMint.accounts.get(account)
   if (known === undefined) {
-    ofMint.accounts.set(account, { account: Uint8Array.from(address), before: amount, after: held })
+    ofMint.accounts.set(account, { account: new Uint8Array(address), before: amount, after: held })
     return
   }
   if ((known.after?.amount ?? 0n) !== amount)
@@ -79,5 +79,10 @@ function add(
   known.after = held
 }
 
-const isSameOwner = (a: Pubkey | null | undefined, b: Pubkey | null): boolean =>
-  a != null && b !== null && samePubkey(a, b)
+function balanceOf(balances: readonly TokenBalance[], account: number): TokenBalance | null {
+  for (const each of balances) if (each.account === account) return each
+  return null
+}
+
+const isSame = (a: TokenBalance, b: TokenBalance): boolean =>
+  a.amount === b.amount && a.owner !== null && b.owner !== null && samePubkey(a.owner, b.owner)

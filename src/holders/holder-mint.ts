@@ -13,6 +13,8 @@ const list = z.object({
   state: z.enum(['loading', 'live', 'stale']),
   /** Number of the reading that is served; 0 before the first. */
   reading: z.number(),
+  /** Number of the newest reading that was begun. Earlier versions have not stored it. */
+  begun: z.number().default(0),
   /** The slot from which on the list can be read; null before the first reading is stored. */
   fromSlot: z.number().nullable(),
   /** Slot and time at which a stale list was complete. */
@@ -30,6 +32,7 @@ export type HolderListState = z.infer<typeof list>
 export const NO_LIST: HolderListState = {
   state: 'loading',
   reading: 0,
+  begun: 0,
   fromSlot: null,
   slot: null,
   atMs: 0,
@@ -37,6 +40,13 @@ export const NO_LIST: HolderListState = {
   fault: null,
   reason: null
 }
+
+/** Returns the state of a list that has nothing to serve any more. */
+export const emptied = ({ reading, begun }: HolderListState): HolderListState => ({
+  ...NO_LIST,
+  reading,
+  begun
+})
 
 /** A mint whose holders were asked for. */
 export const HOLDER_MINT = defineDocument({

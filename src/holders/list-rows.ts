@@ -21,8 +21,8 @@ export type Known<T> = { readonly value: T; readonly slot: number } | null
 /** The stored rows of a list, as far as a block touches it. */
 export interface KnownList {
   readonly sums: NonNullable<Known<HolderSums>>
-  /** By account. */
-  readonly accounts: ReadonlyMap<string, Known<HeldBalance>>
+  /** In the order of the changes. */
+  readonly accounts: readonly Known<HeldBalance>[]
   /** By owner: those before and after the block. */
   readonly owners: ReadonlyMap<string, Known<OwnerBalance>>
 }
@@ -32,13 +32,15 @@ export const SUMS_KEY = new Uint8Array(0)
 
 /** Returns the owners that changes concern, before and after. */
 export function ownersIn(
-  changes: Iterable<BalanceChange>,
+  changes: readonly BalanceChange[],
   accounts: KnownList['accounts']
 ): Map<string, Pubkey> {
   const owners = new Map<string, Pubkey>()
-  for (const { account, after } of changes)
-    for (const held of [accounts.get(pubkeyMapKey(account))?.value, after])
-      if (held != null) owners.set(pubkeyMapKey(held.owner), held.owner)
+  for (const [i, { after }] of changes.entries()) {
+    const before = accounts[i]?.value
+    if (before !== undefined) owners.set(pubkeyMapKey(before.owner), before.owner)
+    if (after !== null) owners.set(pubkeyMapKey(after.owner), after.owner)
+  }
   return owners
 }
 
@@ -51,15 +53,17 @@ export function changedRows(known: KnownList, changes: readonly BalanceChange[],
   const owners = new Map<string, { readonly owner: Pubkey; amount: bigint; accounts: number }>()
   const add = (owner: Pubkey, amount: bigint, accounts: number): void => {
     const key = pubkeyMapKey(owner)
-    const before = known.owners.get(key)?.value
-    const sum = owners.get(key) ?? { owner, amount: before?.amount ?? 0n, accounts: before?.accounts ?? 0 }
+    let sum = owners.get(key)
+    if (sum === undefined) {
+      const before = known.owners.get(key)?.value
+      owners.set(key, (sum = { owner, amount: before?.amount ?? 0n, accounts: before?.accounts ?? 0 }))
+    }
     sum.amount += amount
     sum.accounts += accounts
-    owners.set(key, sum)
   }
   let { owners: ownerCount, accounts: accountCount, held, squares } = known.sums.value
-  for (const { account, after } of changes) {
-    const stored = known.accounts.get(pubkeyMapKey(account)) ?? null
+  for (const [i, { account, after }] of changes.entries()) {
+    const stored = known.accounts[i] ?? null
     const before = stored?.value ?? null
     if (isSameBalance(before, after)) continue
     const earlier = stored?.slot ?? null
@@ -102,10 +106,10 @@ export function changedRows(known: KnownList, changes: readonly BalanceChange[],
 /** Says where a block's changes begin with another balance than the list has; null where they agree. */
 export function disagreement(
   accounts: KnownList['accounts'],
-  changes: Iterable<BalanceChange>
+  changes: readonly BalanceChange[]
 ): string | null {
-  for (const { account, before } of changes) {
-    const stored = accounts.get(pubkeyMapKey(account))?.value.amount ?? 0n
+  for (const [i, { before }] of changes.entries()) {
+    const stored = accounts[i]?.value.amount ?? 0n
     if (stored !== before)
       return `an account has ${before} base units before a block, and ${stored} are stored`
   }

@@ -12,6 +12,9 @@ const KINDS = new Map<number, HolderRowKind>(
 const U64_BITS = 2n ** 64n - 1n
 const GONE = 1
 const HAS_EARLIER = 2
+/** Bytes of a changed row before its key: kind, flags, slot. */
+const HEAD_BYTES = 10
+const HALF = 2 ** 32
 
 /** A token account with tokens: the value of a row of kind `account`. */
 export interface HeldBalance {
@@ -105,15 +108,18 @@ export interface ChangedRow extends Pick<HolderRowKey, 'kind' | 'key'> {
 }
 
 export function packChanges(changes: readonly ChangedRow[]): Uint8Array {
-  return Buffer.concat(
-    changes.map(({ kind, key, isGone, earlierSlot }) => {
-      const head = Buffer.alloc(10)
-      head[0] = CODES[kind]
-      head[1] = (isGone ? GONE : 0) | (earlierSlot === null ? 0 : HAS_EARLIER)
-      head.writeBigUInt64BE(BigInt(earlierSlot ?? 0), 2)
-      return Buffer.concat([head, key])
-    })
-  )
+  const bytes = Buffer.allocUnsafe(changes.reduce((sum, { key }) => sum + HEAD_BYTES + key.length, 0))
+  let at = 0
+  for (const { kind, key, isGone, earlierSlot } of changes) {
+    const slot = earlierSlot ?? 0
+    bytes[at] = CODES[kind]
+    bytes[at + 1] = (isGone ? GONE : 0) | (earlierSlot === null ? 0 : HAS_EARLIER)
+    bytes.writeUInt32BE(Math.floor(slot / HALF), at + 2)
+    bytes.writeUInt32BE(slot >>> 0, at + 6)
+    bytes.set(key, at + HEAD_BYTES)
+    at += HEAD_BYTES + key.length
+  }
+  return bytes
 }
 
 export function unpackChanges(bytes: Uint8Array): ChangedRow[] {
@@ -121,10 +127,10 @@ export function unpackChanges(bytes: Uint8Array): ChangedRow[] {
   for (let at = 0; at < bytes.length;) {
     const kind = KINDS.get(bytes[at]!)!
     const flags = bytes[at + 1]!
-    const end = at + 10 + HOLDER_ROW_KINDS[kind]
+    const end = at + HEAD_BYTES + HOLDER_ROW_KINDS[kind]
     changes.push({
       kind,
-      key: bytes.slice(at + 10, end),
+      key: bytes.slice(at + HEAD_BYTES, end),
       isGone: (flags & GONE) !== 0,
       earlierSlot: (flags & HAS_EARLIER) === 0 ? null : Number(u64(bytes, at + 2))
     })

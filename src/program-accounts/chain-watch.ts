@@ -110,5 +110,5 @@ export function closedIn({ transactions }: Pick<Block, 'transactions'>): readonl
     }
   }
   // Copies: a key may be a piece of a block of megabytes.
-  return [...closed.values()].map((key) => Uint8Array.from(key))
+  return [...closed.values()].map((key) => new Uint8Array(key))
 }

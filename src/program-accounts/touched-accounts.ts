@@ -1,4 +1,5 @@
-import { pubkeyMapKey, PubkeyTable, pubkeyToBase58, type Pubkey } from '../chain/pubkey.ts'
+import { hashOfKeyBytes } from '../chain/account-hash.ts'
+import { pubkeyMapKey, PubkeyTable, pubkeyToBase58, samePubkey, type Pubkey } from '../chain/pubkey.ts'
 import type { Block, Transaction } from '../chain/transaction.ts'
 
 /** An account that a program may have changed in a block. */
@@ -19,7 +20,7 @@ export function touchedBy(
   { transactions }: Pick<Block, 'transactions'>
 ): ReadonlyMap<string, readonly TouchedAccount[]> {
   const table = new PubkeyTable(programs.map((each) => [pubkeyToBase58(each), pubkeyMapKey(each)] as const))
-  const touched = new Map(programs.map((each) => [pubkeyMapKey(each), new Map<string, TouchedAccount>()]))
+  const touched = new Map(programs.map((each) => [pubkeyMapKey(each), new Map<number, TouchedAccount>()]))
   for (const transaction of transactions)
     if (!transaction.failed)
       for (const program of calledBy(transaction, table)) addTouched(transaction, touched.get(program)!)
@@ -38,15 +39,20 @@ function calledBy({ keys, instructions }: Transaction, table: PubkeyTable<string
   return called
 }
 
+/** Adds the writable accounts of a transaction, by hash; those that share one follow each other. */
 function addTouched(
   { keys, preBalances, postBalances }: Transaction,
-  accounts: Map<string, TouchedAccount>
+  accounts: Map<number, TouchedAccount>
 ): void {
   for (let i = 0; i < keys.length; i++) {
     if (!keys.isWritable(i)) continue
-    const key = pubkeyMapKey(keys.bytes(i))
+    const key = keys.bytes(i)
+    let hash = hashOfKeyBytes(key)
+    let known = accounts.get(hash)
+    while (known !== undefined && !samePubkey(known.address, key)) known = accounts.get(++hash)
     const isNew = preBalances[i] === 0 && postBalances[i]! > 0
-    // Copies: a key may be a piece of a block of megabytes.
-    if (isNew || !accounts.has(key)) accounts.set(key, { address: Uint8Array.from(keys.bytes(i)), isNew })
+    // A copy: the key may be a piece of a block of megabytes.
+    if (known === undefined) accounts.set(hash, { address: new Uint8Array(key), isNew })
+    else if (isNew) accounts.set(hash, { address: known.address, isNew })
   }
 }

@@ -5,6 +5,7 @@ import type { LaunchRow } from '../market/rows.ts'
 import { SecondChanceCache } from '../memory/second-chance-cache.ts'
 import { GramIndex } from './gram-index.ts'
 import { matchOf, NAME_MATCHES, searchedNames, type NameMatch, type SymbolAndName } from './name-text.ts'
+import { insertRanked, type Hit, type Ranked } from './ranked-hits.ts'
 
 /** A token that a text was found in. */
 export interface NameHit extends SymbolAndName {
@@ -30,14 +31,12 @@ interface Entry {
   searched: SymbolAndName
 }
 
-interface Hit {
-  readonly key: string
-  readonly names: SymbolAndName
-  readonly match: number
-}
-
-interface Ranked extends Hit {
-  readonly microUsd: bigint
+interface Search {
+  readonly text: string
+  readonly limit: number
+  readonly volumes: Volumes
+  /** Numbers of all tokens that may contain the text. */
+  readonly candidates: Uint32Array
 }
 
 /** Volumes that hits are ranked by, of one window. */
@@ -181,10 +180,11 @@ export class NameIndex {
    * the closest match, then the lowest bytes of the address.
    */
   search(text: string, limit: number, volumes: Volumes): readonly NameHit[] {
+    const asked = { text, limit, volumes, candidates: this.#grams.candidates(text) }
     const best =
-      this.#searchAll(text, limit, volumes, this.#manyFrom) ??
-      this.#searchByVolume(text, limit, volumes) ??
-      this.#searchAll(text, limit, volumes, Infinity)!
+      this.#searchAll(asked, this.#manyFrom) ??
+      this.#searchByVolume(asked) ??
+      this.#searchAll(asked, Infinity)!
     return best.map(({ key, names, match }) => ({
       mint: pubkeyOfMapKey(key),
       ...names,
@@ -194,16 +194,16 @@ export class NameIndex {
   }
 
   /** Searches all tokens; returns null if more than `hitsMax` match, and so would have their volume looked up. */
-  #searchAll(text: string, limit: number, volumes: Volumes, hitsMax: number): Ranked[] | null {
+  #searchAll({ text, limit, volumes, candidates }: Search, hitsMax: number): Ranked[] | null {
     const best: Ranked[] = []
     let hits = 0
     const consider = (hit: Hit | null): boolean => {
       if (hit === null) return true
-      insert(best, { ...hit, microUsd: volumes.of(hit.key)?.microUsd ?? 0n }, limit)
+      insertRanked(best, { ...hit, microUsd: volumes.of(hit.key)?.microUsd ?? 0n }, limit)
       return ++hits <= hitsMax
     }
     for (const key of this.#cash.keys()) if (!consider(this.#hit(text, key))) return null
-    for (const number of this.#grams.candidates(text)) {
+    for (const number of candidates) {
       const { key, account, launch, searched } = this.#byNumber[number]!
       const match = matchOf(text, searched)
       // Cash mints come first, by the names that count.
@@ -217,14 +217,14 @@ export class NameIndex {
    * Searches tokens from the largest volume on until there are enough hits. Returns null if there are too few among as many
    * tokens as a search of all would take as long for.
    */
-  #searchByVolume(text: string, limit: number, volumes: Volumes): Ranked[] | null {
+  #searchByVolume({ text, limit, volumes, candidates }: Search): Ranked[] | null {
     const best: Ranked[] = []
-    let left = this.#grams.candidates(text).length
+    let left = candidates.length
     for (const { mapKey, microUsd } of volumes.descending()) {
       if (best.length === limit && microUsd < best[limit - 1]!.microUsd) return best
       if (left-- === 0) return null
       const hit = this.#hit(text, mapKey)
-      if (hit !== null) insert(best, { ...hit, microUsd }, limit)
+      if (hit !== null) insertRanked(best, { ...hit, microUsd }, limit)
     }
     return best.length === limit ? best : null
   }
@@ -278,17 +278,3 @@ const textBytes = ({ symbol, name }: SymbolAndName): number =>
   ENTRY_BYTES + CHARACTER_BYTES * (symbol.length + name.length)
 
 const isSame = (a: SymbolAndName, b: SymbolAndName): boolean => a.symbol === b.symbol && a.name === b.name
-
-/** Inserts a hit into a sorted list of at most `limit`. */
-function insert(best: Ranked[], hit: Ranked, limit: number): void {
-  if (best.length === limit && !isBefore(hit, best[limit - 1]!)) return
-  if (best.length === limit) best.pop()
-  let place = best.length
-  while (place > 0 && isBefore(hit, best[place - 1]!)) place--
-  best.splice(place, 0, hit)
-}
-
-function isBefore(a: Ranked, b: Ranked): boolean {
-  if (a.microUsd !== b.microUsd) return a.microUsd > b.microUsd
-  return a.match !== b.match ? a.match < b.match : a.key < b.key
-}

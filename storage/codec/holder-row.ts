@@ -1,5 +1,5 @@
 import { HOLDER_ROW_KINDS } from '../port/holders.ts'
-import type { HolderListId, HolderRowKey, HolderRowKind } from '../port/holders.ts'
+import type { HolderListId, HolderRow, HolderRowKey, HolderRowKind } from '../port/holders.ts'
 import type { Key, KeyRange } from './keys.ts'
 import { keysFrom } from './keys.ts'
 
@@ -12,6 +12,7 @@ const KIND_AT = 36
 const ROW_AT = 37
 const SLOT_BYTES = 8
 const SLOT_BITS = 2n ** 64n - 1n
+const HALF = 2 ** 32
 const GONE = Buffer.of(0)
 
 /** Numbers of the kinds in keys; they stay. */
@@ -29,8 +30,39 @@ export function holderRowKey(list: HolderListId, { kind, key, slot }: HolderRowK
   writeList(bytes, list)
   bytes[KIND_AT] = HOLDER_ROW_CODES[kind]
   bytes.set(key, ROW_AT)
-  bytes.writeBigUInt64BE(SLOT_BITS - BigInt(slot), ROW_AT + key.length)
+  writeSlot(bytes, slot, ROW_AT + key.length)
   return bytes
+}
+
+/** Returns the writes of rows, in their order. Their keys and values are pieces of one allocation. */
+export function writesOfRows(
+  list: HolderListId,
+  rows: readonly HolderRow[]
+): { type: 'put'; key: Key; value: Buffer }[] {
+  const head = Buffer.allocUnsafe(KIND_AT)
+  writeList(head, list)
+  let size = 0
+  for (const { key, value } of rows) size += ROW_AT + key.length + SLOT_BYTES + 1 + (value?.length ?? 0)
+  const bytes = Buffer.allocUnsafe(size)
+  let at = 0
+  return rows.map(({ kind, key, slot, value }) => {
+    const slotAt = at + ROW_AT + key.length
+    const valueAt = slotAt + SLOT_BYTES
+    bytes.set(head, at)
+    bytes[at + KIND_AT] = HOLDER_ROW_CODES[kind]
+    bytes.set(key, at + ROW_AT)
+    writeSlot(bytes, slot, slotAt)
+    bytes[valueAt] = value === null ? 0 : 1
+    if (value !== null) bytes.set(value, valueAt + 1)
+    const end = valueAt + 1 + (value?.length ?? 0)
+    const put = {
+      type: 'put' as const,
+      key: bytes.subarray(at, valueAt),
+      value: bytes.subarray(valueAt, end)
+    }
+    at = end
+    return put
+  })
 }
 
 /** Returns the range of all rows of a list. */
@@ -75,4 +107,10 @@ export const unpackRow = (packed: Uint8Array): Uint8Array | null =>
 function writeList(bytes: Buffer, { mint, reading }: HolderListId): void {
   bytes.set(mint)
   bytes.writeUInt32BE(reading, READING_AT)
+}
+
+/** Writes a slot with its bits inverted. */
+function writeSlot(bytes: Buffer, slot: number, at: number): void {
+  bytes.writeUInt32BE(~Math.floor(slot / HALF) >>> 0, at)
+  bytes.writeUInt32BE(~slot >>> 0, at + 4)
 }

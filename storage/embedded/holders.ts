@@ -2,12 +2,12 @@ import {
   afterHolderRow,
   holderRowKey,
   isOfRow,
-  packRow,
   rowKeyIn,
   rowsOfKind,
   rowsOfList,
   slotOfRow,
-  unpackRow
+  unpackRow,
+  writesOfRows
 } from '../codec/holder-row.ts'
 import type { Key } from '../codec/keys.ts'
 import type {
@@ -37,9 +37,7 @@ export class HolderDatabase implements HolderStore {
   }
 
   async put(list: HolderListId, rows: readonly HolderRow[]): Promise<void> {
-    await this.#writes.write(
-      rows.map((row) => ({ type: 'put' as const, key: holderRowKey(list, row), value: packRow(row.value) }))
-    )
+    await this.#writes.write(writesOfRows(list, rows))
   }
 
   async at(

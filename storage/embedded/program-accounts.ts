@@ -1,4 +1,4 @@
-import type { Pubkey } from '../../src/chain/pubkey.ts'
+import { pubkeyMapKey, type Pubkey } from '../../src/chain/pubkey.ts'
 import {
   entriesOfIndex,
   entriesOfProgram,
@@ -34,14 +34,19 @@ import type {
 } from '../port/program-accounts.ts'
 import { CHUNK_ENTRIES, chunksOf, CopyEngine, type Entry, type Write } from './copy-engine.ts'
 import type { Level } from './level.ts'
+import { SingleVersions } from './single-versions.ts'
 
 /** Iterators that read single accounts together. */
 const ITERATORS = 4
+/** Values below which another thread is not worth its start. */
+const READ_TOGETHER_MIN = 32
 const NOTHING = Buffer.alloc(0)
 
 /** The mirrored accounts in an engine of their own, beside the store. A version and its entries are one write. */
 export class ProgramAccountDatabase implements ProgramAccountStore {
   readonly #engine: CopyEngine
+  /** By program. A process that has the database alone knows all of its writes. */
+  readonly #singles = new Map<string, SingleVersions>()
 
   /** With `isSnapshot`, a database that another process has open is read from a snapshot beside it. */
   constructor(directory: string, options: { readonly isSnapshot?: boolean } = {}) {
@@ -53,17 +58,16 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
     versions: readonly AccountVersion[],
     ranges: readonly IndexedRange[]
   ): Promise<void> {
-    await this.#engine.write(
-      versions.flatMap((version) => {
-        const { address, slot, account } = version
-        const put = {
-          type: 'put' as const,
-          key: versionKey(program, address, slot),
-          value: packAccount(account)
-        }
-        return account === null ? [put] : [put, ...entriesOf(program, version, account.data, ranges)]
-      })
-    )
+    const writes = versions.flatMap((version) => {
+      const { address, slot, account } = version
+      const put = {
+        type: 'put' as const,
+        key: versionKey(program, address, slot),
+        value: packAccount(account)
+      }
+      return account === null ? [put] : [put, ...entriesOf(program, version, account.data, ranges)]
+    })
+    await this.#singlesOf(program).write(versions, () => this.#engine.write(writes))
   }
 
   newest(program: Pubkey, addresses: readonly Pubkey[]): Promise<(AccountVersion | null)[]> {
@@ -128,7 +132,8 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
 
   async *versions(program: Pubkey): AsyncGenerator<readonly AccountVersion[]> {
     const level = await this.#engine.open()
-    yield* byWholeAddress(chunksOf(level, versionsOf(program), CHUNK_ENTRIES), versionOf)
+    const groups = byWholeAddress(chunksOf(level, versionsOf(program), CHUNK_ENTRIES), versionOf)
+    yield* this.#singlesOf(program).learn(groups)
   }
 
   async drop(
@@ -205,10 +210,51 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
         for await (const entries of chunksOf(level, entriesOfValue(program, lookup, after), expected))
           yield entries.map(([key]) => versionOfEntry(key))
       },
-      at: (slot, addresses) => this.at(program, slot, addresses)
+      at: (slot, entries) => this.#atEntries(level, program, slot, entries)
     }
     return pageByIndex(reads, lookups, query)
   }
+
+  /** Reads the versions at a slot of accounts with entries: most have one version alone, so that all are read at once. */
+  async #atEntries(
+    level: Level,
+    program: Pubkey,
+    slot: number,
+    entries: readonly VersionKey[]
+  ): Promise<(AccountVersion | null)[]> {
+    const singles = this.#singlesOf(program)
+    const named = entries.filter(({ address }) => singles.has(address))
+    const keys = named.map((each) => versionKey(program, each.address, each.slot))
+    const values = await valuesOf(level, keys)
+    const found = new Map<VersionKey, AccountVersion>()
+    for (const [i, value] of values.entries())
+      if (value !== undefined) found.set(named[i]!, versionOf([keys[i]!, value]))
+    // The others, and accounts whose version was dropped since.
+    const others = entries.filter((each) => !found.has(each))
+    const read = await this.at(
+      program,
+      slot,
+      others.map(({ address }) => address)
+    )
+    let next = 0
+    return entries.map((each) => found.get(each) ?? read[next++]!)
+  }
+
+  #singlesOf(program: Pubkey): SingleVersions {
+    const key = pubkeyMapKey(program)
+    let singles = this.#singles.get(key)
+    if (singles === undefined) this.#singles.set(key, (singles = new SingleVersions()))
+    return singles
+  }
+}
+
+/** Reads values in the order of their keys, on several threads. */
+async function valuesOf(level: Level, keys: readonly Key[]): Promise<readonly (Uint8Array | undefined)[]> {
+  const size = Math.max(Math.ceil(keys.length / ITERATORS), READ_TOGETHER_MIN)
+  const parts: Promise<readonly (Uint8Array | undefined)[]>[] = []
+  for (let from = 0; from < keys.length; from += size)
+    parts.push(level.getMany(keys.slice(from, from + size)))
+  return (await Promise.all(parts)).flat()
 }
 
 /** Returns the writes of a version's entries. */

@@ -80,7 +80,13 @@ export class CqlProgramAccounts implements ProgramAccountStore {
     const { slot, after, limit, examined, matches, lookups = [] } = query
     if (lookups.length > 0) {
       const entries: IndexReads['entries'] = (...asked) => this.#index.entries(program, ...asked)
-      return pageByIndex({ entries, at: (at, addresses) => this.at(program, at, addresses) }, lookups, query)
+      const at: IndexReads['at'] = (of, found) =>
+        this.at(
+          program,
+          of,
+          found.map(({ address }) => address)
+        )
+      return pageByIndex({ entries, at }, lookups, query)
     }
     const accounts: AccountsPage['accounts'][number][] = []
     let last: Pubkey | null = null

@@ -8,9 +8,14 @@ const WRITES = new Set(['put', 'drop', 'clear', 'delete', 'putFenced', 'fence'])
 
 /** A store for a process that dies at a write: from then on no operation answers but with an error. */
 export class DyingStorage {
+  #holders: Store['holders'] | null = null
   #left = Infinity
   #isAfter = false
   isDead = false
+  /** Rows of lists are written once it has resolved; null for at once. */
+  hold: Promise<void> | null = null
+  /** Number of writes that have waited for it. */
+  held = 0
 
   /** Dies at a write, counted from 1: before it, or after it is durable and before it is answered. */
   dieAtWrite(count: number, when: 'before' | 'after'): void {
@@ -21,6 +26,7 @@ export class DyingStorage {
   of({ documents, holders, isShared }: Store): Store {
     this.isDead = false
     this.#left = Infinity
+    this.#holders = holders
     return { documents: this.#dying(documents), holders: this.#dying(holders), isShared }
   }
 
@@ -30,6 +36,10 @@ export class DyingStorage {
         const call = (target as Record<PropertyKey, Call>)[name]!.bind(target)
         return async (...args: unknown[]) => {
           if (this.isDead) throw new Killed()
+          if (this.hold !== null && target === this.#holders && name === 'put') {
+            this.held++
+            await this.hold
+          }
           if (!WRITES.has(String(name)) || --this.#left > 0) return call(...args)
           this.isDead = true
           if (this.#isAfter) await call(...args)

@@ -6,36 +6,36 @@ import { HolderFollower } from '../../actors/holders/holder-follower.ts'
 import { RpcAccountNode } from '../../src/accounts/node-client.ts'
 import type { AccountNode } from '../../src/accounts/ports.ts'
 import { TOKEN_PROGRAM_KEYS } from '../../src/accounts/token-program.ts'
-import { pubkeyFromBase58, pubkeyToBase58, samePubkey, type Pubkey } from '../../src/chain/pubkey.ts'
+import { pubkeyToBase58, samePubkey, type Pubkey } from '../../src/chain/pubkey.ts'
 import { NATIVE_MINT } from '../../src/chain/token-accounts.ts'
-import { holderMintsIn, HOLDER_MINTS_PARTITION, StoredProgress } from '../../src/holders/holder-mint.ts'
+import { holderMintsIn, StoredProgress, type HolderMint } from '../../src/holders/holder-mint.ts'
 import type { LocalBank } from '../../src/localnet/bank/bank.ts'
-import type { LocalBlock } from '../../src/localnet/chain.ts'
 import { BUSY_MARKET, MarketSimulator } from '../../src/localnet/market/simulator.ts'
 import { NodeError } from '../../src/node/node-fault.ts'
 import { systemPorts } from '../../src/ports.ts'
 import { holderMetrics } from '../../src/telemetry/holder-metrics.ts'
-import { inRankKey, unpackCount, unpackSums } from '../../src/holders/row-bytes.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { Storage } from '../../storage/port.ts'
 import { Choices } from '../../storage/test/choices.ts'
 import { openBank } from '../localnet/bank/sending.ts'
 import { startNode, urlOf } from '../localnet/node/node-client.ts'
 import { until } from '../service/asking.ts'
+import { blockOfText, textOfBlock } from './block-text.ts'
 import { DyingStorage } from './dying-storage.ts'
 import { HolderIndex } from './holder-index.ts'
+import { chainShape, storedShape, type ListShape } from './list-shape.ts'
 import { TokenTraffic } from './token-traffic.ts'
-
-const U64 = 2n ** 64n - 1n
 
 /** A localnet with a market and other traffic, and a follower of its holder lists on an embedded store. */
 export class HolderWorld {
   readonly bank: LocalBank
   readonly traffic: TokenTraffic
   readonly choices: Choices
+  readonly nodeUrl: string
   readonly #directory: string
   readonly #node: RpcAccountNode
-  readonly #blocks: LocalBlock[] = []
+  /** All blocks, as a node has them. */
+  readonly blocks: string[] = []
   /** The follower's, also when they change. */
   readonly limits: { -readonly [K in keyof HolderLimits]: HolderLimits[K] }
   readonly dying = new DyingStorage()
@@ -47,6 +47,7 @@ export class HolderWorld {
   follower!: HolderFollower
   #end = new AbortController()
   #running: Promise<void> = Promise.resolve()
+  #paused: () => Promise<void> = async () => undefined
   readonly registry = new Registry()
   readonly #metrics = holderMetrics(this.registry)
   readonly faults: unknown[] = []
@@ -56,6 +57,7 @@ export class HolderWorld {
     traffic: TokenTraffic,
     choices: Choices,
     node: RpcAccountNode,
+    nodeUrl: string,
     directory: string,
     limits: HolderLimits
   ) {
@@ -63,12 +65,14 @@ export class HolderWorld {
     this.traffic = traffic
     this.choices = choices
     this.#node = node
+    this.nodeUrl = nodeUrl
     this.#directory = directory
     this.limits = limits
     bank.listen((event) => {
       if (event.kind !== 'block' || event.commitment !== 'processed') return
-      this.#blocks.push(event.block)
-      this.index.take(event.block)
+      const text = textOfBlock(event.block)
+      this.blocks.push(text)
+      this.index.take(blockOfText(text))
     })
   }
 
@@ -88,7 +92,7 @@ export class HolderWorld {
     const node = new RpcAccountNode(() => [urlOf(local)], systemPorts.clock)
     t.teardown(() => node.close())
     const all = { mintsMax: 100, accountsMax: 1_000_000, pinnedMs: 300_000, ...limits }
-    const world = new HolderWorld(bank, traffic, choices, node, join(t.testdir(), 'store'), all)
+    const world = new HolderWorld(bank, traffic, choices, node, urlOf(local), join(t.testdir(), 'store'), all)
     await world.slots(2)
     await world.start()
     t.teardown(async () => {
@@ -100,6 +104,27 @@ export class HolderWorld {
 
   async start(): Promise<void> {
     this.storage = await openEmbeddedStorage({ directory: this.#directory })
+    this.#run(this.dying.of(this.storage))
+  }
+
+  /**
+   * Begins a follower of another process on the same store. The one before is left as it is, with no more blocks: it is paused.
+   * Returns it.
+   */
+  takeOver(): HolderFollower {
+    const { follower, storage } = this
+    const [end, running] = [this.#end, this.#running]
+    this.#paused = async () => {
+      end.abort()
+      await running
+    }
+    this.index = new HolderIndex()
+    this.index.restore(blockOfText(this.blocks.at(-1)!))
+    this.#run({ documents: storage.documents, holders: storage.holders, isShared: true })
+    return follower
+  }
+
+  #run(storage: Pick<Storage, 'documents' | 'holders' | 'isShared'>): void {
     const node: Pick<AccountNode, 'programAccounts'> = {
       programAccounts: async (...asked) => {
         this.calls++
@@ -111,7 +136,7 @@ export class HolderWorld {
     this.follower = new HolderFollower({
       ...systemPorts,
       random: () => 0,
-      storage: this.dying.of(this.storage),
+      storage,
       node,
       blocks: this.index.blocks,
       feed: this.index.feed,
@@ -130,6 +155,7 @@ export class HolderWorld {
   async stop(): Promise<void> {
     this.#end.abort()
     await this.#running
+    await this.#paused()
   }
 
   /** Makes slots until the process has died at a write. */
@@ -151,13 +177,12 @@ export class HolderWorld {
     await this.stop()
     await this.storage.close()
     // Committed by the index, and not seen by the follower, as before a kill.
-    const before = this.#blocks.length
+    const before = this.blocks.length
     await this.slots(lateSlots)
     this.index = new HolderIndex()
-    const head = this.#blocks.at(-1)!
-    this.index.restore(head)
+    this.index.restore(blockOfText(this.blocks.at(-1)!))
     await this.start()
-    this.index.recall(this.#blocks.slice(Math.max(0, before - recalled)))
+    this.index.recall(this.blocks.slice(Math.max(0, before - recalled)).map(blockOfText))
   }
 
   /** Makes slots with traffic. */
@@ -170,15 +195,15 @@ export class HolderWorld {
   }
 
   async ask(mint: Pubkey, askedAtMs = 1): Promise<void> {
+    await holderMintsIn(this.storage.documents).insert(this.mintOf(mint, askedAtMs))
+    this.follower.hint()
+  }
+
+  mintOf(mint: Pubkey, askedAtMs = 1): HolderMint {
     const is2022 = this.bank.account(mint)!.owner[5] === TOKEN_PROGRAM_KEYS['token-2022'][5]
     const decimals = samePubkey(mint, NATIVE_MINT) ? 9 : this.bank.account(mint)!.data[44]!
-    await holderMintsIn(this.storage.documents).insert({
-      mint: pubkeyToBase58(mint),
-      decimals,
-      tokenProgram: is2022 ? 'token-2022' : 'spl-token',
-      askedAtMs
-    })
-    this.follower.hint()
+    const tokenProgram = is2022 ? 'token-2022' : 'spl-token'
+    return { mint: pubkeyToBase58(mint), decimals, tokenProgram, askedAtMs }
   }
 
   /** Waits until all lists are live and complete at the newest slot. */
@@ -198,77 +223,12 @@ export class HolderWorld {
   }
 
   /** The list of a mint as it is stored at a slot. */
-  async stored(mint: Pubkey, slot: number): Promise<ListShape> {
-    const documents = holderMintsIn(this.storage.documents)
-    const found = await documents.get(HOLDER_MINTS_PARTITION, [pubkeyToBase58(mint)])
-    const [state] = await documents.hot([found!])
-    const list = { mint, reading: state!.reading }
-    const accounts: string[] = []
-    const owners: string[] = []
-    const { holders } = this.storage
-    for (const [kind, into] of [
-      ['account-rank', accounts],
-      ['owner-rank', owners]
-    ] as const)
-      for (let after: Uint8Array | undefined; ;) {
-        const { rows, hasMore } = await holders.page(list, kind, { slot, after, limit: 50 })
-        for (const { key, value } of rows) {
-          const { amount, address } = inRankKey(key)
-          const rest = kind === 'owner-rank' ? unpackCount(value) : pubkeyToBase58(value)
-          into.push(`${amount} ${pubkeyToBase58(address)} ${rest}`)
-        }
-        if (!hasMore) break
-        after = rows.at(-1)!.key
-      }
-    const [sums] = await holders.at(list, 'sums', slot, [new Uint8Array(0)])
-    return { accounts, owners, sums: sums == null ? null : unpackSums(sums.value) }
+  stored(mint: Pubkey, slot: number): Promise<ListShape> {
+    return storedShape(this.storage, mint, slot)
   }
 
   /** The same from the chain's newest accounts. */
   chain(mint: Pubkey): ListShape {
-    const held = Object.values(TOKEN_PROGRAM_KEYS)
-      .flatMap((program) => this.bank.accountsOf(program))
-      .filter(({ data }) => data.length === 165 || data[165] === 2)
-      .filter(({ data }) => data[108] !== 0 && samePubkey(data.subarray(0, 32), mint))
-      .map(({ address, data }) => ({
-        address: pubkeyToBase58(address),
-        owner: pubkeyToBase58(data.slice(32, 64)),
-        amount: Buffer.from(data).readBigUInt64LE(64)
-      }))
-      .filter(({ amount }) => amount > 0n)
-    const byOwner = Map.groupBy(held, ({ owner }) => owner)
-    const owners = [...byOwner].map(([owner, all]) => ({
-      address: owner,
-      amount: all.reduce((sum, { amount }) => sum + amount, 0n),
-      rest: all.length
-    }))
-    const sums = {
-      owners: owners.length,
-      accounts: held.length,
-      held: held.reduce((sum, { amount }) => sum + amount, 0n),
-      squares: owners.reduce((sum, { amount }) => sum + amount * amount, 0n)
-    }
-    return {
-      accounts: ranked(held.map(({ address, amount, owner }) => ({ address, amount, rest: owner }))),
-      owners: ranked(owners),
-      sums
-    }
+    return chainShape(this.bank, mint)
   }
 }
-
-export interface ListShape {
-  readonly accounts: readonly string[]
-  readonly owners: readonly string[]
-  readonly sums: ReturnType<typeof unpackSums> | null
-}
-
-const ranked = (
-  rows: readonly { readonly address: string; readonly amount: bigint; readonly rest: string | number }[]
-): string[] =>
-  rows
-    .toSorted(
-      (a, b) =>
-        Number(b.amount - a.amount > 0n) - Number(b.amount - a.amount < 0n) ||
-        Buffer.compare(pubkeyFromBase58(a.address), pubkeyFromBase58(b.address))
-    )
-    .map(({ address, amount, rest }) => `${amount & U64} ${address} ${rest}`)

@@ -3,7 +3,8 @@ import { pubkeyToBase58, type Pubkey } from '../../src/chain/pubkey.ts'
 import { NATIVE_MINT } from '../../src/chain/token-accounts.ts'
 import { USDC } from '../../src/localnet/programs.ts'
 import { until } from '../service/asking.ts'
-import { HolderWorld, type ListShape } from './holder-world.ts'
+import { HolderWorld } from './holder-world.ts'
+import type { ListShape } from './list-shape.ts'
 import { IS_LONG } from '../random-runs.ts'
 
 const mintsOf = ({ traffic }: HolderWorld): Pubkey[] => [

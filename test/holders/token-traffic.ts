@@ -1,12 +1,14 @@
 import type { Keypair } from '@solana/web3.js'
-import { PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
+import { PublicKey, TransactionInstruction } from '@solana/web3.js'
 import { NATIVE_MINT } from '../../src/chain/token-accounts.ts'
 import type { LocalBank } from '../../src/localnet/bank/bank.ts'
 import type { Choices } from '../../storage/test/choices.ts'
 import { funded, signed, transfer, wallet } from '../localnet/bank/sending.ts'
 import {
+  createFeeMint,
   createMint,
   createTokenAccount,
+  FEE_MINT_BYTES,
   mintTo,
   TOKEN,
   TOKEN_2022,
@@ -15,7 +17,6 @@ import {
 } from '../localnet/bank/token-instructions.ts'
 
 const WSOL = new PublicKey(NATIVE_MINT)
-const FEE_MINT_BYTES = 278
 const WALLETS = 6
 
 interface Mint {
@@ -75,25 +76,7 @@ export class TokenTraffic {
       await bank.produceSlot()
     }
     await make(createMint(payer, classic, { program: TOKEN, decimals: 3, lamports }), classic)
-    await make(
-      [
-        SystemProgram.createAccount({
-          fromPubkey: payer,
-          newAccountPubkey: fees.publicKey,
-          lamports: Number(lamports),
-          space: FEE_MINT_BYTES,
-          programId: TOKEN_2022
-        }),
-        // InitializeTransferFeeConfig: 3 % up to 500 base units.
-        token(
-          TOKEN_2022,
-          [[fees.publicKey, 'w']],
-          [26, 0, 1, payer.toBytes(), 1, payer.toBytes(), Uint8Array.of(44, 1), u64(500n)]
-        ),
-        token(TOKEN_2022, [[fees.publicKey, 'w']], [20, 3, payer.toBytes(), 0])
-      ],
-      fees
-    )
+    await make(createFeeMint(payer, fees, { decimals: 3, lamports }), fees)
     return new TokenTraffic(
       bank,
       choices,

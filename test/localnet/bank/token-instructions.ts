@@ -5,6 +5,8 @@ export const TOKEN = new PublicKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
 export const TOKEN_2022 = new PublicKey('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb')
 const ASSOCIATED_TOKEN = new PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL')
 const MINT_BYTES = 82
+/** Bytes of a mint with a transfer fee. */
+export const FEE_MINT_BYTES = 278
 
 const u64 = (value: bigint): Buffer => {
   const bytes = Buffer.alloc(8)
@@ -44,6 +46,79 @@ export function createMint(
     }),
     instruction(options.program, [[mint.publicKey, 'w']], [20, options.decimals, payer.toBytes(), 0])
   ]
+}
+
+/** Instructions that create a mint of Token-2022 whose transfers cost 3 %, up to 500 base units. */
+export function createFeeMint(
+  payer: PublicKey,
+  mint: Keypair,
+  { decimals, lamports }: { readonly decimals: number; readonly lamports: bigint }
+): TransactionInstruction[] {
+  const authority = [1, payer.toBytes()]
+  return [
+    SystemProgram.createAccount({
+      fromPubkey: payer,
+      newAccountPubkey: mint.publicKey,
+      lamports: Number(lamports),
+      space: FEE_MINT_BYTES,
+      programId: TOKEN_2022
+    }),
+    // InitializeTransferFeeConfig.
+    instruction(
+      TOKEN_2022,
+      [[mint.publicKey, 'w']],
+      [26, 0, ...authority, ...authority, Uint8Array.of(44, 1), u64(500n)]
+    ),
+    instruction(TOKEN_2022, [[mint.publicKey, 'w']], [20, decimals, payer.toBytes(), 0])
+  ]
+}
+
+/** Burns tokens of an account. */
+export function burn(
+  {
+    mint,
+    from,
+    authority,
+    amount
+  }: {
+    readonly mint: PublicKey
+    readonly from: PublicKey
+    readonly authority: PublicKey
+    readonly amount: bigint
+  },
+  program: PublicKey
+): TransactionInstruction {
+  return instruction(
+    program,
+    [
+      [from, 'w'],
+      [mint, 'w'],
+      [authority, 's']
+    ],
+    [8, u64(amount)]
+  )
+}
+
+/** Closes an account, whose lamports go to its owner. */
+export function closeAccount(
+  account: PublicKey,
+  owner: PublicKey,
+  program: PublicKey
+): TransactionInstruction {
+  return instruction(
+    program,
+    [
+      [account, 'w'],
+      [owner, 'w'],
+      [owner, 's']
+    ],
+    [9]
+  )
+}
+
+/** Takes lamports that were sent to an account of wrapped SOL into its balance. */
+export function syncNative(account: PublicKey): TransactionInstruction {
+  return instruction(TOKEN, [[account, 'w']], [17])
 }
 
 export function tokenAccountOf(owner: PublicKey, mint: PublicKey, program: PublicKey): PublicKey {

@@ -1,0 +1,64 @@
+import { pubkeyMapKey, samePubkey, type Pubkey } from '../../src/chain/pubkey.ts'
+import type { VersionKey } from '../port/program-accounts.ts'
+
+/** Accounts with several versions that are known. Chosen: some 20 MB; above, all accounts count as such. */
+const SEVERAL_MAX = 100_000
+
+/**
+ * The accounts of a program of which only one version is stored: an index entry of such an account names the version that any
+ * later slot has.
+ *
+ * V1. They are known from the end of a scan of all versions on. Before it, and beyond the limit, no account counts as one.
+ * V2. An account that is written, also a new one, is none of them until the next scan: from before the write is durable.
+ */
+export class SingleVersions {
+  /** Accounts that may have several versions; null while they are not known. */
+  #several: Set<string> | null = null
+  /** Accounts written since the scan under way began; null without one. */
+  #written: Set<string> | null = null
+  /** Writes that are not durable yet: a scan may not see them. */
+  readonly #underWay = new Set<readonly VersionKey[]>()
+
+  has(address: Pubkey): boolean {
+    return this.#several !== null && !this.#several.has(pubkeyMapKey(address))
+  }
+
+  /** Runs a write of versions. */
+  async write(versions: readonly VersionKey[], write: () => Promise<void>): Promise<void> {
+    for (const { address } of versions) {
+      this.#several?.add(pubkeyMapKey(address))
+      this.#written?.add(pubkeyMapKey(address))
+    }
+    if ((this.#several?.size ?? 0) > SEVERAL_MAX) this.#several = null
+    if ((this.#written?.size ?? 0) > SEVERAL_MAX) this.#written = null
+    this.#underWay.add(versions)
+    try {
+      await write()
+    } finally {
+      this.#underWay.delete(versions)
+    }
+  }
+
+  /** Passes on a scan of all versions, ascending by address, and learns from it once it has come to its end. */
+  async *learn<Group extends readonly VersionKey[]>(scan: AsyncIterable<Group>): AsyncGenerator<Group> {
+    const written = new Set<string>()
+    for (const versions of this.#underWay)
+      for (const { address } of versions) written.add(pubkeyMapKey(address))
+    this.#written = written
+    const several: string[] = []
+    let last: Pubkey | null = null
+    for await (const group of scan) {
+      for (const { address } of group) {
+        if (last !== null && samePubkey(last, address) && several.length <= SEVERAL_MAX)
+          several.push(pubkeyMapKey(address))
+        last = address
+      }
+      yield group
+    }
+    // Another scan, or too many writes, have taken its place.
+    if (this.#written !== written) return
+    this.#written = null
+    const all = written.union(new Set(several))
+    this.#several = all.size > SEVERAL_MAX ? null : all
+  }
+}
