@@ -30,7 +30,7 @@ export function documentStore(database: Database, groups: DocumentGroups, clock:
       database.read((view) =>
         range.of === 'keys' ? listKeys(view, range, clock) : listEntries(view, range, read)
       ),
-    put: (row, before) => groups.change((stage) => stage.put(row, before)),
+    put: (row, before) => groups.change((stage) => stage.put(row, before), !row.isScratch),
     delete: (before) => groups.change((stage) => stage.delete(before)),
     putFenced: (document, token, value) =>
       groups.changeSoon((stage) => stage.putFenced(document, token, value)),
