@@ -190,13 +190,18 @@ export class AccountDirectory<Subject, Reading> {
     return ask
   }
 
-  /** Starts batches after the requests that arrived together have asked for their subjects. */
+  /**
+   * Starts a batch after the requests that arrived together have asked for their subjects. The next one is started in a
+   * turn of its own: so this one is on its way meanwhile, and its answer is read while that of the next one is.
+   */
   #schedule(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true
     setImmediate(() => {
       this.#isScheduled = false
-      while (this.#batches < BATCHES_MAX && this.waiting > 0) void this.#run(this.#take())
+      if (this.#batches >= BATCHES_MAX || this.waiting === 0) return
+      void this.#run(this.#take())
+      if (this.waiting > 0) this.#schedule()
     })
   }
 
