@@ -190,18 +190,13 @@ export class AccountDirectory<Subject, Reading> {
     return ask
   }
 
-  /**
-   * Starts a batch after the requests that arrived together have asked for their subjects. The next one is started in a
-   * turn of its own: so this one is on its way meanwhile, and its answer is read while that of the next one is.
-   */
+  /** Starts batches after the requests that arrived together have asked for their subjects. */
   #schedule(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true
     setImmediate(() => {
       this.#isScheduled = false
-      if (this.#batches >= BATCHES_MAX || this.waiting === 0) return
-      void this.#run(this.#take())
-      if (this.waiting > 0) this.#schedule()
+      while (this.#batches < BATCHES_MAX && this.waiting > 0) void this.#run(this.#take())
     })
   }
 
