@@ -4,7 +4,7 @@ import type { Pubkey } from '../src/chain/pubkey.ts'
 /** Mints of one request. */
 export const BATCH = 100
 /** Batches of mints that the node has. */
-export const BATCHES = 120
+export const BATCHES = 400
 export const MINTS = BATCH * BATCHES
 
 /** Returns the address of a made mint. */

@@ -25,6 +25,11 @@ export interface DocumentDefinition<
   readonly unique?: Readonly<Record<Unique, (value: T) => DocumentKey | null>>
   /** Milliseconds that a document is served after it was written last; left out, for ever. */
   readonly ttlMs?: number
+  /**
+   * Whether a crash of the machine may undo the last writes, which are not synced: for what can be made again. A crash of
+   * the process undoes none.
+   */
+  readonly isScratch?: boolean
   /** A value that changes often, beside the document: a position, a count. */
   readonly hot?: z.ZodType<Hot>
 }
@@ -43,9 +48,22 @@ export const keptFor = <Definition extends { readonly ttlMs?: number }>(
 ): Definition => (ttlMs === null ? definition : { ...definition, ttlMs })
 
 /** Bytes, as base64 in JSON. */
-export const jsonBytes = z.codec(z.base64(), z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array), {
-  decode: (text) => new Uint8Array(Buffer.from(text, 'base64')),
-  encode: (bytes) => Buffer.from(bytes).toString('base64')
+export const jsonBytes = z.codec(z.string(), z.instanceof<typeof Uint8Array<ArrayBufferLike>>(Uint8Array), {
+  // It checks the text as it decodes it; the check of zod is a decoding of its own.
+  decode: (text, context) => {
+    try {
+      return Uint8Array.fromBase64(text, { lastChunkHandling: 'strict' })
+    } catch {
+      context.issues.push({
+        code: 'invalid_format',
+        format: 'base64',
+        input: text,
+        message: 'Invalid base64'
+      })
+      return z.NEVER
+    }
+  },
+  encode: (bytes) => bytes.toBase64()
 })
 
 /** A bigint, as decimal digits in JSON. */

@@ -30,7 +30,11 @@ export type DocumentHeader = Omit<DocumentRow, 'value'>
 export const TRAIL_MAX = 8
 
 /** A document that is to be stored. Its expiry is counted from the write by the store's clock. */
-export type NewDocumentRow = Omit<DocumentRow, 'expiresAtMs'> & { readonly ttlMs: number | null }
+export type NewDocumentRow = Omit<DocumentRow, 'expiresAtMs'> & {
+  readonly ttlMs: number | null
+  /** Whether a crash of the machine may undo the write. */
+  readonly isScratch: boolean
+}
 
 /** Why a document was not stored: another one has its key (`exists`) or a unique entry (`taken`), or it has changed. */
 export type Refusal = 'exists' | 'taken' | 'changed'
@@ -61,7 +65,8 @@ export interface DocumentRowPage {
 }
 
 /**
- * Stores documents of every kind, on each adapter. A write resolves after it is durable; reads that begin after that see it.
+ * Stores documents of every kind, on each adapter. A write resolves after it is durable, one of a scratch document after the
+ * engine has it; reads that begin after that see it.
  * Documents that have expired are absent for all of these, and are deleted from disk later. Every method rejects with
  * STORAGE_UNAVAILABLE when the store cannot answer; then nobody knows whether a write was done.
  */

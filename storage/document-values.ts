@@ -21,7 +21,7 @@ export function newRow<T, Index extends string, Unique extends string, Hot>(
   value: T,
   before: DocumentHeader | null
 ): NewDocumentRow {
-  const { kind, partition, key, indexes, unique, schema, ttlMs = null } = definition
+  const { kind, partition, key, indexes, unique, schema, ttlMs = null, isScratch = false } = definition
   const address = { kind, partition: partition(value), key: encodeKey(key(value)) }
   if (before !== null && !isSameAddress(address, before.address))
     throw new RangeError(`an update of a ${kind} must not change its partition or key`)
@@ -38,7 +38,8 @@ export function newRow<T, Index extends string, Unique extends string, Hot>(
     entries,
     unique: uniques,
     value: encodedValue(kind, schema, value),
-    ttlMs
+    ttlMs,
+    isScratch
   }
 }
 

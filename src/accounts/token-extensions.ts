@@ -47,6 +47,7 @@ export interface TokenExtension {
   readonly value: Uint8Array
 }
 
+const NONE: readonly TokenExtension[] = []
 const KIND_AT = 165
 const EXTENSIONS_AT = 166
 const KINDS: Readonly<Record<TokenAccountKind, number>> = { mint: 1, account: 2 }
@@ -62,7 +63,7 @@ export function readExtensions(
   baseBytes: number,
   kind: TokenAccountKind
 ): readonly TokenExtension[] | Refused {
-  if (data.length === baseBytes) return []
+  if (data.length === baseBytes) return NONE
   if (data.length <= KIND_AT || data.length === MULTISIG_BYTES) return refused(`has ${data.length} bytes`)
   if (data[KIND_AT] !== KINDS[kind]) return refused(`is of kind ${data[KIND_AT]}, not ${KINDS[kind]}`)
   for (let at = baseBytes; at < KIND_AT; at++)

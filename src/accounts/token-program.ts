@@ -12,5 +12,6 @@ export const TOKEN_PROGRAM_KEYS: Readonly<Record<TokenProgramName, Pubkey>> = {
 
 /** Returns the token program with an address; null for any other program. */
 export function tokenProgramOf(owner: Pubkey): TokenProgramName | null {
-  return TOKEN_PROGRAM_NAMES.find((name) => samePubkey(TOKEN_PROGRAM_KEYS[name], owner)) ?? null
+  for (const name of TOKEN_PROGRAM_NAMES) if (samePubkey(TOKEN_PROGRAM_KEYS[name], owner)) return name
+  return null
 }

@@ -69,8 +69,9 @@ export function tradeFields(row: TradeRow, cash: CashList, tsMs: number, cursor:
     out_mint: outMint,
     in_amount_raw: inRaw,
     out_amount_raw: outRaw,
-    trader_in_raw: row.traderIn.toString(),
-    trader_out_raw: row.traderOut.toString(),
+    // Mostly equal to the fill, whose text is there.
+    trader_in_raw: row.traderIn === row.inAmount ? inRaw : row.traderIn.toString(),
+    trader_out_raw: row.traderOut === row.outAmount ? outRaw : row.traderOut.toString(),
     fees: fees.map((fee) => ({
       kind: fee.kind,
       mint: pubkeyToBase58(fee.mint),

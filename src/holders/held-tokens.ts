@@ -2,7 +2,8 @@ import { isRefused } from '../accounts/optional-key.ts'
 import type { AccountNode } from '../accounts/ports.ts'
 import { readTokenBalance } from '../accounts/token-account.ts'
 import { TOKEN_PROGRAM_KEYS, TOKEN_PROGRAM_NAMES, type TokenProgramName } from '../accounts/token-program.ts'
-import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
+import type { Pubkey } from '../chain/pubkey.ts'
+import { AddressNumbers } from './address-numbers.ts'
 
 /** A wallet's balance of a token, in all of its accounts. */
 export interface HeldToken {
@@ -32,16 +33,18 @@ export async function heldTokens(
     node.accounts([wallet], signal),
     ...TOKEN_PROGRAM_NAMES.map(async (name) => node.tokenAccounts(wallet, TOKEN_PROGRAM_KEYS[name], signal))
   ])
-  const tokens = new Map<string, { -readonly [K in keyof HeldToken]: HeldToken[K] }>()
+  const mints = new AddressNumbers(answers.reduce((sum, { accounts }) => sum + accounts.length, 0))
+  const tokens: { -readonly [K in keyof HeldToken]: HeldToken[K] }[] = []
   for (const { accounts } of answers)
     for (const { account } of accounts) {
       const read = readTokenBalance(account)
       if (isRefused(read) || read.amount === 0n) continue
-      const { mint, tokenProgram, amount } = read
+      const { tokenProgram, amount } = read
       const isFrozen = read.state === 'frozen'
-      const key = pubkeyMapKey(mint)
-      const before = tokens.get(key)
-      if (before === undefined) tokens.set(key, { mint, tokenProgram, amount, accounts: 1, isFrozen })
+      const number = mints.of(account.data)
+      const before = tokens[number]
+      if (before === undefined)
+        tokens.push({ mint: mints.addresses[number]!, tokenProgram, amount, accounts: 1, isFrozen })
       else {
         before.amount += amount
         before.accounts++
@@ -51,6 +54,6 @@ export async function heldTokens(
   return {
     slot: Math.min(native.slot, ...answers.map(({ slot }) => slot)),
     lamports: native.accounts[0]?.lamports ?? 0n,
-    tokens: [...tokens.values()]
+    tokens
   }
 }

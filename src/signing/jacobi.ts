@@ -17,7 +17,13 @@ const BATCHES_MAX = 100
 /** Writes a number below 2^260 as limbs, the lowest first. */
 export function limbsOf(value: bigint): Float64Array {
   const limbs = new Float64Array(LIMBS)
-  for (let i = 0, rest = value; i < LIMBS; i++, rest >>= 26n) limbs[i] = Number(rest & 0x3ffffffn)
+  // Two at a time, which a double holds.
+  for (let i = 0, rest = value; i < LIMBS; i += 2, rest >>= 52n) {
+    const two = Number(BigInt.asUintN(52, rest))
+    const high = Math.floor(two * PER_LIMB)
+    limbs[i] = two - high * LIMB
+    limbs[i + 1] = high
+  }
   return limbs
 }
 

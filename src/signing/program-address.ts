@@ -55,9 +55,9 @@ export function associatedTokenAccount(owner: Pubkey, mint: Pubkey, tokenProgram
 
 /** Whether 32 bytes are a compressed point of Ed25519: x² = (y² − 1) / (dy² + 1) has a root. */
 export function isOnCurve(bytes: Uint8Array): boolean {
-  const bigEndian = Uint8Array.from(bytes).reverse()
-  bigEndian[0]! &= 127
-  const y = BigInt(`0x${bigEndian.toHex()}`)
+  const view = new DataView(bytes.buffer, bytes.byteOffset, 32)
+  let y = BigInt.asUintN(63, view.getBigUint64(24, true))
+  for (let at = 16; at >= 0; at -= 8) y = (y << 64n) | view.getBigUint64(at, true)
   const square = (y * y) % FIELD
   const above = (square + FIELD - 1n) % FIELD
   const below = (D * square + 1n) % FIELD

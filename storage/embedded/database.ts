@@ -69,7 +69,7 @@ export interface DatabaseOptions {
 
 /**
  * The engine and what of it readers may see. D1: one write at a time, each a single batch, synced unless it only deletes
- * what readers no longer see. D2: readers look
+ * what readers no longer see, or a crash of the machine may undo it. D2: readers look
  * through a view, which is replaced by one assignment after the batch is on disk. D3: after a failed write nobody
  * knows what is on disk, so all later writes are refused until the store is opened again. D4: the engine reads only
  * files whose checksums were verified; what was damaged in them is an error of whoever asks for it.
@@ -196,9 +196,10 @@ export class Database {
     const staged = await stagedIn(batch, () => stage(view, batch))
     if (staged === null) return false
     try {
-      const hasPoints = staged.kind !== 'control' && staged.kind !== 'sweep'
+      const isSynced = staged.kind !== 'sweep' && staged.kind !== 'scratch documents'
+      const hasPoints = staged.kind !== 'control' && isSynced
       if (hasPoints) this.#reached(`${staged.kind}.staged`)
-      const writing = batch.write(staged.kind !== 'sweep' && !this.#isScratch)
+      const writing = batch.write(isSynced && !this.#isScratch)
       if (hasPoints) this.#reached(`${staged.kind}.writing`)
       await writing
     } catch (cause) {
@@ -211,7 +212,8 @@ export class Database {
       throw this.#failure
     }
     if (staged.kind === 'control') this.#reached(staged.durable)
-    else if (staged.kind !== 'sweep') this.#reached(`${staged.kind}.durable`)
+    else if (staged.kind !== 'sweep' && staged.kind !== 'scratch documents')
+      this.#reached(`${staged.kind}.durable`)
     this.#publish(batch, 'head' in staged ? staged.head : view.head)
     if (staged.kind === 'amend') this.#amendments++
     if (staged.kind === 'commit') this.#reached('commit.published')
@@ -234,7 +236,7 @@ export class Database {
 export type Staged =
   | { readonly kind: 'commit'; readonly head: SlotRow }
   | { readonly kind: 'amend'; readonly head: SlotRow | null }
-  | { readonly kind: 'sweep' | 'documents' }
+  | { readonly kind: 'sweep' | 'documents' | 'scratch documents' }
   | {
       readonly kind: 'control'
       readonly durable: 'coverage.durable' | 'kept.forgotten' | 'horizon.durable'

@@ -6,6 +6,7 @@ import { DocumentStage } from './document-stage.ts'
 /** A change that waits for its group. */
 interface Waiting {
   readonly run: (stage: DocumentStage) => void
+  readonly isSynced: boolean
   readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
@@ -35,7 +36,8 @@ const SWEEP_EVERY_MS = 1_000
 /**
  * Makes changes of documents in the order in which they came, many of them with one durable write (group commit). G1: one
  * group is under way at a time, so that blocks and groups take turns. G2: a change sees those before it, also of its own
- * group. G3: each is answered after its group is on disk; where that fails, all of the group are rejected.
+ * group. G3: each is answered after its group is on disk, or of scratch documents alone after the engine has it; where that
+ * fails, all of the group are rejected.
  */
 export class DocumentGroups {
   readonly #database: Database
@@ -62,8 +64,8 @@ export class DocumentGroups {
    * Makes a change with the next group, which begins once what has come with it is read, unless one is under way. A group
    * costs some 100 µs of the processor, so that requests that come together had better share one.
    */
-  change<T>(change: (stage: DocumentStage) => T): Promise<T> {
-    const changed = this.#add(change)
+  change<T>(change: (stage: DocumentStage) => T, isSynced = true): Promise<T> {
+    const changed = this.#add(change, isSynced)
     this.#urgent++
     this.#begin()
     return changed
@@ -92,7 +94,7 @@ export class DocumentGroups {
     if (this.#waiting.length > 0) void this.#write(WAITING_MAX)
   }
 
-  #add<T>(change: (stage: DocumentStage) => T): Promise<T> {
+  #add<T>(change: (stage: DocumentStage) => T, isSynced = true): Promise<T> {
     if (this.#isClosed) return Promise.reject(refused('the store is closed'))
     if (this.#waiting.length >= WAITING_MAX)
       return Promise.reject(refused(`${WAITING_MAX} changes of documents wait to be written`))
@@ -100,6 +102,7 @@ export class DocumentGroups {
       let answer: T
       this.#waiting.push({
         run: (stage) => void (answer = change(stage)),
+        isSynced,
         resolve: () => resolve(answer),
         reject
       })
@@ -151,7 +154,8 @@ export class DocumentGroups {
         this.#gatherMs = GATHER_MS
         hasBegun = true
         group.push(...this.#waiting.splice(0, most).filter((each) => ran(each, stage)))
-        return stage.isEmpty ? null : { kind: 'documents' }
+        if (stage.isEmpty) return null
+        return { kind: group.some((each) => each.isSynced) ? 'documents' : 'scratch documents' }
       })
       for (const each of group) each.resolve()
     } catch (error) {
@@ -170,7 +174,7 @@ export class DocumentGroups {
 
   /** Begins a group that deletes expired documents, if there are any. */
   sweep(): void {
-    this.change(() => undefined).catch(() => undefined)
+    this.change(() => undefined, false).catch(() => undefined)
   }
 }
 

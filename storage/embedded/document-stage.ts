@@ -38,7 +38,7 @@ export class DocumentStage {
   }
 
   /** Stores a document, as DocumentStore.put does. */
-  put({ ttlMs, ...row }: NewDocumentRow, before: DocumentHeader | null): DocumentRow | Refusal {
+  put({ ttlMs, isScratch, ...row }: NewDocumentRow, before: DocumentHeader | null): DocumentRow | Refusal {
     const { address } = row
     const stored = this.#document(address)
     const alive = this.#alive(stored)
@@ -50,8 +50,8 @@ export class DocumentStage {
     if (alive === null) this.#drop(address, stored)
     else this.#remove(address, alive)
     const written = { ...row, expiresAtMs: ttlMs === null ? null : this.nowMs + ttlMs }
-    this.#write(written)
-    if (alive === null) this.#keepNoHot(address, row.born)
+    this.#write(written, isScratch)
+    if (alive === null && !isScratch) this.#keepNoHot(address, row.born)
     return written
   }
 
@@ -65,7 +65,7 @@ export class DocumentStage {
 
   /** Stores a document as it was, with its entries, which have been lost. */
   restore(row: DocumentRow): void {
-    this.#write(row)
+    this.#write(row, false)
   }
 
   /** Deletes a document, as DocumentStore.delete does. */
@@ -130,9 +130,13 @@ export class DocumentStage {
     return record === null || isExpired(record, this.nowMs) ? null : record
   }
 
-  #write({ address, ...record }: DocumentRow): void {
+  /** Writes a document with its entries. Memory keeps no scratch document, since most are never read. */
+  #write({ address, ...record }: DocumentRow, isScratch: boolean): void {
     const key = documentRecordKey(address, 'document', address.key)
-    this.#put(documentKind, key, record)
+    if (isScratch) {
+      this.#staged.set(keyText(key), record)
+      this.#batch.putUnkept(documentKind, key, record)
+    } else this.#put(documentKind, key, record)
     // Lists read entries in ranges, never by their keys.
     for (const entry of record.entries)
       this.#batch.putUnkept(documentEntryKind, documentRecordKey(address, 'entry', entry), address.key)

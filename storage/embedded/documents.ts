@@ -32,7 +32,7 @@ export function documentStore(database: Database, groups: DocumentGroups, clock:
       ),
     put: (row, before, { isSoon = false } = {}) => {
       const put = (stage: DocumentStage) => stage.put(row, before)
-      return isSoon ? groups.changeSoon(put) : groups.change(put)
+      return isSoon ? groups.changeSoon(put) : groups.change(put, !row.isScratch)
     },
     delete: (before) => groups.change((stage) => stage.delete(before)),
     putFenced: (document, token, value) =>

@@ -16,7 +16,8 @@ export function pairTable(database: Database): RecordTable<'pairs'> {
     port: {
       get: ({ mint, cash }) =>
         database.read((view) => ofMint(view, mint).find((pair) => samePubkey(pair.cash, cash)) ?? null),
-      ofMint: (mint) => database.read((view) => [...ofMint(view, mint)])
+      ofMint: (mint) => database.read((view) => [...ofMint(view, mint)]),
+      ofMints: (mints) => database.read((view) => mints.map((mint) => ofMint(view, mint)))
     },
     stage: (view, batch, { pairs }) => amendPairs(view, batch, { put: pairs, remove: [] }),
     amend: (view, batch, { pairs }) => amendPairs(view, batch, pairs)

@@ -121,6 +121,8 @@ export interface LaunchStore extends RecordStore<'launches'> {
 export interface PairStore extends RecordStore<'pairs'> {
   /** Every pair of a mint, in no order; few, since cash mints are few. */
   ofMint(mint: Pubkey): Promise<PairRow[]>
+  /** Every pair of each mint, in the order of the mints, as of one block. */
+  ofMints(mints: readonly Pubkey[]): Promise<readonly (readonly PairRow[])[]>
 }
 
 export interface SolPriceStore {

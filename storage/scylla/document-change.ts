@@ -52,7 +52,7 @@ export class DocumentChange {
 
   /** Does what DocumentStore.put says. */
   async put(
-    { ttlMs, ...rest }: NewDocumentRow,
+    { ttlMs, isScratch: _, ...rest }: NewDocumentRow,
     before: DocumentHeader | null
   ): Promise<DocumentRow | Refusal> {
     if (before !== null && !this.#isServed(before)) return 'changed'

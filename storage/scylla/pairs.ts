@@ -21,7 +21,8 @@ export function pairTable(base: ScyllaBase): Table<PairStore> {
     port: {
       get: async ({ mint, cash }) =>
         (await pairs.get(mint))?.find((pair) => samePubkey(pair.cash, cash)) ?? null,
-      ofMint: async (mint) => [...((await pairs.get(mint)) ?? [])]
+      ofMint: async (mint) => [...((await pairs.get(mint)) ?? [])],
+      ofMints: async (mints) => Promise.all(mints.map(async (mint) => (await pairs.get(mint)) ?? []))
     },
     stage: (commit) => amend(commit, { put: commit.blocks.pairs, remove: [] }),
     amend: (commit, amendment) => amend(commit, amendment.pairs)

@@ -90,6 +90,17 @@ export function withMemtable(base: ScyllaBase, tables: TableStores): RecordStore
             await tables.pairs.ofMint(mint),
             memtable.all((block) => block.pairs().get(text))
           )
+        }),
+      ofMints: (mints) =>
+        ask(async (memtable) => {
+          const stored = await tables.pairs.ofMints(mints)
+          return mints.map((mint, at) => {
+            const text = pubkeyMapKey(mint)
+            return mergedPairs(
+              stored[at]!,
+              memtable.all((block) => block.pairs().get(text))
+            )
+          })
         })
     },
     solPrices: {

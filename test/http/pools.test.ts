@@ -91,7 +91,7 @@ t.test('a pool says its sides, vaults, fee, price and day; two tokens are listed
     block(++slot, NOON + 5, [sell(10n ** 9n, 2n * 10n ** 9n)])
   )
   const { body } = await app.get(POOLS)
-  t.match(body, { tenant: 'acme', nextCursor: null })
+  t.match(body, { tenant: 'acme', mint: MINT, nextCursor: null })
   t.match(body.data, [
     {
       pool: pubkeyToBase58(key(50)),

@@ -119,11 +119,13 @@ async function holdingsOf(
     if (pair === null) return { priceUsd: cash.of(mint)?.pegged === true ? 1 : null, priceAt: null }
     return { priceUsd: usdOf(pair.last), priceAt: pair.last.blockTime }
   }
+  let tokensUsd = 0
   const valued = (held: HeldToken, pairs: readonly PairRow[], decimals: number | null): Holding => {
     const { mint, amount, tokenProgram, accounts: count, isFrozen } = held
     const { priceUsd, priceAt } = priceOf(mint, pairs)
     const isValued = priceUsd !== null && decimals !== null
     const valueUsd = isValued ? humanAmount(amount, decimals) * priceUsd : null
+    tokensUsd += valueUsd ?? 0
     // One literal, because thousands of them are made.
     return { mint, amount, tokenProgram, accounts: count, isFrozen, decimals, priceUsd, priceAt, valueUsd }
   }
@@ -133,7 +135,7 @@ async function holdingsOf(
     if (from > 0) await yieldToEventLoop()
     signal.throwIfAborted()
     const part = tokens.slice(from, from + PRICES_AT_ONCE)
-    const pairsOf = await Promise.all(part.map(({ mint }) => storage.pairs.ofMint(mint)))
+    const pairsOf = await storage.pairs.ofMints(part.map(({ mint }) => mint))
     for (const [i, held] of part.entries()) {
       const pairs = pairsOf[i]!
       if (pairs.length === 0) untraded.push(held)
@@ -153,7 +155,7 @@ async function holdingsOf(
     lamports,
     solUsd: sol.priceUsd,
     solPriceAt: sol.priceAt,
-    tokensUsd: list.reduce((sum, { valueUsd }) => sum + (valueUsd ?? 0), 0),
+    tokensUsd,
     count: list.length,
     list: list.sort(byValue)
   }

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { POOL, poolBody } from '../../api/pool.ts'
-import { listOf } from '../../api/schema.ts'
+import * as schema from '../../api/schema.ts'
 import { pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
 import type { ActivityHour } from '../../market/activity-rows.ts'
 import type { CurveRow, PoolRow } from '../../market/registry-rows.ts'
@@ -29,7 +29,10 @@ export const tokenPools = endpoint({
   scope: 'data:read',
   params: z.object({ mint: address.describe('The token') }),
   query: z.object({ limit, order, after }),
-  answer: listOf(POOL).meta({ id: 'Pools' }),
+  answer: schema
+    .listOf(POOL)
+    .extend({ mint: schema.address('The token') })
+    .meta({ id: 'Pools' }),
   errors: ['CURSOR_INVALID'],
   examples: [{ name: 'Pools of wrapped SOL', params: { mint: WSOL }, query: { limit: '10' } }]
 })
@@ -51,7 +54,7 @@ export const tokenPoolRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     const more = rows.length > query.limit && last !== undefined
     const nextCursor = more ? writePageCursor(list, last.firstCursor) : null
     return {
-      body: { tenant, data: bodies, nextCursor },
+      body: { tenant, mint: pubkeyToBase58(mint), data: bodies, nextCursor },
       dependsOn: [mint, ...unnamed],
       changesWith: 'minute',
       ...limits

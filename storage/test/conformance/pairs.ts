@@ -23,6 +23,10 @@ export async function testPairs(t: Test, open: OpenForTest): Promise<void> {
     t.equal(await storage.pairs.get({ mint: other, cash: otherCash }), null)
     t.equal((await storage.pairs.ofMint(mint)).length, 2)
     t.strictSame(await storage.pairs.ofMint(sampleMint(9)), [])
+    const [ofOther, ofNone, ofMint] = await storage.pairs.ofMints([other, sampleMint(9), mint])
+    assert.deepStrictEqual(ofOther, await storage.pairs.ofMint(other))
+    t.strictSame(ofNone, [])
+    assert.deepStrictEqual(ofMint, await storage.pairs.ofMint(mint))
   })
 
   t.test('the SOL price is the newest at or before a minute', async (t) => {

@@ -67,7 +67,10 @@ export class MemoryDocuments implements DocumentStore {
     return { rows: page.map(({ row }) => row), last: rows.length > limit ? page.at(-1)!.at : null }
   }
 
-  async put({ ttlMs, ...row }: NewDocumentRow, before: DocumentRow | null): Promise<DocumentRow | Refusal> {
+  async put(
+    { ttlMs, isScratch: _, ...row }: NewDocumentRow,
+    before: DocumentRow | null
+  ): Promise<DocumentRow | Refusal> {
     this.#answer()
     const stored = this.#rows.get(nameOf(row.address))
     if (before === null && stored !== undefined) return 'exists'
