@@ -68,25 +68,27 @@ const OF_PROCESS = /^test\/(memory|runner|house|loadtest|actors\/supervision)\//
 /** Text of files that change or measure their whole process. */
 const CHANGES_PROCESS =
   /\bprocess\.|\bglobalThis\b|\bgc\b|setFlags|getHeap|registerHooks|new Worker|\b(?:now|random) = |setGlobal|setDefault/
-/** Chosen: the files of a unit take twenty to forty seconds, and the start is a small part of that. */
-const UNIT_FILES_MAX = 20
+/** Chosen: the files of a unit take ten to twenty seconds, and the start is a small part of that. */
+const UNIT_FILES_MAX = 10
 
 /**
- * Returns computing files as units in the order to run them: long ones, then neighbours in one process each, then those that
- * run alone for another reason, which are short.
+ * Returns computing files as units in the order to run them: long ones, then neighbours of a folder in one process each, then
+ * those that run alone for another reason, which are short.
  */
 export function unitsOf(files: readonly string[]): Unit[] {
   const texts = new Map(readSources(['test']).map(({ path, text }) => [path, text]))
   const isLong = (path: string): boolean => LONG_COMPUTING.test(path)
   const isOwn = (path: string): boolean => OF_PROCESS.test(path) || CHANGES_PROCESS.test(texts.get(path)!)
-  const shared = files.filter((path) => !isLong(path) && !isOwn(path))
-  return [
-    ...files.filter(isLong).map((file) => [file]),
-    ...Array.from({ length: Math.ceil(shared.length / UNIT_FILES_MAX) }, (_, nth) =>
-      shared.slice(nth * UNIT_FILES_MAX, (nth + 1) * UNIT_FILES_MAX)
-    ),
-    ...files.filter((path) => !isLong(path) && isOwn(path)).map((file) => [file])
-  ]
+  const folderOf = (path: string): string => path.split('/')[1]!
+  const shared: string[][] = []
+  for (const file of files.filter((path) => !isLong(path) && !isOwn(path))) {
+    const last = shared.at(-1)
+    const isRoom = last !== undefined && last.length < UNIT_FILES_MAX
+    if (isRoom && folderOf(last[0]!) === folderOf(file)) last.push(file)
+    else shared.push([file])
+  }
+  const alone = (isAlone: (path: string) => boolean): Unit[] => files.filter(isAlone).map((file) => [file])
+  return [...alone(isLong), ...shared, ...alone((path) => !isLong(path) && isOwn(path))]
 }
 
 /** Returns the test files by their kind of work, each list in the order to run them. */
