@@ -2,7 +2,7 @@
  * Runs all tests beside the checks of the house, or one tier, or the named files. `src/docs/testing.md` tells what each
  * tier proves.
  *
- *     node test/run.ts [--quick | --long | --check] [--jobs=N] [FILE…]
+ *     node test/run.ts [--quick | --long | --check] [--jobs=N] [FILE…|FOLDER/…]
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -11,8 +11,9 @@ import { parseArgs } from 'node:util'
 import { ROOT } from './house/sources.ts'
 import { closingReport, failuresOf, type Failed } from './runner/failures.ts'
 import { runHouseChecks, type CheckOutcome } from './runner/house-checks.ts'
-import { runTestFile, type TestOutcome } from './runner/test-file.ts'
-import { isHeavy, takeNext, testFiles } from './runner/tiers.ts'
+import { childSeconds, type TestOutcome } from './runner/test-file.ts'
+import { runTestUnit, type Unit } from './runner/test-unit.ts'
+import { isHeavy, takeNext, testFiles, unitsOf } from './runner/tiers.ts'
 
 /** Folder of the complete outputs of failed files, one file each. */
 const OUTPUTS = join(ROOT, '.tap/failed')
@@ -39,20 +40,17 @@ const began = performance.now()
 const outcomes: TestOutcome[] = []
 const failed: Failed[] = []
 let failedChecks = 0
-let processorSecondsTaken = 0
-
 let heavyRuns = false
 
-/** Runs files one after another until the lists have none that may run. */
-async function work(...lists: string[][]): Promise<void> {
+/** Runs units one after another until the lists have none that may run. */
+async function work(...lists: Unit[][]): Promise<void> {
   for (;;) {
-    const file = takeNext(lists, heavyRuns)
-    if (file === null) return
-    const isAlone = isHeavy(file)
-    if (isAlone) heavyRuns = true
-    const outcome = await runTestFile(file, env)
-    if (isAlone) heavyRuns = false
-    tell(outcome)
+    const unit = takeNext(lists, heavyRuns)
+    if (unit === null) return
+    const isOnly = unit.some(isHeavy)
+    if (isOnly) heavyRuns = true
+    await runTestUnit(unit, env, tell)
+    if (isOnly) heavyRuns = false
   }
 }
 
@@ -77,7 +75,6 @@ function tell(outcome: TestOutcome): void {
 
 function timesOf({ seconds, processorSeconds }: TestOutcome | CheckOutcome): string {
   if (processorSeconds === undefined) return `${seconds.toFixed(1)} s`
-  processorSecondsTaken += processorSeconds
   return `${seconds.toFixed(1)} s, ${processorSeconds.toFixed(1)} s of processor`
 }
 
@@ -100,21 +97,30 @@ else {
   const isNamed = positionals.length > 0
   const all = testFiles()
   if (!isNamed) rmSync(OUTPUTS, { recursive: true, force: true })
-  const computing = isNamed ? [...positionals] : [...all.computing]
-  const waiting = isNamed || values.quick ? [] : [...all.waiting]
+  const alone = (files: readonly string[]): Unit[] => files.map((file) => [file])
+  const folders = positionals.filter((name) => name.endsWith('/'))
+  const isAsked = (file: string): boolean => !isNamed || folders.some((folder) => file.startsWith(folder))
+  // In the long tier a single file may take all the time that a process has.
+  const units = values.long ? alone : unitsOf
+  const computing = units(all.computing.filter(isAsked))
+  const [starting, waiting] = [all.starting, all.waiting].map((files) =>
+    values.quick ? [] : alone(files.filter(isAsked))
+  ) as [Unit[], Unit[]]
+  starting.push(...alone(positionals.filter((name) => !folders.includes(name))))
   const jobs = Number(values.jobs)
   if (!(jobs >= 1)) throw new Error(`--jobs takes a number of files at once, not ${values.jobs}`)
   await Promise.all([
     isNamed || values.quick ? undefined : check(),
-    // One slot prefers computing files: they use the processor time that waiting files leave.
-    ...Array.from({ length: jobs }, (_, place) =>
-      place === 0 ? work(computing, waiting) : work(waiting, computing)
-    )
+    // Files of each kind run beside those of the others as long as there are any: together they take two processors.
+    ...Array.from({ length: jobs }, (_, place) => {
+      const lists = [computing, waiting, starting]
+      return work(...lists.slice(place % 3), ...lists.slice(0, place % 3))
+    })
   ])
   // A log is often shown by its first and last lines only.
   if (outcomes.length > 1) for (const line of closingReport(failed)) console.log(line)
   const seconds = ((performance.now() - began) / 1_000).toFixed(0)
-  const processor = `${(processorSecondsTaken / 60).toFixed(1)} minutes of processor`
+  const processor = `${((childSeconds() ?? 0) / 60).toFixed(1)} minutes of processor`
   console.log(`# ${outcomes.length} files in ${seconds} s, ${processor}, ${sumOf('notRun')} tests not run`)
   console.log(`${sumOf('passed')} passed, ${sumOf('failed') + failedChecks} failed`)
 }

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { carryOut, copyHouse, failureIn, stepsOf, typeFailureIn } from './recipe.ts'
+import { carryOut, copyHouse, stepsOf, testFailureIn, typeFailureIn } from './recipe.ts'
 import { ROOT } from './sources.ts'
 
 /** A compilation and a keyspace on a CQL server. */
@@ -35,5 +35,5 @@ t.test('its steps give documents that are typed, and stored by both adapters', a
   const include = ['src/access', 'test/storage/webhook.test.ts']
   writeFileSync(join(house, 'tsconfig.json'), JSON.stringify({ ...tsconfig, include }))
   t.equal(await typeFailureIn(house), '', 'it is typed')
-  t.equal(await failureIn(house, 'test/storage/webhook.test.ts'), '', 'on both adapters')
+  t.equal(await testFailureIn(house, 'test/storage/webhook.test.ts'), '', 'on both adapters')
 })

@@ -7,6 +7,7 @@ import { delimiter, dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { environmentOf, only, readDockerfile, type Instruction } from './dockerfile.ts'
 import { ROOT } from './sources.ts'
+import { lookAgain } from '../look-again.ts'
 
 const [packages, image] = readDockerfile() as [Instruction[], Instruction[]]
 /** Megabytes that the image adds, as the README states. */
@@ -132,7 +133,7 @@ t.test('what the image holds is small, and runs a localnet with a moving market'
     return health.slot
   }
   const first = await headSlot()
-  while ((await headSlot()) < first + 5) await new Promise((resolve) => setImmediate(resolve))
+  while ((await headSlot()) < first + 5) await lookAgain()
   service.kill('SIGTERM')
   t.same(await once(service, 'exit'), [0, null])
 })

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { FILES_VARIABLE, WITHIN_VARIABLE } from '../runner/file-mark.ts'
 import { ROOT } from './sources.ts'
 
 /** A step of a recipe: a file that is new, or changes of one that is there. */
@@ -48,8 +49,12 @@ export function carryOut({ path, kind, code }: RecipeStep, house: string): void 
 }
 
 /** Runs a program in a copy of the house to its end; resolves with its output where it failed, else with nothing. */
-export async function failureIn(house: string, ...args: readonly string[]): Promise<string> {
-  const env = { ...process.env, TAP_TIMEOUT: '600', SHARED_CQL_OF: join(ROOT, 'test/servers') }
+export async function failureIn(
+  house: string,
+  args: readonly string[],
+  more: Readonly<Record<string, string>> = {}
+): Promise<string> {
+  const env = { ...process.env, TAP_TIMEOUT: '600', SHARED_CQL_OF: join(ROOT, 'test/servers'), ...more }
   const child = spawn(process.execPath, args, { cwd: house, env, stdio: ['ignore', 'pipe', 'inherit'] })
   let said = ''
   for await (const chunk of child.stdout) said += String(chunk)
@@ -57,9 +62,23 @@ export async function failureIn(house: string, ...args: readonly string[]): Prom
   return code === 0 ? '' : `${args.join(' ')} ended with ${code}:\n${said.slice(-20_000)}`
 }
 
+/** As the runner of tests starts a file: the hooks of node-tap would take two fifths of the processor time. */
+const TEST_FLAGS = ['--disable-warning=DEP0205', '--import', './test/runner/test-errors.ts']
+
+/** Runs a program of tests in a copy of the house; resolves with its output where it failed, else with nothing. */
+export const testFailureIn = (house: string, ...args: readonly string[]): Promise<string> =>
+  failureIn(house, [...TEST_FLAGS, ...args])
+
+/** Runs test files in a copy of the house, in one process; resolves with the output where one failed, else with nothing. */
+export const testsFailureIn = (house: string, files: readonly string[]): Promise<string> =>
+  failureIn(house, [...TEST_FLAGS, 'test/runner/several.ts'], {
+    [FILES_VARIABLE]: JSON.stringify(files),
+    [WITHIN_VARIABLE]: '600000'
+  })
+
 /** Checks the types of a copy of the house; resolves with what is wrong, else with nothing. */
 export const typeFailureIn = (house: string): Promise<string> =>
-  failureIn(house, join(ROOT, 'node_modules/@typescript/native-preview/bin/tsgo'), '-p', '.')
+  failureIn(house, [join(ROOT, 'node_modules/@typescript/native-preview/bin/tsgo'), '-p', '.'])
 
 /** A text with the lines of a hunk changed, which must be there once. */
 function changed(path: string, text: string, hunk: string): string {

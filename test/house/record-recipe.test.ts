@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { carryOut, copyHouse, failureIn, stepsOf, typeFailureIn } from './recipe.ts'
+import { carryOut, copyHouse, stepsOf, testFailureIn, testsFailureIn, typeFailureIn } from './recipe.ts'
 import { ROOT } from './sources.ts'
 
 /** Two compilations and a life on a CQL server. */
@@ -28,14 +28,14 @@ t.test('its steps give a record that is typed, folded, and stored by both adapte
   const include = ['src/market', 'storage', 'actors/chain', 'test/storage/added-record.ts']
   writeFileSync(join(house, 'tsconfig.json'), JSON.stringify({ ...tsconfig, include }))
   t.equal(await typeFailureIn(house), '', 'it is typed')
-  for (const test of [
+  const files = [
     'test/market/market-state.test.ts',
     'test/market/refold.test.ts',
     'test/storage/block-commit-codec.test.ts',
     'test/storage/older-layouts.test.ts',
     'test/storage/row-kinds.test.ts',
     'test/storage/embedded-crash.test.ts'
-  ])
-    t.equal(await failureIn(house, test), '', test)
-  t.equal(await failureIn(house, 'test/storage/added-record.ts', 'wallets'), '', 'on both adapters')
+  ]
+  t.equal(await testsFailureIn(house, files), '', 'the tests of records')
+  t.equal(await testFailureIn(house, 'test/storage/added-record.ts', 'wallets'), '', 'on both adapters')
 })

@@ -13,6 +13,7 @@ import { DecodingReport } from '../../src/telemetry/decoding-report.ts'
 import { buildApp } from '../../src/http/app.ts'
 import { routesOf } from '../../src/products/product.ts'
 import { PRODUCTS } from '../../src/products/products.ts'
+import { DEADLINE_MS } from '../../src/http/deadline.ts'
 import type { AppDeps } from '../../src/http/deps.ts'
 import { httpBounds } from '../../src/http/bounds.ts'
 import { NameIndex } from '../../src/views/name-index.ts'
@@ -30,6 +31,7 @@ import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { Storage } from '../../storage/port.ts'
 import { putTenant } from '../../storage/test/sample-access.ts'
 import { OPTIONS } from '../market/world.ts'
+import { ownDirectory } from '../own-directory.ts'
 import { fakeAccounts } from '../accounts/fake-account-node.ts'
 import { fakeTransactions } from '../transactions/fake-transactions.ts'
 import { fakeRpc } from '../rpc/fake-rpc.ts'
@@ -93,6 +95,8 @@ const ROUTES = routesOf(PRODUCTS)
 const NO_BODY = {} as Body
 /** Requests a minute of a key, above what any test sends unintentionally. */
 const RATE_PER_MINUTE = 1_000_000
+/** Factor of the deadlines of answers, which are its longest timers: what a test asks is answered on a slow machine too. */
+const PATIENCE = 60
 const ACME: KeyAttributes = {
   tenant: 'acme',
   name: 'of the test',
@@ -142,7 +146,7 @@ export async function marketApp(
     >
   > = {}
 ): Promise<MarketApp> {
-  const storage = await openEmbeddedStorage({ directory: t.testdir(), hotBytesMax })
+  const storage = await openEmbeddedStorage({ directory: ownDirectory(t), hotBytesMax })
   const logged: string[] = []
   const logger = pino({ level: 'trace', base: null }, { write: (line: string) => void logged.push(line) })
   const decoding = new DecodingReport()
@@ -178,7 +182,7 @@ export async function marketApp(
     logger,
     clock: {
       now: () => world.nowMs,
-      setTimeout: (run, ms) => setTimeout(run, ms),
+      setTimeout: (run, ms) => setTimeout(run, ms >= DEADLINE_MS ? ms * PATIENCE : ms),
       clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout)
     },
     version: '1.2.3',
@@ -199,7 +203,7 @@ export async function marketApp(
       children: []
     }),
     draining: () => world.draining,
-    bounds: httpBounds(Infinity),
+    bounds: { ...httpBounds(Infinity), lingerMs: 500 },
     metricsKeyRequired: false,
     ...overrides
   }

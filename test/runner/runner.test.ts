@@ -1,12 +1,14 @@
 import { execFile } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { readSources, ROOT } from '../house/sources.ts'
 import { closingReport, failuresOf } from './failures.ts'
-import { countsOf, runTestFile } from './test-file.ts'
-import { isHeavy, reaches, takeNext, testFiles } from './tiers.ts'
+import { writeMark } from './file-mark.ts'
+import { countsOf, runTestFile, type TestOutcome } from './test-file.ts'
+import { runTestUnit, UnitOutcomes } from './test-unit.ts'
+import { isHeavy, reaches, takeNext, testFiles, unitsOf } from './tiers.ts'
 
 const TAP = JSON.stringify(import.meta.resolve('tap'))
 
@@ -91,6 +93,91 @@ t.test('a file runs in a process of its own, by plain Node', async (t) => {
   t.match(failuresOf(crash.output), /it ends at once/)
 })
 
+const runUnit = async (unit: readonly string[], withinMs?: number): Promise<TestOutcome[]> => {
+  const outcomes: TestOutcome[] = []
+  await runTestUnit(unit, process.env, (outcome) => outcomes.push(outcome), withinMs)
+  return outcomes
+}
+
+t.test(
+  'files of a unit run one after another in one process, each with a root of its own; after a crash the others do in another',
+  async (t) => {
+    const seen = `globalThis.seen ??= []\nglobalThis.seen.push(import.meta.filename)\n`
+    const folder = t.testdir({
+      'a.test.ts': `import t from 'tap'\n${seen}t.teardown(() => globalThis.seen.push('a is over'))
+        void t.test('later', (t) => setTimeout(() => { t.equal(globalThis.seen.length, 1, 'b is not loaded'); t.end() }, 20))\n`,
+      'b.test.ts': `import t from 'tap'\nt.equal(globalThis.seen[1], 'a is over')\nt.fail('bad on purpose')\nt.skip('why')\n`,
+      'c.test.ts': `import t from 'tap'\nt.equal(globalThis.seen.length, 2)\nt.testdir({ x: '' })\nprocess.exit(0)\n`,
+      'd.test.ts': `import t from 'tap'\nt.equal(globalThis.seen, undefined)\n`,
+      'e.test.ts': `import t from 'tap'\nthrow new Error('it ends at once')\n`,
+      'f.test.ts': `import t from 'tap'\nt.pass('the last')\n`
+    })
+    const unit = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => relative(ROOT, join(folder, `${name}.test.ts`)))
+    const outcomes = await runUnit(unit)
+    t.same(
+      outcomes.map(({ file }) => file),
+      unit
+    )
+    t.match(outcomes, [
+      { passed: 1, failed: 0 },
+      { passed: 1, failed: 1, notRun: 1 },
+      { failed: 1 },
+      { passed: 1, failed: 0 },
+      { failed: 1 },
+      { passed: 1, failed: 0 }
+    ])
+    t.match(failuresOf(outcomes[1]!.output), /not ok \d - bad on purpose/)
+    t.match(failuresOf(outcomes[4]!.output), /it ends at once/)
+    t.notMatch(outcomes[0]!.output, /bad on purpose/)
+  }
+)
+
+t.test(
+  'a file of a unit that takes too long is given up by the name of its test; those after it run in another process',
+  async (t) => {
+    const never = 'new Promise(() => setInterval(() => {}, 1_000))'
+    const folder = t.testdir({
+      'a.test.ts': `import t from 'tap'\nt.pass()\n`,
+      'body.test.ts': `import t from 'tap'\nt.test('outer', async (t) => { await t.test('of its body', () => ${never}) })\n`,
+      'teardown.test.ts': `import t from 'tap'\nt.test('of its teardown', async (t) => { t.pass('was here'); t.teardown(() => ${never}) })\n`,
+      'blocked.test.ts': `import t from 'tap'\nt.test('of a loop', async (t) => { t.pass('just before'); await null; for (;;); })\n`,
+      'b.test.ts': `import t from 'tap'\nt.pass()\n`,
+      'open.test.ts': `import t from 'tap'\nsetInterval(() => {}, 1_000)\nt.pass()\n`
+    })
+    const unit = ['a', 'body', 'teardown', 'blocked', 'b', 'open'].map((name) =>
+      relative(ROOT, join(folder, `${name}.test.ts`))
+    )
+    const outcomes = await runUnit(unit, 1_500)
+    t.same(
+      outcomes.map(({ file, failed }) => [file, failed]),
+      unit.map((file) => [file, /body|teardown|blocked|open/.test(file) ? 1 : 0])
+    )
+    const [, body, teardown, blocked, , open] = outcomes.map(({ output }) => failuresOf(output))
+    t.match(body, /not ok - \S*body\.test\.ts takes more than 1\.5 s, in: \S* > outer > of its body/)
+    t.match(teardown, /in: \S* > of its teardown\n[^]*was here/)
+    t.match(blocked, /neither ends nor writes/)
+    t.match(outcomes[3]!.output, /just before/)
+    t.match(open, /the end of the process takes more than 1\.5 s, by: .*Timeout/)
+  }
+)
+
+t.test('a process that ends badly after its last file has failed', async (t) => {
+  const outcomes: TestOutcome[] = []
+  const unit = new UnitOutcomes((outcome) => outcomes.push(outcome))
+  const text = ['a', 'b']
+    .flatMap((file) => [
+      writeMark({ begins: file }),
+      'ok',
+      writeMark({ ended: file, passed: 1, failed: 0, notRun: 0, seconds: 1, processorSeconds: 1 })
+    ])
+    .join('\n')
+  for (const byte of Buffer.from(`${text}\ncause\n`)) unit.read(Buffer.from([byte]), 0)
+  t.match(outcomes, [{ file: 'a', passed: 1, failed: 0, output: 'ok' }], 'the last one waits for the end')
+  t.equal(unit.end(['a', 'b'], false), 2)
+  t.match(outcomes[1], { file: 'b', failed: 1, output: /cause/ })
+  t.match(await runUnit(['none.test.ts', 'neither.test.ts']), [{ failed: 1 }, { failed: 1 }])
+})
+
 t.test('the command ends with the sum, and with 1 where a file failed', async (t) => {
   const folder = t.testdir({
     'good.test.ts': `import t from ${TAP}\nt.pass('one')\nt.pass('two')\n`,
@@ -116,28 +203,29 @@ t.test('the command ends with the sum, and with 1 where a file failed', async (t
 })
 
 t.test('one heavy file runs at a time, and none of them is left', async (t) => {
-  const { waiting } = testFiles()
-  const heavy = waiting.filter(isHeavy)
+  const { starting, waiting } = testFiles()
+  const heavy = starting.filter(isHeavy)
   t.equal(heavy.length, 6)
   const sources = new Map(readSources(['test']).map((source) => [source.path, source]))
-  for (const path of waiting)
+  for (const path of [...starting, ...waiting])
     if (reaches(sources, path, /real-validator/)) t.ok(isHeavy(path), `${path} starts a validator`)
-  const lists = [[heavy[0]!, heavy[1]!], ['test/x.test.ts']]
-  t.equal(takeNext(lists, false), heavy[0])
-  t.equal(takeNext(lists, true), 'test/x.test.ts')
+  const lists = [[[heavy[0]!], [heavy[1]!]], [['test/x.test.ts']]]
+  t.same(takeNext(lists, false), [heavy[0]])
+  t.same(takeNext(lists, true), ['test/x.test.ts'])
   t.equal(takeNext(lists, true), null)
-  t.equal(takeNext(lists, false), heavy[1])
+  t.same(takeNext(lists, false), [heavy[1]])
   t.equal(takeNext(lists, false), null)
 })
 
 t.test('every test file is in one list, and those of the quick tier reach no server', async (t) => {
-  const { waiting, computing } = testFiles()
+  const { starting, waiting, computing } = testFiles()
   const sources = new Map(readSources(['test']).map((source) => [source.path, source]))
   const all = [...sources.keys()].filter((path) => path.endsWith('.test.ts'))
-  t.same([...waiting, ...computing].toSorted(), all.toSorted())
+  t.same([...starting, ...waiting, ...computing].toSorted(), all.toSorted())
+  t.same(unitsOf(computing).flat().toSorted(), [...computing].sort(), 'and in one unit')
   t.ok(computing.includes('test/storage/embedded-conformance.test.ts'))
   t.ok(waiting.includes('test/storage/scylla-conformance.test.ts'))
-  t.ok(waiting.includes('test/service/real-node.test.ts'))
+  t.ok(starting.includes('test/service/real-node.test.ts'))
   for (const path of computing)
     if (reaches(sources, path, /servers\/|playwright|schemathesis/)) t.fail(`${path} reaches a server`)
 })

@@ -6,8 +6,8 @@ import { ROOT } from '../house/sources.ts'
 
 /** Limit of a test file in seconds. Chosen: three times the slowest file seen on a machine with five times as much to do. */
 const TEST_WITHIN_S = 900
-/** Limit of its process: a file that its own limit did not end is killed. */
-const PROCESS_WITHIN_MS = (TEST_WITHIN_S + 60) * 1_000
+/** Milliseconds in which a process must write something. One that neither does nor ends, by its own limit, is killed. */
+const SILENT_WITHIN_MS = (TEST_WITHIN_S + 60) * 1_000
 /** Loaded before each file. */
 const TEST_ERRORS = new URL('test-errors.ts', import.meta.url).href
 /** How long outputs are read that stay open after the process has ended. */
@@ -29,35 +29,71 @@ export interface TestOutcome {
   readonly output: string
 }
 
-/** Runs a test file in its own process, by plain Node: the loaders of node-tap take four times the processor time. */
+/** Runs a test file in its own process. */
 export async function runTestFile(file: string, env: NodeJS.ProcessEnv): Promise<TestOutcome> {
   const began = performance.now()
-  const child = spawn(process.execPath, ['--disable-warning=DEP0205', '--import', TEST_ERRORS, file], {
+  const chunks: Buffer[] = []
+  const { endedWell, processorSeconds } = await runTestProcess(file, env, (chunk) => chunks.push(chunk))
+  const seconds = (performance.now() - began) / 1_000
+  const output = Buffer.concat(chunks).toString('utf8')
+  return { file, seconds, processorSeconds, output, ...countsOf(output, endedWell) }
+}
+
+type Ended = Pick<TestOutcome, 'processorSeconds'> & { readonly endedWell: boolean }
+
+/**
+ * Runs a module that writes TAP in its own process, by plain Node: the loaders of node-tap take four times the processor
+ * time. Hands over the chunks of its standard output (0) and its standard error (1) as they come, and a failed point if it
+ * is killed because it writes nothing.
+ */
+export async function runTestProcess(
+  module: string,
+  env: NodeJS.ProcessEnv,
+  read: (chunk: Buffer, stream: 0 | 1) => void,
+  silentWithinMs = SILENT_WITHIN_MS
+): Promise<Ended> {
+  const child = spawn(process.execPath, ['--disable-warning=DEP0205', '--import', TEST_ERRORS, module], {
     cwd: ROOT,
     env: { ...env, TAP: '1', TAP_TIMEOUT: String(TEST_WITHIN_S) },
     stdio: ['ignore', 'pipe', 'pipe']
   })
-  const chunks: Buffer[] = []
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => chunks.push(chunk))
-  const late = setTimeout(() => child.kill('SIGKILL'), PROCESS_WITHIN_MS)
+  const silent = setTimeout(() => {
+    read(
+      Buffer.from(`\nnot ok - it neither ends nor writes for ${silentWithinMs / 1_000} s, and is killed\n`),
+      0
+    )
+    child.kill('SIGKILL')
+  }, silentWithinMs)
+  for (const [stream, output] of [child.stdout, child.stderr].entries())
+    output.on('data', (chunk: Buffer) => {
+      silent.refresh()
+      read(chunk, stream as 0 | 1)
+    })
   const closed = once(child, 'close')
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
   const processorSeconds = takeProcessorSeconds()
-  clearTimeout(late)
+  clearTimeout(silent)
   // All that it wrote is read by then, unless a process that outlives it holds its outputs open.
   await Promise.race([closed, delay(OUTLIVED_MS, undefined, { ref: false })])
   for (const stream of [child.stdout, child.stderr]) stream.destroy()
-  const seconds = (performance.now() - began) / 1_000
-  const output = Buffer.concat(chunks).toString('utf8')
-  return { file, seconds, processorSeconds, output, ...countsOf(output, code === 0 && signal === null) }
+  return { processorSeconds, endedWell: code === 0 && signal === null }
 }
 
 /** Ticks of processor time in a second, the same on every Linux. */
 const TICKS_IN_SECOND = 100
-let ticksTaken = 0
+let taken = 0
 
 /** Returns the processor time of child processes that ended since the last call. */
 export function takeProcessorSeconds(): number | undefined {
+  const seconds = childSeconds()
+  if (seconds === undefined) return undefined
+  const since = seconds - taken
+  taken = seconds
+  return since
+}
+
+/** Returns the processor time of all child processes that have ended; undefined where the system has no `/proc`. */
+export function childSeconds(): number | undefined {
   let stat: string
   try {
     stat = readFileSync('/proc/self/stat', 'utf8')
@@ -66,10 +102,7 @@ export function takeProcessorSeconds(): number | undefined {
   }
   // The fields after the name, which may hold spaces: state is the first, `cutime` and `cstime` are the 14th and 15th.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  const ticks = Number(fields[13]) + Number(fields[14])
-  const taken = ticks - ticksTaken
-  ticksTaken = ticks
-  return taken / TICKS_IN_SECOND
+  return (Number(fields[13]) + Number(fields[14])) / TICKS_IN_SECOND
 }
 
 type Counts = Pick<TestOutcome, 'passed' | 'failed' | 'notRun'>

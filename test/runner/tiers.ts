@@ -1,4 +1,5 @@
 import { readSources, type SourceFile } from '../house/sources.ts'
+import type { Unit } from './test-unit.ts'
 
 /** Files that start the service, a browser, a packer, an image or a copy of the house in separate processes. */
 const STARTING = /^test\/(service|browser|client|cli)\/|^test\/house\/(image|\w+-recipe)\./
@@ -22,6 +23,14 @@ const LONGEST = [
   'test/service/localnet-oracle.test.ts'
 ]
 
+/** Files that wait for half a minute or more. */
+const LONGEST_WAITING = [
+  'test/storage/redis-leases.test.ts',
+  'test/storage/scylla-start.test.ts',
+  'test/storage/scylla-writer.test.ts',
+  'test/storage/scylla-seam.test.ts'
+]
+
 /**
  * Files with three CQL nodes or a validator, each of which takes both processors for itself and shows less where it does not
  * get them. One of them runs at a time.
@@ -31,37 +40,76 @@ const HEAVY =
 export const isHeavy = (path: string): boolean => HEAVY.test(path)
 
 /**
- * Takes the next file to run from the first list that has one, or null where there is none now. While a heavy file runs no
+ * Takes the next unit to run from the first list that has one, or null where there is none now. While a heavy file runs no
  * other one is taken: who runs it takes those that are left.
  */
-export function takeNext(lists: readonly string[][], heavyRuns: boolean): string | null {
+export function takeNext(lists: readonly Unit[][], heavyRuns: boolean): Unit | null {
   for (const list of lists) {
-    const at = list.findIndex((file) => !heavyRuns || !isHeavy(file))
+    const at = list.findIndex((unit) => !heavyRuns || !unit.some(isHeavy))
     if (at !== -1) return list.splice(at, 1)[0]!
   }
   return null
 }
 
 export interface TestFiles {
-  /** Files that start processes or third-party servers, and mostly wait for them; the longest first. */
+  /** Files that start processes, and wait for them a third of their time or more; the longest first. */
+  readonly starting: readonly string[]
+  /** Files that talk to a server, and take a fifth of a processor; the longest first. */
   readonly waiting: readonly string[]
   /** Files that compute in one process: pure code, HTTP, the embedded storage. */
   readonly computing: readonly string[]
+}
+
+/** Computing files of more than five seconds: nothing is gained where they share a process. */
+const LONG_COMPUTING =
+  /^test\/(actors\/chain\/(lost-records|rollback|backfill|rpc-source)|holders\/(localnet|kept-lists)|localnet\/(market\/(simulator|distributions)|bank\/restart|past)|storage\/embedded-(crash|conformance|damage|retention)|http\/(cached-answers|paging|oracle|connections))\./
+/** Folders of tests of the process itself. */
+const OF_PROCESS = /^test\/(memory|runner|house|loadtest|actors\/supervision)\//
+/** Text of files that change or measure their whole process. */
+const CHANGES_PROCESS =
+  /\bprocess\.|\bglobalThis\b|\bgc\b|setFlags|getHeap|registerHooks|new Worker|\b(?:now|random) = |setGlobal|setDefault/
+/** Chosen: the files of a unit take ten to twenty seconds, and the start is a small part of that. */
+const UNIT_FILES_MAX = 10
+
+/**
+ * Returns computing files as units in the order to run them: long ones, then neighbours of a folder in one process each, then
+ * those that run alone for another reason, which are short.
+ */
+export function unitsOf(files: readonly string[]): Unit[] {
+  const texts = new Map(readSources(['test']).map(({ path, text }) => [path, text]))
+  const isLong = (path: string): boolean => LONG_COMPUTING.test(path)
+  const isOwn = (path: string): boolean => OF_PROCESS.test(path) || CHANGES_PROCESS.test(texts.get(path)!)
+  const folderOf = (path: string): string => path.split('/')[1]!
+  const shared: string[][] = []
+  for (const file of files.filter((path) => !isLong(path) && !isOwn(path))) {
+    const last = shared.at(-1)
+    const isRoom = last !== undefined && last.length < UNIT_FILES_MAX
+    if (isRoom && folderOf(last[0]!) === folderOf(file)) last.push(file)
+    else shared.push([file])
+  }
+  const alone = (isAlone: (path: string) => boolean): Unit[] => files.filter(isAlone).map((file) => [file])
+  return [...alone(isLong), ...shared, ...alone((path) => !isLong(path) && isOwn(path))]
 }
 
 /** Returns the test files by their kind of work, each list in the order to run them. */
 export function testFiles(): TestFiles {
   const sources = new Map(readSources(['test']).map((source) => [source.path, source]))
   const all = [...sources.keys()].filter((path) => path.endsWith('.test.ts')).sort()
-  const isWaiting = (path: string): boolean => STARTING.test(path) || reaches(sources, path, SERVERS)
-  const waiting = all.filter(isWaiting)
+  const isServed = (path: string): boolean => reaches(sources, path, SERVERS)
+  const isStarting = (path: string): boolean => STARTING.test(path) || LONGEST.includes(path) || isHeavy(path)
+  const longestFirst = (files: readonly string[], longest: readonly string[]): string[] => [
+    ...longest.filter((path) => files.includes(path)),
+    ...files.filter((path) => !longest.includes(path))
+  ]
   return {
-    waiting: [...LONGEST.filter((path) => waiting.includes(path)), ...waiting.filter(isNotLongest)],
-    computing: all.filter((path) => !isWaiting(path))
+    starting: longestFirst(all.filter(isStarting), LONGEST),
+    waiting: longestFirst(
+      all.filter((path) => !isStarting(path) && isServed(path)),
+      LONGEST_WAITING
+    ),
+    computing: all.filter((path) => !isStarting(path) && !isServed(path))
   }
 }
-
-const isNotLongest = (path: string): boolean => !LONGEST.includes(path)
 
 /** Returns whether a file imports a matching name, directly or through other files of the tests. */
 export function reaches(sources: ReadonlyMap<string, SourceFile>, path: string, name: RegExp): boolean {

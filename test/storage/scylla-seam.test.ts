@@ -87,18 +87,19 @@ testWithCql(t, 'what the tables have, and what they do not have yet', async (t, 
       const second = await open(t, NEVER)
       await commit(second, 6, 12)
       const reader = await open(t, NEVER)
-      let [asking, looks] = [true, 0]
-      const asked = assertSame(reader, model, new Choices(seed)).finally(() => (asking = false))
-      const looking = (async () => {
-        for (; asking; looks++) await reader.blocks.head()
+      let [isFlushed, looks] = [false, 0]
+      const asked = (async () => {
+        do await assertSame(reader, model, new Choices(seed))
+        while (!isFlushed)
       })()
-      await delay(100)
+      const looking = (async () => {
+        for (; !isFlushed || looks < 3; looks++) await reader.blocks.head()
+      })()
+      while (looks < 1) await delay(1)
       await second.close()
+      isFlushed = true
       t.equal((await under.watermark())['flushed'], 12)
-      t.equal(asking, true, 'the flush has ended and queries are under way')
-      await reader.blocks.head()
       await Promise.all([asked, looking])
-      t.ok(looks > 2, `looked ${looks} times at what is flushed`)
       await assertSame(reader, model, new Choices(seed))
     }
   })

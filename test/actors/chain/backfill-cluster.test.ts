@@ -11,6 +11,7 @@ import { ScyllaUnderTest } from '../../storage/scylla-keyspace.ts'
 import { assertRetracted, closed, FOR_FORKS, gaps, run, withFork, without, withRoom } from './late-blocks.ts'
 import type { Course, Run, Step } from './late-blocks.ts'
 import { marketBlocks } from './market-blocks.ts'
+import { lookAgain } from '../../look-again.ts'
 
 const blocks = withRoom(await marketBlocks('blocks that come late', 90))
 const last = blocks.at(-1)!
@@ -53,7 +54,7 @@ testWithCql(t, 'blocks that come late, and a fork that is lost, on a CQL server'
     // The store has come to the last of it before ingest says so.
     const said = (): number =>
       one.logged.filter((line) => line.includes('missing blocks were inserted')).length
-    while (said() < 5) await new Promise(setImmediate)
+    while (said() < 5) await lookAgain()
     t.ok(one.jumps() >= 5, 'who follows hears that what was told has changed')
     await assertAsUndisturbed(t, one)
     t.strictSame(await one.storage.history.after(null, 100), [], 'nothing is kept any longer')
@@ -66,7 +67,7 @@ testWithCql(t, 'blocks that come late, and a fork that is lost, on a CQL server'
     const first = await on(t, { steps: steps.slice(0, half), has: () => false })
     const isHalfway = async (): Promise<boolean> =>
       (await first.storage.blocks.head())?.slot === blocks[49]!.slot && first.asked.length > 2
-    while (!(await isHalfway())) await new Promise(setImmediate)
+    while (!(await isHalfway())) await lookAgain()
     t.equal((await gaps(first.storage)).length, 1)
     await first.end()
     let second: Run | null = null

@@ -11,6 +11,7 @@ import * as late from './late-blocks.ts'
 import { assertRetracted, FOR_FORKS, gaps, withFork, withRoom } from './late-blocks.ts'
 import type { Course, Run } from './late-blocks.ts'
 import { marketBlocks } from './market-blocks.ts'
+import { lookAgain } from '../../look-again.ts'
 
 const blocks = withRoom(await marketBlocks('blocks that come late', 90))
 
@@ -89,7 +90,7 @@ t.test('gaps are closed part by part, in any order, and behind each other', asyn
   await closed(one)
   const parts = () => one.logged.filter((line) => line.includes('missing blocks were inserted')).length
   // The last of them is told after the store has closed its gap.
-  while (parts() < 5) await new Promise(setImmediate)
+  while (parts() < 5) await lookAgain()
   await one.end()
   await assertAsUndisturbed(t, directory)
   t.equal(await keptRecords(directory), 0)
@@ -102,7 +103,7 @@ t.test('a gap is closed after a restart, and while blocks still come', async (t)
   const first = await run(directory, { steps: steps.slice(0, half), has: () => false })
   const head = async (): Promise<boolean> =>
     (await first.storage.blocks.head())?.slot === blocks[49]!.slot && first.asked.length > 2
-  while (!(await head())) await new Promise(setImmediate)
+  while (!(await head())) await lookAgain()
   t.equal((await gaps(first.storage)).length, 1)
   await first.end()
   t.ok((await keptRecords(directory)) > 10)
@@ -125,8 +126,7 @@ t.test('a chain that does not lead to the stored blocks is reported once, and ch
     })!
   const node = blocks.map((block, at) => (at === 30 ? { ...block, parentSlot: skipped } : block))
   const one = await run(directory, { steps: without([30, 33]), node })
-  while (!one.logged.some((line) => line.includes('do not lead to the stored chain')))
-    await new Promise(setImmediate)
+  while (!one.logged.some((line) => line.includes('do not lead to the stored chain'))) await lookAgain()
   const { length } = one.asked
   await new Promise((resolve) => setTimeout(resolve, 100))
   t.equal(one.asked.length, length, 'it is not asked for again')
@@ -148,7 +148,7 @@ t.test('a gap that is open for too long stays one', async (t) => {
   const later = Array.from({ length: count }, (_, i) => empty(20 + i, 19 + i))
   const steps = [empty(10, 9), { gap: [11, 19] } as const, ...later]
   const one = await run(directory, { steps, has: () => false, node: [] })
-  while ((await one.storage.blocks.head())?.slot !== 19 + count) await new Promise(setImmediate)
+  while ((await one.storage.blocks.head())?.slot !== 19 + count) await lookAgain()
   t.ok(one.logged.some((line) => /gaps since slot 11 were not closed in time: they stay/.test(line)))
   t.equal((await gaps(one.storage)).length, 1)
   await one.end()

@@ -21,6 +21,7 @@ import { createMetrics } from '../../../src/telemetry/metrics.ts'
 import type { BlockCommit, GapRow, Storage } from '../../../storage/port.ts'
 import { ForkListener } from './fork-listener.ts'
 import { aborted } from '../supervision/recorder.ts'
+import { lookAgain } from '../../look-again.ts'
 
 const CASH = new CashList()
 const RECEIVED_MS = 1_790_000_000_000
@@ -87,7 +88,7 @@ export async function run(openStore: () => Promise<Storage>, course: Course): Pr
         if ('gap' in step) {
           const [from, to] = step.gap
           await storage!.coverage.addGap({ from, to, reason: 'missing', detail: 'on purpose', atMs: 1 })
-        } else if ('until' in step) while (!(await step.until())) await new Promise(setImmediate)
+        } else if ('until' in step) while (!(await step.until())) await lookAgain()
         else if (step.slot > (after ?? -1) || undoPolicy.forForks)
           yield { block: step, commitment: 'confirmed', receivedAtMs: RECEIVED_MS }
       }

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { EngineClient, type EngineClientOptions } from '../../../actors/transactions/engine/engine-client.ts'
 import { bundleIdOf } from '../../../src/signing/bundle-id.ts'
@@ -146,15 +145,12 @@ t.test('a region gets no more requests a second than it allows, submissions firs
   const engine = await startTestEngine(t)
   const client = clientOf(t, [engine.url], { requestsPerSecond: 1 })
   const bundle = await wires(1)
-  await client.tipAccounts(END)
-  const read = client.statuses(['ff'], END)
-  await delay(20)
-  const sent = client.sendBundle(bundle, END)
-  await Promise.all([read, sent])
+  const began = performance.now()
+  await Promise.all([client.tipAccounts(END), client.statuses(['ff'], END), client.sendBundle(bundle, END)])
+  const tookMs = performance.now() - began
   t.same(
     engine.requests.map(({ method }) => method),
     ['getTipAccounts', 'sendBundle', 'getInflightBundleStatuses']
   )
-  const [a, b, c] = engine.requests.map(({ atMs }) => atMs)
-  t.ok(b! - a! > 950 && c! - b! > 950, `${b! - a!} ms and ${c! - b!} ms between requests`)
+  t.ok(tookMs > 1_950, `${tookMs} ms for three requests`)
 })
