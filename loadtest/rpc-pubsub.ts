@@ -124,7 +124,7 @@ interface Round {
   readonly tookMs: number
 }
 
-/** What causes the notifications. */
+/** Starts and stops the changes that cause notifications. */
 type Cause = Pick<Driver, 'start' | 'stop'>
 
 /**
