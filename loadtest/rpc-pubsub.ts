@@ -3,19 +3,18 @@
  * alternate rounds of one run. The node is the localnet in a process of its own, or Agave's test validator (`validator`).
  *
  * The node's time without clients is taken off, and of the validator only the threads of its RPC count. All time of our process
- * counts. `bare` is a process that does nothing but write a ready frame to each socket: the floor in Node. Each client checks that
- * slots do not go back, and all must get the same number of notifications.
+ * counts. `bare` is a process that does nothing but write a ready frame to each socket: the floor in Node. Slots must not go back,
+ * and all clients must get notifications of the same slots.
  *
  *     node loadtest/rpc-pubsub.ts [localnet|validator] [clients] [rounds] [seconds]
  */
-import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { WebSocket } from 'ws'
 import { startMeasured, type MeasuredProcess } from './measured-process.ts'
 import { writeResult } from './result.ts'
+import { Audience } from './rpc/audience.ts'
 import { median } from './series.ts'
 
 const [kind = 'localnet', clientsText = '1000', roundsText = '3', secondsText = '5'] = process.argv.slice(2)
@@ -24,8 +23,6 @@ const rounds = Number(roundsText)
 const ms = Number(secondsText) * 1_000
 const ADDRESS = 'So11111111111111111111111111111111111111112'
 const SLOT_MS = 100
-/** Clients that connect at once; a validator takes 50 ms to answer each. */
-const AT_ONCE = 50
 /** Required processor time a notification, as a part of the node's own. */
 const BAR = 0.5
 
@@ -89,76 +86,63 @@ function read(file: string): string {
   }
 }
 
-/** Clients of one account at one address, which count and check what they hear. */
-class Audience {
-  readonly heard: number[] = []
-  readonly #sockets: WebSocket[] = []
+/** Changes the account again and again, once a slot, while it is running. */
+class Driver {
+  readonly #url: string
+  #running: Promise<void> | null = null
+  #end = new AbortController()
 
-  async open(url: string): Promise<void> {
-    for (let from = 0; from < clients; from += AT_ONCE) {
-      const count = Math.min(AT_ONCE, clients - from)
-      await Promise.all(Array.from({ length: count }, (_, at) => this.#join(url, from + at)))
+  constructor(url: string) {
+    this.#url = url
+  }
+
+  start(): void {
+    this.#end = new AbortController()
+    this.#running = this.#run(this.#end.signal)
+  }
+
+  async stop(): Promise<void> {
+    this.#end.abort()
+    await this.#running
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    const params = [ADDRESS, 1_000_000]
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'requestAirdrop', params })
+    while (!signal.aborted) {
+      const headers = { 'content-type': 'application/json' }
+      const answer = await fetch(this.#url, { method: 'POST', body, headers })
+      await answer.text()
+      await sleep(SLOT_MS)
     }
-  }
-
-  async #join(url: string, at: number): Promise<void> {
-    const socket = new WebSocket(url, { perMessageDeflate: false })
-    this.#sockets.push(socket)
-    await once(socket, 'open')
-    const params = [ADDRESS, { encoding: 'base64', commitment: 'processed' }]
-    socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'accountSubscribe', params }))
-    const [answer] = (await once(socket, 'message')) as [Buffer]
-    if (!answer.includes('"result":')) throw new Error(answer.toString())
-    this.heard[at] = 0
-    let last = 0
-    socket.on('message', (data: Buffer) => {
-      const slot = Number(/"slot":(\d+)/.exec(data.toString('latin1', 0, 200))?.[1] ?? Number.NaN)
-      if (!(slot >= last)) throw new Error(`slot ${slot} after ${last}`)
-      last = slot
-      this.heard[at]!++
-    })
-  }
-
-  async close(): Promise<void> {
-    for (const socket of this.#sockets) socket.terminate()
-    await sleep(500)
-  }
-}
-
-/** Changes the account again and again, once a slot. */
-async function drive(url: string, signal: AbortSignal): Promise<void> {
-  const body = JSON.stringify({
-    jsonrpc: '2.0',
-    id: 1,
-    method: 'requestAirdrop',
-    params: [ADDRESS, 1_000_000]
-  })
-  while (!signal.aborted) {
-    const answer = await fetch(url, { method: 'POST', body, headers: { 'content-type': 'application/json' } })
-    await answer.text()
-    await sleep(SLOT_MS)
   }
 }
 
 interface Round {
   readonly notifications: number
   readonly cpuMs: number
+  readonly tookMs: number
 }
 
-/** Measures for a while; without a URL nobody listens. */
-async function measure(url: string | null, cpuMs: () => number): Promise<Round> {
+/** Starts and stops the changes that cause notifications. */
+type Cause = Pick<Driver, 'start' | 'stop'>
+
+/**
+ * Measures the processor time from the first notification to the last of a while; without a URL nobody listens. All clients join
+ * before the first, and must have received the same when the last has come.
+ */
+async function measure(url: string | null, cause: Cause, cpuMs: () => number): Promise<Round> {
   const audience = new Audience()
-  if (url !== null) await audience.open(url)
+  if (url !== null) await audience.open(url, clients, ADDRESS)
   await sleep(1_000)
-  const before = { cpu: cpuMs(), heard: [...audience.heard] }
+  const before = { cpu: cpuMs(), ms: performance.now() }
+  cause.start()
   await sleep(ms)
-  const cpu = cpuMs() - before.cpu
-  const counts = audience.heard.map((count, at) => count - before.heard[at]!)
+  await cause.stop()
+  if (url !== null) await audience.settled()
+  const [cpu, tookMs] = [cpuMs() - before.cpu, performance.now() - before.ms]
   await audience.close()
-  const notifications = counts.reduce((sum, count) => sum + count, 0)
-  if (url !== null && Math.max(...counts) - Math.min(...counts) > 2)
-    throw new Error('clients heard unequally')
-  return { notifications, cpuMs: cpu }
+  return { notifications: audience.heard, cpuMs: cpu, tookMs }
 }
 
 const node = kind === 'validator' ? await startValidator() : await startLocalnet()
@@ -166,24 +150,31 @@ const at = new URL(node.url)
 const pubsubUrl = `ws://${at.hostname}:${Number(at.port) + 1}`
 let ours: MeasuredProcess | null = null
 let bare: MeasuredProcess | null = null
-const end = new AbortController()
-const driving = drive(node.url, end.signal)
+const driver = new Driver(node.url)
 try {
   ours = await startMeasured('rpc/pubsub-server.ts', [pubsubUrl])
   bare = await startMeasured('rpc/bare-server.ts', [String(SLOT_MS)])
   const [server, floor] = [ours, bare]
-  const socketUrl = server.url.replace('http:', 'ws:')
+  const [socketUrl, floorUrl] = [server, floor].map(({ url }) => url.replace('http:', 'ws:')) as [
+    string,
+    string
+  ]
+  const ready: Cause = {
+    start: () => floor.send('start'),
+    stop: async () => floor.send('stop')
+  }
   const micros: Record<'own' | 'ours' | 'bare', number[]> = { own: [], ours: [], bare: [] }
   const rss: number[] = []
   for (let round = -1; round < rounds; round++) {
-    const idle = await measure(null, () => node.cpuMs())
-    const own = await measure(pubsubUrl, () => node.cpuMs())
-    const through = await measure(socketUrl, () => server.threadsCpuMs())
-    const least = await measure(floor.url.replace('http:', 'ws:'), () => floor.threadsCpuMs())
+    const idle = await measure(null, driver, () => node.cpuMs())
+    const own = await measure(pubsubUrl, driver, () => node.cpuMs())
+    const through = await measure(socketUrl, driver, () => server.threadsCpuMs())
+    const least = await measure(floorUrl, ready, () => floor.threadsCpuMs())
     // The first round compiles.
     if (round < 0) continue
     rss.push(server.rssMib())
-    micros.own.push(((own.cpuMs - idle.cpuMs) * 1_000) / own.notifications)
+    const idleMs = (idle.cpuMs * own.tookMs) / idle.tookMs
+    micros.own.push(((own.cpuMs - idleMs) * 1_000) / own.notifications)
     micros.ours.push((through.cpuMs * 1_000) / through.notifications)
     micros.bare.push((least.cpuMs * 1_000) / least.notifications)
   }
@@ -200,8 +191,6 @@ try {
     threads_of_the_node: [...threadNames].sort()
   })
 } finally {
-  end.abort()
-  await driving
   await ours?.end()
   await bare?.end()
   await node.end()

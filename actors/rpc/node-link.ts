@@ -118,7 +118,7 @@ export class NodeLink {
         this.inFlight--
         signal.removeEventListener('abort', abort)
         if (!(outcome instanceof Error)) resolve(outcome)
-        else reject(signal.aborted ? (signal.reason as Error) : this.#faultOf(outcome))
+        else reject(signal.aborted ? (signal.reason as Error) : this.faultOf(outcome))
       })
       signal.addEventListener('abort', abort, { once: true })
       const { path } = this.#address
@@ -134,7 +134,8 @@ export class NodeLink {
     return this.error({ kind: 'throttled', restMs })
   }
 
-  #faultOf(error: Error): NodeError {
+  /** Returns the fault of a request that failed, or of an answer that broke off. */
+  faultOf(error: Error): NodeError {
     if (error instanceof BodyTooLong)
       return this.error({ kind: 'too-large', bytesMax: this.#tuning.bytesMax })
     const { code, message } = error as NodeJS.ErrnoException

@@ -53,7 +53,7 @@ export async function askNodeAll(
   const first = node.takeIds(calls.length)
   const text = `[${calls.map((call, at) => callText(call, first + at)).join(',')}]`
   const start = await post(node, text, true, signal)
-  const bytes = await wholeBody(start, bytesLeft)
+  const bytes = await wholeBody(node, start, bytesLeft)
   const answers = readAnswers(
     bytes,
     first,
@@ -161,7 +161,9 @@ async function post(
   }
 }
 
+/** Reads the rest of an answer. Throws NodeError where the node breaks off, and AnswerTooLarge. */
 async function wholeBody(
+  node: UpstreamNode,
   { bytes, rest }: ResponseStart,
   bytesLeft: (bytes: number) => boolean
 ): Promise<Buffer> {
@@ -175,6 +177,10 @@ async function wholeBody(
       size += chunk.length
     }
     return Buffer.concat(chunks)
+  } catch (error) {
+    if (error instanceof AnswerTooLarge) throw error
+    const fault = node.link.faultOf(error as Error)
+    throw fault.fault.kind === 'too-large' ? new AnswerTooLarge() : fault
   } finally {
     bytesLeft(bytes.length - size)
   }

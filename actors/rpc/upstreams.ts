@@ -10,6 +10,7 @@ import {
   type UpstreamAnswer,
   type UpstreamCall
 } from '../../src/rpc/upstreams.ts'
+import { GatheredReads } from './gathered-reads.ts'
 import { wasUnsent } from './node-link.ts'
 import { askNode, askNodeAll, type NodeOutcome } from './node-request.ts'
 import { NodePool, type RpcNodesOptions } from './node-pool.ts'
@@ -37,6 +38,10 @@ export class RpcNodes implements RpcUpstreams {
   readonly #ports: Ports
   readonly #budget = new HedgeBudget()
   readonly counts: RpcNodesCounts = { requests: 0, failovers: 0, hedges: 0, refusedSlots: 0 }
+  readonly #gathered = new GatheredReads({
+    alone: (call, signal) => this.#resolve(call, signal, new Set(), null),
+    together: (calls, signal) => this.requestAll(calls, signal)
+  })
   #bufferedBytes = 0
 
   constructor(options: RpcNodesOptions, ports: Ports) {
@@ -74,6 +79,7 @@ export class RpcNodes implements RpcUpstreams {
   }
 
   async request(call: UpstreamCall, signal: AbortSignal): Promise<UpstreamAnswer> {
+    if (this.#mayGather(call)) return this.#gathered.read(call, signal)
     return this.#resolve(call, signal, new Set(), null)
   }
 
@@ -109,6 +115,12 @@ export class RpcNodes implements RpcUpstreams {
         throw error
       })
     })
+  }
+
+  /** Where there is a second node each read is hedged by itself. */
+  #mayGather(call: UpstreamCall): boolean {
+    const [node] = this.nodes
+    return this.nodes.length === 1 && node!.isUsable && node!.takesBatches && GatheredReads.takes(call)
   }
 
   /**

@@ -1,4 +1,7 @@
-/** Writes one ready frame to each socket again and again, and nothing else: what a notification costs at least in Node. */
+/**
+ * Writes one ready frame to each socket again and again, from the message `start` to `stop`, and nothing else: what a
+ * notification costs at least in Node.
+ */
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { WebSocketServer } from 'ws'
@@ -19,13 +22,18 @@ server.on('upgrade', (request, stream, head) =>
   })
 )
 let slot = 0
-setInterval(() => {
+function writeAll(): void {
   const value = `{"lamports":1000000,"data":["","base64"],"owner":"11111111111111111111111111111111","executable":false,"rentEpoch":18446744073709551615,"space":0}`
   const text = `{"jsonrpc":"2.0","method":"accountNotification","params":{"result":{"context":{"slot":${++slot}},"value":${value}},"subscription":1}}`
   const { frame, at } = textFrame(text.length)
   frame.write(text, at, 'latin1')
   for (const socket of sockets) socket.write(frame)
-}, Number(everyMs))
+}
+let timer: NodeJS.Timeout | undefined
+process.on('message', (message) => {
+  clearInterval(timer)
+  if (message === 'start') timer = setInterval(writeAll, Number(everyMs))
+})
 server.listen(0, '127.0.0.1', () => {
   process.stdout.write(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}\n`)
 })

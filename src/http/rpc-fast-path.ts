@@ -103,7 +103,10 @@ class Exchange implements RpcRequestContext {
     if (this.#left === null) {
       const left = new AbortController()
       this.#left = left
-      this.#response.once('close', () => left.abort(LEFT))
+      this.#response.once('close', () => {
+        // To abort costs as much as a lookup; nobody waits for anything after the whole answer.
+        if (!this.#response.writableFinished) left.abort(LEFT)
+      })
     }
     return this.#left.signal
   }

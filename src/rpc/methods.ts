@@ -40,6 +40,8 @@ export interface RpcMethod {
   readonly refusesProcessed: boolean
   /** Whether `null` means that this node does not have it; another or the archive may. */
   readonly nullIsAbsent: boolean
+  /** Whether its answers are short, so that several may come from a node in one. */
+  readonly isShort: boolean
   /** Answered here instead of by a node. */
   readonly isLocal: boolean
 }
@@ -84,6 +86,7 @@ function group(
       hasArchive: false,
       refusesProcessed: false,
       nullIsAbsent: false,
+      isShort: false,
       isLocal: false,
       ...traits
     }
@@ -96,17 +99,18 @@ function parameterOf(text: string): RpcParameter {
 }
 
 const STATE: Traits = { cache: 'by-slot', slot: 'context' }
-const COUNTER: Traits = { cache: 'by-slot' }
+const VALUE: Traits = { ...STATE, isShort: true }
+const COUNTER: Traits = { cache: 'by-slot', isShort: true }
 const HISTORY: Traits = { hasArchive: true, refusesProcessed: true }
 
 /** Every method that is served to all (spec, JSON-RPC), in the order of the specification. */
 export const RPC_METHODS: readonly RpcMethod[] = [
   ...group('Accounts and balances', [
-    ['getBalance', 'address config?', 'Returns the lamports of an account.', STATE],
+    ['getBalance', 'address config?', 'Returns the lamports of an account.', VALUE],
     ['getAccountInfo', 'address config?', 'Returns an account with its data.', STATE],
     ['getMultipleAccounts', 'addresses config?', 'Returns up to 100 accounts of one slot.', STATE],
-    ['getTokenAccountBalance', 'address config?', 'Returns the balance of a token account.', STATE],
-    ['getTokenSupply', 'address config?', 'Returns the supply of a mint.', STATE],
+    ['getTokenAccountBalance', 'address config?', 'Returns the balance of a token account.', VALUE],
+    ['getTokenSupply', 'address config?', 'Returns the supply of a mint.', VALUE],
     [
       'getProgramAccounts',
       'address config?',
@@ -144,10 +148,10 @@ export const RPC_METHODS: readonly RpcMethod[] = [
     ['getFeeForMessage', 'message config?', 'Returns the fee of a message.', STATE]
   ]),
   ...group('Blocks and slots', [
-    ['getSlot', 'config?', 'Returns the slot at the commitment.', { cache: 'by-slot', slot: 'result' }],
+    ['getSlot', 'config?', 'Returns the slot at the commitment.', { ...COUNTER, slot: 'result' }],
     ['getBlockHeight', 'config?', 'Returns the block height at the commitment.', COUNTER],
-    ['getLatestBlockhash', 'config?', 'Returns a blockhash, and until when it is valid.', STATE],
-    ['isBlockhashValid', 'blockhash config?', 'Tells whether a blockhash is still valid.', STATE],
+    ['getLatestBlockhash', 'config?', 'Returns a blockhash, and until when it is valid.', VALUE],
+    ['isBlockhashValid', 'blockhash config?', 'Tells whether a blockhash is still valid.', VALUE],
     ['getBlock', 'slot config?', 'Returns a block.', { ...HISTORY, cache: 'immutable', nullIsAbsent: true }],
     [
       'getBlockTime',
@@ -158,7 +162,12 @@ export const RPC_METHODS: readonly RpcMethod[] = [
     ['getBlocksWithLimit', 'startSlot limit config?', 'Lists slots that have a block.', HISTORY],
     ['getBlockCommitment', 'slot', 'Returns the stake that has voted on a block.'],
     ['getFirstAvailableBlock', '', 'Returns the oldest slot whose block the node has.'],
-    ['getRecentPrioritizationFees', 'addresses?', 'Returns the priority fees of recent blocks.', COUNTER]
+    [
+      'getRecentPrioritizationFees',
+      'addresses?',
+      'Returns the priority fees of recent blocks.',
+      { cache: 'by-slot' }
+    ]
   ]),
   ...group('Network and cluster', [
     ['getHealth', '', 'Returns `ok` while a node is caught up.'],

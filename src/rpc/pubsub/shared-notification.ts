@@ -13,6 +13,8 @@ export class SharedNotification {
   readonly #head: string
   readonly #result: Buffer
   readonly #frames = new Map<number, ClientFrame>()
+  #lastId = -1
+  #last: ClientFrame | null = null
 
   constructor(kind: SubscriptionKind, result: Buffer) {
     this.#head = `{"jsonrpc":"2.0","method":"${kind}Notification","params":{"result":`
@@ -21,11 +23,15 @@ export class SharedNotification {
 
   /** Returns the frame for a client's subscription. Those of a large result share its bytes. */
   frame(id: number): ClientFrame {
-    const known = this.#frames.get(id)
-    if (known !== undefined) return known
-    const made = this.#make(`,"subscription":${id}}}`)
-    if (this.#frames.size < FRAMES_MAX) this.#frames.set(id, made)
-    return made
+    if (id === this.#lastId) return this.#last!
+    let frame = this.#frames.get(id)
+    if (frame === undefined) {
+      frame = this.#make(`,"subscription":${id}}}`)
+      if (this.#frames.size < FRAMES_MAX) this.#frames.set(id, frame)
+    }
+    this.#lastId = id
+    this.#last = frame
+    return frame
   }
 
   #make(tail: string): ClientFrame {

@@ -1,0 +1,73 @@
+import type { NoUpstream, AnswerTooLarge, UpstreamAnswer, UpstreamCall } from '../../src/rpc/upstreams.ts'
+
+/** Reads in one request. As many as nodes and providers take in a batch; those beyond it go up beside it. */
+const GATHERED_MAX = 100
+/** Params in the form that clients write: a text, and a commitment. What a node could refuse to parse goes up alone. */
+const PLAIN_PARAMS = /^\[(?:"\w{1,200}")?,?(?:\{"commitment":"\w{1,20}"\})?\]$/
+
+type Outcome = UpstreamAnswer | NoUpstream | AnswerTooLarge
+
+interface Waiting {
+  readonly call: UpstreamCall
+  readonly signal: AbortSignal
+  readonly resolve: (answer: UpstreamAnswer) => void
+  readonly reject: (reason: unknown) => void
+}
+
+/** How reads are sent: alone, or several as one. */
+interface Upstreams {
+  readonly alone: (call: UpstreamCall, signal: AbortSignal) => Promise<UpstreamAnswer>
+  readonly together: (calls: readonly UpstreamCall[], signal: AbortSignal) => Promise<readonly Outcome[]>
+}
+
+/**
+ * Sends the short reads that arrive in one turn of the event loop as one request of a node: a request costs more than the read.
+ * None waits longer than the turn, and a read that is alone goes up alone.
+ */
+export class GatheredReads {
+  readonly #upstreams: Upstreams
+  #turn: Waiting[] = []
+
+  constructor(upstreams: Upstreams) {
+    this.#upstreams = upstreams
+  }
+
+  /** Tells whether a read may share a request: its answer is short, and no node refuses to parse it. */
+  static takes({ method, params }: UpstreamCall): boolean {
+    return method.isShort && (params === null || PLAIN_PARAMS.test(params))
+  }
+
+  /** Resolves with the answer. A read that others go up with is not taken back when the signal aborts. */
+  read(call: UpstreamCall, signal: AbortSignal): Promise<UpstreamAnswer> {
+    return new Promise((resolve, reject) => {
+      if (this.#turn.push({ call, signal, resolve, reject }) === 1) setImmediate(() => this.#flush())
+    })
+  }
+
+  #flush(): void {
+    const turn = this.#turn
+    this.#turn = []
+    // Nodes are chosen by their slots at a commitment.
+    for (const same of Map.groupBy(turn, ({ call }) => call.commitment).values())
+      for (let from = 0; from < same.length; from += GATHERED_MAX)
+        void this.#send(same.slice(from, from + GATHERED_MAX))
+  }
+
+  async #send(waiting: readonly Waiting[]): Promise<void> {
+    try {
+      if (waiting.length === 1) {
+        const [{ call, signal, resolve }] = waiting as readonly [Waiting]
+        return resolve(await this.#upstreams.alone(call, signal))
+      }
+      const calls = waiting.map(({ call }) => call)
+      const outcomes = await this.#upstreams.together(calls, new AbortController().signal)
+      for (const [at, { resolve, reject }] of waiting.entries()) {
+        const outcome = outcomes[at]!
+        if (outcome instanceof Error) reject(outcome)
+        else resolve(outcome)
+      }
+    } catch (error) {
+      for (const { reject } of waiting) reject(error)
+    }
+  }
+}
