@@ -41,9 +41,10 @@ export function localnet(
     const { host, port, directory } = options
     const open = () => openLocalnet({ ...options, clock, onFault, onPast })
     const openFirst = () => refusedOnFullDisk(directory, open)
-    const net = await listening.at(host, port, hasStarted ? open : openFirst)
+    const isFirst = !hasStarted
+    const net = await listening.at(host, port, isFirst ? openFirst : open)
     try {
-      if (!hasStarted) await assertOfStore(net.bank, directory, storage)
+      if (isFirst) await assertOfStore(net.bank, directory, storage)
       hasStarted = true
       gauge('slot', () => net.bank.slot('processed'))
       gauge('confirmed_slot', () => net.bank.slot('confirmed'))
@@ -58,6 +59,8 @@ export function localnet(
             if (event.kind === 'block' && event.commitment === 'confirmed') listener(event.block.slot)
           })
       })
+      const makePast = (): Promise<void> => net.makePast(draining)
+      await (isFirst ? refusedOnFullDisk(directory, makePast) : makePast())
       await net.run(draining)
     } finally {
       await net.close()
