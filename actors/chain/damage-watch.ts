@@ -3,7 +3,7 @@ import type { Logger } from '../../src/telemetry/logger.ts'
 import type { Storage } from '../../storage/port.ts'
 
 /** Milliseconds between two looks at the list of damage, which is in memory. */
-const LOOK_MS = 250
+const LOOK_MS = 1_000
 
 /** Logs each damage of a store once, until `end` aborts. Never rejects. */
 export async function tellOfDamage(

@@ -19,7 +19,12 @@ export interface LocalnetAddress {
   readonly genesis: string
   /** Returns the oldest slot that it still has. */
   readonly firstSlot: () => number
+  /** Calls a listener with the slot of each confirmed block, until the returned function is called. */
+  readonly onConfirmed: (listener: (slot: number) => void) => () => void
 }
+
+/** Milliseconds between two probes of the own node, whose heads are announced. */
+const PROBE_MS = 5_000
 
 /** Runs the localnet; ready once its node listens. Refuses the start if the store was not filled from this chain. */
 export function localnet(
@@ -36,15 +41,26 @@ export function localnet(
     const { host, port, directory } = options
     const open = () => openLocalnet({ ...options, clock, onFault, onPast })
     const openFirst = () => refusedOnFullDisk(directory, open)
-    const net = await listening.at(host, port, hasStarted ? open : openFirst)
+    const isFirst = !hasStarted
+    const net = await listening.at(host, port, isFirst ? openFirst : open)
     try {
-      if (!hasStarted) await assertOfStore(net.bank, directory, storage)
+      if (isFirst) await assertOfStore(net.bank, directory, storage)
       hasStarted = true
       gauge('slot', () => net.bank.slot('processed'))
       gauge('confirmed_slot', () => net.bank.slot('confirmed'))
       cacheGauges(gauge, 'rendered_block', net.node.renderedBlocks)
       onListening(net.rpcUrl)
-      ready({ rpcUrl: net.rpcUrl, genesis: net.genesis, firstSlot: () => net.bank.firstSlot })
+      ready({
+        rpcUrl: net.rpcUrl,
+        genesis: net.genesis,
+        firstSlot: () => net.bank.firstSlot,
+        onConfirmed: (listener) =>
+          net.bank.listen((event) => {
+            if (event.kind === 'block' && event.commitment === 'confirmed') listener(event.block.slot)
+          })
+      })
+      const makePast = (): Promise<void> => net.makePast(draining)
+      await (isFirst ? refusedOnFullDisk(directory, makePast) : makePast())
       await net.run(draining)
     } finally {
       await net.close()
@@ -72,9 +88,10 @@ export function localnetSource(
   return (scope) => {
     const { localnet, storage } = scope.input
     const coverage = sourceCoverage(storage.coverage, deps.clock)
-    const node = { urls: [localnet.rpcUrl], archiveUrls: [], commitment: 'confirmed', isOwn: true } as const
+    const { rpcUrl, onConfirmed: ownHeads } = localnet
+    const node = { urls: [rpcUrl], archiveUrls: [], commitment: 'confirmed', ownHeads } as const
     // Neither compression nor a limit of the rate pays off within one process.
-    const tuning = { client: { compressed: false, requestsPerSecond: Infinity } }
+    const tuning = { client: { compressed: false, requestsPerSecond: Infinity }, probeMs: PROBE_MS }
     const source = rpcSource({ ...node, ...coverage, tuning }, deps)
     return source({
       ...scope,

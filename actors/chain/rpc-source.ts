@@ -32,8 +32,11 @@ export interface RpcSourceOptions {
   readonly stored?: StoredChain | null
   /** Describes, in one line, stored slots of a lost fork that could not be removed; null without any. */
   readonly lostFork?: () => Promise<string | null>
-  /** Whether a node is this process's own, so that the slot of its head has a block. */
-  readonly isOwn?: boolean
+  /**
+   * Calls a listener with each head of the only node, which is this process's own: the slot of a head has a block, and probes
+   * need not look for heads. Returns a function that ends it.
+   */
+  readonly ownHeads?: (listener: (slot: number) => void) => () => void
   readonly tuning?: Partial<RpcSourceTuning>
 }
 
@@ -96,7 +99,7 @@ export function rpcSource(
         const sequence = new BlockSequence(finder, {
           commitment,
           prefetch,
-          trustsHeads: options.isOwn === true,
+          trustsHeads: options.ownHeads !== undefined,
           clock,
           headMoved,
           rollbacks:
@@ -135,7 +138,11 @@ export function rpcSource(
         return status()
       }
     })
+    const silence = options.ownHeads?.((slot) => {
+      if (!draining.aborted) upstreams.announced(slot)
+    })
     await upstreams.run(draining)
+    silence?.()
   }
 }
 

@@ -136,6 +136,13 @@ export class Upstream implements ChainNode {
     this.#machine.send({ type: 'reconnect' })
   }
 
+  /** Takes a head that the node announces, as if a probe had read it; ignored unless the node is up. */
+  announced(slot: number): void {
+    if (this.rank === null) return
+    this.#answered(slot)
+    this.#around.probed(this)
+  }
+
   async block(slot: number, signal: AbortSignal): Promise<BlockAnswer> {
     const answer = await this.#rpc.block(slot, signal)
     if (answer.kind === 'absent' && (answer.why === 'fault' || answer.why === 'unasked')) this.#rest()
@@ -171,8 +178,7 @@ export class Upstream implements ChainNode {
       else {
         const slot = await this.#rpc.slot(signal, this.#options.probeTimeoutMs)
         if (signal.aborted) return
-        const newest = this.isArchive ? slot : Math.max(slot, this.#around.newest())
-        this.#machine.send({ type: 'answered', slot, newest })
+        this.#answered(slot)
       }
     } catch (error) {
       if (signal.aborted) return
@@ -181,6 +187,11 @@ export class Upstream implements ChainNode {
       this.#machine.send({ type: isRefusal ? 'refused' : 'failed', reason })
     }
     if (!signal.aborted) this.#around.probed(this)
+  }
+
+  #answered(slot: number): void {
+    const newest = this.isArchive ? slot : Math.max(slot, this.#around.newest())
+    this.#machine.send({ type: 'answered', slot, newest })
   }
 
   async #admit(signal: AbortSignal): Promise<string | null> {

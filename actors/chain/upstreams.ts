@@ -129,6 +129,11 @@ export class Upstreams {
     this.#machine.send({ type: 'reached', slot })
   }
 
+  /** Takes a head that the only node announces. */
+  announced(slot: number): void {
+    for (const node of this.#live) node.announced(slot)
+  }
+
   /** Sets the reason why the nodes' chain is not ingested; null while it is. */
   doubt(reason: string | null): void {
     if (reason !== null && reason !== this.#doubt) this.#logger.error(`no block is ingested: ${reason}`)

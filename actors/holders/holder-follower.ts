@@ -19,6 +19,8 @@ import { RecentRows } from './recent-rows.ts'
 const LOOK_MS = 250
 /** Milliseconds between two lists of the mints that other processes have asked for. */
 const SYNC_MS = 1_000
+/** The same, and between two looks, while there is no list and no other process. What this process is asked is announced. */
+const OFF_MS = 30_000
 /** Milliseconds for which blocks from before the start are waited for. Chosen: the newest eight come within a second. */
 const RECALL_MS = 60_000
 /** Slots that a restart recalls (`recall-blocks.ts`): a list that is further behind is read from the node at once. */
@@ -98,13 +100,18 @@ export class HolderFollower {
         first = []
         // Blocks that still come are read again by the next start.
         if (end.aborted) return
-        await this.#wake.wait(clock, LOOK_MS, end)
+        await this.#wake.wait(clock, this.#isOff ? OFF_MS : LOOK_MS, end)
       }
     } finally {
       blocks.wantAll()
       await this.#reader?.close()
       this.#lists.clear()
     }
+  }
+
+  /** Whether there is nothing to keep until somebody asks this process. */
+  get #isOff(): boolean {
+    return this.#lists.size === 0 && !this.#deps.storage.isShared
   }
 
   async #open(token: number): Promise<void> {
@@ -145,6 +152,8 @@ export class HolderFollower {
     if (now >= this.#syncAtMs) {
       this.#syncAtMs = now + SYNC_MS
       await this.#reader!.sync(this.#documents)
+      const isHinted = this.#syncAtMs === 0
+      if (this.#isOff && !isHinted) this.#syncAtMs = now + OFF_MS
     }
     const events = [...first, ...blocks.take()]
     // The chain may still be looking for its head when this begins.

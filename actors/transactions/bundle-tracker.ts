@@ -55,7 +55,8 @@ export class BundleTracker {
   readonly #stopping = new AbortController()
   readonly #end: AbortSignal
   readonly #unsubscribe: () => void
-  readonly #checking: Promise<void>
+  #checking = Promise.resolve()
+  #isChecking = false
 
   constructor(deps: BundleTrackerDeps) {
     this.#deps = deps
@@ -66,7 +67,6 @@ export class BundleTracker {
       seen: (block) => this.#see(block),
       lost: (afterSlot) => this.#lose(afterSlot)
     })
-    this.#checking = this.#check()
   }
 
   /** Number of tracked bundles. */
@@ -146,6 +146,7 @@ export class BundleTracker {
       key,
       stored.value.signatures.map((signature) => sightings.watch(signature))
     )
+    if (!this.#isChecking) this.#checking = this.#check()
     void bundle.submit()
   }
 
@@ -190,12 +191,13 @@ export class BundleTracker {
     }
   }
 
-  /** Looks at the chain every `CHECK_MS`, and submits what waits, until the tracking ends. */
+  /** Looks at the chain every `CHECK_MS`, and submits what waits, as long as there are bundles. */
   async #check(): Promise<void> {
     const { clock } = this.#deps
-    while (!this.#end.aborted) {
+    this.#isChecking = true
+    while (!this.#end.aborted && this.#bundles.size > 0) {
       await sleep(clock, CHECK_MS, this.#end)
-      if (this.#end.aborted || this.#bundles.size === 0) continue
+      if (this.#end.aborted) break
       for (const bundle of this.#bundles.values()) void bundle.submit()
       try {
         await this.#readStatuses([...this.#bundles.values()])
@@ -204,6 +206,7 @@ export class BundleTracker {
         this.#fail(error)
       }
     }
+    this.#isChecking = false
   }
 
   /** Reads the statuses of all members of some bundles. Returns the lowest slot as of which they hold. */

@@ -1,5 +1,8 @@
+import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { resolve } from 'node:path'
+import { Listening } from '../../actors/edge/listening.ts'
 import { unlessAborted } from '../../actors/supervision/aborted.ts'
 import type { FirstKeys } from '../access/bootstrap.ts'
 import { inertVariables, type Config } from '../config/config.ts'
@@ -29,7 +32,8 @@ export async function serve({ config, stdout, stderr, interrupted }: Invocation)
   const logger = createLogger(config)
   for (const variable of inertVariables(config)) logger.warn(`${variable} has no effect in this version`)
   for (const warning of configWarnings(config)) logger.warn(warning)
-  const opened = await openedOrReason(config, logger, interrupted)
+  const taken = await listeningRefusal(config)
+  const opened = taken ?? (await openedOrReason(config, logger, interrupted))
   if (typeof opened === 'string') {
     // An interrupt while it waits, or verifies files after a crash, is not a failure.
     if (interrupted.aborted) return 0
@@ -76,6 +80,26 @@ export async function serve({ config, stdout, stderr, interrupted }: Invocation)
   }
   logger.fatal({ err: output.error }, `the service failed: ${output.error.message}`)
   return 1
+}
+
+/**
+ * Returns why the address cannot be listened on, in one line; null if it can. Looked at before anything else is opened: the
+ * edge starts last, and a localnet has made a day of its market by then.
+ */
+async function listeningRefusal({ host, port }: Config): Promise<string | null> {
+  const server = createServer()
+  try {
+    await new Listening().at(host, port, async () => {
+      server.listen(port, host)
+      await once(server, 'listening')
+    })
+  } catch (error) {
+    if (error instanceof StartRefused) return error.message
+    throw error
+  } finally {
+    server.close()
+  }
+  return null
 }
 
 /**

@@ -55,6 +55,8 @@ export interface Localnet {
   readonly rpcUrl: string
   /** Genesis hash in base58. */
   readonly genesis: string
+  /** Completes the past, once, unless the signal aborts; rejects when a block cannot be written. */
+  makePast(signal: AbortSignal): Promise<void>
   /** Completes the past, then produces slots until the signal aborts; rejects when a block cannot be written. */
   run(signal: AbortSignal): Promise<void>
   close(): Promise<void>
@@ -62,28 +64,32 @@ export interface Localnet {
 
 /** Opens the localnet of a directory where it ended, or creates one. */
 export async function openLocalnet(options: LocalnetOptions): Promise<Localnet> {
-  const { directory, clock, slotMs, past = 'day' } = options
+  const { directory, clock, slotMs, past: wanted = 'day' } = options
   await mkdir(directory, { recursive: true })
   // Unrelated localnets have different seeds, and so different genesis hashes.
   const seed = await keptText(join(directory, 'seed'), options.seed ?? randomBytes(8).toString('hex'))
   const market = await keptText(join(directory, 'market'), options.market ?? 'usual')
   if (!isMarket(market)) throw new RangeError(`${join(directory, 'market')} names no market: ${market}`)
   const pace = slotMs === undefined ? {} : { slotMs }
-  const genesisMs = past === 'day' ? clock.now() - DAY_MS : clock.now()
+  const genesisMs = wanted === 'day' ? clock.now() - DAY_MS : clock.now()
   const chain = { directory: join(directory, 'chain'), genesisMs }
   const bank = await LocalBank.open({ clock, seed, genesisAccounts: TIP_ACCOUNT_KEYS, ...chain, ...pace })
   try {
-    const maker = PastMaker.of(bank, clock, past === 'day')
+    const maker = PastMaker.of(bank, clock, wanted === 'day')
     openMarket(bank, { ...MARKETS[market], seed }, maker)
     fundTipAccounts(bank)
+    let past: Promise<void> | undefined
+    const makePast = (signal: AbortSignal): Promise<void> =>
+      (past ??= maker?.run(signal, options.onPast) ?? Promise.resolve())
     const node = await listen(bank, options)
     return {
       bank,
       node,
       rpcUrl: `http://${node.host}:${node.port}`,
       genesis: encodeBase58(bank.genesisHash),
+      makePast,
       async run(signal) {
-        await maker?.run(signal, options.onPast)
+        await makePast(signal)
         await bank.run(signal)
       },
       async close() {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { reportDamage, type DamageReport } from '../../storage/embedded/repair/report.ts'
-import { repairStore, type RepairOptions, type RepairOutcome } from '../../storage/embedded/repair/repair.ts'
+import type { DamageReport } from '../../storage/embedded/repair/report.ts'
+import type { RepairOptions, RepairOutcome } from '../../storage/embedded/repair/repair.ts'
 import { openEmbeddedSnapshot } from '../../storage/embedded/snapshot.ts'
 import { openEmbeddedStorage, type EmbeddedStorageOptions } from '../../storage/embedded/store.ts'
 import { isOpenElsewhere } from '../../storage/embedded/unopened.ts'
@@ -16,7 +16,6 @@ import { logSecondsOf, retentionSecondsOf } from '../config/retention.ts'
 import { systemPorts, type Ports } from '../ports.ts'
 import { FEE_SLOTS } from '../transactions/priority-fees.ts'
 import type { Logger } from '../telemetry/logger.ts'
-import { foldCandlesAgain } from '../verify/candle-repair.ts'
 
 /** Open resources that a service shares with other processes. */
 export interface Opened {
@@ -33,22 +32,27 @@ export function storeDirectory({ dataDir }: Pick<Config, 'dataDir'>): string {
  * Verifies the files of the embedded store, even while a service has it open; changes nothing. Resolves with null
  * without a store.
  */
-export const reportStoreDamage = (config: Config): Promise<DamageReport | null> =>
-  reportDamage(storeDirectory(config))
+export async function reportStoreDamage(config: Config): Promise<DamageReport | null> {
+  const { reportDamage } = await import('../../storage/embedded/repair/report.ts')
+  return reportDamage(storeDirectory(config))
+}
 
 /** Replaces a damaged embedded store by a new one with everything readable. */
-export const repairEmbeddedStore = (
+export async function repairEmbeddedStore(
   config: Config,
   startOver: RepairOptions['startOver'],
   nowMs: number
-): Promise<RepairOutcome> =>
-  repairStore({
+): Promise<RepairOutcome> {
+  const { repairStore } = await import('../../storage/embedded/repair/repair.ts')
+  const { foldCandlesAgain } = await import('../verify/candle-repair.ts')
+  return repairStore({
     directory: storeDirectory(config),
     startOver,
     nowMs,
     retentionSeconds: retentionSecondsOf(config),
     foldCandles: foldCandlesAgain
   })
+}
 
 /**
  * Opens the store. Rejects with STORAGE_UNAVAILABLE, for instance if another process has it open. Waits for a cluster

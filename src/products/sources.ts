@@ -10,9 +10,8 @@ import {
 } from '../../actors/chain/localnet.ts'
 import type { Run } from '../../actors/supervision/process.ts'
 import { rpcSource } from '../../actors/chain/rpc-source.ts'
-import { recordedSource } from '../../actors/chain/source.ts'
 import { child, supervisor, type AnyUnit, type Unit } from '../../actors/supervision/unit.ts'
-import { yellowstoneSource, type YellowstoneSourceOptions } from '../../actors/chain/yellowstone-source.ts'
+import type { YellowstoneSourceOptions } from '../../actors/chain/yellowstone-source.ts'
 import type { CoverageStore, Storage } from '../../storage/port.ts'
 import { backoffMs } from '../../machines/backoff.ts'
 import type { BlockAgain, BlockSource } from '../node/block-source.ts'
@@ -191,7 +190,8 @@ function recordedOf(config: Config, { clock, logger, recorded }: SourceDeps): Ru
     config.storage === 'embedded'
       ? { variable: 'MILLRACE_DATA_DIR', value: config.dataDir }
       : { variable: 'MILLRACE_SCYLLA_KEYSPACE', value: config.scyllaKeyspace }
-  return (scope) => {
+  return async (scope) => {
+    const { recordedSource } = await import('../../actors/chain/source.ts')
     const stored = { blocks: scope.input.storage.blocks, ...place }
     return recordedSource({ directory, speed, stored, report: recorded }, { clock, logger })(scope)
   }
@@ -203,6 +203,7 @@ function yellowstoneOf(config: Config, deps: SourceDeps): Run<HasBlocks, BlockSo
   const { clock } = deps
   if (url === null) throw new TypeError('a yellowstone source has a URL')
   return async (scope) => {
+    const { yellowstoneSource } = await import('../../actors/chain/yellowstone-source.ts')
     const { coverage, blocks } = scope.input.storage
     const { onGap } = sourceCoverage(coverage, clock)
     const missing = missingBlocks(nodesOf(config), coverage, deps)

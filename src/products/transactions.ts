@@ -1,6 +1,6 @@
 import { nodes } from '../../actors/chain/nodes.ts'
 import { blockEngine, type BlockEngineOptions } from '../../actors/transactions/engine/block-engine.ts'
-import { leaders } from '../../actors/transactions/tpu/leaders.ts'
+import type { leaders } from '../../actors/transactions/tpu/leaders.ts'
 import { transactions, type TransactionsNeeds } from '../../actors/transactions/transactions.ts'
 import { child, supervisor } from '../../actors/supervision/unit.ts'
 import { replaySecondsOf, retentionSecondsOf } from '../config/retention.ts'
@@ -85,7 +85,11 @@ function leaderUnits(service: ServiceParts): UnitOfTree[] {
   const identity = async (): Promise<LeaderIdentity> =>
     config.tpuIdentity === null ? ephemeralIdentity() : readIdentityFile(config.tpuIdentity)
   const openNode = (): LeaderNode => new RpcLeaderNode(config.rpcUrl, ports.clock)
-  return [child('leaders', leaders({ openNode, identity }, { ...ports, logger, metrics: metrics.leaders }))]
+  const run: ReturnType<typeof leaders> = async (scope) => {
+    const { leaders } = await import('../../actors/transactions/tpu/leaders.ts')
+    return leaders({ openNode, identity }, { ...ports, logger, metrics: metrics.leaders })(scope)
+  }
+  return [child('leaders', run)]
 }
 
 /** Returns the parts of transactions that the HTTP side uses; null in a process without a node to send to. */

@@ -56,8 +56,8 @@ if (canMount()) {
   })
 
   t.test(CHAIN_STARTED, async (t) => {
-    // Too little for the files beside the chain, and for the engine.
-    for (const freeKb of [0, 12]) {
+    // Too little for the files beside the chain, for the engine, and for the market's past.
+    for (const freeKb of [0, 12, 200]) {
       const dataDir = smallDisk(t, 'localnet', freeKb)
       await assertRefused(
         t,

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -38,6 +38,7 @@ t.test(
       ['--data-dir', dataDir, '--port', String(port)],
       new RegExp(`cannot listen on 127\\.0\\.0\\.1:${port} \\(EADDRINUSE\\).*MILLRACE_PORT`)
     )
+    t.strictSame(readdirSync(dataDir), [], 'before anything was made')
   }
 )
 
