@@ -5,7 +5,7 @@
  *     node test/run.ts [--quick | --long | --check] [--jobs=N] [FILE…|FOLDER/…]
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { availableParallelism, constants } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ROOT } from './house/sources.ts'
@@ -41,6 +41,9 @@ const outcomes: TestOutcome[] = []
 const failed: Failed[] = []
 let failedChecks = 0
 let heavyRuns = false
+/** Units that leave the processors to servers and those that wait for them: a starved server counts as away. */
+const patient = new Set<Unit>()
+const PATIENT = constants.priority.PRIORITY_BELOW_NORMAL
 
 /** Runs units one after another until the lists have none that may run. */
 async function work(...lists: Unit[][]): Promise<void> {
@@ -49,7 +52,7 @@ async function work(...lists: Unit[][]): Promise<void> {
     if (unit === null) return
     const isOnly = unit.some(isHeavy)
     if (isOnly) heavyRuns = true
-    await runTestUnit(unit, env, tell)
+    await runTestUnit(unit, { env, nice: patient.has(unit) ? PATIENT : 0 }, tell)
     if (isOnly) heavyRuns = false
   }
 }
@@ -106,6 +109,7 @@ else {
   const [starting, waiting] = [all.starting, all.waiting].map((files) =>
     values.quick ? [] : alone(files.filter(isAsked))
   ) as [Unit[], Unit[]]
+  if (starting.length + waiting.length > 0) for (const unit of computing) patient.add(unit)
   starting.push(...alone(positionals.filter((name) => !folders.includes(name))))
   const jobs = Number(values.jobs)
   if (!(jobs >= 1)) throw new Error(`--jobs takes a number of files at once, not ${values.jobs}`)

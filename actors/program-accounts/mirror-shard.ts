@@ -128,6 +128,8 @@ export class MirrorShard implements OwnedShard {
     const documents = programsIn(store)
     await documents.fenceHot(stored, token)
     const [progress] = await documents.hot([stored])
+    // A process that still writes is not read from here on: its later slots would be taken back by the first write of this one.
+    if (progress != null) await documents.putHot(stored, token, progress)
     const { program } = stored.value
     return new ProgramMirror(
       program,

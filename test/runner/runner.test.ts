@@ -79,7 +79,7 @@ t.test('a file runs in a process of its own, by plain Node', async (t) => {
       })\n`,
     'crash.test.ts': `throw new Error('it ends at once')\n`
   })
-  const run = (name: string) => runTestFile(join(folder, name), process.env)
+  const run = (name: string) => runTestFile(join(folder, name), { env: process.env })
   const [good, bad, crash] = [await run('good.test.ts'), await run('bad.test.ts'), await run('crash.test.ts')]
   t.match(good, { passed: 1, failed: 0, notRun: 1 })
   t.match(bad, { passed: 1, failed: 1 })
@@ -95,7 +95,7 @@ t.test('a file runs in a process of its own, by plain Node', async (t) => {
 
 const runUnit = async (unit: readonly string[], withinMs?: number): Promise<TestOutcome[]> => {
   const outcomes: TestOutcome[] = []
-  await runTestUnit(unit, process.env, (outcome) => outcomes.push(outcome), withinMs)
+  await runTestUnit(unit, { env: process.env }, (outcome) => outcomes.push(outcome), withinMs)
   return outcomes
 }
 

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { setPriority } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ROOT } from '../house/sources.ts'
 
@@ -29,11 +30,17 @@ export interface TestOutcome {
   readonly output: string
 }
 
+/** Variables of a test process, and its nice value; 0 by default. */
+export interface Surroundings {
+  readonly env: NodeJS.ProcessEnv
+  readonly nice?: number
+}
+
 /** Runs a test file in its own process. */
-export async function runTestFile(file: string, env: NodeJS.ProcessEnv): Promise<TestOutcome> {
+export async function runTestFile(file: string, around: Surroundings): Promise<TestOutcome> {
   const began = performance.now()
   const chunks: Buffer[] = []
-  const { endedWell, processorSeconds } = await runTestProcess(file, env, (chunk) => chunks.push(chunk))
+  const { endedWell, processorSeconds } = await runTestProcess(file, around, (chunk) => chunks.push(chunk))
   const seconds = (performance.now() - began) / 1_000
   const output = Buffer.concat(chunks).toString('utf8')
   return { file, seconds, processorSeconds, output, ...countsOf(output, endedWell) }
@@ -48,7 +55,7 @@ type Ended = Pick<TestOutcome, 'processorSeconds'> & { readonly endedWell: boole
  */
 export async function runTestProcess(
   module: string,
-  env: NodeJS.ProcessEnv,
+  { env, nice = 0 }: Surroundings,
   read: (chunk: Buffer, stream: 0 | 1) => void,
   silentWithinMs = SILENT_WITHIN_MS
 ): Promise<Ended> {
@@ -57,6 +64,7 @@ export async function runTestProcess(
     env: { ...env, TAP: '1', TAP_TIMEOUT: String(TEST_WITHIN_S) },
     stdio: ['ignore', 'pipe', 'pipe']
   })
+  if (child.pid !== undefined && nice !== 0) setPriority(child.pid, nice)
   const silent = setTimeout(() => {
     read(
       Buffer.from(`\nnot ok - it neither ends nor writes for ${silentWithinMs / 1_000} s, and is killed\n`),

@@ -1,7 +1,7 @@
 import { StringDecoder } from 'node:string_decoder'
 import { fileURLToPath } from 'node:url'
 import { FILES_VARIABLE, readMark, WITHIN_VARIABLE, type FileMark, type LateMark } from './file-mark.ts'
-import { runTestFile, runTestProcess, type TestOutcome } from './test-file.ts'
+import { runTestFile, runTestProcess, type Surroundings, type TestOutcome } from './test-file.ts'
 
 const SEVERAL = fileURLToPath(new URL('several.ts', import.meta.url))
 /**
@@ -21,21 +21,24 @@ export type Unit = readonly string[]
  */
 export async function runTestUnit(
   unit: Unit,
-  env: NodeJS.ProcessEnv,
+  around: Surroundings,
   tell: (outcome: TestOutcome) => void,
   withinMs = SHARED_FILE_WITHIN_MS
 ): Promise<void> {
-  if (unit.length === 1) return tell(await runTestFile(unit[0]!, env))
+  if (unit.length === 1) return tell(await runTestFile(unit[0]!, around))
   const outcomes = new UnitOutcomes(tell)
   const { endedWell } = await runTestProcess(
     SEVERAL,
-    { ...env, [FILES_VARIABLE]: JSON.stringify(unit), [WITHIN_VARIABLE]: String(withinMs) },
+    {
+      ...around,
+      env: { ...around.env, [FILES_VARIABLE]: JSON.stringify(unit), [WITHIN_VARIABLE]: String(withinMs) }
+    },
     (chunk, stream) => outcomes.read(chunk, stream),
     // It gives a file up by itself, unless its event loop is blocked.
     2 * withinMs
   )
   const told = outcomes.end(unit, endedWell)
-  if (told < unit.length) await runTestUnit(unit.slice(told), env, tell, withinMs)
+  if (told < unit.length) await runTestUnit(unit.slice(told), around, tell, withinMs)
 }
 
 /** Splits the output of a process of several files into their outcomes. */

@@ -47,11 +47,11 @@ export async function web3Session(t: Test, url: string, wsEndpoint: string): Pro
   const sent = await connection.sendRawTransaction(transfer.serialize())
   const { value } = await connection.confirmTransaction({ signature: sent, ...latest })
   t.equal(value.err, null, 'web3.js confirms a transaction by a subscription')
-  await eventually(() => heard.account.length > 0 && heard.logs.length > 0 && heard.program.length > 1)
+  const { account, logs: logged, program: changed, slot: slots } = heard
+  await eventually(() => account.length > 0 && logged.length > 0 && changed.length > 1 && slots.length > 1)
   t.match(heard.account, [[5_000_000, Number]])
   t.match(heard.logs, [[sent, null, [/11111111111111111111111111111111 invoke/, /success/]]])
   t.ok(heard.program.includes(to.toBase58()))
-  t.ok(heard.slot.length > 1)
   t.same(
     heard.slot,
     heard.slot.toSorted((a, b) => (a as number) - (b as number))
