@@ -205,7 +205,7 @@ t.test('the command ends with the sum, and with 1 where a file failed', async (t
 t.test('one heavy file runs at a time, and none of them is left', async (t) => {
   const { starting, waiting } = testFiles()
   const heavy = starting.filter(isHeavy)
-  t.equal(heavy.length, 6)
+  t.equal(heavy.length, 7)
   const sources = new Map(readSources(['test']).map((source) => [source.path, source]))
   for (const path of [...starting, ...waiting])
     if (reaches(sources, path, /real-validator/)) t.ok(isHeavy(path), `${path} starts a validator`)

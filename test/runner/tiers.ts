@@ -36,7 +36,7 @@ const LONGEST_WAITING = [
  * get them. One of them runs at a time.
  */
 const HEAVY =
-  /^test\/(storage\/scylla-faults|service\/(put-back|real-node|(transactions|program-accounts)-validator)|localnet\/node\/validator)\./
+  /^test\/(storage\/scylla-faults|service\/(put-back|real-node|(transactions|program-accounts|holders)-validator)|localnet\/node\/validator)\./
 export const isHeavy = (path: string): boolean => HEAVY.test(path)
 
 /**
