@@ -5,10 +5,13 @@
  * directly; 64 sends in one request against 64 requests; what ingest spends on each block. After it nothing must be lost, or
  * have been sent twice at once. Takes some four minutes:
  *
- *     node loadtest/transactions.ts [--small] [--help]
+ * With `--cql` sends a second alone are measured, with a CQL node on this machine as the store:
+ *
+ *     node loadtest/transactions.ts [--small] [--cql] [--help]
  */
 import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
+import { CqlCluster } from '../test/servers/cql-cluster.ts'
 import { leaveServersACore } from './cores.ts'
 import { startMeasured } from './measured-process.ts'
 import { writeResult } from './result.ts'
@@ -20,17 +23,21 @@ import { measureTaps } from './transactions/taps.ts'
 import { askNode } from './transactions/receipts.ts'
 import { startSending } from './transactions/service.ts'
 
-const HELP = `Usage: node loadtest/transactions.ts [--small]
+const HELP = `Usage: node loadtest/transactions.ts [--small] [--cql]
 
   --small   a fifth of the transactions or less, printed and not saved
+  --cql     sends a second on a CQL node
 `
 const FULL = { tracked: 10_000, seconds: 30, rounds: 3, sends: 6_000, arrivals: 1_500, batches: 200 }
 const SMALL = { tracked: 2_000, seconds: 4, rounds: 1, sends: 1_500, arrivals: 200, batches: 50 }
 /** A tenant may have 2,000 tracked. */
 const TENANTS = 5
 
-const { values } = parseArgs({ options: { small: { type: 'boolean' }, help: { type: 'boolean' } } })
+const { values } = parseArgs({
+  options: { small: { type: 'boolean' }, cql: { type: 'boolean' }, help: { type: 'boolean' } }
+})
 if (values.help === true) process.stdout.write(HELP)
+else if (values.cql === true) await measureCql(values.small === true)
 else await measureAll(values.small === true)
 
 async function measureAll(isSmall: boolean): Promise<void> {
@@ -55,5 +62,26 @@ async function measureAll(isSmall: boolean): Promise<void> {
   } finally {
     await service.close()
     await node.end()
+  }
+}
+
+/** The node of the store shares the processors with all others, as it would not for an operator. */
+async function measureCql(isSmall: boolean): Promise<void> {
+  const cluster = await CqlCluster.start({ fast: true })
+  const node = await startMeasured('transactions/node-process.ts', [])
+  const service = await startSending(node.url, TENANTS, false, {
+    MILLRACE_STORAGE: 'scylla',
+    MILLRACE_SCYLLA_CONTACT_POINTS: cluster.contactPoints.join(','),
+    MILLRACE_SCYLLA_PORT: String(cluster.port),
+    MILLRACE_SCYLLA_DATACENTER: cluster.datacenter
+  })
+  try {
+    const sends = await measureSends(service, node, { ...(isSmall ? SMALL : FULL), hasCore: false })
+    if (isSmall) process.stdout.write(`${JSON.stringify(sends, null, 2)}\n`)
+    else await writeResult('transactions-cql', sends)
+  } finally {
+    await service.close()
+    await node.end()
+    await cluster.end()
   }
 }

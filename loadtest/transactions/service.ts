@@ -19,11 +19,12 @@ export interface SendingService {
   close(): Promise<void>
 }
 
-/** Starts the service with a number of tenants. */
+/** Starts the service with a number of tenants; `storage` are settings of another store than the embedded one. */
 export async function startSending(
   nodeUrl: string,
   tenants: number,
-  hasCore: boolean
+  hasCore: boolean,
+  storage: NodeJS.ProcessEnv = {}
 ): Promise<SendingService> {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-sending-'))
   const flags = ['--data-dir', directory, '--port', '0', '--source', 'rpc']
@@ -32,7 +33,8 @@ export async function startSending(
     MILLRACE_LOG_LEVEL: 'warn',
     MILLRACE_RATE_LIMIT_PER_MINUTE: '1000000000',
     MILLRACE_RPC_URL: nodeUrl,
-    MILLRACE_TPU: 'off'
+    MILLRACE_TPU: 'off',
+    ...storage
   }
   const service = await startMeasured('../src/cli/millrace.js', ['serve', ...flags], { env })
   if (hasCore) giveServersCore(service.pid)
