@@ -11,6 +11,7 @@ const SERVERS = /^(test\/servers\/|test\/node\/real-validator\.ts$|playwright-co
  * a run longer, and nothing else.
  */
 const LONGEST = [
+  'test/service/transactions-faults.test.ts',
   'test/storage/scylla-faults.test.ts',
   'test/service/put-back.test.ts',
   'test/service/real-node.test.ts',

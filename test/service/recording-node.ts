@@ -9,6 +9,11 @@ interface Call {
   readonly params: readonly unknown[]
 }
 
+interface Answer {
+  readonly id: unknown
+  result?: unknown
+}
+
 /** A send of a transaction, as the node received it. */
 export interface NodeSend {
   readonly signature: string
@@ -22,6 +27,10 @@ export interface NodeSend {
 export class RecordingNode {
   readonly sends: NodeSend[] = []
   readonly dropped = new Set<string>()
+  /** Whether it is away: connections end without an answer, and nothing is received. */
+  isAway = false
+  /** Changes the results that it passes on; of an answer of several each. */
+  rewrite: ((method: string, result: unknown) => unknown) | null = null
   /** Called at each send, before it is passed on and before it is answered. */
   onSend: (point: 'received' | 'passed', signature: string) => void = () => undefined
   url = ''
@@ -34,6 +43,7 @@ export class RecordingNode {
   static async start(t: Test, target: string): Promise<RecordingNode> {
     const node = new RecordingNode(target)
     const server = createServer((request, response) => {
+      if (node.isAway) return void response.destroy()
       node.#answer(request, response).catch(() => response.destroy())
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -56,7 +66,9 @@ export class RecordingNode {
     const asked = JSON.parse(body) as Call | Call[]
     const calls = Array.isArray(asked) ? asked : [asked]
     const isSend = calls.every(({ method }) => method === 'sendTransaction')
-    const text = isSend ? await this.#send(calls, Array.isArray(asked)) : await this.#pass(body)
+    const text = isSend
+      ? await this.#send(calls, Array.isArray(asked))
+      : this.#rewritten(calls, await this.#pass(body))
     response.setHeader('content-type', 'application/json')
     response.end(text)
   }
@@ -77,6 +89,17 @@ export class RecordingNode {
       })
     )
     return isBatch ? `[${answers.join(',')}]` : answers[0]!
+  }
+
+  #rewritten(calls: readonly Call[], text: string): string {
+    const { rewrite } = this
+    if (rewrite === null) return text
+    const answer = JSON.parse(text) as Answer | Answer[]
+    for (const each of [answer].flat()) {
+      const call = calls.find(({ id }) => id === each.id)
+      if (call !== undefined && 'result' in each) each.result = rewrite(call.method, each.result)
+    }
+    return JSON.stringify(answer)
   }
 
   async #pass(body: string): Promise<string> {
