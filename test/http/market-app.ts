@@ -95,7 +95,7 @@ const ROUTES = routesOf(PRODUCTS)
 const NO_BODY = {} as Body
 /** Requests a minute of a key, above what any test sends unintentionally. */
 const RATE_PER_MINUTE = 1_000_000
-/** Factor of the deadlines of answers, which are its longest timers: what a test asks is answered on a slow machine too. */
+/** Factor of the deadline of an answer: what a test asks is answered on a slow machine too. Waits for a node are as they are. */
 const PATIENCE = 60
 const ACME: KeyAttributes = {
   tenant: 'acme',
@@ -182,7 +182,7 @@ export async function marketApp(
     logger,
     clock: {
       now: () => world.nowMs,
-      setTimeout: (run, ms) => setTimeout(run, ms >= DEADLINE_MS ? ms * PATIENCE : ms),
+      setTimeout: (run, ms) => setTimeout(run, ms === DEADLINE_MS ? ms * PATIENCE : ms),
       clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout)
     },
     version: '1.2.3',
