@@ -26,7 +26,6 @@ export interface RpcRequest {
 }
 
 export interface ReceivedRequest extends RpcRequest {
-  readonly atMs: number
   readonly headers: IncomingMessage['headers']
   /** Port of the client's socket. */
   readonly port: number
@@ -71,7 +70,7 @@ export class FaultyNode {
   headSlot: number
   firstSlot = 0
   genesis = 'genesis-a'
-  /** Requests in the order of arrival, with their time. */
+  /** Requests in the order of arrival. */
   readonly requests: ReceivedRequest[] = []
   /** Number of injections of each fault, by its name. */
   readonly fired = new Map<string, number>()
@@ -145,7 +144,6 @@ export class FaultyNode {
       const request = JSON.parse(Buffer.concat(chunks).toString()) as RpcRequest
       this.requests.push({
         ...request,
-        atMs: performance.now(),
         headers: incoming.headers,
         port: incoming.socket.remotePort!
       })

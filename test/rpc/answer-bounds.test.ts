@@ -3,7 +3,8 @@ import { parseRequest } from '../../src/rpc/requests.ts'
 import { ANSWER_BYTES_MAX, ANSWER_TOO_LARGE } from '../../src/rpc/rpc-error.ts'
 import { callerWith, fakeRpc, fakeUpstreams, resultOf } from './fake-rpc.ts'
 import { fakeNodes } from './fake-rpc-node.ts'
-import { callOf, isFirst, opened, textOf, until } from './opened-nodes.ts'
+import { callOf, isFirst, opened, textOf } from './opened-nodes.ts'
+import { until } from '../until.ts'
 
 const { signal } = new AbortController()
 /** Two of them are below the bound, three above it. */

@@ -12,7 +12,8 @@ import { makeCertificate } from '../actors/webhooks/receiver.ts'
 import { randomRuns } from '../random-runs.ts'
 import { callerWith } from './fake-rpc.ts'
 import { fakeNodes, type Fault, type FakeRpcNode } from './fake-rpc-node.ts'
-import { callOf, isFirst, opened, textOf, until } from './opened-nodes.ts'
+import { callOf, isFirst, opened, textOf } from './opened-nodes.ts'
+import { until } from '../until.ts'
 
 const { signal } = new AbortController()
 

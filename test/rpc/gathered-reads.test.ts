@@ -1,6 +1,7 @@
 import t from 'tap'
 import { fakeNodes, type FakeRpcNode } from './fake-rpc-node.ts'
-import { callOf, opened, textOf, until } from './opened-nodes.ts'
+import { callOf, opened, textOf } from './opened-nodes.ts'
+import { until } from '../until.ts'
 
 const { signal } = new AbortController()
 

@@ -6,6 +6,7 @@ import type { Commitment } from '../../src/rpc/commitment.ts'
 import { MethodTable } from '../../src/rpc/methods.ts'
 import type { UpstreamAnswer, UpstreamCall } from '../../src/rpc/upstreams.ts'
 import type { FakeRpcNode } from './fake-rpc-node.ts'
+import { until } from '../until.ts'
 
 const TABLE = new MethodTable()
 export function callOf(
@@ -54,11 +55,6 @@ export async function opened(
 /** Whether the node is asked first: one that was slow for a moment, as on a busy machine, is not. */
 export const isFirst = (nodes: RpcNodes, index: number): boolean =>
   nodes.inOrder('confirmed', 0)[0]?.index === index
-
-export async function until(isTrue: () => boolean): Promise<void> {
-  for (let i = 0; i < 500 && !isTrue(); i++) await new Promise((resolve) => setTimeout(resolve, 10))
-  if (!isTrue()) throw new Error('it did not come about in 5 s')
-}
 
 export async function textOf({ bytes, rest }: UpstreamAnswer): Promise<string> {
   const chunks = [bytes]

@@ -1,7 +1,8 @@
 import t from 'tap'
 import { NoUpstream } from '../../src/rpc/upstreams.ts'
 import { fakeNodes } from './fake-rpc-node.ts'
-import { callOf, isFirst, opened, textOf, until } from './opened-nodes.ts'
+import { callOf, isFirst, opened, textOf } from './opened-nodes.ts'
+import { until } from '../until.ts'
 
 const { signal } = new AbortController()
 

@@ -37,10 +37,13 @@ export async function servedMarket(
   return { trades, answers: Object.fromEntries(answers) }
 }
 
-/** Slots and ages of accounts, which each service reads when it needs them. */
-const OF_READINGS = ['supply_slot', 'reserves_slot', 'reserves_age_seconds']
+/**
+ * Slots and ages of accounts, which each service reads when it needs them, and why it could not: one that asks while the
+ * node goes away hears something else than one that asks later.
+ */
+const OF_READINGS = ['supply_slot', 'reserves_slot', 'reserves_age_seconds', 'reserves_reason']
 
-/** Returns an answer without the slots and ages of accounts. */
+/** Returns an answer without what depends on when accounts were read. */
 function steady(body: object): object {
   const text = JSON.stringify(body, (name, value: unknown) =>
     OF_READINGS.includes(name) ? undefined : value

@@ -7,7 +7,8 @@ import { RedisConnection } from '../../storage/redis/connection.ts'
 import type { Script } from '../../storage/redis/script.ts'
 import { testWithOwnRedis, testWithRedis } from '../servers/redis.ts'
 import { virtualClock } from '../virtual-time.ts'
-import { joinService, until } from './redis-processes.ts'
+import { joinService } from './redis-processes.ts'
+import { until } from '../until.ts'
 
 const ONE: Script = { name: 'one', keys: 0, lua: 'return 1' }
 

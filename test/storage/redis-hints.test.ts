@@ -6,7 +6,8 @@ import type { RedisConnection } from '../../storage/redis/connection.ts'
 import { RedisHints } from '../../storage/redis/hints.ts'
 import { testWithOwnRedis, testWithRedis } from '../servers/redis.ts'
 import { linkTo } from './pausable-link.ts'
-import { joinService, until } from './redis-processes.ts'
+import { joinService } from './redis-processes.ts'
+import { until } from '../until.ts'
 
 interface Member {
   readonly connection: RedisConnection

@@ -9,7 +9,8 @@ import { RedisHints } from '../../storage/redis/hints.ts'
 import { MemoryAccess } from '../access/memory-access.ts'
 import { testWithOwnRedis } from '../servers/redis.ts'
 import { virtualClock } from '../virtual-time.ts'
-import { joinService, until } from './redis-processes.ts'
+import { joinService } from './redis-processes.ts'
+import { until } from '../until.ts'
 
 const ACME: KeyAttributes = {
   tenant: 'acme',

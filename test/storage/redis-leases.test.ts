@@ -12,7 +12,8 @@ import { RedisLeases } from '../../storage/redis/leases.ts'
 import { ROOT } from '../house/sources.ts'
 import { testWithOwnRedis, testWithRedis } from '../servers/redis.ts'
 import { linkTo } from './pausable-link.ts'
-import { joinService, until } from './redis-processes.ts'
+import { joinService } from './redis-processes.ts'
+import { until } from '../until.ts'
 
 /** Length of a lease, which a process loses if it pauses for longer: ten times the longest pause seen on a busy machine. */
 const LENGTH_MS = 1_500

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { systemPorts, type Ports } from '../../src/ports.ts'
 import { RedisConnection } from '../../storage/redis/connection.ts'
@@ -24,13 +23,4 @@ export async function joinService(
   const connection = await RedisConnection.open({ url, prefix, logger, ...ports })
   t.teardown(() => connection.close())
   return Object.assign(connection, { said })
-}
-
-/** Resolves once a condition holds. Fails after `withinMs`. */
-export async function until(holds: () => boolean, withinMs = 60_000): Promise<void> {
-  const deadline = performance.now() + withinMs
-  while (!holds()) {
-    if (performance.now() > deadline) throw new Error(`it did not come to ${String(holds)} in ${withinMs} ms`)
-    await delay(2)
-  }
 }

@@ -7,7 +7,8 @@ import { systemPorts, type Clock } from '../../src/ports.ts'
 import type { RedisConnection } from '../../storage/redis/connection.ts'
 import { RedisRateCounter } from '../../storage/redis/rate-counter.ts'
 import { testWithOwnRedis, testWithRedis } from '../servers/redis.ts'
-import { joinService, until } from './redis-processes.ts'
+import { joinService } from './redis-processes.ts'
+import { until } from '../until.ts'
 
 const { clock } = systemPorts
 

@@ -1,4 +1,3 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import { pino } from 'pino'
 import type { Test } from 'tap'
 import type { ProcessScope } from '../../actors/supervision/process.ts'
@@ -101,14 +100,5 @@ export function startSource(
     async slots(count: number): Promise<number[]> {
       return (await this.take(count)).map(({ block }) => block.slot)
     }
-  }
-}
-
-/** Resolves when a condition holds. */
-export async function until(condition: () => boolean, what: string, withinMs = 120_000): Promise<void> {
-  const deadline = performance.now() + withinMs
-  while (!condition()) {
-    if (performance.now() > deadline) throw new Error(`in vain: ${what}`)
-    await turn()
   }
 }

@@ -5,8 +5,9 @@ import type { Block } from '../../src/chain/transaction.ts'
 import { openStreams } from '../../src/yellowstone/client.ts'
 import { BLOCK_SLOT, fixtureBlock, testWithFixtures } from '../fixtures.ts'
 import { encodeBlock, encodeUpdate, updateBlock } from './encode-block.ts'
-import { startSource, TOKEN, until } from './source-under-test.ts'
+import { startSource, TOKEN } from './source-under-test.ts'
 import { blockMessage, CuttingProxy, StreamServer, type Subscription } from './stream-server.ts'
+import { until } from '../until.ts'
 
 async function serve(t: Test, play: (subscription: Subscription, nth: number) => unknown) {
   const server = await StreamServer.start(play)

@@ -10,7 +10,8 @@ import { CommitFeed } from '../../../src/views/commit-feed.ts'
 import type { RedisConnection } from '../../../storage/redis/connection.ts'
 import { RedisBlockDigests } from '../../../storage/redis/block-digests.ts'
 import { testWithOwnRedis, testWithRedis } from '../../servers/redis.ts'
-import { joinService, until } from '../../storage/redis-processes.ts'
+import { joinService } from '../../storage/redis-processes.ts'
+import { until } from '../../until.ts'
 
 /** A block of one transaction, whose price is its slot. */
 function feesOf(slot: number, fork = ''): BlockFees {
@@ -123,7 +124,8 @@ testWithOwnRedis(
     for (const slot of [4, 5]) ingest(stored, ingester, [gateway], slot)
     t.match(gateway.fees.of([]), { samples: 3, slots: [1, 3] }, 'its slots tell how old it is')
     await redis.start()
-    await until(() => gateway.fees.newest === 5)
+    // The newest come first.
+    await until(() => gateway.fees.blocks.length === 5)
     t.strictSame(slotsOf(gateway), [1, 2, 3, 4, 5])
     const late = await join(t, redis, stored, false)
     await until(() => late.fees.blocks.length === 5)

@@ -6,7 +6,8 @@ import { type HostLookup, UrlGuard } from '../../../src/webhooks/url-guard.ts'
 import type { PostOutcome } from '../../../src/webhooks/webhook.ts'
 import { virtualClock } from '../../virtual-time.ts'
 import { makeCertificate, startReceiver, type Receiver } from './receiver.ts'
-import { senderOf, post, at, until } from './sender-under-test.ts'
+import { senderOf, post, at } from './sender-under-test.ts'
+import { until } from '../../until.ts'
 
 t.test('TLS is verified, whatever the environment says', async (t) => {
   const pair = makeCertificate(t, 'localhost')

@@ -35,11 +35,6 @@ export const post = (
 export const at = ({ port }: { readonly port: number }, path = '/hook'): string =>
   `http://127.0.0.1:${port}${path}`
 
-/** Resolves when a condition holds. */
-export async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 1))
-}
-
 /** Moves a virtual clock to the deadline, and resolves with the outcome. */
 export async function atDeadline(clock: VirtualClock, outcome: Promise<PostOutcome>): Promise<PostOutcome> {
   clock.increment(9_999)

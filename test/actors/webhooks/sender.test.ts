@@ -6,7 +6,8 @@ import type { HostLookup } from '../../../src/webhooks/url-guard.ts'
 import type { PostOutcome } from '../../../src/webhooks/webhook.ts'
 import { virtualClock } from '../../virtual-time.ts'
 import { startRawReceiver, startReceiver, startUnreadReceiver } from './receiver.ts'
-import { BODY, never, senderOf, post, at, until, atDeadline } from './sender-under-test.ts'
+import { BODY, never, senderOf, post, at, atDeadline } from './sender-under-test.ts'
+import { until } from '../../until.ts'
 
 t.test('an answer of any status is its outcome', async (t) => {
   const sender = senderOf(t)

@@ -4,7 +4,8 @@ import { IN_PROGRESS_MAX, SUBSCRIPTIONS_PER_SOCKET_MAX } from '../../../src/rpc/
 import { KEY } from '../../stream/stream-world.ts'
 import { settle } from '../../virtual-time.ts'
 import { account, logs, notification } from './fake-node.ts'
-import { ADDRESS, arrive, PubsubWorld, until } from './pubsub-world.ts'
+import { ADDRESS, arrive, PubsubWorld } from './pubsub-world.ts'
+import { until } from '../../until.ts'
 
 t.test(
   'clients that ask the same share one subscription at the node, which ends with the last',

@@ -1,7 +1,8 @@
 import t from 'tap'
 import { SILENCE_MS } from '../../../actors/rpc/pubsub/pubsub-link.ts'
 import { account, accountValue, logs, notification } from './fake-node.ts'
-import { ADDRESS, arrive, PubsubWorld, until, type FakeClient } from './pubsub-world.ts'
+import { ADDRESS, arrive, PubsubWorld, type FakeClient } from './pubsub-world.ts'
+import { until } from '../../until.ts'
 
 const BASE64 = { encoding: 'base64', commitment: 'confirmed' }
 

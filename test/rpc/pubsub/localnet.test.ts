@@ -7,7 +7,8 @@ import type { Localnet } from '../../../src/localnet/localnet.ts'
 import { closeConnection } from '../../node/web3-flows.ts'
 import { startOwnLocalnet } from '../../service/own-localnet.ts'
 import { serveSockets, type ServedSockets } from './served-sockets.ts'
-import { eventually, kitSession, web3Session } from './wallet.ts'
+import { kitSession, web3Session } from './wallet.ts'
+import { until } from '../../until.ts'
 
 const SLOT_MS = 100
 
@@ -46,7 +47,7 @@ t.test('unmodified web3.js and kit use the socket as that of a node', async (t) 
   const socketUrl = urlFor(await app.makeKey(['rpc:read']))
   await web3Session(t, url, socketUrl)
   await kitSession(t, url, socketUrl)
-  await eventually(() => hub.size === 0)
+  await until(() => hub.size === 0)
   t.same(faults, [], 'the last client that left has ended the subscriptions at the node')
 })
 
@@ -64,17 +65,17 @@ t.test(
     const slots: number[] = []
     connection.onAccountChange(publicKey, ({ lamports }) => balances.push(lamports))
     connection.onSlotChange(({ slot }) => slots.push(slot))
-    await eventually(() => slots.length > 0)
+    await until(() => slots.length > 0)
     await connection.confirmTransaction(await connection.requestAirdrop(publicKey, LAMPORTS_PER_SOL))
-    await eventually(() => balances.length === 1)
+    await until(() => balances.length === 1)
     net.node.faults.dropSockets()
     t.ok(net.node.faults.fired.droppedSockets > 0, 'the fault has fired')
     // Nobody is told of this one: it is found when the account is read again.
     const second = await connection.requestAirdrop(publicKey, LAMPORTS_PER_SOL)
-    await eventually(() => balances.length === 2)
+    await until(() => balances.length === 2)
     t.same(balances, [LAMPORTS_PER_SOL, 2 * LAMPORTS_PER_SOL])
     await connection.confirmTransaction(second)
-    await eventually(() => slots.length > 8)
+    await until(() => slots.length > 8)
     t.same(
       slots,
       [...new Set(slots)].sort((a, b) => a - b),
@@ -110,7 +111,7 @@ t.test(
     await app.keys.revoke(id, app.nowMs)
     const [code, reason] = (await closed) as [number, Buffer]
     t.same([code, reason.toString()], [4401, 'this API key is revoked'])
-    await eventually(() => sockets.size === 0)
+    await until(() => sockets.size === 0)
   }
 )
 
@@ -130,6 +131,6 @@ t.test(
     const ended = once(second.socket, 'close')
     await sockets.drain(AbortSignal.abort())
     t.equal((await ended)[0], 1001)
-    await eventually(() => hub.size === 0)
+    await until(() => hub.size === 0)
   }
 )

@@ -11,8 +11,9 @@ import { createMetrics } from '../../../src/telemetry/metrics.ts'
 import type { RpcUpstream, RpcUpstreams, UpstreamAnswer, UpstreamCall } from '../../../src/rpc/upstreams.ts'
 import { FakePipe } from '../../stream/fake-pipe.ts'
 import { KEY } from '../../stream/stream-world.ts'
-import { settle, virtualClock, type VirtualClock } from '../../virtual-time.ts'
+import { virtualClock, type VirtualClock } from '../../virtual-time.ts'
 import { FakeNode } from './fake-node.ts'
+import { until } from '../../until.ts'
 
 /** An address; the tests need no other. */
 export const ADDRESS = 'So11111111111111111111111111111111111111112'
@@ -207,16 +208,6 @@ export class PubsubWorld {
     const { values } = await this.metrics.pubsub.notifications.get()
     return values.find(({ labels }) => labels.what === what)?.value ?? 0
   }
-}
-
-/** Resolves with the first value that is not undefined or false. Sockets between are real, and take some turns. */
-export async function until<T>(found: () => T | undefined | false): Promise<T> {
-  for (let turn = 0; turn < 5_000; turn++) {
-    const value = found()
-    if (value !== undefined && value !== false) return value
-    await settle()
-  }
-  throw new Error(`never: ${found.toString()}`)
 }
 
 /** Lets what is on its way over real sockets arrive. */

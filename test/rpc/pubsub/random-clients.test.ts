@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { randomRuns } from '../../random-runs.ts'
 import { account } from './fake-node.ts'
-import { ADDRESS, PubsubWorld, until, type FakeClient } from './pubsub-world.ts'
+import { ADDRESS, PubsubWorld, type FakeClient } from './pubsub-world.ts'
+import { until } from '../../until.ts'
 
 /** A client of the account, with its subscription and the last slot that was sent before it had it. */
 interface Listener {

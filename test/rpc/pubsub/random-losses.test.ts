@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { randomRuns } from '../../random-runs.ts'
 import { account, accountValue, logs } from './fake-node.ts'
-import { ADDRESS, arrive, PubsubWorld, until, type FakeClient } from './pubsub-world.ts'
+import { ADDRESS, arrive, PubsubWorld, type FakeClient } from './pubsub-world.ts'
+import { until } from '../../until.ts'
 
 type Step =
   | { readonly kind: 'slots'; readonly node: number; readonly count: number }

@@ -10,6 +10,7 @@ import { Connection, Keypair, LAMPORTS_PER_SOL, SystemProgram, Transaction } fro
 import type { Test } from 'tap'
 import { closeConnection } from '../../node/web3-flows.ts'
 import { kitSigner, kitTransfer } from '../../service/kit-transactions.ts'
+import { until } from '../../until.ts'
 
 const SYSTEM = SystemProgram.programId
 
@@ -48,7 +49,7 @@ export async function web3Session(t: Test, url: string, wsEndpoint: string): Pro
   const { value } = await connection.confirmTransaction({ signature: sent, ...latest })
   t.equal(value.err, null, 'web3.js confirms a transaction by a subscription')
   const { account, logs: logged, program: changed, slot: slots } = heard
-  await eventually(() => account.length > 0 && logged.length > 0 && changed.length > 1 && slots.length > 1)
+  await until(() => account.length > 0 && logged.length > 0 && changed.length > 1 && slots.length > 1)
   t.match(heard.account, [[5_000_000, Number]])
   t.match(heard.logs, [[sent, null, [/11111111111111111111111111111111 invoke/, /success/]]])
   t.ok(heard.program.includes(to.toBase58()))
@@ -141,11 +142,4 @@ async function untilConfirmed(
 async function first<T>(events: AsyncIterable<T>): Promise<T> {
   for await (const event of events) return event
   throw new Error('it ended without an event')
-}
-
-export async function eventually(holds: () => boolean, withinMs = 20_000): Promise<void> {
-  for (const end = Date.now() + withinMs; !holds();) {
-    if (Date.now() > end) throw new Error(`never: ${holds.toString()}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
 }
