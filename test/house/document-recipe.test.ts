@@ -5,7 +5,6 @@ import { carryOut, copyHouse, stepsOf, testFailureIn, typeFailureIn } from './re
 import { ROOT } from './sources.ts'
 
 /** A compilation and a keyspace on a CQL server. */
-t.setTimeout(600_000)
 
 /** Lines of a page, with its code. */
 const PAGE_LINES = 110

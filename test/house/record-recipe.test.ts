@@ -5,7 +5,6 @@ import { carryOut, copyHouse, stepsOf, testFailureIn, testsFailureIn, typeFailur
 import { ROOT } from './sources.ts'
 
 /** Two compilations and a life on a CQL server. */
-t.setTimeout(600_000)
 
 /** Lines of a page, with its code. */
 const PAGE_LINES = 110

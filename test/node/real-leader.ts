@@ -10,10 +10,11 @@ import type { LeaderSender } from '../../src/transactions/ports.ts'
 import { ephemeralIdentity } from '../../src/transactions/tpu/identity.ts'
 import { RpcLeaderNode } from '../../src/transactions/tpu/leader-node.ts'
 import type { RealValidator } from './real-validator.ts'
+import { until } from '../until.ts'
 import { payTo } from './web3-flows.ts'
 
 const COUNT = 100
-const LAND_WITHIN_MS = 20_000
+const LAND_WITHIN_MS = 120_000
 
 /** Sends transfers to the validator's QUIC port alone, never by `sendTransaction`, and looks for them on its chain. */
 export async function sendToRealLeader(t: Test, { connection, url }: RealValidator): Promise<void> {
@@ -64,17 +65,17 @@ export async function sendToRealLeader(t: Test, { connection, url }: RealValidat
     transaction.add(payTo(payer, to, 1_000_000 + index)).sign(payer)
     return transaction.serialize()
   })
-  // The first one is sent until the slot and the schedule are known: nothing was written before.
-  let first = 0
-  for (let tries = 0; first === 0 && tries < 50; tries++) {
-    first = await sender!.send(transfers[0]!)
-    if (first === 0) await delay(100)
-  }
-  t.equal(first, 1, 'the only leader is the current and the next one')
-  t.equal(gauges.get('connections')!(), 1)
-  const sent = [first]
-  for (const wire of transfers.slice(1)) {
-    sent.push(await sender!.send(wire))
+  // Nothing is written before the slot and the schedule are known, and a validator that gets no processor takes a stream too
+  // late: what was not written is sent again, as a tracked one is.
+  const sent: number[] = []
+  for (const wire of transfers) {
+    const written = await until(async () => {
+      const leaders = await sender!.send(wire)
+      if (leaders === 0) await delay(100)
+      return leaders > 0 && leaders
+    }, 'it is written to a leader')
+    sent.push(written)
+    if (sent.length === 1) t.equal(gauges.get('connections')!(), 1)
     await delay(10)
   }
   const startedMs = performance.now()
@@ -90,12 +91,13 @@ export async function sendToRealLeader(t: Test, { connection, url }: RealValidat
   t.same(
     sent,
     Array.from({ length: COUNT }, () => 1),
-    'each was written to one leader'
+    'each was written to one leader, the current and the next one'
   )
   t.equal(landed, all, 'each has landed, once')
   t.ok(opened > 1, `${opened} connections, of which one replaced another`)
   t.match(
     await registry.getSingleMetricAsString('millrace_leader_writes_total'),
-    `{outcome="written"} ${COUNT}`
+    `{outcome="written"} ${COUNT}`,
+    'those that were not written are not counted'
   )
 }

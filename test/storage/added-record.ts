@@ -20,8 +20,6 @@ import { openForTest } from './embedded-under-test.ts'
 import type { AmendPlan } from './scylla-amend-child.ts'
 import { ScyllaUnderTest } from './scylla-keyspace.ts'
 
-t.setTimeout(600_000)
-
 const name = argv[2] as AddressedName
 const { column, letter } = addressedRecord(name)
 const table = tableOf(name)

@@ -12,7 +12,6 @@ import { notRun } from '../servers/not-run.ts'
 import { PAGE } from './webhooks-page.ts'
 
 /** The first compilation of Go's library on a machine takes half a minute. */
-t.setTimeout(300_000)
 
 const FOLDER = join(import.meta.dirname, 'receivers')
 

@@ -13,8 +13,6 @@ import * as late from './late-blocks.ts'
 import { gaps, type Course } from './late-blocks.ts'
 import { marketBlocks } from './market-blocks.ts'
 
-t.setTimeout(300_000)
-
 /** Places lie closer than the engine's blocks, of each of which any damage loses all records. */
 const STEP = 8_000
 const BYTES = 100
