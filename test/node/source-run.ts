@@ -100,6 +100,11 @@ export class SourceRun {
     }
   }
 
+  /** Waits until a slot is the last one read, and every node that was late for a moment is well again. */
+  async advanceTo(slot: number): Promise<void> {
+    await this.until(() => this.slots.at(-1) === slot && this.source.status.state === 'advancing')
+  }
+
   async end(): Promise<void> {
     this.#drain.abort()
     await this.#reading
