@@ -22,7 +22,7 @@ function missingOf(
     onGenesis: async (genesis) => void settled.push(genesis),
     onRefused: (line) => void refused.push(line),
     clock: { ...systemPorts.clock, now: () => Date.now() + time.passedMs },
-    client: { timeoutMs: 500 }
+    client: { timeoutMs: 60_000 }
   })
   t.teardown(() => missing.close())
   return { missing, refused, settled, time }

@@ -20,7 +20,7 @@ function clientOf(
     auth: null,
     requestsPerSecond: Infinity,
     clock: systemPorts.clock,
-    client: { timeoutMs: 400 },
+    client: { timeoutMs: 60_000 },
     ...options
   })
   t.teardown(() => client.close())
@@ -78,7 +78,7 @@ t.test('a submission goes to another region where the first cannot have taken it
 
 t.test('a submission whose answer is lost goes nowhere else', async (t) => {
   const [first, second] = [await startTestEngine(t), await startTestEngine(t)]
-  const client = clientOf(t, [first.url, second.url])
+  const client = clientOf(t, [first.url, second.url], { client: { timeoutMs: 400 } })
   const bundle = await wires(1)
   first.fault(
     'sendBundle',
@@ -119,12 +119,12 @@ t.test(
 
 t.test('a read goes to the next region after any fault, and is read with care', async (t) => {
   const [first, second] = [await startTestEngine(t), await startTestEngine(t)]
-  const client = clientOf(t, [first.url, second.url])
+  const client = clientOf(t, [first.url, second.url], { client: { timeoutMs: 3_000 } })
   for (const fault of [
     { kind: 'status', status: 503 },
     { kind: 'garbage' },
     { kind: 'dropped' },
-    { kind: 'late', ms: 600 }
+    { kind: 'late', ms: 3_500 }
   ] as const) {
     first.fault('getTipAccounts', fault)
     if (fault.kind === 'dropped') first.fault('getTipAccounts', fault)

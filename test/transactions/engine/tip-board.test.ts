@@ -5,15 +5,11 @@ import { FEED, startTestEngine } from '../../servers/test-engine.ts'
 
 const ACCOUNTS = ['96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5']
 
-/** A board whose time the test sets; its timers are real. */
+/** A board whose time the test sets. It waits for the feed however long that takes. */
 async function world(t: Test, { isAway = false } = {}) {
   const engine = await startTestEngine(t)
   const state = { nowMs: 0, isAway, asked: 0 }
-  const clock = {
-    now: () => state.nowMs,
-    setTimeout: (run: () => void, ms: number) => setTimeout(run, ms),
-    clearTimeout: (timer: unknown) => clearTimeout(timer as NodeJS.Timeout)
-  }
+  const clock = { now: () => state.nowMs, setTimeout: () => null, clearTimeout: () => undefined }
   const client = {
     tipAccounts: async () => {
       state.asked++
