@@ -9,17 +9,23 @@ import type { Block } from '../../src/chain/transaction.ts'
 import type { SlotGap } from '../../src/node/chain-node.ts'
 import { systemPorts } from '../../src/ports.ts'
 
-/** Timeouts as short as a test server over loopback allows. */
+/** Pauses as short as a test server over loopback allows. Requests have the time that a starved machine takes. */
 export const FAST: Partial<RpcSourceTuning> = {
-  client: { requestsPerSecond: Infinity, timeoutMs: 3_000 },
+  client: { requestsPerSecond: Infinity, timeoutMs: 60_000 },
   probeMs: 20,
   archiveProbeMs: 50,
-  probeTimeoutMs: 3_000,
+  probeTimeoutMs: 60_000,
   giveUpMs: 4_000,
   stallMs: 30_000,
   recheckMs: 60_000,
   backoff: { floorMs: 50, ceilingMs: 200 }
 }
+
+/** Timeouts of tests whose nodes do not answer. */
+export const IMPATIENT = {
+  client: { requestsPerSecond: Infinity, timeoutMs: 3_000 },
+  probeTimeoutMs: 3_000
+} satisfies Partial<RpcSourceTuning>
 
 export interface LogLine {
   readonly level: number

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { at, FaultyNode, jsonChain, type Fault } from '../../node/faulty-node.ts'
 import { range } from '../../node/scripted-node.ts'
-import { SourceRun } from '../../node/source-run.ts'
+import { IMPATIENT, SourceRun } from '../../node/source-run.ts'
 
 /** Returns the slots of a chain in which every seventh slot is skipped. */
 function slotsTo(last: number): number[] {
@@ -72,7 +72,7 @@ t.test('with any fault of one node, the chain is delivered in order, each block 
     node.inject(name, fault, at('getBlock', slots[5 + index * 6]))
     node.inject(`${name}, of a list`, fault, at('getBlocksWithLimit'))
   })
-  const run = new SourceRun({ urls: [node.url], tuning: { giveUpMs: 10_000 } })
+  const run = new SourceRun({ urls: [node.url], tuning: { ...IMPATIENT, giveUpMs: 10_000 } })
   run.read(0)
   for (const slot of slots.slice(20)) {
     node.headSlot = slot
@@ -101,7 +101,7 @@ t.test('a permanent fault of one node is made up for by another', async (t) => {
   for (const [name, fault] of faults) {
     const [first, second] = [await FaultyNode.start(t, chain), await FaultyNode.start(t, chain)]
     first.inject(name, fault, at('getBlock', 60), Infinity)
-    const run = new SourceRun({ urls: [first.url, second.url] })
+    const run = new SourceRun({ urls: [first.url, second.url], tuning: IMPATIENT })
     await run.until(() => run.gauge('nodes_healthy') === 2)
     run.read(0)
     await run.until(() => run.slots.at(-1) === 120)
