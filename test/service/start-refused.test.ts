@@ -89,7 +89,7 @@ t.test('a store directory that holds something else ends the start', async (t) =
 })
 
 t.test("a localnet's chain that cannot be opened ends the start", async (t) => {
-  const cases: [directory: object, line: RegExp][] = [
+  const cases: [directory: Record<string, string | Record<string, string>>, line: RegExp][] = [
     [
       { chain: { CURRENT: 'MANIFEST-000009\n' } },
       /the localnet cannot use .*: the localnet's chain in .* cannot be opened: /
