@@ -1,3 +1,4 @@
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,14 +16,19 @@ import { seriesOf } from './series.ts'
  * figures that count are taken: resident memory and share of a core of the aged process at rest, and of the same localnet
  * after a restart. Takes 40 minutes of the processor; `nice -n 19 node loadtest/localnet-day.ts` leaves it to others.
  *
- *     node loadtest/localnet-day.ts [SLOTS] [TIMES AS FAST] [SECONDS AT REST]
+ *     node loadtest/localnet-day.ts [SLOTS] [TIMES AS FAST] [SECONDS AT REST] [FOLDER]
+ *
+ * With a folder, the localnet is copied to it at the end, and the next run goes on with that one.
  */
 
 const DAY_SLOTS = 216_000
 const slots = Number(process.argv[2] ?? DAY_SLOTS)
 const scale = Number(process.argv[3] ?? 33)
 const restSeconds = Number(process.argv[4] ?? 300)
+const folder = process.argv[5] ?? null
 const SLOT_MS = 400
+/** File of a kept localnet with the milliseconds that its clock is ahead of the machine's. */
+const AHEAD_FILE = 'clock-ahead-ms'
 const SAMPLES = 100
 /** Samples between two collections. */
 const SAMPLES_A_COLLECTION = 5
@@ -40,7 +46,9 @@ interface Sample extends LocalnetFigures {
 
 const scratch = await mkdtemp(join(tmpdir(), 'localnet-day-'))
 try {
-  const service = await start(scale, 0)
+  const isOlder = folder !== null && existsSync(join(folder, AHEAD_FILE))
+  if (isOlder) cpSync(folder, scratch, { recursive: true })
+  const service = await start(scale, isOlder ? Number(readFileSync(join(folder, AHEAD_FILE), 'utf8')) : 0)
   const startedMs = Date.now()
   const inspector = inspectorOf(service)
   const first = await figures(service)
@@ -58,6 +66,10 @@ try {
   const warnings = saidByItself(service).slice(-20)
   const storeMib = diskBytes(join(scratch, 'store')) / MIB
   const endedWith = await service.end()
+  if (folder !== null) {
+    cpSync(scratch, folder, { recursive: true })
+    writeFileSync(join(folder, AHEAD_FILE), String(aheadMs))
+  }
   const days = ({ headSlot }: Sample): number => (headSlot - first.headSlot) / DAY_SLOTS
   const series = (of: (sample: Sample) => number | null) => {
     const points = samples.flatMap((each) => {
@@ -68,7 +80,9 @@ try {
   }
   const last = samples.at(-1)!
   await writeResult('localnet-day', {
+    went_on_with_an_older_one: isOlder,
     slots,
+    head_slot: last.headSlot,
     days: days(last),
     times_as_fast: scale,
     hours_of_block_time: (aheadMs + madeInMs) / 3_600_000,
