@@ -74,6 +74,8 @@ export interface Instruction {
 export interface TokenBalance {
   readonly account: number
   readonly mint: Pubkey
+  /** The same as base58 where the source has it so: decoding it takes 4 µs, and most are never read. */
+  readonly mintBase58?: string
   /** Null in older records. */
   readonly owner: Pubkey | null
   readonly amount: bigint

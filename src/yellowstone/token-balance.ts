@@ -77,6 +77,10 @@ class StreamedTokenBalance implements TokenBalance {
     return this.#mint.bytes
   }
 
+  get mintBase58(): string {
+    return this.#mint.text
+  }
+
   get owner(): Pubkey | null {
     return this.#owner === null ? null : this.#owner.bytes
   }

@@ -79,6 +79,10 @@ class RpcTokenBalance implements TokenBalance {
     return this.mintText.bytes
   }
 
+  get mintBase58(): string {
+    return this.mintText.text
+  }
+
   get owner(): Pubkey | null {
     return this.ownerText === null ? null : this.ownerText.bytes
   }
