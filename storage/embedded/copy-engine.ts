@@ -52,16 +52,22 @@ export class CopyEngine {
     }
   }
 
-  /** Writes all or nothing. */
-  async write(operations: Write[], sync = true): Promise<void> {
-    if (operations.length > 0) await this.use((level) => level.batch(operations, { sync }))
-    else await this.open()
+  /** Writes all or nothing, in order. */
+  async write(operations: Iterable<Write>, sync = true): Promise<void> {
+    await this.use(async (level) => {
+      // A list of operations takes the engine twice as long to read.
+      const batch = level.batch()
+      for (const operation of operations)
+        if (operation.type === 'put') batch.put(operation.key, operation.value)
+        else batch.del(operation.key)
+      await batch.write({ sync })
+    })
   }
 
   /** Deletes keys, all or none. After a crash some may be there again: what a copy has too much is deleted again. */
   drop(keys: readonly Key[]): Promise<void> {
     return this.write(
-      keys.map((key) => ({ type: 'del', key })),
+      Iterator.from(keys).map((key) => ({ type: 'del', key })),
       false
     )
   }
