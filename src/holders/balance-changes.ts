@@ -39,7 +39,7 @@ export function balanceChanges(
       const mint = wantedMint(balance, wanted)
       if (mint === undefined) continue
       const found = balanceOf(after, balance.account)
-      const later = found !== null && samePubkey(found.mint, balance.mint) ? found : null
+      const later = found !== null && isOfSameMint(found, balance) ? found : null
       // Four in ten accounts are named by a transaction that does not move them.
       if (later === null || !isSame(balance, later)) add(changes, mint, transaction, balance, later)
     }
@@ -47,8 +47,7 @@ export function balanceChanges(
       const mint = wantedMint(balance, wanted)
       if (mint === undefined) continue
       const earlier = balanceOf(before, balance.account)
-      if (earlier === null || !samePubkey(earlier.mint, balance.mint))
-        add(changes, mint, transaction, null, balance)
+      if (earlier === null || !isOfSameMint(earlier, balance)) add(changes, mint, transaction, null, balance)
     }
   }
   return changes
@@ -91,5 +90,13 @@ function balanceOf(balances: readonly TokenBalance[], account: number): TokenBal
   return null
 }
 
-const isSame = (a: TokenBalance, b: TokenBalance): boolean =>
-  a.amount === b.amount && a.owner !== null && b.owner !== null && samePubkey(a.owner, b.owner)
+const isOfSameMint = (a: TokenBalance, b: TokenBalance): boolean =>
+  (a.mintBase58 !== undefined && a.mintBase58 === b.mintBase58) || samePubkey(a.mint, b.mint)
+
+/** Tells whether two balances of an account are the same, from their texts where there are. */
+function isSame(a: TokenBalance, b: TokenBalance): boolean {
+  const isSameText = a.amountText !== undefined && a.amountText === b.amountText
+  if (!isSameText && a.amount !== b.amount) return false
+  if (typeof a.ownerBase58 === 'string' && a.ownerBase58 === b.ownerBase58) return true
+  return a.owner !== null && b.owner !== null && samePubkey(a.owner, b.owner)
+}
