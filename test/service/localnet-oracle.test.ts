@@ -10,8 +10,6 @@ import { runOracle, type OracleRunOptions } from './oracle-run.ts'
 
 /** The environment or `loadtest/localnet-oracle.ts` runs more. */
 const SLOTS = Number(process.env['LOCALNET_SLOTS'] ?? (IS_LONG ? 2_000 : 200))
-/** Slots over which accounts are compared: the comparisons take longer than the slots. */
-const ACCOUNT_SLOTS = Number(process.env['LOCALNET_SLOTS'] ?? (IS_LONG ? 2_000 : 100))
 const SEEDS = (process.env['LOCALNET_SEEDS'] ?? (IS_LONG ? 'granite,plum' : 'granite')).split(',')
 
 /** Runs the service against a market's node. Asserts that its answers match the market, and that the faults occurred. */
@@ -52,41 +50,6 @@ for (const [at, seed] of SEEDS.entries()) {
     (t) => holds(t, { seed, slots: SLOTS, stallsUntilSeen: at === 0 })
   )
 }
-
-t.test(
-  'holders, holdings, reserves and curves equal the accounts of the chain, through the same faults',
-  async (t) => {
-    const onProgress = (line: string): void => void t.comment(line)
-    const run = await runOracle({
-      seed: SEEDS[0]!,
-      slots: ACCOUNT_SLOTS,
-      dataDir: join(t.testdir(), 'data'),
-      accountsEvery: ACCOUNT_SLOTS < 500 ? 50 : 100,
-      onProgress
-    })
-    t.comment(JSON.stringify(run))
-    t.strictSame(run.differences, [])
-    t.strictSame(run.chainFaults, [])
-    const { holders = 0, holdings = 0, curves = 0, ...accounts } = run.accounts
-    t.ok(holders > 5 * ACCOUNT_SLOTS && holdings > ACCOUNT_SLOTS / 10 && curves > 0)
-    for (const what of ['token accounts', 'reserves of pools', 'frozen accounts', 'withheld fees'])
-      t.ok(accounts[what]! > 0, what)
-    const kinds = [
-      'transfer',
-      'burn',
-      'mint',
-      'close',
-      'reopen',
-      'freeze',
-      'thaw',
-      'wrap',
-      'unwrap',
-      'withdraw fees'
-    ]
-    for (const kind of kinds) t.ok(run.traffic[kind]! > 0, `${kind}: ${run.traffic[kind]}`)
-    t.ok(run.fired['forks']! > 0 && run.fired['skips']! > 0 && run.fired['kills']! > 0)
-  }
-)
 
 testWithCql(t, 'the oracle on a CQL server', (t, server) => {
   testWithOwnRedis(t, 'tells the same of a market as the embedded store', (t, redis) =>
