@@ -45,7 +45,7 @@ const blocks = Number(positionals[0] ?? (values.small === true ? 60 : 400))
 const text = recordedBlockText()
 const recorded = readBlock(JSON.parse(text))
 const blockAt = repeated(recorded)
-const forth = [...balanceChanges(recorded, () => true)]
+const forth = [...balanceChanges(recorded, null)]
   .filter(([, { fault }]) => fault === null)
   .sort(([, a], [, b]) => b.accounts.size - a.accounts.size)
   .slice(0, LISTS)
@@ -135,7 +135,7 @@ class Side {
       for (const mint of mintsTraded)
         await windows.of(mint, feed.head!.blockTime, { day: DAY }, { traders: true })
     }
-    const mintsTraded = [...balanceChanges(recorded, () => true).keys()].map(pubkeyOfMapKey)
+    const mintsTraded = [...balanceChanges(recorded, null).keys()].map(pubkeyOfMapKey)
     return new Side(
       async (place) => {
         const block = blockAt(place)

@@ -1,3 +1,4 @@
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,21 +11,29 @@ import { writeResult } from './result.ts'
 import { seriesOf } from './series.ts'
 
 /**
- * Makes as many slots as a day has, faster than the clock, on a localnet that nobody asks, and reports how its memory grows
- * with its age: resident while it makes slots, and held after a collection. The market does the same in each slot at any
- * pace. Then restarts the aged localnet at the usual pace, and reports its memory at rest. Takes an hour of the processor;
- * `nice -n 19 node loadtest/localnet-day.ts` leaves it to others.
+ * Makes as many slots as a day has on a localnet that nobody asks and whose clock runs faster, and reports how its memory
+ * grows with its age: resident while it makes slots, and held after a collection. Then the clock runs as usual, and the
+ * figures that count are taken: resident memory and share of a core of the aged process at rest, and of the same localnet
+ * after a restart. Takes 40 minutes of the processor; `nice -n 19 node loadtest/localnet-day.ts` leaves it to others.
  *
- *     node loadtest/localnet-day.ts [SLOTS] [MILLISECONDS A SLOT]
+ *     node loadtest/localnet-day.ts [SLOTS] [TIMES AS FAST] [SECONDS AT REST] [FOLDER]
+ *
+ * With a folder, the localnet is copied to it at the end, and the next run goes on with that one.
  */
 
 const DAY_SLOTS = 216_000
 const slots = Number(process.argv[2] ?? DAY_SLOTS)
-const slotMs = Number(process.argv[3] ?? 12)
+const scale = Number(process.argv[3] ?? 33)
+const restSeconds = Number(process.argv[4] ?? 300)
+const folder = process.argv[5] ?? null
+const SLOT_MS = 400
+/** File of a kept localnet with the milliseconds that its clock is ahead of the machine's. */
+const AHEAD_FILE = 'clock-ahead-ms'
 const SAMPLES = 100
 /** Samples between two collections. */
 const SAMPLES_A_COLLECTION = 5
-const REST_SECONDS = 60
+/** Samples of a localnet at rest. */
+const REST_SAMPLES = 20
 const KEY = 'an-admin-key-of-the-loadtest'
 const MIB = 2 ** 20
 
@@ -37,7 +46,10 @@ interface Sample extends LocalnetFigures {
 
 const scratch = await mkdtemp(join(tmpdir(), 'localnet-day-'))
 try {
-  const service = await start(slotMs)
+  const isOlder = folder !== null && existsSync(join(folder, AHEAD_FILE))
+  if (isOlder) cpSync(folder, scratch, { recursive: true })
+  const service = await start(scale, isOlder ? Number(readFileSync(join(folder, AHEAD_FILE), 'utf8')) : 0)
+  const startedMs = Date.now()
   const inspector = inspectorOf(service)
   const first = await figures(service)
   const samples: Sample[] = []
@@ -47,9 +59,17 @@ try {
     samples.push(await sampleOf(service, at % SAMPLES_A_COLLECTION === 0 ? inspector : null))
     console.error(JSON.stringify(samples.at(-1)))
   }
+  const madeInMs = Date.now() - startedMs
+  const aheadMs = ((await service.ask('usual')) as number) - Date.now()
+  const aged = await atRest(service)
+  const heldAtRest = await heldMemory(inspector)
   const warnings = saidByItself(service).slice(-20)
   const storeMib = diskBytes(join(scratch, 'store')) / MIB
   const endedWith = await service.end()
+  if (folder !== null) {
+    cpSync(scratch, folder, { recursive: true })
+    writeFileSync(join(folder, AHEAD_FILE), String(aheadMs))
+  }
   const days = ({ headSlot }: Sample): number => (headSlot - first.headSlot) / DAY_SLOTS
   const series = (of: (sample: Sample) => number | null) => {
     const points = samples.flatMap((each) => {
@@ -60,9 +80,12 @@ try {
   }
   const last = samples.at(-1)!
   await writeResult('localnet-day', {
+    went_on_with_an_older_one: isOlder,
     slots,
+    head_slot: last.headSlot,
     days: days(last),
-    slot_ms: slotMs,
+    times_as_fast: scale,
+    hours_of_block_time: (aheadMs + madeInMs) / 3_600_000,
     cpu_ms_a_slot: (last.cpuMs - samples[0]!.cpuMs) / (last.headSlot - samples[0]!.headSlot),
     memory_mib_by_hours_of_age: {
       resident: series(({ rssMib }) => rssMib),
@@ -71,7 +94,8 @@ try {
       held_external: series(({ held }) => held && held.external / MIB)
     },
     store_mib: storeMib,
-    restarted_at_the_usual_pace: await atRest(),
+    at_rest: { ...aged, held: inMib(heldAtRest) },
+    restarted_at_rest: await restarted(aheadMs),
     warnings,
     ended_with: endedWith,
     samples: samples.map((each) => [
@@ -84,10 +108,16 @@ try {
   await rm(scratch, { recursive: true, force: true })
 }
 
-function start(pace: number): Promise<MeasuredProcess> {
-  const args = ['--data-dir', scratch, '--port', '0', '--localnet-slot-ms', String(pace)]
-  const env = { MILLRACE_ADMIN_KEY: KEY, MILLRACE_LOG_LEVEL: 'warn' }
-  return startMeasured('../src/cli/millrace.js', ['serve', ...args], { env, nodeArgs: INSPECTED })
+function start(clockScale: number, aheadMs: number): Promise<MeasuredProcess> {
+  const args = ['--data-dir', scratch, '--port', '0', '--localnet-slot-ms', String(SLOT_MS)]
+  const env = {
+    MILLRACE_ADMIN_KEY: KEY,
+    MILLRACE_LOG_LEVEL: 'warn',
+    CLOCK_SCALE: String(clockScale),
+    CLOCK_AHEAD_MS: String(aheadMs)
+  }
+  const nodeArgs = [...INSPECTED, '--import', join(import.meta.dirname, 'fast-clock.ts')]
+  return startMeasured('../src/cli/millrace.js', ['serve', ...args], { env, nodeArgs })
 }
 
 /** Reads the state of the service; asks again while it is too busy to answer. */
@@ -110,11 +140,29 @@ async function sampleOf(service: MeasuredProcess, inspector: string | null): Pro
   }
 }
 
-async function atRest() {
-  const service = await start(400)
+/** Leaves a localnet to itself and returns its memory and its share of a core; the first fifth of the time is not counted. */
+async function atRest(service: MeasuredProcess) {
+  const stepMs = (restSeconds * 1000) / REST_SAMPLES
+  await delay((restSeconds * 1000) / 5)
+  const [started, cpuMs] = [performance.now(), service.cpuMs()]
+  const rss: number[] = []
+  while (rss.length < (REST_SAMPLES * 4) / 5) {
+    await delay(stepMs)
+    rss.push(Math.round(service.rssMib()))
+  }
+  const percent_of_a_core = ((service.cpuMs() - cpuMs) / (performance.now() - started)) * 100
+  return { seconds: restSeconds, rss_mib: { largest: Math.max(...rss), samples: rss }, percent_of_a_core }
+}
+
+async function restarted(aheadMs: number) {
+  const service = await start(1, aheadMs)
   const listening = { cpu_ms_until_listening: service.cpuMs() }
-  await delay(REST_SECONDS * 1000)
-  const rss_mib = Math.round(service.rssMib())
+  const rest = await atRest(service)
+  const held = inMib(await heldMemory(inspectorOf(service)))
   await service.end()
-  return { ...listening, seconds: REST_SECONDS, rss_mib }
+  return { ...listening, ...rest, held }
+}
+
+function inMib(held: HeldMemory) {
+  return { rss: held.rss / MIB, heap_used: held.heapUsed / MIB, external: held.external / MIB }
 }

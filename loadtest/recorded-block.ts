@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { ByteKeys } from '../src/chain/byte-keys.ts'
+import { pubkeyToBase58 } from '../src/chain/pubkey.ts'
 import { readRpcBlock } from '../src/chain/rpc/block.ts'
 import type { Block, TokenBalance, Transaction } from '../src/chain/transaction.ts'
 import { fixturesDirectory } from './fixtures.ts'
@@ -92,6 +93,12 @@ class LockedKeys extends ByteKeys {
   }
 }
 
+/** Returns a balance with its texts, as all sources deliver it. */
 function plainBalance({ account, mint, owner, amount, decimals }: TokenBalance): TokenBalance {
-  return { account, mint, owner, amount, decimals }
+  const texts = {
+    mintBase58: pubkeyToBase58(mint),
+    ownerBase58: owner === null ? null : pubkeyToBase58(owner),
+    amountText: String(amount)
+  }
+  return { account, mint, owner, amount, decimals, ...texts }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ClassicLevel } from 'classic-level'
-import { ENGINE } from '../storage/embedded/database.ts'
+import { ENGINE } from '../storage/embedded/engine-options.ts'
 import type { Level } from '../storage/embedded/level.ts'
 
 /** Capacity of the engine's levels in MiB, in order. Level 0 holds four write buffers when it is written by blocks. */

@@ -1,8 +1,9 @@
 import type { BlockSource } from '../../src/node/block-source.ts'
 import { sourceCoverage } from '../../src/node/coverage.ts'
 import { StartRefused } from '../../machines/start-refused.ts'
+import { ServiceError } from '../../src/errors.ts'
 import type { LocalBank } from '../../src/localnet/bank/bank.ts'
-import { openLocalnet, type LocalnetOptions } from '../../src/localnet/localnet.ts'
+import { openLocalnet, type Localnet, type LocalnetOptions } from '../../src/localnet/localnet.ts'
 import { contradictionWith } from '../../src/localnet/stored-head.ts'
 import type { Ports } from '../../src/ports.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
@@ -40,7 +41,7 @@ export function localnet(
       logger.info({ blocks, ms }, 'the localnet has generated a day of market history')
     const { host, port, directory } = options
     const open = () => openLocalnet({ ...options, clock, onFault, onPast })
-    const openFirst = () => refusedOnFullDisk(directory, open)
+    const openFirst = () => refusedIfUnusable(directory, open)
     const isFirst = !hasStarted
     const net = await listening.at(host, port, isFirst ? openFirst : open)
     try {
@@ -66,6 +67,27 @@ export function localnet(
       await net.close()
     }
   }
+}
+
+/**
+ * Opens a localnet at the start. Rejects with StartRefused if its directory cannot be used: nobody else would mend it, so a
+ * restart would end the same way.
+ */
+async function refusedIfUnusable(directory: string, open: () => Promise<Localnet>): Promise<Localnet> {
+  try {
+    return await refusedOnFullDisk(directory, open)
+  } catch (error) {
+    const reason = error instanceof ServiceError ? error.detail : fileFault(error)
+    if (reason === null) throw error
+    const advice = 'set MILLRACE_DATA_DIR to another folder, or restore the whole folder from a copy'
+    throw new StartRefused(`the localnet cannot use ${directory}: ${reason}; ${advice}`, { cause: error })
+  }
+}
+
+/** Returns the message of an error of the file system, which names a path, and null for any other. */
+function fileFault(error: unknown): string | null {
+  const { path, message } = error as NodeJS.ErrnoException
+  return path === undefined ? null : message
 }
 
 async function assertOfStore(

@@ -86,16 +86,27 @@ export async function takeBack(store: HolderStore, list: HolderListId, afterSlot
 
 /** Deletes the versions of a list that slots up to one have superseded: later slots do not need them. */
 export async function prune(store: HolderStore, list: HolderListId, upToSlot: number): Promise<void> {
-  for await (const change of changesOf(store, list, -1)) {
-    const { slot } = change
-    if (slot > upToSlot) return
-    const rows = unpackChanges(change.value).flatMap(({ kind, key, isGone, earlierSlot }) => [
-      ...(earlierSlot === null ? [] : [{ kind, key, slot: earlierSlot }]),
-      ...(isGone ? [{ kind, key, slot }] : [])
-    ])
+  // Blocks together: a write of each would take longer than its rows.
+  let rows: HolderRowKey[] = []
+  let done: PresentRow[] = []
+  const drop = async (): Promise<void> => {
     await dropRows(store, list, rows)
-    await store.drop(list, [change])
+    // Those that name the others go last.
+    await dropRows(store, list, done)
+    rows = []
+    done = []
   }
+  for await (const change of changesOf(store, list, -1)) {
+    const { slot, value } = change
+    if (slot > upToSlot) break
+    for (const { kind, key, isGone, earlierSlot } of unpackChanges(value)) {
+      if (earlierSlot !== null) rows.push({ kind, key, slot: earlierSlot })
+      if (isGone) rows.push({ kind, key, slot })
+    }
+    done.push(change)
+    if (rows.length >= WRITE_ROWS) await drop()
+  }
+  await drop()
 }
 
 async function* changesOf(

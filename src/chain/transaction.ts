@@ -78,6 +78,10 @@ export interface TokenBalance {
   readonly owner: Pubkey | null
   readonly amount: bigint
   readonly decimals: number
+  /** Mint, owner and amount as the source wrote them, where they are texts: decoding a key takes 4 µs, and most are never read. */
+  readonly mintBase58?: string
+  readonly ownerBase58?: string | null
+  readonly amountText?: string
 }
 
 /** One block of the chain, as far as a source has it. */

@@ -33,6 +33,7 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
       if (isMemoryTight(invocation.config)) {
         ;(await import('../memory/small-heap.ts')).keepYoungHeapSmall()
         ;(await import('../memory/late-compilation.ts')).compileLate()
+        ;(await import('../memory/free-memory.ts')).shareArenas()
       }
       return (await import('./serve.ts')).serve(invocation)
     }

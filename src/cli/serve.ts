@@ -13,13 +13,13 @@ import { ServiceError } from '../errors.ts'
 import { returnFreeMemory } from '../memory/free-memory.ts'
 import { slowHeapGrowth } from '../memory/small-heap.ts'
 import { WSOL } from '../market/cash.ts'
-import { openAll, storeDirectory, type Opened } from '../products/opening.ts'
+import { openAll, type Opened } from '../products/opening.ts'
 import { startService } from '../service.ts'
-import { localnetDirectory } from '../products/sources.ts'
 import { createLogger, type Logger } from '../telemetry/logger.ts'
 import { readIdentityFile } from '../transactions/tpu/identity.ts'
 import { version } from '../version.ts'
 import type { Invocation } from './command.ts'
+import { mixedDataRefusal, unusableDirectory } from './data-directory.ts'
 import { urlHost } from './url-host.ts'
 
 /** Runs the service until it is told to end. Resolves with the exit code. */
@@ -32,7 +32,7 @@ export async function serve({ config, stdout, stderr, interrupted }: Invocation)
   const logger = createLogger(config)
   for (const variable of inertVariables(config)) logger.warn(`${variable} has no effect in this version`)
   for (const warning of configWarnings(config)) logger.warn(warning)
-  const taken = await listeningRefusal(config)
+  const taken = (await listeningRefusal(config)) ?? (await unusableDirectory(config))
   const opened = taken ?? (await openedOrReason(config, logger, interrupted))
   if (typeof opened === 'string') {
     // An interrupt while it waits, or verifies files after a crash, is not a failure.
@@ -144,21 +144,6 @@ async function identityRefusal({ tpu, tpuIdentity }: Config): Promise<string | n
     () => null,
     (error: unknown) => (error as Error).message
   )
-}
-
-/** Returns a refusal if the data folder would mix a localnet's market with another chain's blocks; null otherwise. */
-async function mixedDataRefusal(config: Config): Promise<string | null> {
-  const isThere = (path: string): Promise<boolean> =>
-    stat(path).then(
-      () => true,
-      () => false
-    )
-  const wasLocalnet = await isThere(localnetDirectory(config))
-  if (config.source !== 'localnet' && wasLocalnet)
-    return `MILLRACE_DATA_DIR=${config.dataDir} holds a localnet; set it to another folder for ${config.source} blocks`
-  if (config.source === 'localnet' && !wasLocalnet && (await isThere(storeDirectory(config))))
-    return `MILLRACE_DATA_DIR=${config.dataDir} holds blocks of another chain; set it to another folder for a localnet, or set MILLRACE_SOURCE`
-  return null
 }
 
 /**

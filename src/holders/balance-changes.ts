@@ -1,4 +1,4 @@
-import { pubkeyMapKey, samePubkey, type Pubkey } from '../chain/pubkey.ts'
+import { pubkeyMapKey, samePubkey, type Pubkey, type PubkeyTable } from '../chain/pubkey.ts'
 import type { Block, TokenBalance, Transaction } from '../chain/transaction.ts'
 import type { HeldBalance } from './row-bytes.ts'
 
@@ -22,35 +22,41 @@ export interface MintChanges {
 export type BalanceChanges = ReadonlyMap<string, MintChanges>
 
 /**
- * Returns the changes of the token accounts of mints in a block. Nodes state, before and after each transaction, the balance of
+ * Returns the changes of the token accounts of mints in a block: of the wanted ones, which a table names by their
+ * `pubkeyMapKey`, or of all. Nodes state, before and after each transaction, the balance of
  * every token account among its addresses; one that is not stated after was closed. Failed transactions change none. The result
  * holds no memory of the block.
  */
 export function balanceChanges(
   { transactions }: Pick<Block, 'transactions'>,
-  isWanted: (mint: string) => boolean
+  wanted: PubkeyTable<string> | null
 ): BalanceChanges {
   const changes = new Map<string, MintChanges>()
   for (const transaction of transactions) {
     if (transaction.failed) continue
     const { preTokenBalances: before, postTokenBalances: after } = transaction
     for (const balance of before) {
-      const mint = pubkeyMapKey(balance.mint)
-      if (!isWanted(mint)) continue
+      const mint = wantedMint(balance, wanted)
+      if (mint === undefined) continue
       const found = balanceOf(after, balance.account)
-      const later = found !== null && samePubkey(found.mint, balance.mint) ? found : null
+      const later = found !== null && isOfSameMint(found, balance) ? found : null
       // Four in ten accounts are named by a transaction that does not move them.
       if (later === null || !isSame(balance, later)) add(changes, mint, transaction, balance, later)
     }
     for (const balance of after) {
-      const mint = pubkeyMapKey(balance.mint)
-      if (!isWanted(mint)) continue
+      const mint = wantedMint(balance, wanted)
+      if (mint === undefined) continue
       const earlier = balanceOf(before, balance.account)
-      if (earlier === null || !samePubkey(earlier.mint, balance.mint))
-        add(changes, mint, transaction, null, balance)
+      if (earlier === null || !isOfSameMint(earlier, balance)) add(changes, mint, transaction, null, balance)
     }
   }
   return changes
+}
+
+function wantedMint(balance: TokenBalance, wanted: PubkeyTable<string> | null): string | undefined {
+  if (wanted === null) return pubkeyMapKey(balance.mint)
+  const text = balance.mintBase58
+  return text === undefined ? wanted.ofBytes(balance.mint) : wanted.ofText(text)
 }
 
 function add(
@@ -84,5 +90,13 @@ function balanceOf(balances: readonly TokenBalance[], account: number): TokenBal
   return null
 }
 
-const isSame = (a: TokenBalance, b: TokenBalance): boolean =>
-  a.amount === b.amount && a.owner !== null && b.owner !== null && samePubkey(a.owner, b.owner)
+const isOfSameMint = (a: TokenBalance, b: TokenBalance): boolean =>
+  (a.mintBase58 !== undefined && a.mintBase58 === b.mintBase58) || samePubkey(a.mint, b.mint)
+
+/** Tells whether two balances of an account are the same, from their texts where there are. */
+function isSame(a: TokenBalance, b: TokenBalance): boolean {
+  const isSameText = a.amountText !== undefined && a.amountText === b.amountText
+  if (!isSameText && a.amount !== b.amount) return false
+  if (typeof a.ownerBase58 === 'string' && a.ownerBase58 === b.ownerBase58) return true
+  return a.owner !== null && b.owner !== null && samePubkey(a.owner, b.owner)
+}

@@ -1,3 +1,4 @@
+import { pubkeyOfMapKey, pubkeyToBase58, PubkeyTable } from '../chain/pubkey.ts'
 import type { Block } from '../chain/transaction.ts'
 import type { SourcedBlock } from '../node/block-source.ts'
 import type { BlockObserver } from '../transactions/committed-blocks.ts'
@@ -32,7 +33,8 @@ const RECALLED_MAX = 150
 export class HolderBlocks implements BlockObserver {
   #isOn = false
   /** Null until the follower has said what it wants: then all mints are. */
-  #wanted: ReadonlySet<string> | null = null
+  #wanted: PubkeyTable<string> | null = null
+  #wantsNone = false
   #events: HolderEvent[] = []
   #recalled = new Map<number, HolderBlock>()
   #isRecalling = true
@@ -60,13 +62,16 @@ export class HolderBlocks implements BlockObserver {
 
   /** Sets the mints whose balances are wanted in blocks that are read from now on. Returns the newest slot read before. */
   want(mints: ReadonlySet<string>): number {
-    this.#wanted = mints
+    const named = [...mints].map((mint) => [pubkeyToBase58(pubkeyOfMapKey(mint)), mint] as const)
+    this.#wanted = new PubkeyTable(named)
+    this.#wantsNone = mints.size === 0
     return this.#newestRead
   }
 
   /** Keeps the balances of all mints again, and blocks of before the start, for a follower that begins anew. */
   wantAll(): void {
     this.#wanted = null
+    this.#wantsNone = false
     this.#isRecalling = true
   }
 
@@ -118,9 +123,7 @@ export class HolderBlocks implements BlockObserver {
 
   #blockOf(block: Block): HolderBlock {
     const { slot, parentSlot } = block
-    const wanted = this.#wanted
-    const isNone = wanted?.size === 0
-    const changes = isNone ? new Map() : balanceChanges(block, (mint) => wanted?.has(mint) ?? true)
+    const changes = this.#wantsNone ? new Map() : balanceChanges(block, this.#wanted)
     return { slot, parentSlot, changes }
   }
 

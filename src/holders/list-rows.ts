@@ -116,11 +116,10 @@ export function disagreement(
   return null
 }
 
-/** Collects the rows of a slot, and what they change. */
+/** Collects the rows of a slot, each with the version that it supersedes. */
 class RowsOfBlock {
   readonly #slot: number
-  readonly #rows: HolderRow[] = []
-  readonly #changes: ChangedRow[] = []
+  readonly #rows: (HolderRow & ChangedRow)[] = []
 
   constructor(slot: number) {
     this.#slot = slot
@@ -146,14 +145,13 @@ class RowsOfBlock {
   }
 
   finish(): HolderRow[] {
-    const value = packChanges(this.#changes)
+    const value = packChanges(this.#rows)
     const change = { kind: 'change', key: changeKey(this.#slot), slot: this.#slot, value } as const
     return [change, ...this.#rows]
   }
 
   #put(kind: HolderRowKind, key: Uint8Array, value: Uint8Array | null, earlierSlot: number | null): void {
-    this.#rows.push({ kind, key, slot: this.#slot, value })
-    this.#changes.push({ kind, key, isGone: value === null, earlierSlot })
+    this.#rows.push({ kind, key, slot: this.#slot, value, isGone: value === null, earlierSlot })
   }
 }
 

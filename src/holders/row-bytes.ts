@@ -1,4 +1,5 @@
 import type { Pubkey } from '../chain/pubkey.ts'
+import { writeSlot } from '../chain/slot-bytes.ts'
 import { HOLDER_ROW_KINDS } from '../../storage/port.ts'
 import type { HolderRowKey, HolderRowKind } from '../../storage/port.ts'
 
@@ -14,7 +15,6 @@ const GONE = 1
 const HAS_EARLIER = 2
 /** Bytes of a changed row before its key: kind, flags, slot. */
 const HEAD_BYTES = 10
-const HALF = 2 ** 32
 
 /** A token account with tokens: the value of a row of kind `account`. */
 export interface HeldBalance {
@@ -111,11 +111,9 @@ export function packChanges(changes: readonly ChangedRow[]): Uint8Array {
   const bytes = Buffer.allocUnsafe(changes.reduce((sum, { key }) => sum + HEAD_BYTES + key.length, 0))
   let at = 0
   for (const { kind, key, isGone, earlierSlot } of changes) {
-    const slot = earlierSlot ?? 0
     bytes[at] = CODES[kind]
     bytes[at + 1] = (isGone ? GONE : 0) | (earlierSlot === null ? 0 : HAS_EARLIER)
-    bytes.writeUInt32BE(Math.floor(slot / HALF), at + 2)
-    bytes.writeUInt32BE(slot >>> 0, at + 6)
+    writeSlot(bytes, earlierSlot ?? 0, at + 2)
     bytes.set(key, at + HEAD_BYTES)
     at += HEAD_BYTES + key.length
   }
@@ -142,15 +140,23 @@ export function unpackChanges(bytes: Uint8Array): ChangedRow[] {
 /** Returns the key of the row that says what a slot has changed. */
 export function changeKey(slot: number): Uint8Array {
   const bytes = Buffer.allocUnsafe(8)
-  bytes.writeBigUInt64BE(BigInt(slot))
+  writeSlot(bytes, slot, 0)
   return bytes
 }
 
 export const slotInChangeKey = (key: Uint8Array): number => Number(u64(key, 0))
 
-const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-const u64 = (bytes: Uint8Array, at: number): bigint => viewOf(bytes).getBigUint64(at)
-const u32 = (bytes: Uint8Array, at: number): number => viewOf(bytes).getUint32(at)
+/** Copying into a view is faster than a view of each value's bytes. */
+const copied = new Uint8Array(8)
+const copiedView = new DataView(copied.buffer)
+
+function u64(bytes: Uint8Array, at: number): bigint {
+  for (let i = 0; i < 8; i++) copied[i] = bytes[at + i]!
+  return copiedView.getBigUint64(0)
+}
+
+const u32 = (bytes: Uint8Array, at: number): number =>
+  ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0
 const u128 = (bytes: Uint8Array, at: number): bigint => (u64(bytes, at) << 64n) | u64(bytes, at + 8)
 
 function writeU128(bytes: Buffer, at: number, value: bigint): void {

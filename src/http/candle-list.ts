@@ -12,7 +12,7 @@ import type { RefreshTrigger } from '../views/invalidation-index.ts'
 import { candlePage, filledPage, type CandleSource } from './candle-page.ts'
 import { instant } from './instant.ts'
 import { readPageCursor, writePageCursor } from './page-cursor.ts'
-import { invalid, oneOf, wholeNumber } from './parameters.ts'
+import { flag, invalid, oneOf, wholeNumber } from './parameters.ts'
 import { CANDLE_ROWS_MAX } from './row-candles.ts'
 import { checkRange } from './trade-filters.ts'
 
@@ -39,7 +39,7 @@ export const CANDLE_LIST_QUERY = {
     .describe(
       '`previous`: a bucket without a price repeats the last close before it, up to the bucket of the indexed head'
     ),
-  raw: oneOf(['0', '1']).default('0').describe('`1`: prices of all trades, dust and outliers included'),
+  raw: flag(false).describe('`true`: prices of all trades, dust and outliers included'),
   after: z.string().optional().describe('The `nextCursor` of the page before')
 } as const
 
@@ -59,7 +59,7 @@ export interface CandleListQuery {
   readonly from?: number | undefined
   readonly to?: number | undefined
   readonly fill: 'none' | 'previous'
-  readonly raw: '0' | '1'
+  readonly raw: boolean
   readonly after?: string | undefined
 }
 
@@ -70,7 +70,7 @@ export const isOfSeconds = (interval: CandleInterval): interval is (typeof SECON
 /** Returns the name of a list of candles, to which its cursors belong. `of` names the series. */
 export function candleListName(of: readonly string[], query: CandleListQuery): string {
   const { interval, currency, raw, fill, from = 0, to = Number.MAX_SAFE_INTEGER } = query
-  return [...of, interval, currency, raw, fill, from, to].join(':')
+  return [...of, interval, currency, Number(raw), fill, from, to].join(':')
 }
 
 /** Checks the range of a query, and its cursor if it has one. Returns the `to` of the page. */
@@ -105,7 +105,7 @@ export async function candleList(
   const seconds = intervalSeconds(interval)
   const oldest = isOfSeconds(interval) ? head.blockTime - SECONDS_KEPT : 0
   const from = Math.max(query.from ?? 0, oldest)
-  const asked = { interval, prices: { currency, raw: query.raw === '1' }, from, to, limit }
+  const asked = { interval, prices: { currency, raw: query.raw }, from, to, limit }
   const page =
     fill === 'previous' ? await filledPage(source, asked, head.blockTime) : await candlePage(source, asked)
   const running = bucketStart(interval, head.blockTime) + seconds

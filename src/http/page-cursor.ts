@@ -36,14 +36,14 @@ export function isCursorOf(list: string, text: string): boolean {
 /** Returns the row cursor of an `after` of a list whose pages skip nothing. Throws CURSOR_INVALID. */
 export function readPageCursor(list: string, text: string): number {
   const { cursor, skip } = readPagePlace(list, text)
-  if (skip > 0) throw foreign()
+  if (skip > 0) throw foreignCursor()
   return cursor
 }
 
 /** Returns the start of the page of an `after`. Throws CURSOR_INVALID. */
 export function readPagePlace(list: string, text: string): PagePlace {
   const place = placeIn(list, text)
-  if (place === null) throw foreign()
+  if (place === null) throw foreignCursor()
   return place
 }
 
@@ -63,7 +63,8 @@ function placeIn(list: string, text: string): PagePlace | null {
   return { cursor: Number(cursor), skip: form === ROW ? 0 : bytes.readUInt16BE(13) }
 }
 
-function foreign(): ServiceError {
+/** Returns the refusal of an `after` that is not of its list. */
+export function foreignCursor(): ServiceError {
   return new ServiceError('CURSOR_INVALID', 'after is not a cursor of this list')
 }
 
@@ -90,7 +91,7 @@ export function readWordsCursor(list: string, text: string): readonly string[] {
     body.readUInt8(0) === WORDS_VERSION &&
     body.subarray(1, 5).equals(checksum(Buffer.from(list))) &&
     bytes.subarray(-4).equals(checksum(body))
-  if (!isGenuine) throw foreign()
+  if (!isGenuine) throw foreignCursor()
   return JSON.parse(body.subarray(5).toString()) as string[]
 }
 

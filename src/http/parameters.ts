@@ -39,6 +39,13 @@ export function oneOf<const T extends readonly [string, ...string[]]>(values: T)
   return z.enum(values, `must be one of ${values.join(', ')}`)
 }
 
+/** A flag in a query, `fallback` if absent: true and 1, false and 0 say the same. */
+export function flag(fallback: boolean) {
+  return oneOf(['true', 'false', '1', '0'])
+    .default(fallback ? 'true' : 'false')
+    .transform((text) => text === 'true' || text === '1')
+}
+
 /** Deepest offset; beyond it lists are walked with `after` (spec choices, section 1). */
 const OFFSET_DEPTH = 10_000
 

@@ -22,7 +22,7 @@ interface TrendQuery {
   readonly order: 'asc' | 'desc'
   readonly min_liquidity_usd?: number | undefined
   readonly venue?: VenueId | undefined
-  readonly exclude_cash: '0' | '1'
+  readonly exclude_cash: boolean
 }
 
 interface Candidate {
@@ -38,12 +38,12 @@ export function trendChoice(
   { sort, order, min_liquidity_usd: minLiquidity, venue, exclude_cash }: TrendQuery,
   cash: CashList
 ): ((candidates: readonly Candidate[]) => Item[]) | null {
-  const isFiltered = minLiquidity !== undefined || venue !== undefined || exclude_cash === '1'
+  const isFiltered = minLiquidity !== undefined || venue !== undefined || exclude_cash
   if (sort === 'volume_usd' && order === 'desc' && !isFiltered) return null
   const passes = ({ trend, item }: Candidate): boolean =>
     (minLiquidity === undefined || (item.liquidity_usd ?? -1) >= minLiquidity) &&
     (venue === undefined || trend.venues.includes(venue)) &&
-    (exclude_cash === '0' || cash.of(pubkeyFromBase58(item.mint)) === undefined)
+    (!exclude_cash || cash.of(pubkeyFromBase58(item.mint)) === undefined)
   const sign = order === 'desc' ? -1 : 1
   return (candidates) =>
     candidates

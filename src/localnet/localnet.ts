@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { encodeBase58 } from '../chain/base58.ts'
+import { ServiceError } from '../errors.ts'
 import type { Clock } from '../ports.ts'
 import { LocalBank } from './bank/bank.ts'
 import { TIP_ACCOUNT_KEYS } from './engine/tip-accounts.ts'
@@ -69,7 +70,8 @@ export async function openLocalnet(options: LocalnetOptions): Promise<Localnet> 
   // Unrelated localnets have different seeds, and so different genesis hashes.
   const seed = await keptText(join(directory, 'seed'), options.seed ?? randomBytes(8).toString('hex'))
   const market = await keptText(join(directory, 'market'), options.market ?? 'usual')
-  if (!isMarket(market)) throw new RangeError(`${join(directory, 'market')} names no market: ${market}`)
+  if (!isMarket(market))
+    throw new ServiceError('STORAGE_UNAVAILABLE', `${join(directory, 'market')} names no market: ${market}`)
   const pace = slotMs === undefined ? {} : { slotMs }
   const genesisMs = wanted === 'day' ? clock.now() - DAY_MS : clock.now()
   const chain = { directory: join(directory, 'chain'), genesisMs }

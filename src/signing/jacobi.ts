@@ -31,6 +31,8 @@ export function limbsOf(value: bigint): Float64Array {
 export function isSquare(value: bigint, prime: Float64Array): boolean {
   const f = Float64Array.from(prime)
   const g = limbsOf(value)
+  /** Limbs that are not zero in both: they shrink to one. */
+  let limbs = LIMBS
   let eta = -1
   /** The lowest bit tells whether the symbol of the first two numbers is the opposite of that of the present ones. */
   let flips = 0
@@ -73,18 +75,30 @@ export function isSquare(value: bigint, prime: Float64Array): boolean {
       q += Math.imul(u, w)
       r += Math.imul(v, w)
     }
-    apply(f, g, u, v, q, r)
-    if (f[0] === 1 && isZero(f, 1)) return (flips & 1) === 0
-    if (isZero(g, 0)) return false
+    apply(f, g, limbs, u, v, q, r)
+    while (limbs > 1 && f[limbs - 1] === 0 && g[limbs - 1] === 0) limbs--
+    if (f[0] === 1 && isZero(f, 1, limbs)) return (flips & 1) === 0
+    if (isZero(g, 0, limbs)) return false
   }
   throw new RangeError('the symbol was not found')
 }
 
-/** Replaces f and g by (uf + vg) / 2^26 and (qf + rg) / 2^26, which have no remainder. */
-function apply(f: Float64Array, g: Float64Array, u: number, v: number, q: number, r: number): void {
+/**
+ * Replaces f and g, of so many limbs, by (uf + vg) / 2^26 and (qf + rg) / 2^26, which have no remainder and no more limbs: each
+ * pair of factors adds up to 2^26 at most.
+ */
+function apply(
+  f: Float64Array,
+  g: Float64Array,
+  limbs: number,
+  u: number,
+  v: number,
+  q: number,
+  r: number
+): void {
   let carryF = Math.floor((u * f[0]! + v * g[0]!) * PER_LIMB)
   let carryG = Math.floor((q * f[0]! + r * g[0]!) * PER_LIMB)
-  for (let i = 1; i < LIMBS; i++) {
+  for (let i = 1; i < limbs; i++) {
     const fi = f[i]!
     const gi = g[i]!
     const sumF = u * fi + v * gi + carryF
@@ -94,11 +108,11 @@ function apply(f: Float64Array, g: Float64Array, u: number, v: number, q: number
     f[i - 1] = sumF - carryF * LIMB
     g[i - 1] = sumG - carryG * LIMB
   }
-  f[LIMBS - 1] = carryF
-  g[LIMBS - 1] = carryG
+  f[limbs - 1] = carryF
+  g[limbs - 1] = carryG
 }
 
-function isZero(limbs: Float64Array, from: number): boolean {
-  for (let i = from; i < LIMBS; i++) if (limbs[i] !== 0) return false
+function isZero(limbs: Float64Array, from: number, to: number): boolean {
+  for (let i = from; i < to; i++) if (limbs[i] !== 0) return false
   return true
 }

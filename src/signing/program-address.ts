@@ -59,9 +59,7 @@ export function isOnCurve(bytes: Uint8Array): boolean {
   let y = BigInt.asUintN(63, view.getBigUint64(24, true))
   for (let at = 16; at >= 0; at -= 8) y = (y << 64n) | view.getBigUint64(at, true)
   const square = (y * y) % FIELD
-  const above = (square + FIELD - 1n) % FIELD
-  const below = (D * square + 1n) % FIELD
   // A quotient is a square if the product is one.
-  const value = (above * below) % FIELD
+  const value = ((square + FIELD - 1n) * (D * square + 1n)) % FIELD
   return value === 0n || isSquare(value, FIELD_LIMBS)
 }

@@ -4,16 +4,16 @@ import { MessageFault, type ProtobufReader } from './protobuf.ts'
 
 /** A key given as base58; its bytes are decoded on first use and cached. */
 export class KeyText {
-  readonly #text: string
+  readonly text: string
   #bytes: Pubkey | undefined
 
   /** Takes a text already checked to have 32 bytes. */
   constructor(text: string) {
-    this.#text = text
+    this.text = text
   }
 
   get bytes(): Pubkey {
-    return (this.#bytes ??= pubkeyFromBase58(this.#text))
+    return (this.#bytes ??= pubkeyFromBase58(this.text))
   }
 }
 

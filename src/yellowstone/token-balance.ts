@@ -77,8 +77,20 @@ class StreamedTokenBalance implements TokenBalance {
     return this.#mint.bytes
   }
 
+  get mintBase58(): string {
+    return this.#mint.text
+  }
+
+  get ownerBase58(): string | null {
+    return this.#owner === null ? null : this.#owner.text
+  }
+
   get owner(): Pubkey | null {
     return this.#owner === null ? null : this.#owner.bytes
+  }
+
+  get amountText(): string {
+    return this.#amount
   }
 
   get amount(): bigint {

@@ -1,3 +1,4 @@
+import { writeInvertedSlot } from '../../src/chain/slot-bytes.ts'
 import { HOLDER_ROW_KINDS } from '../port/holders.ts'
 import type { HolderListId, HolderRow, HolderRowKey, HolderRowKind } from '../port/holders.ts'
 import type { Key, KeyRange } from './keys.ts'
@@ -12,7 +13,6 @@ const KIND_AT = 36
 const ROW_AT = 37
 const SLOT_BYTES = 8
 const SLOT_BITS = 2n ** 64n - 1n
-const HALF = 2 ** 32
 const GONE = Buffer.of(0)
 
 /** Numbers of the kinds in keys; they stay. */
@@ -30,7 +30,7 @@ export function holderRowKey(list: HolderListId, { kind, key, slot }: HolderRowK
   writeList(bytes, list)
   bytes[KIND_AT] = HOLDER_ROW_CODES[kind]
   bytes.set(key, ROW_AT)
-  writeSlot(bytes, slot, ROW_AT + key.length)
+  writeInvertedSlot(bytes, slot, ROW_AT + key.length)
   return bytes
 }
 
@@ -51,7 +51,7 @@ export function writesOfRows(
     bytes.set(head, at)
     bytes[at + KIND_AT] = HOLDER_ROW_CODES[kind]
     bytes.set(key, at + ROW_AT)
-    writeSlot(bytes, slot, slotAt)
+    writeInvertedSlot(bytes, slot, slotAt)
     bytes[valueAt] = value === null ? 0 : 1
     if (value !== null) bytes.set(value, valueAt + 1)
     const end = valueAt + 1 + (value?.length ?? 0)
@@ -62,6 +62,24 @@ export function writesOfRows(
     }
     at = end
     return put
+  })
+}
+
+/** Returns the keys of rows, in their order, as pieces of one allocation. */
+export function keysOfRows(list: HolderListId, rows: readonly HolderRowKey[]): Key[] {
+  const head = Buffer.allocUnsafe(KIND_AT)
+  writeList(head, list)
+  const bytes = Buffer.allocUnsafe(rows.reduce((sum, { key }) => sum + ROW_AT + key.length + SLOT_BYTES, 0))
+  let at = 0
+  return rows.map(({ kind, key, slot }) => {
+    const slotAt = at + ROW_AT + key.length
+    bytes.set(head, at)
+    bytes[at + KIND_AT] = HOLDER_ROW_CODES[kind]
+    bytes.set(key, at + ROW_AT)
+    writeInvertedSlot(bytes, slot, slotAt)
+    const stored = bytes.subarray(at, slotAt + SLOT_BYTES)
+    at = slotAt + SLOT_BYTES
+    return stored
   })
 }
 
@@ -107,10 +125,4 @@ export const unpackRow = (packed: Uint8Array): Uint8Array | null =>
 function writeList(bytes: Buffer, { mint, reading }: HolderListId): void {
   bytes.set(mint)
   bytes.writeUInt32BE(reading, READING_AT)
-}
-
-/** Writes a slot with its bits inverted. */
-function writeSlot(bytes: Buffer, slot: number, at: number): void {
-  bytes.writeUInt32BE(~Math.floor(slot / HALF) >>> 0, at)
-  bytes.writeUInt32BE(~slot >>> 0, at + 4)
 }

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { ClassicLevel } from 'classic-level'
 import { ServiceError } from '../../src/errors.ts'
 import type { Key } from '../codec/keys.ts'
-import { ENGINE } from './database.ts'
+import { ENGINE } from './engine-options.ts'
 import { snapshotStore } from './engine-files/snapshot.ts'
 import { forgetTrustedFiles, writeTrustedFiles } from './engine-files/trusted-files.ts'
 import type { Level } from './level.ts'
@@ -52,16 +52,22 @@ export class CopyEngine {
     }
   }
 
-  /** Writes all or nothing. */
-  async write(operations: Write[], sync = true): Promise<void> {
-    if (operations.length > 0) await this.use((level) => level.batch(operations, { sync }))
-    else await this.open()
+  /** Writes all or nothing, in order. */
+  async write(operations: Iterable<Write>, sync = true): Promise<void> {
+    await this.use(async (level) => {
+      // Of a list the engine would look up the fields of each operation by name.
+      const batch = level.batch()
+      for (const operation of operations)
+        if (operation.type === 'put') batch.put(operation.key, operation.value)
+        else batch.del(operation.key)
+      await batch.write({ sync })
+    })
   }
 
   /** Deletes keys, all or none. After a crash some may be there again: what a copy has too much is deleted again. */
   drop(keys: readonly Key[]): Promise<void> {
     return this.write(
-      keys.map((key) => ({ type: 'del', key })),
+      Iterator.from(keys).map((key) => ({ type: 'del', key })),
       false
     )
   }

@@ -14,48 +14,15 @@ import { forgetTrustedFiles, writeTrustedFiles } from './engine-files/trusted-fi
 import type { Level } from './level.ts'
 import { checkBeforeOpening } from './opening-check.ts'
 import type { MaybePromise } from './maybe-promise.ts'
+import { engineWithin } from './engine-options.ts'
 import { unopened } from './unopened.ts'
 import { View } from './view.ts'
 import { WriteBatch } from './write-batch.ts'
 
 /** The format of the whole store: which keys there are and what they mean. */
 export const FORMAT = 3
-/**
- * Each one that is full is merged with most of the level below it, so that twice as large is half as often: 0.45 ms of
- * the processor a block less than with 16 MiB. One is read again after a crash, in 0.2 s. Two of them exist at most.
- */
-const WRITE_BUFFER_BYTES = 32 * 2 ** 20
-/** Little: tables are read through the system's page cache, and what was decoded is kept in memory. */
-const BLOCK_CACHE_BYTES = 8 * 2 ** 20
-const FILE_BYTES_MAX = 8 * 2 ** 20
-/** Tables whose index is in memory, some 30 KB each with blocks of this size: 8 GB of store before one is opened again. */
-const OPEN_FILES_MAX = 1_000
-const BLOCK_BYTES = 16 * 2 ** 10
-
 /** Tenants and API keys, also those that an earlier version stored: without them nobody can be told from anybody else. */
 const NEEDED = [documentKeysOf(TENANT.kind), documentKeysOf(API_KEY.kind), keysOf('y'), keysOf('k')]
-
-/** How the engine is opened, by whom no memory is given. */
-export const ENGINE = {
-  keyEncoding: 'buffer',
-  valueEncoding: 'view',
-  writeBufferSize: WRITE_BUFFER_BYTES,
-  cacheSize: BLOCK_CACHE_BYTES,
-  maxFileSize: FILE_BYTES_MAX,
-  maxOpenFiles: OPEN_FILES_MAX,
-  blockSize: BLOCK_BYTES,
-  // Pages are packed already: it would save a twentieth, and cost each compaction its time twice.
-  compression: false
-} as const
-
-/**
- * The engine's buffers within so many bytes: two for what is being written, and an eighth for blocks that are read again.
- * Smaller buffers are merged more often, and larger ones than the usual bring nothing.
- */
-function buffersWithin(bytes: number): Pick<typeof ENGINE, 'writeBufferSize' | 'cacheSize'> {
-  const cacheSize = Math.min(Math.floor(bytes / 8), BLOCK_CACHE_BYTES)
-  return { cacheSize, writeBufferSize: Math.min(Math.floor((bytes - cacheSize) / 2), WRITE_BUFFER_BYTES) }
-}
 
 export interface DatabaseOptions {
   readonly directory: string
@@ -107,7 +74,7 @@ export class Database {
     try {
       const damaged = await checkBeforeOpening(directory) // D4
       // It begins to open by itself as soon as it is made.
-      level = new ClassicLevel(directory, { ...ENGINE, ...buffersWithin(options.engineBytes ?? Infinity) })
+      level = new ClassicLevel(directory, engineWithin(options.engineBytes ?? Infinity))
       await level.open()
       await forgetTrustedFiles(directory)
       const head = await readHead(level, damaged, reached)

@@ -2,6 +2,7 @@ import {
   afterHolderRow,
   holderRowKey,
   isOfRow,
+  keysOfRows,
   rowKeyIn,
   rowsOfKind,
   rowsOfList,
@@ -89,7 +90,7 @@ export class HolderDatabase implements HolderStore {
   }
 
   async drop(list: HolderListId, rows: readonly HolderRowKey[]): Promise<void> {
-    await this.#engine.drop(rows.map((row) => holderRowKey(list, row)))
+    await this.#engine.drop(keysOfRows(list, rows))
   }
 
   async clear(list: HolderListId): Promise<void> {

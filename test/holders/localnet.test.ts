@@ -7,6 +7,18 @@ import { HolderWorld } from './holder-world.ts'
 import type { ListShape } from './list-shape.ts'
 import { IS_LONG } from '../random-runs.ts'
 
+/** Slots with faults, after each few of which all lists are compared. */
+const SLOTS = Number(process.env['HOLDER_SLOTS'] ?? (IS_LONG ? 500 : 50))
+/** Milliseconds for which versions of rows stay: longer than the test. */
+const PINNED_MS = 86_400_000
+/** Movements of tokens that have landed meanwhile; some are sure in a long run alone. */
+const MOVEMENTS = [
+  ...['mint', 'reopen', 'freeze'],
+  ...(SLOTS < 500 ? [] : ['transfer', 'burn', 'close', 'thaw', 'wrap', 'unwrap', 'withdraw fees'])
+]
+/** Shapes of earlier slots that are kept to be compared at the end. */
+const SEEN_MAX = 60
+
 const mintsOf = ({ traffic }: HolderWorld): Pubkey[] => [
   NATIVE_MINT,
   USDC,
@@ -24,7 +36,7 @@ async function equal(t: Test, world: HolderWorld, message: string): Promise<void
 t.test(
   'every list equals the accounts of the chain, through forks, skipped slots and restarts',
   async (t) => {
-    const world = await HolderWorld.open(t, 5)
+    const world = await HolderWorld.open(t, 5, { pinnedMs: PINNED_MS })
     await world.slots(3)
     for (const mint of mintsOf(world)) await world.ask(mint)
     await world.slots(4)
@@ -35,7 +47,8 @@ t.test(
     const { calls } = world
     /** Lists as they were at slots that are still on the chain. */
     const seen = new Map<number, ListShape>()
-    for (let round = 0; round < (IS_LONG ? 25 : 12); round++) {
+    const last = world.bank.slot('processed') + SLOTS
+    for (let round = 0; world.bank.slot('processed') < last; round++) {
       const fault = world.choices.below(4)
       if (fault === 0) world.bank.faults.fork('drop')
       if (fault === 1) world.bank.faults.fork('replace')
@@ -45,7 +58,10 @@ t.test(
       const slot = world.bank.slot('processed')
       for (const each of seen.keys()) if (each >= slot - 8) seen.delete(each)
       seen.set(slot, world.chain(NATIVE_MINT))
+      if (seen.size > SEEN_MAX) seen.delete(seen.keys().next().value!)
     }
+    const landed = world.traffic.landed()
+    for (const kind of MOVEMENTS) t.ok(landed[kind]! > 0, `${kind}: ${landed[kind]}`)
     t.ok(world.bank.faults.fired.forks > 3, `${world.bank.faults.fired.forks} forks`)
     t.ok((await world.counted('millrace_holder_rollbacks_total')) > 3)
     for (const [slot, shape] of seen)

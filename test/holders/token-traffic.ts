@@ -9,7 +9,11 @@ import {
   createMint,
   createTokenAccount,
   FEE_MINT_BYTES,
+  burn,
+  closeAccount,
   mintTo,
+  setFrozen,
+  syncNative,
   TOKEN,
   TOKEN_2022,
   tokenAccountOf,
@@ -24,12 +28,6 @@ interface Mint {
   readonly program: PublicKey
 }
 
-const u64 = (value: bigint): Buffer => {
-  const bytes = Buffer.alloc(8)
-  bytes.writeBigUInt64LE(value)
-  return bytes
-}
-
 function token(
   program: PublicKey,
   keys: readonly (readonly [PublicKey, 'r' | 'w' | 's'])[],
@@ -42,11 +40,12 @@ function token(
   })
 }
 
-/** Wallets that mint, burn, wrap, close and reopen: whatever moves a balance of either token program. */
+/** Wallets that mint, burn, wrap, freeze, close and reopen: whatever moves a balance of either token program. */
 export class TokenTraffic {
   readonly #bank: LocalBank
   readonly #choices: Choices
   readonly #wallets: readonly Keypair[]
+  readonly #sent: { readonly signature: Uint8Array; readonly names: readonly string[] }[] = []
   readonly classic: Mint
   readonly fees: Mint
 
@@ -75,36 +74,57 @@ export class TokenTraffic {
       bank.send(signed(bank, instructions, [authority!, mint]), { skipPreflight: false })
       await bank.produceSlot()
     }
-    await make(createMint(payer, classic, { program: TOKEN, decimals: 3, lamports }), classic)
-    await make(createFeeMint(payer, fees, { decimals: 3, lamports }), fees)
-    return new TokenTraffic(
-      bank,
-      choices,
-      wallets,
+    await make(createMint(payer, classic, { program: TOKEN, decimals: 3, lamports, freezes: true }), classic)
+    await make(createFeeMint(payer, fees, { decimals: 3, lamports, freezes: true }), fees)
+    const mints = [
       { mint: classic.publicKey, program: TOKEN },
       { mint: fees.publicKey, program: TOKEN_2022 }
-    )
+    ] as const
+    for (const { mint, program } of mints) {
+      const open = wallets.map((owner) => createTokenAccount(payer, owner.publicKey, mint, program))
+      bank.send(signed(bank, open, [authority!]), { skipPreflight: false })
+    }
+    await bank.produceSlot()
+    return new TokenTraffic(bank, choices, wallets, ...mints)
+  }
+
+  get wallets(): readonly PublicKey[] {
+    return this.#wallets.map(({ publicKey }) => publicKey)
   }
 
   /** Sends some transactions; those that fail land as failed. */
   send(count: number): void {
     for (let sent = 0; sent < count; sent++) {
       const owner = this.#any()
-      const instructions = Array.from({ length: 1 + this.#choices.below(3) }, () => this.#some(owner)).flat()
+      const some = Array.from({ length: 1 + this.#choices.below(2) }, () => this.#some(owner))
       const signers = [owner, ...(owner === this.#wallets[0] ? [] : [this.#wallets[0]!])]
+      const instructions = some.flatMap(({ instructions: own }) => own)
       try {
-        this.#bank.send(signed(this.#bank, instructions, signers), { skipPreflight: true })
+        const bytes = signed(this.#bank, instructions, signers)
+        const signature = this.#bank.send(bytes, { skipPreflight: true })
+        this.#sent.push({ signature, names: some.map(({ name }) => name) })
       } catch {
         // Too large, or the same as one before: nothing is sent.
       }
     }
   }
 
+  /** Returns how often each kind of movement has landed in a transaction that did not fail. */
+  landed(): Readonly<Record<string, number>> {
+    const counts: Record<string, number> = {}
+    for (const { signature, names } of this.#sent) {
+      const found = this.#bank.transaction(signature)
+      if (found === null || found.transaction.meta.err !== null) continue
+      for (const name of names) counts[name] = (counts[name] ?? 0) + 1
+    }
+    return counts
+  }
+
   #any(): Keypair {
     return this.#wallets[this.#choices.below(WALLETS)]!
   }
 
-  #some(owner: Keypair): TransactionInstruction[] {
+  #some(owner: Keypair): { readonly name: string; readonly instructions: readonly TransactionInstruction[] } {
     const me = owner.publicKey
     const authority = this.#wallets[0]!.publicKey
     const other = this.#any().publicKey
@@ -114,70 +134,41 @@ export class TokenTraffic {
     const wrapped = tokenAccountOf(me, WSOL, TOKEN)
     const amount = BigInt(1 + this.#choices.below(100_000))
     const open = (who: PublicKey): TransactionInstruction => createTokenAccount(me, who, mint, program)
-    const close = token(
-      program,
-      [
-        [mine, 'w'],
-        [me, 'w'],
-        [me, 's']
-      ],
-      [9]
-    )
-    const burnAll = token(
-      program,
-      [
-        [mine, 'w'],
-        [mint, 'w'],
-        [me, 's']
-      ],
-      [8, u64(amount / 7n)]
-    )
+    const close = closeAccount(mine, me, program)
     const wrap = [
       createTokenAccount(me, me, WSOL, TOKEN),
       transfer(owner, wrapped, amount),
-      token(TOKEN, [[wrapped, 'w']], [17])
+      syncNative(wrapped)
     ]
-    const unwrap = token(
-      TOKEN,
-      [
-        [wrapped, 'w'],
-        [me, 'w'],
-        [me, 's']
+    const unwrap = closeAccount(wrapped, me, TOKEN)
+    const ninth = { authority: me, amount: amount / 9n }
+    const frozen = { account: theirs, mint, authority }
+    const kinds: Readonly<Record<string, () => TransactionInstruction[]>> = {
+      open: () => [open(other), mintTo(mint, theirs, authority, amount, program)],
+      mint: () => [mintTo(mint, mine, authority, amount, program)],
+      transfer: () => [transferChecked({ mint, from: mine, to: theirs, ...ninth, decimals: 3 }, program)],
+      burn: () => [burn({ mint, from: mine, authority: me, amount: amount / 7n }, program)],
+      'burn all': () => [...this.#burnAll(mine, mint, me, program)],
+      close: () => [...this.#burnAll(mine, mint, me, program), close],
+      reopen: () => [
+        ...this.#burnAll(mine, mint, me, program),
+        close,
+        open(me),
+        mintTo(mint, mine, authority, amount, program)
       ],
-      [9]
-    )
-    const kinds: (() => TransactionInstruction[])[] = [
-      () => [open(other), mintTo(mint, theirs, authority, amount, program)],
-      () => [mintTo(mint, mine, authority, amount, program)],
-      () => [
-        transferChecked(
-          { mint, from: mine, to: theirs, authority: me, amount: amount / 9n, decimals: 3 },
-          program
-        )
-      ],
-      () => [burnAll],
-      () => [close],
-      () => [close, open(me), mintTo(mint, mine, authority, amount, program)],
-      () => wrap,
-      () => [transfer(owner, wrapped, amount)],
-      () => [token(TOKEN, [[wrapped, 'w']], [17])],
-      () => [unwrap],
-      () => [unwrap, ...wrap],
-      () => [
-        transferChecked(
-          {
-            mint: WSOL,
-            from: wrapped,
-            to: tokenAccountOf(other, WSOL, TOKEN),
-            authority: me,
-            amount: amount / 9n,
-            decimals: 9
-          },
-          TOKEN
-        )
-      ],
+      freeze: () => [setFrozen(true, frozen, program)],
+      thaw: () => [setFrozen(false, frozen, program)],
+      wrap: () => wrap,
+      fund: () => [transfer(owner, wrapped, amount)],
+      sync: () => [syncNative(wrapped)],
+      unwrap: () => [unwrap],
+      rewrap: () => [unwrap, ...wrap],
+      'transfer wrapped SOL': () => {
+        const to = tokenAccountOf(other, WSOL, TOKEN)
+        return [transferChecked({ mint: WSOL, from: wrapped, to, ...ninth, decimals: 9 }, TOKEN)]
+      },
       // SetAuthority of an account of the classic mint: it changes hands.
-      () => [
+      'new owner': () => [
         token(
           TOKEN,
           [
@@ -188,7 +179,7 @@ export class TokenTraffic {
         )
       ],
       // WithdrawWithheldTokensFromAccounts of one account, to the authority's.
-      () => [
+      'withdraw fees': () => [
         token(
           TOKEN_2022,
           [
@@ -200,7 +191,20 @@ export class TokenTraffic {
           [26, 3, 1]
         )
       ]
-    ]
-    return kinds[this.#choices.below(kinds.length)]!()
+    }
+    const name = this.#choices.of(Object.keys(kinds))
+    return { name, instructions: kinds[name]!() }
+  }
+
+  /** Burns what an account has as of now; none of an account that is not there. */
+  #burnAll(
+    from: PublicKey,
+    mint: PublicKey,
+    authority: PublicKey,
+    program: PublicKey
+  ): TransactionInstruction[] {
+    const data = this.#bank.account(from.toBytes())?.data
+    const amount = data === undefined || data.length < 165 ? 0n : Buffer.from(data).readBigUInt64LE(64)
+    return amount === 0n ? [] : [burn({ mint, from, authority, amount }, program)]
   }
 }

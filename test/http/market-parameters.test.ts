@@ -86,7 +86,7 @@ t.test('each bad parameter of the market is refused with 400 and named', async (
   await refuses(POOL_CANDLES, 'after=AAAA', 'after', 'invalid_cursor')
   await refuses(CANDLES, 'fill=zero', 'fill')
   await refuses(CANDLES, 'raw=2', 'raw')
-  await refuses(CANDLES, 'raw=true', 'raw')
+  await refuses(CANDLES, 'raw=yes', 'raw')
   await refuses(CANDLES, 'after=AAAA', 'after', 'invalid_cursor')
   await refuses(CANDLES, 'offset=1', 'offset')
   await refuses(POOLS, 'limit=501', 'limit')

@@ -12,6 +12,7 @@ import {
   POOL,
   poolChange,
   sell,
+  solSale,
   TOKEN,
   trade
 } from '../market/world.ts'
@@ -48,34 +49,80 @@ async function addresses(
   }
 }
 
-t.test('pools walked by after while pools arrive skip and repeat nothing, in both orders', async (t) => {
+/** Trades that give pools of the token, by their numbers from 1000 on, reserves of some SOL on each side. */
+const liquid = (amounts: readonly (readonly [number: number, sol: number])[]) =>
+  block(++slot, NOON + slot - 300_000_000, [
+    solSale(100),
+    ...amounts.map(([number, sol]) => {
+      const reserves = { in: BigInt(sol) * 10n ** 9n, out: BigInt(sol) * 10n ** 9n }
+      return buy(10n ** 9n, 10n ** 9n, { pool: key(number), reserves })
+    })
+  ])
+
+t.test(
+  'pools come by liquidity; a paging run keeps its order while that changes and pools arrive',
+  async (t) => {
+    const app = await marketApp(t)
+    const first = pools
+    await app.commit(newPools(12))
+    // Each of the others has as much as another one, and five have none that is known.
+    await app.commit(liquid([3, 5, 5, 1, 9, 2, 9].map((sol, n) => [first + n, sol])))
+    const known = (numbers: readonly number[]) => numbers.map((n) => pubkeyToBase58(key(first + n)))
+    const unknown = known([11, 10, 9, 8, 7])
+    t.strictSame(await addresses(app, '', () => 500), [...known([6, 4, 2, 1, 0, 5, 3]), ...unknown])
+    t.strictSame(await addresses(app, 'order=asc', () => 500), [...known([3, 5, 0, 2, 1, 6, 4]), ...unknown])
+    const limits = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 4 })
+    const changes = fc.array(
+      fc.tuple(fc.integer({ min: first, max: first + 11 }), fc.integer({ min: 1, max: 9 })),
+      {
+        minLength: 1,
+        maxLength: 5
+      }
+    )
+    await fc.assert(
+      fc.asyncProperty(limits, changes, fc.constantFrom('desc', 'asc'), async (sizes, moves, order) => {
+        const before = await addresses(app, `order=${order}`, () => 500)
+        const walked = await addresses(app, `order=${order}`, cycle(sizes), async () => {
+          await app.commit(liquid(moves))
+          await app.commit(newPools(1))
+        })
+        return JSON.stringify(walked) === JSON.stringify(before)
+      }),
+      randomRuns(10, 4)
+    )
+    const rows = (await app.get(`${POOLS}?limit=500`)).body.data
+    const served = rows.map((row) => row['liquidity_usd'] as number | null)
+    t.strictSame(
+      served,
+      served.toSorted((a, b) => (b ?? -1) - (a ?? -1)),
+      'the order is that of the values served'
+    )
+    t.equal((await app.get(`${POOLS}?limit=2`)).body.data.length, 2)
+    const cursor = (await app.get(`${POOLS}?limit=2`)).body.nextCursor
+    t.equal(
+      (await app.get(`${POOLS}?order=asc&after=${cursor}`)).body.code,
+      'invalid_cursor',
+      'of the other order'
+    )
+  }
+)
+
+t.test('of more pools than are put in order, the older ones follow, the newest first', async (t) => {
   const app = await marketApp(t)
-  for (let i = 0; i < 8; i++) await app.commit(newPools(4))
-  const limits = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 4 })
-  await fc.assert(
-    fc.asyncProperty(limits, fc.constantFrom('desc', 'asc'), async (sizes, order) => {
-      const before = await addresses(app, `order=${order}`, () => 500)
-      const walked = await addresses(app, `order=${order}`, cycle(sizes), () => app.commit(newPools(1)))
-      const after =
-        order === 'desc' ? before : (await addresses(app, 'order=asc', () => 500)).slice(0, walked.length)
-      return walked.length >= before.length && JSON.stringify(walked) === JSON.stringify(after)
-    }),
-    randomRuns(10, 4)
+  const first = pools
+  for (let made = 0; made < 520; made += 130) await app.commit(newPools(130))
+  // The oldest pool is the most liquid one, and not among the 500 newest; the next is.
+  await app.commit(
+    liquid([
+      [first, 9],
+      [first + 20, 1]
+    ])
   )
-  const rising = await addresses(app, 'order=asc', () => 500)
-  t.strictSame(
-    rising.slice(0, 3),
-    [key(1000), key(1001), key(1002)].map(pubkeyToBase58),
-    'the first seen is first'
-  )
-  t.strictSame(await addresses(app, 'order=desc', () => 500), rising.toReversed())
+  const all = Array.from({ length: 520 }, (_, n) => pubkeyToBase58(key(first + n)))
+  const expected = [all[20], ...all.slice(21).toReversed(), ...all.slice(0, 20).toReversed()]
+  for (const sizes of [[500], [50], [499, 1, 7], [490, 15, 3]])
+    t.strictSame(await addresses(app, '', cycle(sizes)), expected, `pages of ${sizes.join()}`)
   t.equal((await app.get(POOLS)).body.data.length, 50, 'the default')
-  const cursor = (await app.get(`${POOLS}?limit=2`)).body.nextCursor
-  t.equal(
-    (await app.get(`${POOLS}?order=asc&after=${cursor}`)).body.code,
-    'invalid_cursor',
-    'of the other order'
-  )
 })
 
 t.test('a pool says its sides, vaults, fee, price and day; two tokens are listed under both', async (t) => {

@@ -175,7 +175,8 @@ t.test('trending is sorted by any figure, with unknown values last, and filtered
     ['2', 'SOL'],
     'equals are in the order of volume'
   )
-  t.strictSame(await mints('exclude_cash=1'), ['2', '1', '3'])
+  for (const flag of ['1', 'true']) t.strictSame(await mints(`exclude_cash=${flag}`), ['2', '1', '3'])
+  for (const flag of ['0', 'false']) t.strictSame(await mints(`exclude_cash=${flag}`), ['2', '1', '3', 'SOL'])
   t.strictSame(await mints('venue=moonshot'), ['3'])
   t.strictSame(await mints('venue=phoenix'), [])
   for (const order of ['asc', 'desc'])

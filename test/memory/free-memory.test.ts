@@ -37,6 +37,31 @@ t.test('a Node without FFI returns nothing, and works', async (t) => {
   t.match(await promisify(execFile)(process.execPath, [...args, script]), { stdout: 'null\n', stderr: '' })
 })
 
+/** Has eight new threads allocate, and writes the number of the allocator's arenas before and after. */
+const THREADS = `
+  import { pbkdf2 } from 'node:crypto'
+  import { readFileSync } from 'node:fs'
+  import { promisify } from 'node:util'
+  import { shareArenas } from '${module}'
+  // glibc reserves 64 MB for an arena, aligned to as much.
+  const arenas = () => readFileSync('/proc/self/maps', 'utf8').match(/^[0-9a-f]+[048c]000000-[0-9a-f]+ rw-p 0+ 00:00 0 *$/gm).length
+  const isShared = process.argv[1] === 'share' ? shareArenas() : null
+  const before = arenas()
+  await Promise.all(Array.from({ length: 8 }, () => promisify(pbkdf2)('a', 'b', 100_000, 64, 'sha512')))
+  console.log(JSON.stringify({ isShared, more: arenas() - before }))`
+
+t.test('new threads share the arenas of the allocator', { skip: !isGlibc }, async (t) => {
+  const grown = async (...words: string[]): Promise<{ isShared: boolean | null; more: number }> => {
+    const args = ['--input-type=module', '-e', THREADS, ...words]
+    const env = { ...process.env, UV_THREADPOOL_SIZE: '8' }
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { env })
+    t.equal(stderr, '')
+    return JSON.parse(stdout) as { isShared: boolean | null; more: number }
+  }
+  t.ok((await grown()).more > 1, 'by itself it makes more')
+  t.strictSame(await grown('share'), { isShared: true, more: 0 })
+})
+
 /** Fills 80 MB with small objects, keeps each fiftieth, and writes the megabytes of the heap before and after. */
 const SPARSE = `
   import { compactHeap } from '${module}'

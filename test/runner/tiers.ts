@@ -21,7 +21,8 @@ const LONGEST = [
   'test/storage/scylla-lives.test.ts',
   'test/storage/scylla-amendments.test.ts',
   'test/house/record-recipe.test.ts',
-  'test/service/localnet-oracle.test.ts'
+  'test/service/localnet-oracle.test.ts',
+  'test/service/localnet-accounts.test.ts'
 ]
 
 /** Files that wait for half a minute or more. */

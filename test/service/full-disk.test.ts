@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import t from 'tap'
@@ -13,18 +14,29 @@ import { runMillrace } from './service-process.ts'
 import { canMount, smallDisk } from './small-disk.ts'
 
 const STORE_OPENED = 'the disk is full at each page that a new store is opened with'
-const STORE_STARTED = 'a full disk under the store ends the start with 1, and one line names the directory'
+const STARTED = 'a full disk ends the start with 1 before keys are made, and one line names the setting'
 const CHAIN_STARTED =
   "a full disk under a localnet's chain ends the start with 1, and one line names the directory"
 
-/** Starts the service, which must end by itself. Asserts exit code 1 and one line on standard error. */
-async function assertRefused(t: Test, args: readonly string[], line: RegExp): Promise<void> {
-  const { stderr, code } = await runMillrace(['serve', '--port', '0', '--log-format', 'json', ...args])
+/**
+ * Starts the service, which must end by itself. Asserts exit code 1 and one line on standard error. Resolves with its standard
+ * output.
+ */
+async function assertRefused(t: Test, args: readonly string[], line: RegExp): Promise<string> {
+  const { stdout, stderr, code } = await runMillrace([
+    'serve',
+    '--port',
+    '0',
+    '--log-format',
+    'json',
+    ...args
+  ])
   t.equal(code, 1, 'exit code')
   const told = stderr.split('\n').filter((each) => each.startsWith('millrace: '))
   t.equal(told.length, 1, 'one line says why')
   t.match(told[0], line)
   t.notMatch(stderr, /"stack"|\n\s+at /, 'no stack trace')
+  return stdout
 }
 
 if (canMount()) {
@@ -47,11 +59,16 @@ if (canMount()) {
     t.ok(refused > 1, `${refused} sizes were too small`)
   })
 
-  t.test(STORE_STARTED, async (t) => {
-    const source = ['--source', 'recorded', '--recorded-dir', t.testdir()]
-    for (const freeKb of [0, 8]) {
-      const dataDir = smallDisk(t, '.', freeKb)
-      await assertRefused(t, [...source, '--data-dir', dataDir], new RegExp(`${dataDir}.*no space left`, 'i'))
+  t.test(STARTED, async (t) => {
+    for (const source of [[], ['--source', 'recorded', '--recorded-dir', t.testdir()]]) {
+      // The directory is the disk's own, or is yet to be made on it.
+      for (const under of ['.', 'data']) {
+        const disk = smallDisk(t, '.', 8)
+        const dataDir = join(disk, under)
+        const line = new RegExp(`the disk of MILLRACE_DATA_DIR=${dataDir} is full: 0 MB are free`)
+        t.equal(await assertRefused(t, [...source, '--data-dir', dataDir], line), '', 'nothing else is said')
+        t.strictSame(readdirSync(disk), ['filler'], 'nothing is made')
+      }
     }
   })
 
@@ -67,8 +84,7 @@ if (canMount()) {
     }
   })
 } else {
-  for (const name of [STORE_OPENED, STORE_STARTED, CHAIN_STARTED])
-    notRun(t, name, 'no file system can be mounted')
+  for (const name of [STORE_OPENED, STARTED, CHAIN_STARTED]) notRun(t, name, 'no file system can be mounted')
 }
 
 t.test('a disk that is full when the first keys are stored refuses the start', async (t) => {

@@ -17,6 +17,7 @@ import {
   createTokenAccount,
   FEE_MINT_BYTES,
   mintTo,
+  setFrozen,
   syncNative,
   TOKEN,
   TOKEN_2022,
@@ -30,6 +31,13 @@ import { until } from './asking.ts'
 import { startProcess } from './service-process.ts'
 
 const DECIMALS = 3
+
+/** A token account as a node parses it. */
+interface ParsedHeld {
+  readonly mint: string
+  readonly state: string
+  readonly tokenAmount: { readonly amount: string }
+}
 
 // A validator takes a core for itself.
 if (!IS_LONG) t.pass('only in a long run')
@@ -83,10 +91,9 @@ else
       }
       const [classic, fees] = [Keypair.generate(), Keypair.generate()]
       const rent = BigInt(await connection.getMinimumBalanceForRentExemption(FEE_MINT_BYTES))
-      await send(createMint(payer, classic, { program: TOKEN, decimals: DECIMALS, lamports: rent }), [
-        classic
-      ])
-      await send(createFeeMint(payer, fees, { decimals: DECIMALS, lamports: rent }), [fees])
+      const made = { decimals: DECIMALS, lamports: rent, freezes: true }
+      await send(createMint(payer, classic, { program: TOKEN, ...made }), [classic])
+      await send(createFeeMint(payer, fees, made), [fees])
       const mints = [
         { mint: classic.publicKey, program: TOKEN },
         { mint: fees.publicKey, program: TOKEN_2022 }
@@ -175,12 +182,15 @@ else
           ],
           [second]
         )
-        if (program === TOKEN)
-          await send(
-            [closeAccount(of(authority), payer, program), createTokenAccount(payer, payer, mint, program)],
-            []
-          )
-        slot = await send([mintTo(mint, of(authority), payer, 5n, program)], [])
+        await send(
+          [closeAccount(of(authority), payer, program), createTokenAccount(payer, payer, mint, program)],
+          []
+        )
+        const frozen = { account: of(third), mint, authority: payer }
+        slot = await send(
+          [mintTo(mint, of(authority), payer, 5n, program), setFrozen(true, frozen, program)],
+          []
+        )
       }
       slot = await send(
         [
@@ -196,5 +206,64 @@ else
         []
       )
       await equal('followed from blocks')
+      /** Compares what the service says of a wallet with the accounts of the node. */
+      const sameWallet = async ({ publicKey }: Keypair, state: 'frozen' | 'initialized'): Promise<void> => {
+        const path = `/v1/wallets/${publicKey.toBase58()}`
+        const accounts = await until(async () => {
+          const { body } = await service.get(`${path}/token-accounts?include_zero=true`)
+          return Number(body.slot) >= slot ? body.data : null
+        }, `token accounts at slot ${slot}`)
+        const answers = await Promise.all(
+          [TOKEN, TOKEN_2022].map(async (programId) =>
+            connection.getParsedTokenAccountsByOwner(publicKey, { programId }, 'confirmed')
+          )
+        )
+        const held = answers.flatMap(({ value }) => value)
+        const infoOf = ({ account }: (typeof held)[number]): ParsedHeld =>
+          (account.data.parsed as { readonly info: ParsedHeld }).info
+        t.strictSame(
+          accounts.map(({ pubkey, mint, amount_raw, state }) => [pubkey, mint, amount_raw, state].join(' ')),
+          held
+            .map((each) => {
+              const { mint, state, tokenAmount } = infoOf(each)
+              return [each.pubkey.toBase58(), mint, tokenAmount.amount, state].join(' ')
+            })
+            .toSorted(),
+          `the accounts of a wallet, ${state}`
+        )
+        const holdings = await until(async () => {
+          const { body } = await service.get(`${path}/holdings`)
+          return Number(body.slot) >= slot ? body.data : null
+        }, `holdings at slot ${slot}`)
+        for (const { mint } of mints) {
+          const own = held.map(infoOf).find((info) => info.mint === mint.toBase58())!
+          t.equal(own.state, state)
+          t.match(
+            holdings.find((row) => row['mint'] === mint.toBase58()),
+            { amount_raw: own.tokenAmount.amount, frozen: state === 'frozen' }
+          )
+          const supply = await connection.getTokenSupply(mint, 'confirmed')
+          const body = await until(async () => {
+            const answer = await service.get(`/v1/metadata/${mint.toBase58()}`)
+            return Number(answer.body.slot) >= slot ? answer.body : null
+          }, `metadata at slot ${slot}`)
+          t.match(body, { supply_raw: supply.value.amount, freeze_authority: payer.toBase58() })
+        }
+      }
+      await sameWallet(third, 'frozen')
+      for (const { mint, program } of mints) {
+        const of = ({ publicKey }: Keypair): PublicKey => tokenAccountOf(publicKey, mint, program)
+        const thawed = { account: of(third), mint, authority: payer }
+        const paid = { mint, from: of(third), to: of(second), authority: third.publicKey }
+        slot = await send(
+          [
+            setFrozen(false, thawed, program),
+            transferChecked({ ...paid, amount: 1_234n, decimals: DECIMALS }, program)
+          ],
+          [third]
+        )
+      }
+      await equal('after accounts were thawed')
+      await sameWallet(third, 'initialized')
     }
   )

@@ -6,9 +6,13 @@ import type { IntendedEvent, IntendedSlot } from '../../src/localnet/market/orac
 import { MarketSimulator, BUSY_MARKET } from '../../src/localnet/market/simulator.ts'
 import { startLocalNode, type LocalNode } from '../../src/localnet/node/local-node.ts'
 import { systemPorts } from '../../src/ports.ts'
+import { Choices } from '../../storage/test/choices.ts'
+import { TokenTraffic } from '../holders/token-traffic.ts'
 
 const HOST = '127.0.0.1'
 const SLOT_MS = 400
+/** Transactions of the other wallets in a slot, less one. */
+const TRANSACTIONS_MAX = 7
 
 /** The market's intention with a transaction that landed, and its place. */
 export interface LandedEvent {
@@ -18,16 +22,21 @@ export interface LandedEvent {
   readonly event: IntendedEvent
 }
 
+/** Slots made at most until no transaction waits for its confirmation: forks take some back. */
+const SETTLE_MAX = 50
+
 /** A chain with a market and a node, and the market's own record; it advances on request. */
 export interface OracleChain {
   readonly bank: LocalBank
   readonly node: LocalNode
+  /** Other wallets than the market's, with both token programs; null where only the market moves tokens. */
+  readonly traffic: TokenTraffic | null
   /** URL of its node, behind a relay whose sockets can be cut. */
   readonly url: string
   /** Internal faults of the node. */
   readonly faults: readonly unknown[]
   step(): Promise<void>
-  /** Makes slots without the market until all its transactions are confirmed; accounts show that state. */
+  /** Makes slots without transactions until all are confirmed; accounts show that state until the next step. */
   settle(): Promise<void>
   /** Cuts all sockets to the node at once. Returns their number. */
   cutSockets(): number
@@ -40,7 +49,11 @@ export interface OracleChain {
  * Makes a chain of a seed that keeps `slots` slots. Its blocks have the times of a chain whose last block is of this hour,
  * so that some minutes pass on it however fast it is made.
  */
-export async function makeOracleChain(seed: string, slots: number): Promise<OracleChain> {
+export async function makeOracleChain(
+  seed: string,
+  slots: number,
+  options: { readonly hasTraffic?: boolean } = {}
+): Promise<OracleChain> {
   const meant: IntendedSlot[] = []
   let made = 0
   const startMs = Date.now() - slots * SLOT_MS
@@ -51,7 +64,7 @@ export async function makeOracleChain(seed: string, slots: number): Promise<Orac
     account: (address: Uint8Array) => bank.account(address)
   }
   const market = new MarketSimulator({ ...BUSY_MARKET, seed }, kept, (slot) => void meant.push(slot))
-  let isOpen = true
+  let isOpen = false
   bank.onSlot((slot, blockTime, include, keep) => {
     if (!isOpen) return
     for (const { transaction, accounts } of market.fill(slot, blockTime)) include(transaction, accounts)
@@ -61,8 +74,12 @@ export async function makeOracleChain(seed: string, slots: number): Promise<Orac
   const onFault = (fault: unknown): void => void faults.push(fault)
   const node = await startLocalNode({ chain: bank, clock: systemPorts.clock, host: HOST, port: 0, onFault })
   const relay = await startRelay(node.port)
+  const choices = new Choices(slots)
+  const traffic = options.hasTraffic === true ? await TokenTraffic.open(bank, choices) : null
+  isOpen = true
   const step = async (): Promise<void> => {
     made++
+    if (isOpen) traffic?.send(choices.below(TRANSACTIONS_MAX))
     await bank.produceSlot()
     // The node answers between slots.
     await new Promise((resolve) => setImmediate(resolve))
@@ -70,12 +87,24 @@ export async function makeOracleChain(seed: string, slots: number): Promise<Orac
   return {
     bank,
     node,
+    traffic,
     url: `http://${HOST}:${relay.port}`,
     faults,
     step,
     async settle() {
       isOpen = false
-      for (const end = bank.slot('processed') + 1; bank.slot('confirmed') < end;) await step()
+      const isSettled = (): boolean => {
+        const last = bank.slot('processed')
+        for (let slot = bank.slot('confirmed') + 1; slot <= last; slot++)
+          if (bank.transactionsIn(slot) > 0) return false
+        return true
+      }
+      const end = bank.slot('processed') + 1
+      for (let steps = 0; bank.slot('confirmed') < end || !isSettled(); steps++) {
+        if (steps > SETTLE_MAX) throw new Error('transactions wait for their confirmation')
+        await step()
+      }
+      isOpen = true
     },
     cutSockets: relay.cut,
     landed(last) {

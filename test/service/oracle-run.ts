@@ -1,5 +1,6 @@
 import { seededRandom } from '../../src/localnet/market/random.ts'
 import { until } from './asking.ts'
+import { compareAccounts } from './oracle-accounts.ts'
 import { compareWithOracle, type OracleComparison } from './oracle-answers.ts'
 import { makeOracleChain, type OracleChain } from './oracle-chain.ts'
 import { ChainFaults, planFaults } from './oracle-faults.ts'
@@ -14,6 +15,8 @@ export interface OracleRunOptions {
   readonly environment?: Readonly<Record<string, string>>
   /** Whether the chain stops once until the service reports a stalled source. */
   readonly stallsUntilSeen?: boolean
+  /** Slots after which what the service says of accounts is compared, again and again; undefined for never. */
+  readonly accountsEvery?: number
   readonly onProgress?: (line: string) => void
   /** Called at the end, to inspect the service and its chain. */
   readonly inspect?: (service: ServiceProcess, chain: OracleChain) => Promise<void>
@@ -21,6 +24,10 @@ export interface OracleRunOptions {
 
 export interface OracleRun extends OracleComparison {
   readonly seconds: number
+  /** Comparisons of accounts, by kind; empty without. */
+  readonly accounts: Readonly<Record<string, number>>
+  /** Movements of tokens beside the market's that have landed, by kind. */
+  readonly traffic: Readonly<Record<string, number>>
   readonly fired: Readonly<Record<string, number>>
   readonly chainFaults: readonly unknown[]
 }
@@ -38,7 +45,8 @@ const SHORT_STALL_MS = 1_500
 export async function runOracle(options: OracleRunOptions): Promise<OracleRun> {
   const { seed, slots, dataDir, environment = {}, onProgress = () => undefined } = options
   const startedAt = performance.now()
-  const chain = await makeOracleChain(seed, slots)
+  const { accountsEvery } = options
+  const chain = await makeOracleChain(seed, slots, { hasTraffic: accountsEvery !== undefined })
   const faults = new ChainFaults(chain, seed)
   const random = seededRandom(`${seed}/kills`)
   const counts = { kills: 0, killsWhileBehind: 0, stalls: 0, stallsSeen: 0 }
@@ -76,6 +84,17 @@ export async function runOracle(options: OracleRunOptions): Promise<OracleRun> {
     chain.bank.faults.resume()
   }
 
+  const accounts: Record<string, number> = {}
+  const found: string[] = []
+  const checkAccounts = async (): Promise<void> => {
+    await chain.settle()
+    await follows(0)
+    const { compared, differences } = await compareAccounts(service!, chain)
+    for (const [what, count] of Object.entries(compared)) accounts[what] = (accounts[what] ?? 0) + count
+    found.push(...differences)
+    for (const line of differences) onProgress(line)
+  }
+
   try {
     await chain.step()
     await chain.step()
@@ -92,7 +111,11 @@ export async function runOracle(options: OracleRunOptions): Promise<OracleRun> {
       faults.pass()
       if (slot % 20 === 0 && (await head()) < chain.bank.slot('confirmed') - BEHIND_MAX)
         await follows(BEHIND_MAX / 2)
-      if (slot % 100 === 99) onProgress(`${seed}: slot ${slot + 1} of ${slots}, ${JSON.stringify(counts)}`)
+      if (accountsEvery !== undefined && slot % accountsEvery === accountsEvery - 1) await checkAccounts()
+      if (slot % 100 === 99)
+        onProgress(
+          `${seed}: slot ${slot + 1} of ${slots}, ${JSON.stringify(counts)}, ${found.length} differences`
+        )
     }
     // A service that was killed near the end has not yet asked a slow node.
     while (faults.isSlow) {
@@ -106,7 +129,15 @@ export async function runOracle(options: OracleRunOptions): Promise<OracleRun> {
     const compared = await compareWithOracle(service, chain, chain.bank.slot('confirmed'))
     await options.inspect?.(service, chain)
     const seconds = (performance.now() - startedAt) / 1_000
-    return { ...compared, seconds, fired: { ...faults.fired, ...counts }, chainFaults: chain.faults }
+    return {
+      ...compared,
+      differences: [...compared.differences, ...found],
+      seconds,
+      accounts,
+      traffic: chain.traffic?.landed() ?? {},
+      fired: { ...faults.fired, ...counts },
+      chainFaults: chain.faults
+    }
   } catch (error) {
     const said = service?.stderr.slice(-20) ?? []
     throw new Error(`${seed}: ${String(error)}\n${said.join('\n')}`, { cause: error })

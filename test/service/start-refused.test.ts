@@ -65,6 +65,17 @@ t.test('a data directory that cannot be made ends the start', async (t) => {
   await assertRefused(t, ['--data-dir', dataDir, '--port', '0'], /MILLRACE_DATA_DIR=.*file/)
 })
 
+for (const name of ['store', 'localnet'])
+  t.test(`a file where the ${name}'s directory should be ends the start, before keys are made`, async (t) => {
+    const dataDir = t.testdir({ [name]: 'a file' })
+    await assertRefused(
+      t,
+      ['--data-dir', dataDir, '--port', '0'],
+      new RegExp(`${dataDir}/${name} is not a directory \\(MILLRACE_DATA_DIR=${dataDir}\\)`)
+    )
+    t.strictSame(readdirSync(dataDir), [name])
+  })
+
 t.test('a store directory that holds something else ends the start', async (t) => {
   const dataDir = t.testdir()
   mkdirSync(join(dataDir, 'store'))
@@ -75,4 +86,18 @@ t.test('a store directory that holds something else ends the start', async (t) =
     ['--data-dir', dataDir, '--port', '0'],
     /the store in .* cannot be opened: .*MILLRACE_DATA_DIR=/
   )
+})
+
+t.test("a localnet's chain that cannot be opened ends the start", async (t) => {
+  const cases: [directory: Record<string, string | Record<string, string>>, line: RegExp][] = [
+    [
+      { chain: { CURRENT: 'MANIFEST-000009\n' } },
+      /the localnet cannot use .*: the localnet's chain in .* cannot be opened: /
+    ],
+    [{ chain: 'a file' }, /the localnet cannot use .*: the localnet's chain in .* cannot be opened: /],
+    [{ seed: {} }, /the localnet cannot use .*EISDIR.*MILLRACE_DATA_DIR/],
+    [{ market: 'flea' }, /the localnet cannot use .*names no market: flea/]
+  ]
+  for (const [localnet, line] of cases)
+    await assertRefused(t, ['--data-dir', t.testdir({ localnet }), '--port', '0'], line)
 })

@@ -4,7 +4,7 @@ import { cpSync, openSync, closeSync, readdirSync, statSync, writeSync } from 'n
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { ClassicLevel } from 'classic-level'
-import { ENGINE } from '../../storage/embedded/database.ts'
+import { ENGINE } from '../../storage/embedded/engine-options.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { putKey, putTenant, sampleKey, sampleTenant } from '../../storage/test/sample-access.ts'
 import { sampleBlock } from '../../storage/test/sample-blocks.ts'

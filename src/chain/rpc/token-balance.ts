@@ -79,8 +79,20 @@ class RpcTokenBalance implements TokenBalance {
     return this.mintText.bytes
   }
 
+  get mintBase58(): string {
+    return this.mintText.text
+  }
+
+  get ownerBase58(): string | null {
+    return this.ownerText === null ? null : this.ownerText.text
+  }
+
   get owner(): Pubkey | null {
     return this.ownerText === null ? null : this.ownerText.bytes
+  }
+
+  get amountText(): string {
+    return this.#amountText
   }
 
   get amount(): bigint {

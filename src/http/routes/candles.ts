@@ -28,7 +28,7 @@ export const candles = endpoint({
   summary: 'Candles of a token',
   description: `The newest candles of a token in one cash mint, oldest first; \`nextCursor\` leads to older ones. \
 Prices are those of price-forming trades; volumes and counts are of all trades. A time is the start of a bucket; weeks start \
-on Mondays at 00:00 UTC. A bucket without a price has no candle unless \`fill=previous\` or \`raw=1\` gives it one; a \
+on Mondays at 00:00 UTC. A bucket without a price has no candle unless \`fill=previous\` or \`raw=true\` gives it one; a \
 request skips at most 8,000 such buckets. A pair that never traded has no candles. Without \`cash\` the pair is that with \
 wrapped SOL (for wrapped SOL itself, with USDC), else the one with the largest volume; \`cash_mint\` names it. ${SECOND_CANDLE_RULES} ${ROW_CANDLE_RULES}`,
   scope: 'data:read',

@@ -23,7 +23,7 @@ import { endpoint, serveCached } from '../endpoint.ts'
 import { EXAMPLE_WALLET } from '../example-values.ts'
 import { decimalsOf } from '../mint-decimals.ts'
 import { readWordsCursor, writeWordsCursor } from '../page-cursor.ts'
-import { address, oneOf, wholeNumber } from '../parameters.ts'
+import { address, flag, wholeNumber } from '../parameters.ts'
 
 /** Prices that are read at a time: requests of other clients come between. Chosen: some 1 ms of the processor. */
 const PRICES_AT_ONCE = 500
@@ -43,7 +43,7 @@ export const walletHoldings = endpoint({
       .max(300)
       .optional()
       .describe('The `nextCursor` of the page before, with the same parameters'),
-    show_native: oneOf(['true', 'false']).default('true').describe('Whether SOL is listed')
+    show_native: flag(true).describe('Whether SOL is listed')
   }),
   answer: HOLDINGS_PAGE,
   errors: ['CURSOR_INVALID', 'CURSOR_EXPIRED', 'UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT'],
@@ -60,9 +60,8 @@ export const holdingRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
 
   serveCached(app, walletHoldings, async ({ params, query, tenant, signal }) => {
     const wallet = pubkeyToBase58(params.wallet)
-    const { limit, show_native: showNative } = query
-    const isNativeShown = showNative === 'true'
-    const name = `holdings:${wallet}:${showNative}`
+    const { limit, show_native: isNativeShown } = query
+    const name = `holdings:${wallet}:${isNativeShown}`
     const place = query.after === undefined ? null : placeIn(name, query.after)
     const found =
       place === null

@@ -12,7 +12,7 @@ import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 import { EXAMPLE_WALLET } from '../example-values.ts'
 import { decimalsOf } from '../mint-decimals.ts'
-import { address, oneOf } from '../parameters.ts'
+import { address, flag } from '../parameters.ts'
 
 export const tokenAccounts = endpoint({
   path: '/v1/wallets/{wallet}/token-accounts',
@@ -23,9 +23,7 @@ export const tokenAccounts = endpoint({
   scope: 'data:read',
   params: z.object({ wallet: address.describe('The wallet') }),
   query: z.object({
-    include_zero: oneOf(['true', 'false'])
-      .default('false')
-      .describe('Whether accounts without tokens are listed too')
+    include_zero: flag(false).describe('Whether accounts without tokens are listed too')
   }),
   answer: TOKEN_ACCOUNTS,
   errors: ['UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT'],
@@ -40,7 +38,7 @@ export const tokenAccountRoutes: FastifyPluginAsync<Pick<AppDeps, 'accounts'>> =
   if (parts === null) return
   serveCached(app, tokenAccounts, async ({ params: { wallet }, query, signal }) => {
     const { slot, accounts } = await fromNode(heldBy(wallet, parts, signal))
-    const listed = accounts.filter(({ account }) => query.include_zero === 'true' || account.amount > 0n)
+    const listed = accounts.filter(({ account }) => query.include_zero || account.amount > 0n)
     const decimals = await decimalsOf(distinctPubkeys(listed.map(({ account }) => account.mint)), parts)
     const data = listed
       .map((held) => tokenAccountBody(held, decimals.get(pubkeyMapKey(held.account.mint)) ?? null))

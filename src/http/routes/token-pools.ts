@@ -1,11 +1,13 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
+import { withReserves, type PoolReserves } from '../../accounts/pools/live-reserves.ts'
 import { POOL, poolBody } from '../../api/pool.ts'
 import * as schema from '../../api/schema.ts'
 import { pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
 import type { ActivityHour } from '../../market/activity-rows.ts'
 import type { CurveRow, PoolRow } from '../../market/registry-rows.ts'
 import type { SlotRow } from '../../market/rows.ts'
+import { poolLiquidityUsd } from '../../market/token-value.ts'
 import { windowHours, windowOf, windowSpan } from '../../market/windows.ts'
 import { WSOL } from '../../market/cash.ts'
 import type { Storage } from '../../../storage/port.ts'
@@ -13,27 +15,40 @@ import type { AppDeps } from '../deps.ts'
 import { ANSWER_MS } from '../account-parts.ts'
 import { readReserves } from '../pool-reserves.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
-import { readPageCursor, writePageCursor } from '../page-cursor.ts'
 import { knownFacts, type AgeLimit } from '../known-mint.ts'
-import { address, paging } from '../parameters.ts'
+import { address, oneOf, paging } from '../parameters.ts'
+import {
+  poolsSum,
+  RANKED_POOLS_MAX,
+  rankingExpired,
+  rankPlaces,
+  readRankingCursor,
+  writeRankingCursor,
+  type RankingPlace
+} from '../pool-ranking.ts'
 
 const DAY = 86_400
-const { limit, order, after } = paging(500, 50)
+const { limit, after } = paging(RANKED_POOLS_MAX, 50)
 
 export const tokenPools = endpoint({
   path: '/v1/tokens/{mint}/pools',
   tag: 'Tokens',
   summary: 'Pools of a token',
-  description:
-    'The pools, curves and markets of a token, the most recently first seen one first. Reserves are those of the accounts at confirmed, or those after the newest trade where it is newer and states them. The accounts are waited for up to 1 s; `reserves_reason` says why they are missing or old. A pool is listed under its token; a pool of two tokens under both. Empty for an unknown token.',
+  description: `The pools, curves and markets of a token, the most liquid one first; those of unknown liquidity come last, the most recently \
+first seen one first. All pages of a paging run are in the order of its first page. Of a token with more than ${RANKED_POOLS_MAX} \
+pools, the newest ${RANKED_POOLS_MAX} are in this order; older ones follow, the newest first. Reserves are those of the accounts at confirmed, or those after the newest trade where it is newer and states them. The accounts are waited for up to 1 s; \`reserves_reason\` says why they are missing or old. A pool is listed under its token; a pool of two tokens under both. Empty for an unknown token.`,
   scope: 'data:read',
   params: z.object({ mint: address.describe('The token') }),
-  query: z.object({ limit, order, after }),
+  query: z.object({
+    limit,
+    order: oneOf(['desc', 'asc']).default('desc').describe('`desc`: the most liquid first'),
+    after
+  }),
   answer: schema
     .listOf(POOL)
     .extend({ mint: schema.address('The token') })
     .meta({ id: 'Pools' }),
-  errors: ['CURSOR_INVALID'],
+  errors: ['CURSOR_INVALID', 'CURSOR_EXPIRED'],
   examples: [{ name: 'Pools of wrapped SOL', params: { mint: WSOL }, query: { limit: '10' } }]
 })
 
@@ -43,23 +58,75 @@ export const tokenPoolRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   const { storage } = deps
   serveCached(app, tokenPools, async ({ params: { mint }, query, tenant, head }) => {
     const list = `pools:${pubkeyToBase58(mint)}:${query.order}`
-    const rows = await storage.pools.ofMint(mint, {
-      ...(query.after === undefined ? {} : { from: readPageCursor(list, query.after) }),
-      order: query.order,
-      limit: query.limit + 1
-    })
-    const page = rows.slice(0, query.limit)
-    const last = page.at(-1)
-    const { bodies, unnamed, limits } = await poolBodies(page, await storage.curves.get(mint), head, deps)
-    const more = rows.length > query.limit && last !== undefined
-    const nextCursor = more ? writePageCursor(list, last.firstCursor) : null
+    const place = query.after === undefined ? null : readRankingCursor(list, query.after)
+    const curve = await storage.curves.get(mint)
+    const { rows, known, next } = await pageOf(mint, { ...query, place, curve }, deps)
+    const { bodies, unnamed, limits } = await poolBodies(rows, curve, head, deps, known)
     return {
-      body: { tenant, mint: pubkeyToBase58(mint), data: bodies, nextCursor },
+      body: {
+        tenant,
+        mint: pubkeyToBase58(mint),
+        data: bodies,
+        nextCursor: next === null ? null : writeRankingCursor(list, next)
+      },
       dependsOn: [mint, ...unnamed],
       changesWith: 'minute',
       ...limits
     }
   })
+}
+
+/** Reads a page of a token's pools, and where the next one begins; null at the end. Throws CURSOR_EXPIRED. */
+async function pageOf(
+  mint: Pubkey,
+  query: {
+    readonly place: RankingPlace | null
+    readonly curve: CurveRow | null
+    readonly order: 'asc' | 'desc'
+    readonly limit: number
+  },
+  deps: Deps
+): Promise<{
+  readonly rows: readonly PoolRow[]
+  readonly known: KnownPools | undefined
+  readonly next: RankingPlace | null
+}> {
+  const { place, curve, order, limit: most } = query
+  const olderThan = async (before: number | undefined, count: number): Promise<PoolRow[]> => {
+    const from = before === undefined ? {} : { from: before }
+    return deps.storage.pools.ofMint(mint, { ...from, order: 'desc', limit: count })
+  }
+  let [rows, left, before]: [PoolRow[], readonly number[], number] = [[], [], place?.before ?? 0]
+  let known: KnownPools | undefined
+  let mayHaveOlder = true
+  if (place === null || place.left.length > 0) {
+    const ranked = await olderThan(place?.before, RANKED_POOLS_MAX)
+    const sum = poolsSum(ranked)
+    if (place === null) {
+      const all = await knownPools(ranked, deps)
+      left = rankPlaces(
+        ranked.map((row, at) => liquidityOf(row, all.reserves[at]!, all, curve)),
+        order
+      )
+      const reserves = left.slice(0, most).map((at) => all.reserves[at]!)
+      known = { ...all, reserves }
+      before = (ranked[0]?.firstCursor ?? 0) + 1
+    } else {
+      left = place.left
+      if (sum !== place.sum || left.some((at) => at >= ranked.length)) throw rankingExpired()
+    }
+    rows = left.slice(0, most).map((at) => ranked[at]!)
+    left = left.slice(most)
+    if (left.length > 0) return { rows, known, next: { before, left, sum } }
+    mayHaveOlder = ranked.length === RANKED_POOLS_MAX
+    before = ranked.at(-1)?.firstCursor ?? 0
+  }
+  if (!mayHaveOlder) return { rows, known, next: null }
+  const older = await olderThan(before, most - rows.length + 1)
+  const listed = older.slice(0, most - rows.length)
+  const next =
+    older.length > listed.length ? { before: listed.at(-1)?.firstCursor ?? before, left: [], sum: 0 } : null
+  return { rows: [...rows, ...listed], known: listed.length > 0 ? undefined : known, next }
 }
 
 /** Pools as they are served, and what an answer with them depends on besides them. */
@@ -73,31 +140,46 @@ interface PoolBodies {
   readonly limits: AgeLimit
 }
 
-/** Renders pools, in the order given. `curve` is the bonding curve of their token. */
+/** Names and decimals of the mints of pools, and the reserves of the pools in their order. */
+interface KnownPools extends KnownMints {
+  readonly reserves: readonly PoolReserves[]
+}
+
+async function knownPools(rows: readonly PoolRow[], deps: Deps): Promise<KnownPools> {
+  const [mints, reserves] = await Promise.all([knownMints(rows, deps), readReserves(deps.accounts, rows)])
+  return { ...mints, reserves }
+}
+
+/** Returns a pool with all decimals that are known. */
+const withDecimals = (row: PoolRow, { decimals }: KnownMints): PoolRow => ({
+  ...row,
+  baseDecimals: row.baseDecimals ?? decimals.get(pubkeyMapKey(row.base)) ?? null,
+  quoteDecimals: row.quoteDecimals ?? decimals.get(pubkeyMapKey(row.quote)) ?? null
+})
+
+/** Returns the liquidity of a pool as it is served. */
+const liquidityOf = (row: PoolRow, reserves: PoolReserves, mints: KnownMints, curve: CurveRow | null) =>
+  poolLiquidityUsd(withReserves(withDecimals(row, mints), reserves), curve)
+
+/** Renders pools, in the order given. `curve` is the bonding curve of their token; `known` is read where it is not given. */
 export async function poolBodies(
   rows: readonly PoolRow[],
   curve: CurveRow | null,
   head: SlotRow | null,
-  deps: Deps
+  deps: Deps,
+  known?: KnownPools
 ): Promise<PoolBodies> {
   const now = head?.blockTime ?? 0
-  const [{ symbols, decimals }, reserves, days] = await Promise.all([
-    symbolsOf(rows, deps),
-    readReserves(deps.accounts, rows),
+  const [all, days] = await Promise.all([
+    known ?? knownPools(rows, deps),
     Promise.all(rows.map((row) => dayOf(row, now, deps.storage)))
   ])
   const nowMs = deps.clock.now()
-  const decimalsOf = (mint: Pubkey): number | null => decimals.get(pubkeyMapKey(mint)) ?? null
-  const symbolOf = (mint: Pubkey): string | null => symbols.get(pubkeyMapKey(mint)) ?? null
+  const symbolOf = (mint: Pubkey): string | null => all.symbols.get(pubkeyMapKey(mint)) ?? null
   const bodies = rows.map((row, index) => {
     const sides = { base: symbolOf(row.base), quote: symbolOf(row.quote) }
-    const known = {
-      ...row,
-      baseDecimals: row.baseDecimals ?? decimalsOf(row.base),
-      quoteDecimals: row.quoteDecimals ?? decimalsOf(row.quote)
-    }
     const day = windowOf(days[index] ?? [], now, DAY)
-    return poolBody(known, day, sides, curve, reserves[index]!, nowMs)
+    return poolBody(withDecimals(row, all), day, sides, curve, all.reserves[index]!, nowMs)
   })
   const mints = rows.flatMap(({ base, quote }) => [base, quote])
   const unnamed = mints.filter((mint) => symbolOf(mint) === null)
@@ -114,17 +196,17 @@ async function dayOf(
   return isTraded ? activity.range('pool', pool, windowHours(now, DAY)) : []
 }
 
+/** Symbols and decimals by `pubkeyMapKey` of a mint, each null when unknown. */
+interface KnownMints {
+  readonly symbols: ReadonlyMap<string, string | null>
+  readonly decimals: ReadonlyMap<string, number | null>
+}
+
 /**
  * Returns the symbols of pools' mints: of cash from the configuration, of tokens from their accounts, else their launch; and
  * the decimals that the configuration or the accounts state.
  */
-async function symbolsOf(
-  pools: readonly PoolRow[],
-  { storage, cash, accounts }: Deps
-): Promise<{
-  readonly symbols: Map<string, string | null>
-  readonly decimals: Map<string, number | null>
-}> {
+async function knownMints(pools: readonly PoolRow[], { storage, cash, accounts }: Deps): Promise<KnownMints> {
   const mints = new Map<string, Pubkey>()
   for (const { base, quote } of pools) for (const mint of [base, quote]) mints.set(pubkeyMapKey(mint), mint)
   const decimals = new Map<string, number | null>()

@@ -7,7 +7,7 @@ import { RANKS_MAX } from '../../market/ranking.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 import { loadedRanking } from '../loaded-ranking.ts'
-import { oneOf, wholeNumber } from '../parameters.ts'
+import { flag, oneOf, wholeNumber } from '../parameters.ts'
 import { ageLimit } from '../known-mint.ts'
 import { amountUsd } from '../trade-filters.ts'
 import { TREND_SORTS, trendChoice } from '../trend-choice.ts'
@@ -39,9 +39,7 @@ indexed block. A volume without a known price counts as 0; equal volumes rank by
     venue: oneOf(VENUE_IDS)
       .optional()
       .describe('Only tokens that traded on this venue in the window; their figures are of all venues'),
-    exclude_cash: oneOf(['0', '1'])
-      .default('0')
-      .describe('`1`: without wrapped SOL, USDC, USDT and other cash mints')
+    exclude_cash: flag(false).describe('`true`: without wrapped SOL, USDC, USDT and other cash mints')
   }),
   answer: listOf(TRENDING_ITEM),
   errors: ['INDEX_LOADING'],
@@ -50,7 +48,7 @@ indexed block. A volume without a known price counts as 0; equal volumes rank by
     { name: 'the first three of the last hour', query: { window: '1h', limit: '3' } },
     {
       name: 'the largest gains',
-      query: { sort: 'price_change_pct', exclude_cash: '1', limit: '10' }
+      query: { sort: 'price_change_pct', exclude_cash: 'true', limit: '10' }
     }
   ]
 })

@@ -77,14 +77,16 @@ type Level = ClassicLevel<Buffer, Uint8Array>
  */
 export class BankStore implements ChainStore {
   readonly #level: Level
+  readonly #directory: string
   #dropped = 0
   /** The block that was read last: its transactions are often read one by one. */
   #read: { readonly slot: number; readonly bytes: Uint8Array } | null = null
   /** The compaction in progress; slots are written meanwhile. */
   #clearing: Promise<void> = Promise.resolve()
 
-  private constructor(level: Level) {
+  private constructor(level: Level, directory: string) {
     this.#level = level
+    this.#directory = directory
   }
 
   /** Opens a store. Throws a ServiceError that names the directory when it is in use or cannot be read. */
@@ -100,15 +102,13 @@ export class BankStore implements ChainStore {
     } catch (error) {
       throw openFailure(directory, error)
     }
-    return new BankStore(level)
+    return new BankStore(level, directory)
   }
 
   async load(take: TakeBlock): Promise<StoredChain | null> {
     const head = await this.#level.get(HEAD_KEY)
     if (head === undefined) return null
-    const { genesisHash, firstSlot, confirmed, finalized } = headSchema.parse(
-      JSON.parse(decoder.decode(head))
-    )
+    const { genesisHash, firstSlot, confirmed, finalized } = this.#readHead(head)
     const changed = new Map<number, Uint8Array>()
     for await (const [key, bytes] of this.#range('c')) changed.set(slotOf(key), bytes)
     for await (const [key, bytes] of this.#range('b'))
@@ -119,6 +119,15 @@ export class BankStore implements ChainStore {
     for await (const [key, bytes] of this.#range('n')) notes.set(key.subarray(1).toString(), bytes)
     const settled = { confirmed, finalized }
     return { genesisHash: Uint8Array.fromHex(genesisHash), firstSlot, settled, accounts, notes }
+  }
+
+  #readHead(head: Uint8Array): z.infer<typeof headSchema> {
+    try {
+      return headSchema.parse(JSON.parse(decoder.decode(head)))
+    } catch (cause) {
+      const detail = `the localnet's chain in ${this.#directory} is of a format that this version does not know`
+      throw new ServiceError('STORAGE_UNAVAILABLE', detail, { cause })
+    }
   }
 
   async write(slot: SlotWrite): Promise<void> {

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { readdirSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { ClassicLevel } from 'classic-level'
 import t from 'tap'
 import { encodeBase58 } from '../../../src/chain/base58.ts'
 import { LocalBank } from '../../../src/localnet/bank/bank.ts'
@@ -150,6 +151,18 @@ t.test('a chain is not opened with another seed', async (t) => {
   const other = LocalBank.open({ clock: slotClock(), seed: 'other', directory: place })
   await t.rejects(other, { message: /another seed/ })
   await (await open(place)).close()
+})
+
+t.test('a chain of an unknown format is not opened, and says so', async (t) => {
+  const place = join(directory, 'format')
+  await (await open(place)).close()
+  const level = new ClassicLevel(place)
+  await level.put('h', JSON.stringify({ ...JSON.parse((await level.get('h'))!), format: 2 }))
+  await level.close()
+  await t.rejects(open(place), {
+    code: 'STORAGE_UNAVAILABLE',
+    message: /of a format that this version does not know/
+  })
 })
 
 t.test(

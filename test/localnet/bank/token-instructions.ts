@@ -30,11 +30,22 @@ function instruction(
   })
 }
 
-/** Instructions that create the account of a mint and initialize it. */
+/** The fields of InitializeMint2: authorities are the payer, to freeze too where `freezes`. */
+const mintFields = (payer: PublicKey, decimals: number, freezes = false): (number | Uint8Array)[] => [
+  ...[20, decimals, payer.toBytes()],
+  ...(freezes ? [1, payer.toBytes()] : [0])
+]
+
+/** Instructions that create the account of a mint and initialize it. Its payer may freeze accounts where `freezes`. */
 export function createMint(
   payer: PublicKey,
   mint: Keypair,
-  options: { readonly program: PublicKey; readonly decimals: number; readonly lamports: bigint }
+  options: {
+    readonly program: PublicKey
+    readonly decimals: number
+    readonly lamports: bigint
+    readonly freezes?: boolean
+  }
 ): TransactionInstruction[] {
   return [
     SystemProgram.createAccount({
@@ -44,7 +55,11 @@ export function createMint(
       space: MINT_BYTES,
       programId: options.program
     }),
-    instruction(options.program, [[mint.publicKey, 'w']], [20, options.decimals, payer.toBytes(), 0])
+    instruction(
+      options.program,
+      [[mint.publicKey, 'w']],
+      mintFields(payer, options.decimals, options.freezes)
+    )
   ]
 }
 
@@ -52,7 +67,11 @@ export function createMint(
 export function createFeeMint(
   payer: PublicKey,
   mint: Keypair,
-  { decimals, lamports }: { readonly decimals: number; readonly lamports: bigint }
+  {
+    decimals,
+    lamports,
+    freezes
+  }: { readonly decimals: number; readonly lamports: bigint; readonly freezes?: boolean }
 ): TransactionInstruction[] {
   const authority = [1, payer.toBytes()]
   return [
@@ -69,7 +88,7 @@ export function createFeeMint(
       [[mint.publicKey, 'w']],
       [26, 0, ...authority, ...authority, Uint8Array.of(44, 1), u64(500n)]
     ),
-    instruction(TOKEN_2022, [[mint.publicKey, 'w']], [20, decimals, payer.toBytes(), 0])
+    instruction(TOKEN_2022, [[mint.publicKey, 'w']], mintFields(payer, decimals, freezes))
   ]
 }
 
@@ -113,6 +132,23 @@ export function closeAccount(
       [owner, 's']
     ],
     [9]
+  )
+}
+
+/** Freezes an account, or thaws it. */
+export function setFrozen(
+  isFrozen: boolean,
+  { account, mint, authority }: Readonly<Record<'account' | 'mint' | 'authority', PublicKey>>,
+  program: PublicKey
+): TransactionInstruction {
+  return instruction(
+    program,
+    [
+      [account, 'w'],
+      [mint, 'r'],
+      [authority, 's']
+    ],
+    [isFrozen ? 10 : 11]
   )
 }
 

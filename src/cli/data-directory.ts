@@ -1,0 +1,56 @@
+import { stat, statfs } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import type { Config } from '../config/config.ts'
+import { storeDirectory } from '../products/opening.ts'
+import { localnetDirectory } from '../products/sources.ts'
+
+/** Free disk space below which nothing is started. Chosen: a localnet's first minute writes 60 MB, a minute of mainnet 20. */
+const FREE_BYTES_MIN = 64 * 2 ** 20
+const MIB = 2 ** 20
+
+/**
+ * Returns why the data directory cannot be used, in one line; null if it can, or if nothing is stored there. Looked at before
+ * anything is opened, because a store or a localnet finds it out late: after it has made keys or a day of its market.
+ */
+export async function unusableDirectory(config: Config): Promise<string | null> {
+  const { dataDir, storage, source, role } = config
+  if (storage !== 'embedded' && !(source === 'localnet' && role.includes('ingest'))) return null
+  const setting = `MILLRACE_DATA_DIR=${dataDir}`
+  for (const path of [dataDir, storeDirectory(config), localnetDirectory(config)])
+    if (await isNoDirectory(path))
+      return `${path} is not a directory (${setting}); move it away, or set MILLRACE_DATA_DIR to another folder`
+  const free = await freeBytes(resolve(dataDir))
+  if (free === null || free >= FREE_BYTES_MIN) return null
+  const [found, least] = [free, FREE_BYTES_MIN].map((bytes) => `${Math.floor(bytes / MIB)} MB`)
+  return `the disk of ${setting} is full: ${found} are free, and a start needs ${least}; free some space, or set MILLRACE_DATA_DIR to a folder on another disk`
+}
+
+/** Returns a refusal if the data folder would mix a localnet's market with another chain's blocks; null otherwise. */
+export async function mixedDataRefusal(config: Config): Promise<string | null> {
+  const wasLocalnet = await isDirectory(localnetDirectory(config))
+  if (config.source !== 'localnet' && wasLocalnet)
+    return `MILLRACE_DATA_DIR=${config.dataDir} holds a localnet; set it to another folder for ${config.source} blocks`
+  if (config.source === 'localnet' && !wasLocalnet && (await isDirectory(storeDirectory(config))))
+    return `MILLRACE_DATA_DIR=${config.dataDir} holds blocks of another chain; set it to another folder for a localnet, or set MILLRACE_SOURCE`
+  return null
+}
+
+/** Returns the bytes that a path's disk has left for this user; null where the file system does not know. */
+async function freeBytes(path: string): Promise<number | null> {
+  try {
+    const { bavail, bsize, blocks } = await statfs(path)
+    return blocks === 0 ? null : bavail * bsize
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
+    return isMissing && dirname(path) !== path ? freeBytes(dirname(path)) : null
+  }
+}
+
+const kindOf = (path: string): Promise<'directory' | 'other' | null> =>
+  stat(path).then(
+    (found) => (found.isDirectory() ? 'directory' : 'other'),
+    () => null
+  )
+
+const isDirectory = async (path: string): Promise<boolean> => (await kindOf(path)) === 'directory'
+const isNoDirectory = async (path: string): Promise<boolean> => (await kindOf(path)) === 'other'
