@@ -55,7 +55,7 @@ export class CopyEngine {
   /** Writes all or nothing, in order. */
   async write(operations: Iterable<Write>, sync = true): Promise<void> {
     await this.use(async (level) => {
-      // Of a list the engine would look up the fields of each operation by name.
+      // The engine looks up the fields of each operation in a list by name.
       const batch = level.batch()
       for (const operation of operations)
         if (operation.type === 'put') batch.put(operation.key, operation.value)
