@@ -116,7 +116,7 @@ async function measureHolders({ app, node, served }: World, count: number, round
   if (!made.ok) throw new Error('the list is stored already')
   const state = { state: 'live' as const, reading: 1, fromSlot: 10, accounts: count }
   await holderMintsIn(documents).putHot(made.stored, 1, { ...NO_LIST, ...state })
-  const progress = await new StoredProgress(documents).claim(1)
+  const { save: progress } = await new StoredProgress(documents).claim(1)
   await progress({ slot: 10, oldestSlot: 10, atMs: app.nowMs })
   const path = `/v1/tokens/${pubkeyToBase58(mint)}/holders?limit=${PAGE}`
   const bare = async (): Promise<void> => {

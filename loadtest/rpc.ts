@@ -5,7 +5,7 @@
  *
  * *Without cache*: each read is of another account, so that each goes to the node. *Kept*: reads of twenty accounts, which are
  * joined and kept until the next slot. *Floors*: a constant from a route of the framework, a listener of `node:http`, and a bare
- * socket (`rpc/bare-http.ts`). *Added*: milliseconds above those of the node itself, for one client at a time. *Block*: bytes a
+ * socket (`rpc/bare-http.ts`), and of reads without cache and blocks a proxy that does nothing else (`rpc/bare-proxy.ts`). *Added*: milliseconds above those of the node itself, for one client at a time. *Block*: bytes a
  * second of 10 MB getBlock answers, and the memory of the process meanwhile. *Batch*: elements a second in batches of 100,
  * against single reads. Each side is one process; ratios are also given by processor time, which others on the machine disturb
  * less.
@@ -51,6 +51,11 @@ const hot: Bodies = () => readOf(1, ACCOUNTS[drawn++ % HOT_ACCOUNTS]!)
 const batch: Bodies = () =>
   `[${Array.from({ length: BATCH }, (_, id) => readOf(id, ACCOUNTS[drawn++ % ACCOUNTS.length]!)).join(',')}]`
 
+interface BlockFigures {
+  readonly megabytesPerSecond: number[]
+  readonly cpuMicrosPerMegabyte: number[]
+}
+
 interface Figures {
   readonly perSecond: number[]
   readonly p50Ms: number[]
@@ -70,9 +75,10 @@ async function measureNode(nodeUrl: string, hasBlocks: boolean): Promise<object>
   )
   const nginx = await startNginx(nodeUrl)
   const floors = await Promise.all(FLOORS.map((layer) => startMeasured('rpc/bare-http.ts', [layer])))
+  const proxy = await startMeasured('rpc/bare-proxy.ts', [nodeUrl])
   const [ours, theirs] = [`${service.url}/v1/rpc?api-key=${KEY}`, `${nginx.url}/`]
   const figures = new Map<string, Figures>()
-  const blocks = { ours: [] as number[], nginx: [] as number[] }
+  const blocks = new Map<string, BlockFigures>()
   let memory: object | null = null
   const round = async (
     name: string,
@@ -89,12 +95,22 @@ async function measureNode(nodeUrl: string, hasBlocks: boolean): Promise<object>
     of.p50Ms.push(p50Ms)
     of.cpuMicros.push(((cpuMs() - before) * 1_000) / requests)
   }
+  const blockRound = async (name: string, url: string, cpuMs: () => number): Promise<void> => {
+    const before = cpuMs()
+    const read = await readBlocks(url, BLOCK_BYTES, { connections: BLOCK_CONNECTIONS, seconds })
+    const of = blocks.get(name) ?? { megabytesPerSecond: [], cpuMicrosPerMegabyte: [] }
+    blocks.set(name, of)
+    of.megabytesPerSecond.push(read.perSecond)
+    of.cpuMicrosPerMegabyte.push(((cpuMs() - before) * 1_000) / read.megabytes)
+  }
   const oursCpu = (): number => service.threadsCpuMs()
   const nginxCpu = (): number => nginx.cpuMs()
+  const proxyCpu = (): number => proxy.threadsCpuMs()
   try {
     for (let n = -1; n < rounds; n++) {
       await round('nginx', theirs, distinct, nginxCpu)
       await round('without_cache', ours, distinct, oursCpu)
+      await round('floor_proxy', `${proxy.url}/`, distinct, proxyCpu)
       await round('kept', ours, hot, oursCpu)
       for (const [at, floor] of floors.entries())
         await round(`floor_${FLOORS[at]}`, `${floor.url}/v1/rpc`, hot, () => floor.threadsCpuMs())
@@ -103,16 +119,16 @@ async function measureNode(nodeUrl: string, hasBlocks: boolean): Promise<object>
       await round('node_alone', nodeUrl, distinct, () => 0, alone)
       await round('ours_alone', ours, distinct, oursCpu, alone)
       if (hasBlocks) {
-        const times = { connections: BLOCK_CONNECTIONS, seconds }
-        blocks.nginx.push(await readBlocks(theirs, BLOCK_BYTES, times))
-        blocks.ours.push(await readBlocks(ours, BLOCK_BYTES, times))
+        await blockRound('nginx', theirs, nginxCpu)
+        await blockRound('ours', ours, oursCpu)
+        await blockRound('floor_proxy', `${proxy.url}/`, proxyCpu)
       }
       // The first round compiles.
-      if (n < 0) figures.clear()
+      if (n < 0) for (const each of [figures, blocks]) each.clear()
     }
     if (hasBlocks) memory = await sampleMemory(ours, () => service.rssMib())
   } finally {
-    await Promise.all(floors.map((floor) => floor.end()))
+    await Promise.all([proxy, ...floors].map((floor) => floor.end()))
     await nginx.end()
     await service.end()
     rmSync(scratch, { recursive: true, force: true })
@@ -122,20 +138,37 @@ async function measureNode(nodeUrl: string, hasBlocks: boolean): Promise<object>
   const cpu = (name: string): number => median(of(name).cpuMicros)
   return {
     requests: Object.fromEntries(figures),
-    ...(hasBlocks && { block_megabytes_a_second: blocks, block_memory: memory }),
+    ...(hasBlocks && { blocks: Object.fromEntries(blocks), block_memory: memory }),
     ratios: {
       without_cache: perSecond('without_cache') / perSecond('nginx'),
+      without_cache_of_proxy: perSecond('without_cache') / perSecond('floor_proxy'),
       kept: perSecond('kept') / perSecond('nginx'),
       kept_of_fastify: perSecond('kept') / perSecond('floor_fastify'),
       per_processor_second: {
         without_cache: cpu('nginx') / cpu('without_cache'),
+        without_cache_of_proxy: cpu('floor_proxy') / cpu('without_cache'),
+        floor_proxy: cpu('nginx') / cpu('floor_proxy'),
         kept: cpu('nginx') / cpu('kept'),
         kept_of_fastify: cpu('floor_fastify') / cpu('kept'),
         floors: Object.fromEntries(FLOORS.map((layer) => [layer, cpu('nginx') / cpu(`floor_${layer}`)]))
       },
       added_p50_ms: median(of('ours_alone').p50Ms) - median(of('node_alone').p50Ms),
-      ...(hasBlocks && { block_bytes: median(blocks.ours.slice(1)) / median(blocks.nginx.slice(1)) }),
+      ...(hasBlocks && blockRatios((name) => blocks.get(name)!)),
       batch_elements: (perSecond('batches') * BATCH) / perSecond('without_cache')
+    }
+  }
+}
+
+/** Ratios to nginx, and to a proxy that does nothing else, by bytes a second and by processor time. */
+function blockRatios(of: (name: 'nginx' | 'ours' | 'floor_proxy') => BlockFigures): object {
+  const perSecond = (name: 'nginx' | 'ours' | 'floor_proxy'): number => median(of(name).megabytesPerSecond)
+  const cpu = (name: 'nginx' | 'ours' | 'floor_proxy'): number => median(of(name).cpuMicrosPerMegabyte)
+  return {
+    block_bytes: perSecond('ours') / perSecond('nginx'),
+    block_bytes_of_proxy: perSecond('ours') / perSecond('floor_proxy'),
+    block_per_processor_second: {
+      ours: cpu('nginx') / cpu('ours'),
+      floor_proxy: cpu('nginx') / cpu('floor_proxy')
     }
   }
 }

@@ -94,10 +94,11 @@ export interface DocumentStore {
    */
   putFenced(document: DocumentHeader, token: number, value: string): Promise<void>
   /**
-   * Announces a writer with a token, and leaves the value as it is. Of another writer that reads after it writes, one of two
-   * holds: it sees this token, or a read that begins after this call has what it wrote.
+   * Announces a writer with a token, and puts the value that counts under that token: what lesser ones write from then on is
+   * never read. Resolves with the value, and the greatest token; where that is another writer's, it changes nothing. Of a
+   * lesser writer that reads after it writes, one of two holds: it sees this token, or what it wrote is the value here.
    */
-  fence(document: DocumentHeader, token: number): Promise<void>
+  fence(document: DocumentHeader, token: number): Promise<HotValue>
   /** The hot values of documents, in their order. */
   fenced(documents: readonly DocumentHeader[]): Promise<HotValue[]>
 }

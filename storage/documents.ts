@@ -9,6 +9,7 @@ import type {
   DocumentRange,
   DocumentRow,
   DocumentStore,
+  HotValue,
   Refusal
 } from './document-store.ts'
 import { decodedValue, encodedValue, newRow } from './document-values.ts'
@@ -49,6 +50,12 @@ export interface Page<T> {
   readonly documents: readonly Stored<T>[]
   /** Continues the list; null at its end. Text of letters, digits, `-` and `_`, which may be shown to clients. */
   readonly next: string | null
+}
+
+/** A hot value, and the greatest token that its document was fenced or written with. */
+export interface FencedHot<Hot> {
+  readonly token: number
+  readonly hot: Hot | null
 }
 
 /** Documents of one kind, typed and checked by their schema. */
@@ -165,9 +172,9 @@ export class Documents<T, Index extends string = never, Unique extends string = 
     )
   }
 
-  /** Announces a writer of the hot value with a greater token, as DocumentStore.fence does. */
-  async fenceHot(document: Pick<Stored<T>, 'header'>, token: number): Promise<void> {
-    await this.#store.fence(document.header, token)
+  /** Announces a writer of the hot value with a greater token, as DocumentStore.fence does; resolves with the value. */
+  async fenceHot(document: Pick<Stored<T>, 'header'>, token: number): Promise<FencedHot<Hot>> {
+    return this.#fencedHot(await this.#store.fence(document.header, token))
   }
 
   /** The hot values of documents, in their order. */
@@ -176,14 +183,14 @@ export class Documents<T, Index extends string = never, Unique extends string = 
   }
 
   /** The hot values of documents in their order, each with the greatest token that it was fenced or written with. */
-  async fencedHot(
-    documents: readonly Pick<Stored<T>, 'header'>[]
-  ): Promise<{ readonly token: number; readonly hot: Hot | null }[]> {
+  async fencedHot(documents: readonly Pick<Stored<T>, 'header'>[]): Promise<FencedHot<Hot>[]> {
     const values = await this.#store.fenced(documents.map(({ header }) => header))
-    return values.map(({ token, value }) => ({
-      token,
-      hot: value === null ? null : decodedValue(this.#definition.kind, this.#hotSchema, value)
-    }))
+    return values.map((each) => this.#fencedHot(each))
+  }
+
+  #fencedHot({ token, value }: HotValue): FencedHot<Hot> {
+    const hot = value === null ? null : decodedValue(this.#definition.kind, this.#hotSchema, value)
+    return { token, hot }
   }
 
   async #list(

@@ -141,8 +141,11 @@ export function rpcSource(
     const silence = options.ownHeads?.((slot) => {
       if (!draining.aborted) upstreams.announced(slot)
     })
-    await upstreams.run(draining)
-    silence?.()
+    try {
+      await upstreams.run(draining)
+    } finally {
+      silence?.()
+    }
   }
 }
 

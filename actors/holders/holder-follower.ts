@@ -116,9 +116,9 @@ export class HolderFollower {
 
   async #open(token: number): Promise<void> {
     const { storage, clock } = this.#deps
-    const stored = new StoredProgress(storage.documents)
-    this.#saveProgress = await stored.claim(token)
-    this.#progress = await stored.get()
+    const claimed = await new StoredProgress(storage.documents).claim(token)
+    this.#saveProgress = claimed.save
+    this.#progress = claimed.progress
     this.#slot = this.#progress.slot
     this.#recallUntilMs = clock.now() + RECALL_MS
     this.#recallSlot = null

@@ -60,8 +60,7 @@ export class ListReader {
       if (known !== undefined) known.document = document
     }
     const added = stored.filter(({ value }) => !lists.has(keyOf(value)))
-    for (const document of added) await documents.fenceHot(document, this.#token)
-    const states = await documents.hot(added)
+    const states = await Promise.all(added.map((document) => documents.fenceHot(document, this.#token)))
     const put = async ({ document }: HolderList, state: HolderListState): Promise<void> =>
       documents.putHot(document, this.#token, state)
     const isOurs = async ({ document }: HolderList): Promise<boolean> => {
@@ -69,7 +68,8 @@ export class ListReader {
       return hot!.token === this.#token
     }
     const begun = added.map(
-      (document, i) => new HolderList(document, states[i] ?? NO_LIST, this.#deps, recent, { put, isOurs })
+      (document, i) =>
+        new HolderList(document, states[i]!.hot ?? NO_LIST, this.#deps, recent, { put, isOurs })
     )
     for (const list of begun) lists.set(list.key, list)
     this.#want()

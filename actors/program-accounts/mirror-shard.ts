@@ -126,16 +126,13 @@ export class MirrorShard implements OwnedShard {
     const { documents: store } = this.#deps
     const { token } = this.claim
     const documents = programsIn(store)
-    await documents.fenceHot(stored, token)
-    const [progress] = await documents.hot([stored])
-    // A process that still writes is not read from here on: its later slots would be taken back by the first write of this one.
-    if (progress != null) await documents.putHot(stored, token, progress)
+    const { hot } = await documents.fenceHot(stored, token)
     const { program } = stored.value
     return new ProgramMirror(
       program,
       pubkeyFromBase58(program),
       indexes,
-      progress ?? NO_PROGRESS,
+      hot ?? NO_PROGRESS,
       async (changed) => documents.putHot(stored, token, changed),
       { ...this.#deps, buildFromMs: this.#buildFromMs }
     )

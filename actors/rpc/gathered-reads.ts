@@ -9,15 +9,14 @@ type Outcome = UpstreamAnswer | NoUpstream | AnswerTooLarge
 
 interface Waiting {
   readonly call: UpstreamCall
-  readonly signal: AbortSignal
   readonly resolve: (answer: UpstreamAnswer) => void
   readonly reject: (reason: unknown) => void
 }
 
 /** How reads are sent: alone, or several as one. */
 interface Upstreams {
-  readonly alone: (call: UpstreamCall, signal: AbortSignal) => Promise<UpstreamAnswer>
-  readonly together: (calls: readonly UpstreamCall[], signal: AbortSignal) => Promise<readonly Outcome[]>
+  readonly alone: (call: UpstreamCall) => Promise<UpstreamAnswer>
+  readonly together: (calls: readonly UpstreamCall[]) => Promise<readonly Outcome[]>
 }
 
 /**
@@ -37,10 +36,10 @@ export class GatheredReads {
     return method.isShort && (params === null || PLAIN_PARAMS.test(params))
   }
 
-  /** Resolves with the answer. A read that others go up with is not taken back when the signal aborts. */
-  read(call: UpstreamCall, signal: AbortSignal): Promise<UpstreamAnswer> {
+  /** Resolves with the answer. Since others may go up with it, a read is not taken back. */
+  read(call: UpstreamCall): Promise<UpstreamAnswer> {
     return new Promise((resolve, reject) => {
-      if (this.#turn.push({ call, signal, resolve, reject }) === 1) setImmediate(() => this.#flush())
+      if (this.#turn.push({ call, resolve, reject }) === 1) setImmediate(() => this.#flush())
     })
   }
 
@@ -56,11 +55,11 @@ export class GatheredReads {
   async #send(waiting: readonly Waiting[]): Promise<void> {
     try {
       if (waiting.length === 1) {
-        const [{ call, signal, resolve }] = waiting as readonly [Waiting]
-        return resolve(await this.#upstreams.alone(call, signal))
+        const [{ call, resolve }] = waiting as readonly [Waiting]
+        return resolve(await this.#upstreams.alone(call))
       }
       const calls = waiting.map(({ call }) => call)
-      const outcomes = await this.#upstreams.together(calls, new AbortController().signal)
+      const outcomes = await this.#upstreams.together(calls)
       for (const [at, { resolve, reject }] of waiting.entries()) {
         const outcome = outcomes[at]!
         if (outcome instanceof Error) reject(outcome)

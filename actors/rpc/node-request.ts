@@ -66,6 +66,9 @@ export async function askNodeAll(
     if (refusal.code !== RPC_CODE.parseError) node.takesBatches = false
     return calls.map(() => null)
   }
+  // Nearly always no slot is in doubt, so that nothing waits.
+  if (answers.every((raw) => raw === null || raw.slot === null || node.canHaveReached(raw.slot)))
+    return answers.map((raw, at) => raw && outcomeNow(node, calls[at]!, raw, newest))
   const outcomes = answers.map(async (raw, at) =>
     raw === null
       ? null
@@ -84,8 +87,19 @@ async function outcomeOf(
   newest: number | null,
   signal: AbortSignal
 ): Promise<NodeOutcome> {
+  await checkSlot(node, raw.slot, signal)
+  return outcomeNow(node, call, raw, newest)
+}
+
+/** The outcome of an answer whose slot the node can have reached. */
+function outcomeNow(
+  node: UpstreamNode,
+  call: UpstreamCall,
+  raw: RawAnswer,
+  newest: number | null
+): NodeOutcome {
   const { kind, bytes, code, slot } = raw
-  await noteSlot(node, call, slot, signal)
+  noteSlot(node, call, slot)
   const answer = { kind, bytes, rest: null, code, slot, node: node.name }
   return { answer, verdict: verdictOf(call, raw, newest) }
 }
@@ -108,7 +122,8 @@ async function longOutcome(
     throw new AnswerTooLarge()
   }
   try {
-    await noteSlot(node, call, head.slot, signal)
+    await checkSlot(node, head.slot, signal)
+    noteSlot(node, call, head.slot)
   } catch (error) {
     rest.abort()
     throw error
@@ -127,23 +142,17 @@ async function longOutcome(
   return { answer, verdict }
 }
 
-/**
- * Notes the slot of an answer. Throws NodeError for one that the node has not reached: where that is in doubt, it is asked for
- * its slots again.
- */
-async function noteSlot(
-  node: UpstreamNode,
-  call: UpstreamCall,
-  slot: number | null,
-  signal: AbortSignal
-): Promise<void> {
+/** Throws NodeError for a slot that the node has not reached: where that is in doubt, it is asked for its slots again. */
+async function checkSlot(node: UpstreamNode, slot: number | null, signal: AbortSignal): Promise<void> {
   if (slot === null) return
   if (!node.canHaveReached(slot)) await node.probe(signal)
-  if (!node.canHaveReached(slot)) {
-    node.falseSlots++
-    throw node.link.error({ kind: 'garbage', detail: `slot ${slot}, far above its own` })
-  }
-  if (call.method.slot === 'context') node.sawSlot(call.commitment, slot)
+  if (node.canHaveReached(slot)) return
+  node.falseSlots++
+  throw node.link.error({ kind: 'garbage', detail: `slot ${slot}, far above its own` })
+}
+
+function noteSlot(node: UpstreamNode, call: UpstreamCall, slot: number | null): void {
+  if (slot !== null && call.method.slot === 'context') node.sawSlot(call.commitment, slot)
 }
 
 /** Posts a body; a read again if the node closed its persistent connection meanwhile. */

@@ -39,8 +39,8 @@ export class RpcNodes implements RpcUpstreams {
   readonly #budget = new HedgeBudget()
   readonly counts: RpcNodesCounts = { requests: 0, failovers: 0, hedges: 0, refusedSlots: 0 }
   readonly #gathered = new GatheredReads({
-    alone: (call, signal) => this.#resolve(call, signal, new Set(), null),
-    together: (calls, signal) => this.requestAll(calls, signal)
+    alone: (call) => this.#resolve(call, untaken(), new Set(), null),
+    together: (calls) => this.requestAll(calls, untaken())
   })
   #bufferedBytes = 0
 
@@ -78,9 +78,9 @@ export class RpcNodes implements RpcUpstreams {
     return this.nodes.reduce((sum, { link }) => sum + link.inFlight, 0)
   }
 
-  async request(call: UpstreamCall, signal: AbortSignal): Promise<UpstreamAnswer> {
-    if (this.#mayGather(call)) return this.#gathered.read(call, signal)
-    return this.#resolve(call, signal, new Set(), null)
+  request(call: UpstreamCall, signal: AbortSignal | null): Promise<UpstreamAnswer> {
+    if (this.#mayGather(call)) return this.#gathered.read(call)
+    return this.#resolve(call, signal ?? untaken(), new Set(), null)
   }
 
   async requestAll(
@@ -107,6 +107,8 @@ export class RpcNodes implements RpcUpstreams {
         tried.add(node)
       }
     }
+    const delivered = outcomes.flatMap((each) => (each?.verdict === 'deliver' ? [each.answer] : []))
+    if (delivered.length === calls.length) return delivered
     return mapBounded(calls, SINGLES_MAX, async (call, at) => {
       const outcome = outcomes[at] ?? null
       if (outcome?.verdict === 'deliver') return outcome.answer
@@ -267,6 +269,9 @@ export class RpcNodes implements RpcUpstreams {
     return true
   }
 }
+
+/** The signal of a request that is not taken back. */
+const untaken = (): AbortSignal => new AbortController().signal
 
 /** Resolves with the first of two outcomes that a client may get, else with one that is no fault; and with the other one. */
 async function firstGood(

@@ -104,8 +104,9 @@ export class BundleTracker {
   /** Takes up bundles of another process: whatever it writes after the fence is dropped, and it reads that. */
   async #takeUp(fresh: readonly Stored<Bundle>[]): Promise<void> {
     const { claim, isShared } = this.#deps
-    if (isShared) await Promise.all(fresh.map((each) => this.#documents.fenceHot(each, claim.token)))
-    const found = await this.#documents.fencedHot(fresh)
+    const found = await (isShared
+      ? Promise.all(fresh.map((each) => this.#documents.fenceHot(each, claim.token)))
+      : this.#documents.fencedHot(fresh))
     for (const [at, stored] of fresh.entries()) {
       const { token, hot } = found[at]!
       if (token > claim.token) return claim.outranked(token)

@@ -15,10 +15,8 @@ import { Documents, type Stored } from '../../storage/documents.ts'
 import type { ShardClaim } from '../shards/shard-claims.ts'
 import { isOutage } from '../storage/retry.ts'
 import { AdoptedChanges } from './adopted-changes.ts'
+import { takeBatch, type PendingChange } from './pending-change.ts'
 
-/** Changes, and bytes of them, that are stored together at most, so that a batch is far below the largest document. */
-const BATCH_MAX = 32
-const BATCH_BYTES_MAX = 16 * 1024
 /** Milliseconds between two attempts while the store is unavailable, or has no block. */
 const RETRY_MS = 500
 /**
@@ -59,13 +57,6 @@ export interface ChangeLogDeps {
   readonly report: (fault: unknown) => void
 }
 
-interface Pending {
-  readonly change: SubmissionChange
-  readonly claim: ShardClaim
-  readonly stored: () => void
-  readonly failed: (error: unknown) => void
-}
-
 /** The place after which a tenant's next batch comes. */
 interface LastBatch {
   readonly number: number
@@ -85,7 +76,7 @@ interface LastBatch {
 export class ChangeLog {
   readonly #deps: ChangeLogDeps
   readonly #documents: Documents<ChangeBatch, 'last'>
-  readonly #queues = new Map<string, Pending[]>()
+  readonly #queues = new Map<string, PendingChange[]>()
   readonly #lasts = new Map<string, LastBatch>()
   readonly #adopted = new AdoptedChanges()
   readonly #end: AbortSignal
@@ -163,7 +154,7 @@ export class ChangeLog {
   }
 
   /** Stores one batch, at the number after the last one. */
-  async #store(tenant: string, items: readonly Pending[]): Promise<void> {
+  async #store(tenant: string, items: readonly PendingChange[]): Promise<void> {
     const { claim } = items[0]!
     let open = this.#adopted.untold(
       tenant,
@@ -287,15 +278,3 @@ const lastBatchOf = ({ number, changes }: ChangeBatch): LastBatch => ({
   number,
   cursor: changes.at(-1)!.cursor
 })
-
-/** Takes the changes of the next batch: of one claim, and within the bounds. */
-function takeBatch(queue: Pending[]): Pending[] {
-  const taken: Pending[] = []
-  let bytes = 0
-  while (taken.length < BATCH_MAX && queue.length > 0 && queue[0]!.claim === (taken[0] ?? queue[0])!.claim) {
-    bytes += Buffer.byteLength(JSON.stringify(queue[0]!.change))
-    if (taken.length > 0 && bytes > BATCH_BYTES_MAX) break
-    taken.push(queue.shift()!)
-  }
-  return taken
-}

@@ -1,30 +1,23 @@
 import { isStale, type TransactionEvent } from '../../machines/transaction.machine.ts'
-import { sleep, type Clock } from '../../src/ports.ts'
+import { sleep } from '../../src/ports.ts'
 import { submissionChange, type SeenState } from '../../src/transactions/changes.ts'
-import type { TrackedLabel, TransactionMetrics } from '../../src/telemetry/transaction-metrics.ts'
-import type {
-  BlockSightings,
-  SightedBlock,
-  SignatureStatus,
-  TransactionNode
-} from '../../src/transactions/ports.ts'
+import type { TrackedLabel } from '../../src/telemetry/transaction-metrics.ts'
+import type { SightedBlock, SignatureStatus } from '../../src/transactions/ports.ts'
 import {
   TRACKED_PER_PROCESS_MAX,
   type Submission,
   type SubmissionProgress
 } from '../../src/transactions/submission.ts'
-import type { DocumentStore } from '../../storage/document-store.ts'
 import type { Stored } from '../../storage/documents.ts'
 import type { ShardClaim } from '../shards/shard-claims.ts'
 import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
-import type { ChangeLog } from './change-log.ts'
 import { Expiry } from './expiry.ts'
 import { ProgressWriter } from './progress-writer.ts'
 import { SendLoop } from './send-loop.ts'
 import { ShardLists } from './shard-lists.ts'
 import { StatusPoller } from './status-poller.ts'
 import { TrackedTransaction } from './tracked-transaction.ts'
-import type { TransactionSenderDeps } from './transaction-sender.ts'
+import type { TrackerDeps } from './tracker-deps.ts'
 import { TransactionTable } from './transaction-table.ts'
 
 /** Milliseconds between two looks for statuses that are due. */
@@ -35,21 +28,6 @@ const IDLE_MS = 60_000
 const BLOCKS_MS = 5_000
 /** Milliseconds between two looks whether the sends and writes of a dropped shard have ended. Arbitrary. */
 const SETTLE_MS = 20
-
-export interface TrackerDeps extends TransactionSenderDeps {
-  readonly node: TransactionNode
-  readonly sightings: BlockSightings
-  readonly documents: DocumentStore
-  /** Milliseconds that a submission is kept from its end; null for ever. */
-  readonly keptMs: number | null
-  /** Whether other processes have the store. */
-  readonly isShared: boolean
-  readonly clock: Clock
-  readonly metrics: TransactionMetrics
-  /** The log of changes that tenants are told. */
-  readonly changes: Pick<ChangeLog, 'append'>
-  readonly report: (fault: unknown) => void
-}
 
 /**
  * Sends and follows submissions of the shards that this process has, up to TRACKED_PER_PROCESS_MAX of them.

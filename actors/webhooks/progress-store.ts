@@ -2,7 +2,7 @@ import type { Clock } from '../../src/ports.ts'
 import type { CursorRange, Webhook, WebhookProgress } from '../../src/webhooks/webhook.ts'
 import { WEBHOOK } from '../../src/webhooks/webhook.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
-import { Documents, type Stored } from '../../storage/documents.ts'
+import { Documents, type FencedHot, type Stored } from '../../storage/documents.ts'
 import type { ShardClaim } from '../shards/shard-claims.ts'
 import { retryUntilAvailable, type RetryPolicy } from '../storage/retry.ts'
 
@@ -19,13 +19,12 @@ export class ProgressStore {
   }
 
   /**
-   * Announces the token, and then reads the progress that the process before has left. That process may still run, cut off
+   * Announces the token, and takes over the progress that the process before has left. That process may still run, cut off
    * from its leases: a write of which it learns that it counts is read here, whenever it was made.
    */
   async takeUp(webhook: Stored<Webhook>, end: AbortSignal): Promise<WebhookProgress | null> {
     const { token } = this.#claim
-    await this.#retry(() => this.#documents.fenceHot(webhook, token), end)
-    return this.#read(webhook, end)
+    return this.#own(await this.#retry(() => this.#documents.fenceHot(webhook, token), end), end)
   }
 
   /**
@@ -67,10 +66,14 @@ export class ProgressStore {
 
   /** Rejects when `end` aborts, also because another process has the shard. */
   async #read(webhook: Stored<Webhook>, end: AbortSignal): Promise<WebhookProgress | null> {
-    const [progress] = await this.#retry(() => this.#documents.fencedHot([webhook]), end)
-    if (progress!.token > this.#claim.token) this.#claim.outranked(progress!.token)
+    const [found] = await this.#retry(() => this.#documents.fencedHot([webhook]), end)
+    return this.#own(found!, end)
+  }
+
+  #own({ token, hot }: FencedHot<WebhookProgress>, end: AbortSignal): WebhookProgress | null {
+    if (token > this.#claim.token) this.#claim.outranked(token)
     end.throwIfAborted()
-    return progress!.hot
+    return hot
   }
 }
 

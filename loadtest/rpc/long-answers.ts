@@ -5,10 +5,16 @@ interface Load {
   readonly seconds: number
 }
 
-/** Reads getBlock answers in a closed loop, and returns millions of bytes a second. Throws for an answer that is not whole. */
-export async function readBlocks(url: string, bytesMin: number, load: Load): Promise<number> {
+/** Bytes of blocks that were read, in millions. */
+export interface ReadMegabytes {
+  readonly megabytes: number
+  readonly perSecond: number
+}
+
+/** Reads getBlock answers in a closed loop. Throws for an answer that is not whole. */
+export async function readBlocks(url: string, bytesMin: number, load: Load): Promise<ReadMegabytes> {
   const { bytes, took } = await read(url, bytesMin, load)
-  return bytes / took / 1e6
+  return { megabytes: bytes / 1e6, perSecond: bytes / took / 1e6 }
 }
 
 /** Reads getBlock answers in a closed loop, and returns their number. Throws for an answer that is not whole. */

@@ -88,6 +88,12 @@ const HOLDER_PROGRESS = defineDocument({
 export type HolderMints = Documents<HolderMint, never, never, HolderListState>
 export const holderMintsIn = (store: DocumentStore): HolderMints => new Documents(store, HOLDER_MINT)
 
+/** The progress that a follower takes over, and how it stores its own. */
+export interface ClaimedProgress {
+  readonly progress: HolderProgress
+  readonly save: (progress: HolderProgress) => Promise<void>
+}
+
 /** The stored progress of the follower. */
 export class StoredProgress {
   readonly #documents: Documents<Record<never, never>, never, never, HolderProgress>
@@ -103,11 +109,13 @@ export class StoredProgress {
     return hot ?? NO_PROGRESS
   }
 
-  /** Announces a writer with a token, and returns how it stores progress. Both reject with the store's error. */
-  async claim(token: number): Promise<(progress: HolderProgress) => Promise<void>> {
+  /** Announces a writer with a token. Resolves with the progress and how to store it; both reject with the store's error. */
+  async claim(token: number): Promise<ClaimedProgress> {
     const outcome = await this.#documents.insert({})
     const stored = outcome.ok ? outcome.stored : await this.#documents.get(PROGRESS_PARTITION, ['all'])
-    await this.#documents.fenceHot(stored!, token)
-    return async (progress) => this.#documents.putHot(stored!, token, progress)
+    const { hot } = await this.#documents.fenceHot(stored!, token)
+    const save = async (progress: HolderProgress): Promise<void> =>
+      this.#documents.putHot(stored!, token, progress)
+    return { progress: hot ?? NO_PROGRESS, save }
   }
 }

@@ -1,13 +1,26 @@
 import { decodeBase58 } from '../chain/base58.ts'
 import { REJECTED_METHODS, RPC_METHODS } from './methods.ts'
 
-/** An answer of an endpoint, parsed: of a body that is no JSON the text, of no answer at all null. */
+/** An answer of an endpoint, parsed; of a body that is no JSON, its text. */
 export interface ParsedAnswer {
   readonly body: unknown
+  /** Seconds after which to ask again, of a refusal for the rate. */
+  readonly retryAfterS?: number | undefined
 }
 
-/** Asks an endpoint with a body. */
+/** Asks an endpoint with a body. Rejects without an answer. */
 export type Ask = (body: string) => Promise<ParsedAnswer>
+
+/** An endpoint gives no answers that can be compared; the message is for the operator. */
+export class Unanswered extends Error {
+  /** Whether the endpoint may answer later. */
+  readonly isRetryable: boolean
+
+  constructor(message: string, isRetryable = false) {
+    super(message)
+    this.isRetryable = isRetryable
+  }
+}
 
 /** Facts of a chain that parameters are made of. */
 export interface ChainFacts {
@@ -48,12 +61,25 @@ interface ReadBlock {
   }[]
 }
 
-/** Reads facts from the newest finalized blocks. Throws an Error that names the method without a usable answer. */
+interface AnsweredError {
+  readonly message?: string
+  readonly data?: { readonly retryable?: boolean }
+}
+
+/** Reads facts from the newest finalized blocks. Throws `Unanswered` with the method that has no usable answer. */
 export async function chainFacts(ask: Ask): Promise<ChainFacts> {
   const result = async (method: string, params: unknown[]): Promise<unknown> => {
-    const { body } = await ask(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
-    const value = (body as { result?: unknown } | null)?.result
-    if (value === undefined) throw new Error(`${method} gave no result`)
+    const { body } = await ask(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })).catch(
+      (error: Error) => {
+        throw new Unanswered(`${method} has no answer: ${error.message}`)
+      }
+    )
+    const { result: value, error } = (body ?? {}) as { result?: unknown; error?: AnsweredError }
+    if (value === undefined)
+      throw new Unanswered(
+        `${method} gave no result: ${error?.message ?? 'no error'}`,
+        error?.data?.retryable === true
+      )
     return value
   }
   const finalized = (await result('getSlot', [{ commitment: 'finalized' }])) as number
@@ -108,10 +134,8 @@ export function conformanceCases(facts: ChainFacts): readonly ConformanceCase[] 
     const bases = good[`${name}`] ?? (first === 'config' ? [[]] : (good[first] ?? [[]]))
     const [base = []] = bases
     const configured = configAt === null ? [] : CONFIGS.map((config) => [...base, config])
-    return [...bases, ...BAD_PARAMS, ...configured].map((list) => ({
-      method: name,
-      params: JSON.stringify(list)
-    }))
+    const lists = [...bases, ...BAD_PARAMS, ...configured].map((list) => JSON.stringify(list))
+    return [...new Set(lists)].map((params) => ({ method: name, params }))
   })
   const others = [...REJECTED_METHODS.keys(), 'getInflationRate', 'getNothing', 'rootSubscribe'].map(
     (method) => ({ method, params: '[]' })

@@ -1,4 +1,4 @@
-import type { Ask, ConformanceCase, ParsedAnswer } from './conformance-cases.ts'
+import { Unanswered, type Ask, type ConformanceCase, type ParsedAnswer } from './conformance-cases.ts'
 import { REJECTED_METHODS } from './methods.ts'
 import { MAINNET_GENESIS } from './rpc-gateway.ts'
 
@@ -39,43 +39,83 @@ const BY_DESIGN: ReadonlyMap<string, (body: Members) => boolean> = new Map([
 ])
 /** Times that a difference is looked at again: the two may have been asked in different slots. */
 const LOOKS = 3
+/** Cases in a row without an answer. Chosen: an endpoint that is gone ends the run, one lost answer does not. */
+const UNANSWERED_MAX = 3
 const TEXT_MAX = 160
 
 interface Members {
   readonly [name: string]: unknown
 }
 
+/** Receives what a comparison finds, while it runs. */
+export interface ComparisonListener {
+  /** Called with each difference that a client would notice. */
+  differs(of: ConformanceCase, ours: string, theirs: string): void
+  /** Called after each case with the number of cases that were asked, and of differences so far; may throw to end. */
+  asked(cases: number, differences: number): void
+  /** Called before a case is asked again; resolves when it may be. */
+  beforeLook(): Promise<void>
+}
+
 /**
- * Asks two endpoints all cases, and calls `differs` with each difference that a client would notice. Without a node, only the
- * form of the answers is checked. Returns the counts by method.
+ * Asks two endpoints all cases, one after another. Without a node, only the form of the answers is checked. Returns the
+ * counts by method. Throws `Unanswered` after three cases in a row without both answers.
  */
 export async function compareEndpoints(
   cases: readonly ConformanceCase[],
   ours: Ask,
   theirs: Ask | null,
-  differs: (of: ConformanceCase, ours: string, theirs: string) => void
+  listener: ComparisonListener
 ): Promise<readonly MethodCounts[]> {
   const rows = new Map<string, MethodCounts>()
-  for (const each of cases) {
+  let unanswered = 0
+  let differences = 0
+  for (const [index, each] of cases.entries()) {
     const { method } = each
     const row = rows.get(method) ?? { method, asked: 0, equal: 0, by_design: 0, different: 0 }
     rows.set(method, row)
     row.asked++
-    let outcome: CaseOutcome
-    for (let look = 1; ; look++) {
-      const body = `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${each.params}}`
-      const [mine, other] = await Promise.all([ours(body), theirs?.(body)])
-      outcome = compared(each, mine, other ?? null)
-      if (outcome.kind !== 'different' || look === LOOKS) break
-    }
+    const { outcome, isAnswered } = await looked(each, ours, theirs, listener)
     if (outcome.kind === 'equal') row.equal++
     else if (outcome.kind === 'by design') row.by_design++
     else {
       row.different++
-      differs(each, outcome.ours, outcome.theirs)
+      differences++
+      listener.differs(each, outcome.ours, outcome.theirs)
     }
+    unanswered = isAnswered ? 0 : unanswered + 1
+    if (unanswered === UNANSWERED_MAX)
+      throw new Unanswered(`${unanswered} requests in a row without an answer; stopped after ${index + 1}`)
+    listener.asked(index + 1, differences)
   }
   return [...rows.values()]
+}
+
+/** Asks both, and again after a difference. A missing answer is one. */
+async function looked(
+  each: ConformanceCase,
+  ours: Ask,
+  theirs: Ask | null,
+  listener: ComparisonListener
+): Promise<{ readonly outcome: CaseOutcome; readonly isAnswered: boolean }> {
+  const body = `{"jsonrpc":"2.0","id":1,"method":"${each.method}","params":${each.params}}`
+  for (let look = 1; ; look++) {
+    const [mine, other] = await Promise.all([answerOf(ours, body), theirs && answerOf(theirs, body)])
+    const isAnswered = !(mine instanceof Error || other instanceof Error)
+    const outcome: CaseOutcome = isAnswered
+      ? compared(each, mine, other)
+      : { kind: 'different', ours: told(mine), theirs: told(other) }
+    if (outcome.kind !== 'different' || look === LOOKS) return { outcome, isAnswered }
+    await listener.beforeLook()
+  }
+}
+
+const answerOf = (ask: Ask, body: string): Promise<ParsedAnswer | Error> =>
+  ask(body).catch((error: Error) => error)
+
+function told(answer: ParsedAnswer | Error | null): string {
+  if (answer === null) return 'not asked'
+  return answer instanceof Error ? `no answer (${answer.message})` : shown(answer.body)
 }
 
 /** Compares the answers of the service and of a node to one case; without a node, the form of the service's. */

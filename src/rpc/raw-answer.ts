@@ -1,15 +1,8 @@
 import { elementsOf, membersOf, skipSpace } from './json-scan.ts'
 import type { RpcMethod, SlotPlace } from './methods.ts'
+import { readPlainAnswers, type RawAnswer } from './plain-answers.ts'
 
-/** A whole answer of a node: the raw value of `result` or `error`, and the few facts that decide what becomes of it. */
-export interface RawAnswer {
-  readonly kind: 'result' | 'error'
-  readonly bytes: Buffer
-  /** The code of an error; null for a result. */
-  readonly code: number | null
-  readonly slot: number | null
-  readonly isNull: boolean
-}
+export type { RawAnswer }
 
 /** The beginning of a long answer: where its value begins, and how it must end. */
 export interface LongHead {
@@ -46,6 +39,8 @@ export function readAnswers(
   first: number,
   methods: readonly Pick<RpcMethod, 'slot'>[]
 ): (RawAnswer | null)[] | null {
+  const plain = bytes.length <= CHECKED_BYTES_MAX ? readPlainAnswers(bytes, first, methods) : null
+  if (plain !== null) return plain
   if (bytes.length <= CHECKED_BYTES_MAX && !isJson(bytes)) return null
   const starts = elementsOf(bytes, skipSpace(bytes, 0))
   if (starts === null) return null

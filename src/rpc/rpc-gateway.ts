@@ -160,7 +160,7 @@ export class Gateway implements RpcGateway {
     const key = callKey(upstream)
     const kept = reads.kept(upstream, key)
     if (kept !== undefined) return this.#fromNode(call, upstream, kept, context)
-    return reads.read(upstream, context.signal, key).then(
+    return reads.read(upstream, context, key).then(
       (read) => this.#fromNode(call, upstream, read, context),
       (error: unknown) => {
         if (error instanceof NoUpstream || error instanceof AnswerTooLarge)

@@ -12,9 +12,15 @@ export interface SharedAnswer {
 /** A request in flight, and how many wait for it. */
 interface Joined {
   readonly answer: Promise<UpstreamAnswer>
-  readonly end: AbortController
+  /** Ends the request; null for one that is not taken back. */
+  readonly end: AbortController | null
   readonly minSlot: number
   waiting: number
+}
+
+/** A client that may leave before it has its answer. The signal is only asked for where something ends with it. */
+export interface Leaving {
+  readonly signal: AbortSignal
 }
 
 export interface ReadCounts {
@@ -52,18 +58,20 @@ export class SharedReads {
   }
 
   /** Returns the answer to a read that is not kept: that of an equal read in flight, or a node's. Rejects like `request`. */
-  async read(call: UpstreamCall, signal: AbortSignal, key = callKey(call)): Promise<SharedAnswer> {
-    const joined = call.method.isIdempotent ? this.#inFlight.get(key) : undefined
-    if (joined !== undefined) {
-      const answer = await this.#wait(joined, signal)
-      // A long answer has one reader. One of an older slot than this client has seen is not for it.
-      const isOld = (answer.slot ?? joined.minSlot) < call.minSlot
-      if (answer.rest === null && !isOld) {
-        this.counts.joined++
-        return { answer, facts: { cache: 'joined', ageMs: null, slot: answer.slot } }
-      }
-    }
-    return this.#ask(call, key, signal)
+  read(call: UpstreamCall, client: Leaving, key = callKey(call)): Promise<SharedAnswer> {
+    const { isIdempotent, isShort } = call.method
+    const joined = isIdempotent ? this.#inFlight.get(key) : undefined
+    if (joined !== undefined) return this.#join(joined, call, client, key)
+    return isIdempotent && isShort ? this.#askShort(call, key) : this.#ask(call, key, client.signal)
+  }
+
+  async #join(joined: Joined, call: UpstreamCall, client: Leaving, key: string): Promise<SharedAnswer> {
+    const answer = await (joined.end === null ? joined.answer : this.#wait(joined, joined.end, client.signal))
+    // A long answer has one reader. One of an older slot than this client has seen is not for it.
+    const isOld = (answer.slot ?? joined.minSlot) < call.minSlot
+    if (answer.rest !== null || isOld) return this.#ask(call, key, client.signal)
+    this.counts.joined++
+    return { answer, facts: { cache: 'joined', ageMs: null, slot: answer.slot } }
   }
 
   /** Reads several; those that are not kept go up together. */
@@ -105,6 +113,26 @@ export class SharedReads {
     return this.#inFlight.size
   }
 
+  /** Asks for a short answer. It is not taken back when clients leave: that would cost the connection to the node. */
+  #askShort(call: UpstreamCall, key: string): Promise<SharedAnswer> {
+    this.counts.misses++
+    const before = this.#upstreams.newest(call.commitment)
+    const answer = this.#upstreams.request(call, null)
+    const joined: Joined = { answer, end: null, minSlot: call.minSlot, waiting: 0 }
+    this.#inFlight.set(key, joined)
+    return answer.then(
+      (got) => {
+        this.#settled(key, joined)
+        if (got.rest === null) this.#keep(key, call, got, before)
+        return missOf(got)
+      },
+      (error: unknown) => {
+        this.#settled(key, joined)
+        throw error
+      }
+    )
+  }
+
   async #ask(call: UpstreamCall, key: string, signal: AbortSignal): Promise<SharedAnswer> {
     this.counts.misses++
     const before = this.#upstreams.newest(call.commitment)
@@ -114,21 +142,23 @@ export class SharedReads {
     const joined: Joined = { answer: asked, end, minSlot: call.minSlot, waiting: 0 }
     // A second one, for a reader of a newer slot, is joined by those after it.
     this.#inFlight.set(key, joined)
-    const settled = (): void => {
-      if (this.#inFlight.get(key) === joined) this.#inFlight.delete(key)
-    }
+    const settled = (): void => this.#settled(key, joined)
     asked.then(settled, settled)
-    const answer = await this.#wait(joined, signal)
+    const answer = await this.#wait(joined, end, signal)
     if (answer.rest === null) this.#keep(key, call, answer, before)
     return missOf(answer)
   }
 
+  #settled(key: string, joined: Joined): void {
+    if (this.#inFlight.get(key) === joined) this.#inFlight.delete(key)
+  }
+
   /** Waits for a request in flight. It ends once nobody waits for it. */
-  #wait(joined: Joined, signal: AbortSignal): Promise<UpstreamAnswer> {
+  #wait(joined: Joined, end: AbortController, signal: AbortSignal): Promise<UpstreamAnswer> {
     joined.waiting++
     return new Promise<UpstreamAnswer>((resolve, reject) => {
       const leave = (): void => {
-        if (--joined.waiting === 0) joined.end.abort(signal.reason)
+        if (--joined.waiting === 0) end.abort(signal.reason)
         reject(signal.reason as Error)
       }
       if (signal.aborted) return leave()

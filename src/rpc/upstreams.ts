@@ -64,10 +64,9 @@ export interface RpcUpstreams {
   onChange(listener: () => void): () => void
   /**
    * Sends a request to the best node, and to others as the method allows. Rejects with NoUpstream, AnswerTooLarge, or the
-   * signal's reason.
-   * A JSON-RPC error of a node is an answer.
+   * signal's reason; without a signal it is not taken back. A JSON-RPC error of a node is an answer.
    */
-  request(call: UpstreamCall, signal: AbortSignal): Promise<UpstreamAnswer>
+  request(call: UpstreamCall, signal: AbortSignal | null): Promise<UpstreamAnswer>
   /** Like `request` for several reads of one slot order: one batch to one node where it takes batches. */
   requestAll(
     calls: readonly UpstreamCall[],

@@ -22,9 +22,9 @@ const WAITING_MAX = 10_000
  * Milliseconds that a hot value waits for others to share its write. Chosen: at 2,000 a second 200 of them do, and a block
  * meets one of ten writes a second.
  */
-const GATHER_MS = 100
+export const HOT_GATHER_MS = 100
 /** Milliseconds that a document waits that may be stored soon. Chosen: at a hundred submissions a second it shares the write of the next one. */
-const SOON_MS = 20
+export const SOON_GATHER_MS = 20
 /**
  * Urgent changes that begin a group before the requests that have come with them are read. Chosen: the signatures of as many
  * submissions take the processor a millisecond.
@@ -50,7 +50,7 @@ export class DocumentGroups {
   #timer: unknown = null
   #timerAtMs = Infinity
   /** Milliseconds that those that wait for others wait at most. */
-  #gatherMs = GATHER_MS
+  #gatherMs = HOT_GATHER_MS
   #sweepTimer: unknown = null
   #sweepAtMs = -Infinity
   #isClosed = false
@@ -71,17 +71,10 @@ export class DocumentGroups {
     return changed
   }
 
-  /** Changes a hot value with the next group, which begins within GATHER_MS unless one is under way. */
-  changeHot<T>(change: (stage: DocumentStage) => T): Promise<T> {
+  /** Makes a change with the next group, which begins within `ms` unless one is under way: others are to share its write. */
+  changeWithin<T>(ms: number, change: (stage: DocumentStage) => T): Promise<T> {
     const changed = this.#add(change)
-    this.#begin()
-    return changed
-  }
-
-  /** Makes a change with the next group, which begins within SOON_MS unless one is under way. */
-  changeSoon<T>(change: (stage: DocumentStage) => T): Promise<T> {
-    const changed = this.#add(change)
-    this.#gatherMs = SOON_MS
+    this.#gatherMs = Math.min(this.#gatherMs, ms)
     this.#begin()
     return changed
   }
@@ -151,7 +144,7 @@ export class DocumentGroups {
         // The sweep took its time, and changes came meanwhile.
         stage.nowMs = this.#clock.now()
         this.#urgent = Math.max(0, this.#waiting.length - most)
-        this.#gatherMs = GATHER_MS
+        this.#gatherMs = HOT_GATHER_MS
         hasBegun = true
         group.push(...this.#waiting.splice(0, most).filter((each) => ran(each, stage)))
         if (stage.isEmpty) return null

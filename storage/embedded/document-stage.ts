@@ -1,5 +1,5 @@
 import { documentAddressKind, documentEntryKind, documentKind, fencedKind } from '../codec/document.ts'
-import type { DocumentRecord } from '../codec/document.ts'
+import type { DocumentRecord, FencedRecord } from '../codec/document.ts'
 import { documentRecordKey, expiriesUntil, expiryKey } from '../codec/document-record-keys.ts'
 import { keyText } from '../codec/keys.ts'
 import type { Key } from '../codec/keys.ts'
@@ -8,6 +8,7 @@ import type {
   DocumentAddress,
   DocumentHeader,
   DocumentRow,
+  HotValue,
   NewDocumentRow,
   Refusal
 } from '../document-store.ts'
@@ -82,20 +83,27 @@ export class DocumentStage {
   }
 
   /** Announces a writer of the hot value, as DocumentStore.fence does. */
-  fence(document: DocumentHeader, token: number): void {
-    this.#putHot(document, token, (before) => before)
+  fence(document: DocumentHeader, token: number): HotValue {
+    return hotValueOf(this.#putHot(document, token, (before) => before))
   }
 
-  #putHot({ address, born }: DocumentHeader, token: number, change: (before: string) => string): void {
+  /** Returns the hot value that counts afterwards; null where there is no such document. */
+  #putHot(
+    { address, born }: DocumentHeader,
+    token: number,
+    change: (before: string) => string
+  ): FencedRecord | null {
     const key = documentRecordKey(address, 'hot', address.key)
     const before = this.#get(fencedKind, key)
     // A hot value goes with its document: where there is one of it, the document is there.
     const isKnown = before?.born === born
-    if (isKnown ? before.token > token : this.#document(address)?.born !== born) return
+    if (isKnown && before.token > token) return before
+    if (!isKnown && this.#document(address)?.born !== born) return null
     const hot = { born, token, value: change(isKnown ? before.value : '') }
     this.#staged.set(keyText(key), hot)
     // Kept as it is: the next write asks for the token.
     this.#batch.putOwned(fencedKind, key, hot)
+    return hot
   }
 
   /** Deletes some of the documents that have expired; true where there are more. What is damaged stays. */
@@ -180,3 +188,9 @@ export class DocumentStage {
 /** Whether a document is not served any more. */
 export const isExpired = ({ expiresAtMs }: Pick<DocumentHeader, 'expiresAtMs'>, nowMs: number): boolean =>
   expiresAtMs !== null && nowMs >= expiresAtMs
+
+/** Returns a stored hot value as the port has it; of none, the token 0 without a value. */
+export const hotValueOf = (hot: FencedRecord | null): HotValue => ({
+  token: hot?.token ?? 0,
+  value: hot === null || hot.value === '' ? null : hot.value
+})

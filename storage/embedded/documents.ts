@@ -9,8 +9,8 @@ import type {
   DocumentStore
 } from '../document-store.ts'
 import type { Database } from './database.ts'
-import type { DocumentGroups } from './document-group.ts'
-import { isExpired, type DocumentStage } from './document-stage.ts'
+import { HOT_GATHER_MS, SOON_GATHER_MS, type DocumentGroups } from './document-group.ts'
+import { hotValueOf, isExpired, type DocumentStage } from './document-stage.ts'
 import type { View } from './view.ts'
 
 /** Documents, read through views and changed in groups. */
@@ -32,19 +32,17 @@ export function documentStore(database: Database, groups: DocumentGroups, clock:
       ),
     put: (row, before, { isSoon = false } = {}) => {
       const put = (stage: DocumentStage) => stage.put(row, before)
-      return isSoon ? groups.changeSoon(put) : groups.change(put, !row.isScratch)
+      return isSoon ? groups.changeWithin(SOON_GATHER_MS, put) : groups.change(put, !row.isScratch)
     },
     delete: (before) => groups.change((stage) => stage.delete(before)),
     putFenced: (document, token, value) =>
-      groups.changeHot((stage) => stage.putFenced(document, token, value)),
-    fence: (document, token) => groups.changeHot((stage) => stage.fence(document, token)),
+      groups.changeWithin(HOT_GATHER_MS, (stage) => stage.putFenced(document, token, value)),
+    fence: (document, token) => groups.changeWithin(HOT_GATHER_MS, (stage) => stage.fence(document, token)),
     fenced: (documents) =>
       database.read((view) =>
         documents.map(({ address, born }) => {
           const hot = view.get(fencedKind, documentRecordKey(address, 'hot', address.key))
-          return hot?.born === born
-            ? { token: hot.token, value: hot.value === '' ? null : hot.value }
-            : { token: 0, value: null }
+          return hotValueOf(hot?.born === born ? hot : null)
         })
       )
   }

@@ -35,10 +35,16 @@ interface Gathering {
   size: number
 }
 
+/** A write to the row of a document and a token. A later one of the same place takes the place of an earlier one. */
+interface GatheredWrite {
+  readonly place: 'value' | 'fence' | 'carried'
+  readonly writeAt: (ttlSeconds: number, writtenAt: bigint) => RowWrite
+}
+
 /**
  * Hot values of documents. Each fencing token has a row of its own, and of those with a value the one of the greatest token is
- * read: a writer that has lost its lease writes a row that nobody reads. A fence is a row without a value. Under one token the
- * times of writes follow the order of the calls. Writes of one partition share a batch: those that come while earlier ones are
+ * read: a writer that has lost its lease writes a row that nobody reads. A fence is a row that the value is carried to. Under one token
+ * the times of writes follow the order of the calls. Writes of one partition share a batch: those that come while earlier ones are
  * under way go together after them.
  */
 export class HotValues {
@@ -60,57 +66,77 @@ export class HotValues {
 
   /** Stores a value under a token. */
   async put(document: DocumentHeader, token: number, value: string): Promise<void> {
-    return this.#gather(document, token, (ttl, at) => ({
-      statement: PUT,
-      params: [ttl, at, value, ...keyOf(document), BigInt(token)],
-      bytes: KEY_BYTES + value.length
-    }))
+    return this.#gather(document, token, putOf(document, token, value))
   }
 
-  /** Stores a token without a value, unless it has one. */
-  async fence(document: DocumentHeader, token: number): Promise<void> {
-    return this.#gather(document, token, (ttl, at) => ({
-      statement: FENCE,
-      params: [...keyOf(document), BigInt(token), ttl, at],
-      bytes: KEY_BYTES
-    }))
+  /**
+   * Stores a token, and then under it the value that counts. A write of an earlier token is read here, or comes after the
+   * token was stored.
+   */
+  async fence(document: DocumentHeader, token: number): Promise<HotValue> {
+    // Older than each value that is stored under the token from now on, so that it takes the place of none.
+    const carriedAt = this.#nextTime()
+    await this.#gather(document, token, {
+      place: 'fence',
+      writeAt: (ttl, at) => ({
+        statement: FENCE,
+        params: [...keyOf(document), BigInt(token), ttl, at],
+        bytes: KEY_BYTES
+      })
+    })
+    const [hot] = await this.#read([document])
+    const { token: greatest, value, valueToken } = hot!
+    if (value !== null && valueToken < token && greatest === token) {
+      const { writeAt } = putOf(document, token, value)
+      await this.#gather(document, token, { place: 'carried', writeAt: (ttl) => writeAt(ttl, carriedAt) })
+    }
+    return { token: greatest, value }
   }
 
-  async #gather(
-    document: DocumentHeader,
-    token: number,
-    writeAt: (ttlSeconds: number, writtenAt: bigint) => RowWrite
-  ): Promise<void> {
+  async #gather(document: DocumentHeader, token: number, { place, writeAt }: GatheredWrite): Promise<void> {
     this.#client.assertOpen()
     if (this.#writing >= WRITING_MAX)
       throw new ServiceError('STORAGE_UNAVAILABLE', `${WRITING_MAX} writes of hot values are under way`)
-    this.#writtenAt = Math.max(this.#writtenAt + 1, this.#client.now() * 1_000)
     const ttl = ttlSecondsOf(document.expiresAtMs, this.#client.now())
     const { kind, partition, key } = document.address
     const gathering = this.#gatheringOf(JSON.stringify([kind, partition]))
-    const write = writeAt(ttl, BigInt(this.#writtenAt))
     // A fence takes no place of a value, nor the other way round.
-    const place = `${write.statement === PUT} ${token} ${document.born} ${blob(key).toString('latin1')}`
-    gathering.rows.set(place, write)
+    const row = `${place} ${token} ${document.born} ${blob(key).toString('latin1')}`
+    gathering.rows.set(row, writeAt(ttl, this.#nextTime()))
     gathering.size++
     this.#writing++
     this.#gatherOn()
     return gathering.callers.promise
   }
 
-  /** The values of documents, in their order. Rows of tokens before that of a value are deleted by the way. */
+  /** The values of documents, in their order. */
   async of(documents: readonly DocumentHeader[]): Promise<HotValue[]> {
+    return (await this.#read(documents)).map(({ token, value }) => ({ token, value }))
+  }
+
+  /** Reads values, each with the token that it is stored under. Rows of tokens before that one are deleted by the way. */
+  async #read(documents: readonly DocumentHeader[]): Promise<(HotValue & { readonly valueToken: number })[]> {
     const answers = await this.#client.readEach(SELECT, documents.map(keyOf))
-    const values: HotValue[] = []
+    const values: (HotValue & { readonly valueToken: number })[] = []
     for (const [i, rows] of answers.entries()) {
       const counts = rows.findIndex(({ value }) => value !== null)
       const row = rows[counts]
       if (row !== undefined && counts < rows.length - 1)
         await this.#forget(DELETE_OLDER, [...keyOf(documents[i]!), row['fence']])
       const value = (row?.['value'] as string | undefined) ?? null
-      values.push({ token: Number(rows[0]?.['fence'] ?? 0), value })
+      values.push({
+        token: Number(rows[0]?.['fence'] ?? 0),
+        value,
+        valueToken: Number(row?.['fence'] ?? 0)
+      })
     }
     return values
+  }
+
+  /** The time of a write, in microseconds: later than that of each before. */
+  #nextTime(): bigint {
+    this.#writtenAt = Math.max(this.#writtenAt + 1, this.#client.now() * 1_000)
+    return BigInt(this.#writtenAt)
   }
 
   /** Deletes the values of a document that is gone. One that is written later is an orphan. */
@@ -174,6 +200,15 @@ export class HotValues {
     await this.#client.write([{ statement, params, bytes: KEY_BYTES }]).catch(() => undefined)
   }
 }
+
+const putOf = (document: DocumentHeader, token: number, value: string): GatheredWrite => ({
+  place: 'value',
+  writeAt: (ttl, at) => ({
+    statement: PUT,
+    params: [ttl, at, value, ...keyOf(document), BigInt(token)],
+    bytes: KEY_BYTES + value.length
+  })
+})
 
 const keyOf = ({ address, born }: DocumentHeader): unknown[] => [
   address.kind,

@@ -88,12 +88,12 @@ t.test('a fault of the node is an error for each read of the request', async (t)
   }
 })
 
-t.test('a read that is alone ends when its reader leaves', async (t) => {
+t.test('a read that no others can go up with ends when its reader leaves', async (t) => {
   const [node] = await fakeNodes(t, 1)
   const nodes = await opened(t, [node!])
   node!.fault = 'stalled'
   const end = new AbortController()
-  const read = nodes.request(balance('a'), end.signal)
+  const read = nodes.request(callOf('getAccountInfo', '["a"]'), end.signal)
   await until(() => node!.fired === 1)
   end.abort(new Error('left'))
   await t.rejects(read, { message: 'left' })

@@ -1,6 +1,7 @@
 import { Connection } from '@solana/web3.js'
 import type { Test } from 'tap'
-import { conformance, endpointOf } from '../../src/cli/conformance.ts'
+import { conformance } from '../../src/cli/conformance.ts'
+import { openRpcEndpoint } from '../../src/cli/rpc-endpoint.ts'
 import { chainFacts, type ChainFacts } from '../../src/rpc/conformance-cases.ts'
 import { compared } from '../../src/rpc/conformance.ts'
 import { RPC_METHODS } from '../../src/rpc/methods.ts'
@@ -44,7 +45,7 @@ export async function proveDropIn(
   const last = flows.at(-1)!.slot
   while ((await validator.connection.getSlot('finalized')) < last)
     await new Promise((next) => setTimeout(next, 100))
-  const { ask } = await endpointOf('--node', validator.url)
+  const { ask } = await openRpcEndpoint('--node', validator.url)
   const facts: ChainFacts = {
     ...(await chainFacts(ask)),
     slot: flows[2]!.slot,
@@ -72,7 +73,11 @@ export async function proveDropIn(
     await t.test(`millrace conformance, ${name}: no client would notice a difference`, async (t) => {
       const lines: string[] = []
       const stdout = (line: string): void => void lines.push(line)
-      const code = await conformance({ options: { against, node }, stdout, stderr: stdout }, facts)
+      const interrupted = new AbortController().signal
+      const code = await conformance(
+        { options: { against, node }, stdout, stderr: stdout, interrupted },
+        facts
+      )
       t.equal(code, 0, lines.filter((line) => line.includes('service:')).join('\n'))
       t.comment(lines.at(-1)!)
     })

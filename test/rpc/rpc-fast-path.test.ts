@@ -216,15 +216,15 @@ t.test('a client that leaves in the middle of its body, or before the answer, is
     request: (_call, signal) =>
       new Promise((_resolve, reject) => {
         asked++
-        signal.addEventListener('abort', () => {
+        signal!.addEventListener('abort', () => {
           left++
-          reject(signal.reason as Error)
+          reject(signal!.reason as Error)
         })
       })
   })
   const { app, fast, logged } = await twoPaths(t, { rpc })
   const key = await app.makeKey(['rpc:read'])
-  const body = call('getBalance', '["a"]')
+  const body = call('getAccountInfo', '["a"]')
   for (const sent of [body.slice(0, 10), body]) {
     const socket = createConnection({ host: '127.0.0.1', port: fast })
     socket.write(

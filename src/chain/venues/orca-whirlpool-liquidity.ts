@@ -2,16 +2,15 @@ import type { Emitter } from '../emitter.ts'
 import type { Invocation } from '../invocation.ts'
 import { movedSides, type Sides } from '../liquidity-sides.ts'
 import type { Pubkey } from '../pubkey.ts'
+import { liquidityDecreased, liquidityIncreased } from './orca-whirlpool-events.ts'
 import {
   decreaseLiquidity,
   decreaseLiquidityV2,
   increaseLiquidity,
   increaseLiquidityByTokenAmountsV2,
   increaseLiquidityV2,
-  liquidityDecreased,
-  liquidityIncreased,
   repositionLiquidityV2
-} from './orca-whirlpool-layouts.ts'
+} from './orca-whirlpool-instructions.ts'
 
 const INCREASES = [increaseLiquidity, increaseLiquidityV2, increaseLiquidityByTokenAmountsV2] as const
 const DECREASES = [decreaseLiquidity, decreaseLiquidityV2] as const

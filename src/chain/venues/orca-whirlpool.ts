@@ -5,19 +5,17 @@ import type { Invocation } from '../invocation.ts'
 import { LayoutTable, type Layout } from '../layout.ts'
 import { samePubkey, type Pubkey } from '../pubkey.ts'
 import { noSelfCall, type Venue } from '../venue.ts'
+import { EVENTS, poolInitialized, traded } from './orca-whirlpool-events.ts'
 import {
-  EVENTS,
   INSTRUCTIONS,
   initializePool,
   initializePoolV2,
   initializePoolWithAdaptiveFee,
-  poolInitialized,
   swap,
   swapV2,
-  traded,
   twoHopSwap,
   twoHopSwapV2
-} from './orca-whirlpool-layouts.ts'
+} from './orca-whirlpool-instructions.ts'
 import { decodePosition } from './orca-whirlpool-liquidity.ts'
 
 const SWAPS = [swap, swapV2] as const

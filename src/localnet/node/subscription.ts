@@ -98,7 +98,10 @@ function logsOf(value: unknown): 'all' | 'allWithVotes' | Uint8Array {
   if (value === 'all' || value === 'allWithVotes') return value
   if (typeof value === 'string') throw unknownVariant(value, LOG_KINDS)
   if (!isMap(value)) throw invalidType(value, 'string or map')
-  const [kind, argument] = Object.entries(value)[0] ?? ['', null]
+  const [kind = '', ...others] = Object.keys(value)
+  if (kind === '' || others.length > 0)
+    throw invalidParams('Invalid params: invalid value: map, expected map with a single key.')
+  const argument = value[kind]
   if (kind !== 'mentions') throw unknownVariant(kind, LOG_KINDS)
   const [address, more] = listOf(argument).map(stringOf)
   if (address === undefined || more !== undefined) {

@@ -174,20 +174,26 @@ export async function testDocuments(t: Test, open: OpenForTest): Promise<void> {
     t.strictSame(await again.hot([next]), [null])
   })
 
-  t.test('a fence shows its token, and the value of a lesser one counts until it has its own', async (t) => {
+  t.test('a fence shows its token, and has the value of a lesser one until it gets its own', async (t) => {
     const under = await open(t)
     const parcels = new Documents(under.storage.documents, PARCEL)
     const one = stored(await parcels.insert(parcel('a')))
     const seen = async (): Promise<unknown> => (await parcels.fencedHot([one]))[0]
     t.strictSame(await seen(), { token: 0, hot: null })
-    await parcels.fenceHot(one, 6)
+    t.strictSame(await parcels.fenceHot(one, 6), { token: 6, hot: null })
     t.strictSame(await seen(), { token: 6, hot: null })
     await parcels.putHot(one, 7, { position: 1 })
-    for (const token of [8, 9]) await parcels.fenceHot(one, token)
-    t.strictSame(await seen(), { token: 9, hot: { position: 1 } })
+    for (const token of [8, 9])
+      t.strictSame(await parcels.fenceHot(one, token), { token, hot: { position: 1 } })
+    await parcels.putHot(one, 7, { position: 98 })
+    t.strictSame(
+      await seen(),
+      { token: 9, hot: { position: 1 } },
+      'a lesser token writes nothing that is read'
+    )
     await parcels.putHot(one, 9, { position: 2 })
-    await parcels.fenceHot(one, 9)
-    await parcels.fenceHot(one, 8)
+    for (const token of [9, 8])
+      t.strictSame(await parcels.fenceHot(one, token), { token: 9, hot: { position: 2 } })
     t.strictSame(await seen(), { token: 9, hot: { position: 2 } }, 'a fence takes no value away')
     await Promise.all([parcels.fenceHot(one, 11), parcels.putHot(one, 11, { position: 3 })])
     t.strictSame(await seen(), { token: 11, hot: { position: 3 } })

@@ -22,6 +22,11 @@ class HotRows {
     this.#token = Math.max(this.#token, token)
   }
 
+  /** Puts a value under a token that has none of its own. */
+  carry(token: number, value: string): void {
+    if (!this.#values.has(token)) this.#values.set(token, value)
+  }
+
   put(token: number, value: string): void {
     this.fence(token)
     this.#values.set(token, value)
@@ -87,10 +92,17 @@ export class MemoryDocuments implements DocumentStore {
     return this.#rows.delete(nameOf(address))
   }
 
-  async fence({ address }: DocumentRow, token: number): Promise<void> {
+  async fence(document: DocumentRow, token: number): Promise<HotValue> {
     this.#answer()
-    this.#hotRows(address).fence(token)
+    const rows = this.#hotRows(document.address)
+    rows.fence(token)
     await this.onHot?.('fence')
+    const [hot] = await this.fenced([document])
+    if (hot!.token === token && hot!.value !== null) {
+      rows.carry(token, hot!.value)
+      await this.onHot?.('fence')
+    }
+    return hot!
   }
 
   async putFenced({ address }: DocumentRow, token: number, value: string): Promise<void> {

@@ -5,7 +5,7 @@ import { DeliveryWorld } from './delivery-world.ts'
 
 const CHANNELS = VENUES.map((venue) => `venue:${venue}`)
 /** Calls for hot values that a process makes until it delivers: at most these many. */
-const CALLS = 4
+const CALLS = 5
 
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 30; turn++) await settle()

@@ -1,21 +1,23 @@
 import t from 'tap'
 import { decodeTransaction } from '../../../src/chain/decode.ts'
 import {
+  liquidityIncreased,
+  poolInitialized,
+  traded
+} from '../../../src/chain/venues/orca-whirlpool-events.ts'
+import {
   decreaseLiquidity,
   increaseLiquidityByTokenAmountsV2,
   increaseLiquidityV2,
   initializePool,
   initializePoolV2,
   initializePoolWithAdaptiveFee,
-  liquidityIncreased,
-  poolInitialized,
   repositionLiquidityV2,
   swap,
   swapV2,
-  traded,
   twoHopSwap,
   twoHopSwapV2
-} from '../../../src/chain/venues/orca-whirlpool-layouts.ts'
+} from '../../../src/chain/venues/orca-whirlpool-instructions.ts'
 import { orcaWhirlpool } from '../../../src/chain/venues/orca-whirlpool.ts'
 import type { AccountPositions, InstructionLayout } from '../../../src/chain/layout.ts'
 import { fixturesDirectory, testWithFixtures } from '../../fixtures.ts'

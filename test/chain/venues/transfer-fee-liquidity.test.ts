@@ -13,7 +13,8 @@ import * as dammV2 from '../../../src/chain/venues/meteora-damm-v2-instructions.
 import { meteoraDlmm } from '../../../src/chain/venues/meteora-dlmm.ts'
 import * as dlmmEvents from '../../../src/chain/venues/meteora-dlmm-events.ts'
 import * as dlmm from '../../../src/chain/venues/meteora-dlmm-instructions.ts'
-import * as orca from '../../../src/chain/venues/orca-whirlpool-layouts.ts'
+import * as orcaEvents from '../../../src/chain/venues/orca-whirlpool-events.ts'
+import * as orca from '../../../src/chain/venues/orca-whirlpool-instructions.ts'
 import { orcaWhirlpool } from '../../../src/chain/venues/orca-whirlpool.ts'
 import { pumpswap } from '../../../src/chain/venues/pumpswap.ts'
 import * as pumpEvents from '../../../src/chain/venues/pumpswap-events.ts'
@@ -216,7 +217,7 @@ const CASES: readonly Case[] = [
     layout: orca.increaseLiquidityV2,
     accounts: 15,
     data: zeros(orca.increaseLiquidityV2),
-    logged: orca.liquidityIncreased.write({ ...orcaChange, tokenAAmount: GROSS })
+    logged: orcaEvents.liquidityIncreased.write({ ...orcaChange, tokenAAmount: GROSS })
   },
   {
     name: 'decreaseLiquidityV2',
@@ -225,7 +226,7 @@ const CASES: readonly Case[] = [
     layout: orca.decreaseLiquidityV2,
     accounts: 15,
     data: zeros(orca.decreaseLiquidityV2),
-    logged: orca.liquidityDecreased.write({ ...orcaChange, tokenAAmount: GROSS })
+    logged: orcaEvents.liquidityDecreased.write({ ...orcaChange, tokenAAmount: GROSS })
   },
   {
     name: 'add_liquidity, which states what left its sender',

@@ -224,6 +224,13 @@ t.test('requests are refused in the words of a node', async (t) => {
     -32602,
     'Invalid Request: Only 1 address supported'
   )
+  for (const filter of [{}, { mentions: ['x'], other: 1 }])
+    await refused(
+      'logsSubscribe',
+      [filter],
+      -32602,
+      'Invalid params: invalid value: map, expected map with a single key.'
+    )
   await refused('logsSubscribe', [{ mentions: ['x'] }], -32602, 'Invalid Request: Invalid mentions provided')
   await refused(
     'logsSubscribe',

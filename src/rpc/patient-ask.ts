@@ -1,0 +1,27 @@
+import { sleep, type Clock } from '../ports.ts'
+import type { Ask } from './conformance-cases.ts'
+
+/** Called with the seconds that are waited before a request is asked again. */
+export type OnWait = (seconds: number) => void
+
+/** Refusals of one request in a row. Chosen: other clients of the key may take the units of some minutes. */
+const REFUSALS_MAX = 5
+/** Seconds. Chosen: a minute is the window of this service's quotas; a node may name an hour. */
+const WAIT_MAX_S = 60
+
+/**
+ * Returns an `Ask` that asks again after a refusal for the rate, once the endpoint allows it. After five refusals of a
+ * request in a row its answer is the refusal. Rejects once `signal` aborts.
+ */
+export function patientAsk(ask: Ask, clock: Clock, signal: AbortSignal, onWait: OnWait): Ask {
+  return async (body) => {
+    for (let refusals = 1; ; refusals++) {
+      const answer = await ask(body)
+      if (answer.retryAfterS === undefined || refusals === REFUSALS_MAX) return answer
+      const seconds = Math.min(answer.retryAfterS, WAIT_MAX_S)
+      onWait(seconds)
+      await sleep(clock, seconds * 1_000, signal)
+      signal.throwIfAborted()
+    }
+  }
+}

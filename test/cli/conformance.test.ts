@@ -1,0 +1,104 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import t, { type Test } from 'tap'
+import { startBusyLocalnetProcess } from '../service/localnet-process.ts'
+import { ADMIN_KEY, runMillrace, spawnMillrace } from '../service/service-process.ts'
+import { runCommand } from './run-command.ts'
+
+/** A node that answers as another one does, but for what `fault` makes of an answer. */
+async function nodeAtFault(
+  t: Test,
+  nodeUrl: string,
+  fault: (request: string, answer: string) => string
+): Promise<string> {
+  const server = createServer((request, response) => {
+    void (async () => {
+      const body = await text(request)
+      const headers = { 'content-type': 'application/json' }
+      const answer = await fetch(nodeUrl, { method: 'POST', headers, body })
+      response.writeHead(answer.status, headers).end(fault(body, await answer.text()))
+    })()
+  })
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return listening(server)
+}
+
+async function listening(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const differing = (stdout: string): string[] =>
+  stdout.split('\n').flatMap((line, at, all) => (all[at + 1]?.startsWith('  service: ') ? [line] : []))
+
+t.test(
+  'a localnet and its RPC URL: no client would notice a difference, and one of a node at fault',
+  async (t) => {
+    const service = await startBusyLocalnetProcess(t, t.testdir(), ['--rate-limit-per-minute', '100000'])
+    const against = `${service.url}/v1/rpc?api-key=${ADMIN_KEY}`
+    const socket = `${service.url.replace('http:', 'ws:')}/v1/rpc/ws?api-key=${ADMIN_KEY}`
+    const { port } = new URL(service.rpcUrl)
+    for (const [name, args, asked] of [
+      ['the form of the answers', ['--against', against], /6\d\d/],
+      ['against the node', ['--against', against, '--node', service.rpcUrl], /6\d\d/],
+      ['over a socket', ['--against', socket, '--node', `ws://127.0.0.1:${Number(port) + 1}`], /94/]
+    ] as const) {
+      const { code, stdout, stderr } = await runMillrace(['conformance', ...args])
+      t.equal(code, 0, `${name}: ${stdout.split('\n').slice(0, 9).join('\n')}${stderr}`)
+      t.match(stderr, new RegExp(`: ${asked.source} requests, 0 differences that a client would notice`))
+      t.same(differing(stdout), [])
+    }
+
+    let faults = 0
+    const node = await nodeAtFault(t, service.rpcUrl, (request, answer) => {
+      if (!request.includes('"getFirstAvailableBlock","params":[]')) return answer
+      faults++
+      return answer.replace(/"result":\d+/, '"result":"1"')
+    })
+    const { code, stdout, stderr } = await runMillrace(['conformance', '--against', against, '--node', node])
+    t.equal(code, 1)
+    t.equal(faults, 3, 'a difference is looked at three times')
+    t.same(differing(stdout), ['getFirstAvailableBlock []'])
+    t.match(stdout, /^getFirstAvailableBlock +5 +4 +0 +1$/m)
+    t.match(stderr, /requests, 1 differences that a client would notice/)
+  }
+)
+
+t.test('an endpoint that is away, and one that refuses the key, end it with a reason', async (t) => {
+  const ended = createServer()
+  const gone = await listening(ended)
+  await new Promise((resolve) => ended.close(resolve))
+  const away = await runCommand(['conformance', '--against', gone])
+  t.equal(away.code, 1)
+  t.match(away.stderr, /^millrace: getSlot has no answer: .*ECONNREFUSED/)
+  const refusing = createServer((_request, response) =>
+    response.writeHead(401).end('{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"send a key"}}')
+  )
+  t.teardown(() => refusing.close())
+  const refused = await runCommand(['conformance', '--against', await listening(refusing)])
+  t.equal(refused.code, 1)
+  t.equal(refused.stderr, 'millrace: getSlot gave no result: send a key')
+})
+
+t.test('a signal ends it while it waits for the quota of a key', async (t) => {
+  const server = createServer((_request, response) =>
+    response.writeHead(429, { 'retry-after': '3600' }).end('{"error":{"code":-32429}}')
+  )
+  t.teardown(() => server.close())
+  const child = spawnMillrace(['conformance', '--against', await listening(server)])
+  child.stdout!.resume()
+  const WAITING = /asking again in 60 s/
+  let said = ''
+  child.stderr!.on('data', (chunk: Buffer) => {
+    const wasWaiting = WAITING.test(said)
+    said += chunk.toString()
+    if (!wasWaiting && WAITING.test(said)) child.kill('SIGINT')
+  })
+  const code = await new Promise((resolve) => child.once('exit', resolve))
+  t.equal(code, 1)
+  t.match(said, /asking again in 60 s\n.*interrupted\n$/)
+})
