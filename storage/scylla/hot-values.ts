@@ -24,6 +24,8 @@ const WRITING_MAX = 10_000
 const GATHER_MS = 50
 /** Requests under way at most: blocks need the server, too. Chosen: with 5 ms each, 1,600 partitions a second. */
 const REQUESTS_MAX = 8
+/** Carried to a token where there was no value, so that none of a lesser token is read; no document's is empty. */
+const NO_VALUE = ''
 /** Bytes of a statement's values besides the hot value, estimated. */
 const KEY_BYTES = 200
 
@@ -86,8 +88,8 @@ export class HotValues {
     })
     const [hot] = await this.#read([document])
     const { token: greatest, value, valueToken } = hot!
-    if (value !== null && valueToken < token && greatest === token) {
-      const { writeAt } = putOf(document, token, value)
+    if (valueToken < token && greatest === token) {
+      const { writeAt } = putOf(document, token, value ?? NO_VALUE)
       await this.#gather(document, token, { place: 'carried', writeAt: (ttl) => writeAt(ttl, carriedAt) })
     }
     return { token: greatest, value }
@@ -123,10 +125,10 @@ export class HotValues {
       const row = rows[counts]
       if (row !== undefined && counts < rows.length - 1)
         await this.#forget(DELETE_OLDER, [...keyOf(documents[i]!), row['fence']])
-      const value = (row?.['value'] as string | undefined) ?? null
+      const value = (row?.['value'] as string | undefined) ?? NO_VALUE
       values.push({
         token: Number(rows[0]?.['fence'] ?? 0),
-        value,
+        value: value === NO_VALUE ? null : value,
         valueToken: Number(row?.['fence'] ?? 0)
       })
     }

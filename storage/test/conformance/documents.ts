@@ -181,7 +181,8 @@ export async function testDocuments(t: Test, open: OpenForTest): Promise<void> {
     const seen = async (): Promise<unknown> => (await parcels.fencedHot([one]))[0]
     t.strictSame(await seen(), { token: 0, hot: null })
     t.strictSame(await parcels.fenceHot(one, 6), { token: 6, hot: null })
-    t.strictSame(await seen(), { token: 6, hot: null })
+    await parcels.putHot(one, 5, { position: 97 })
+    t.strictSame(await seen(), { token: 6, hot: null }, 'also where it found no value')
     await parcels.putHot(one, 7, { position: 1 })
     for (const token of [8, 9])
       t.strictSame(await parcels.fenceHot(one, token), { token, hot: { position: 1 } })
