@@ -12,8 +12,10 @@ import { ROOT } from './house/sources.ts'
 import { closingReport, failuresOf, type Failed } from './runner/failures.ts'
 import { runHouseChecks, type CheckOutcome } from './runner/house-checks.ts'
 import { childSeconds, type TestOutcome } from './runner/test-file.ts'
+import { Places, type UnitLists } from './runner/places.ts'
 import { runTestUnit, type Unit } from './runner/test-unit.ts'
-import { isHeavy, takeNext, testFiles, unitsOf } from './runner/tiers.ts'
+import { testFiles, unitsOf } from './runner/tiers.ts'
+import { sharedCqlSeconds } from './servers/shared-cql.ts'
 
 /** Folder of the complete outputs of failed files, one file each. */
 const OUTPUTS = join(ROOT, '.tap/failed')
@@ -24,8 +26,8 @@ const { values, positionals } = parseArgs({
     quick: { type: 'boolean', default: false },
     long: { type: 'boolean', default: false },
     check: { type: 'boolean', default: false },
-    // One more than there are processors: files that start servers wait half of their time. With two more a run took as long,
-    // and starved some of them.
+    // One more than there are processors: files that start servers wait half of their time. Computing files have another
+    // place, at a low priority, and take what is left of the processors.
     jobs: { type: 'string', default: String(availableParallelism() + 1) }
   }
 })
@@ -40,21 +42,25 @@ const began = performance.now()
 const outcomes: TestOutcome[] = []
 const failed: Failed[] = []
 let failedChecks = 0
-let heavyRuns = false
 /** Units that leave the processors to servers and those that wait for them: a starved server counts as away. */
 const patient = new Set<Unit>()
-const PATIENT = constants.priority.PRIORITY_BELOW_NORMAL
+/** A third of the weight of the others: with less, computing files starve while three other files run. */
+const PATIENT = constants.priority.PRIORITY_BELOW_NORMAL / 2
 
-/** Runs units one after another until the lists have none that may run. */
-async function work(...lists: Unit[][]): Promise<void> {
-  for (;;) {
-    const unit = takeNext(lists, heavyRuns)
-    if (unit === null) return
-    const isOnly = unit.some(isHeavy)
-    if (isOnly) heavyRuns = true
+/** Runs all units, as many at once as there are places. */
+async function runAll(lists: UnitLists, jobs: number): Promise<void> {
+  const places = new Places(lists, jobs)
+  const run = async (unit: Unit): Promise<void> => {
     await runTestUnit(unit, { env, nice: patient.has(unit) ? PATIENT : 0 }, tell)
-    if (isOnly) heavyRuns = false
+    places.release(unit)
+    await fill()
   }
+  const fill = async (): Promise<void> => {
+    const started: Promise<void>[] = []
+    for (let unit = places.take(); unit !== null; unit = places.take()) started.push(run(unit))
+    await Promise.all(started)
+  }
+  await fill()
 }
 
 function tell(outcome: TestOutcome): void {
@@ -77,8 +83,9 @@ function tell(outcome: TestOutcome): void {
 }
 
 function timesOf({ seconds, processorSeconds }: TestOutcome | CheckOutcome): string {
-  if (processorSeconds === undefined) return `${seconds.toFixed(1)} s`
-  return `${seconds.toFixed(1)} s, ${processorSeconds.toFixed(1)} s of processor`
+  const endedAt = `at ${((performance.now() - began) / 1_000).toFixed(0)} s`
+  if (processorSeconds === undefined) return `${seconds.toFixed(1)} s, ${endedAt}`
+  return `${seconds.toFixed(1)} s, ${processorSeconds.toFixed(1)} s of processor, ${endedAt}`
 }
 
 async function check(): Promise<void> {
@@ -115,16 +122,13 @@ else {
   if (!(jobs >= 1)) throw new Error(`--jobs takes a number of files at once, not ${values.jobs}`)
   await Promise.all([
     isNamed || values.quick ? undefined : check(),
-    // Files of each kind run beside those of the others as long as there are any: together they take two processors.
-    ...Array.from({ length: jobs }, (_, place) => {
-      const lists = [computing, waiting, starting]
-      return work(...lists.slice(place % 3), ...lists.slice(0, place % 3))
-    })
+    runAll({ starting, waiting, computing }, jobs)
   ])
   // A log is often shown by its first and last lines only.
   if (outcomes.length > 1) for (const line of closingReport(failed)) console.log(line)
   const seconds = ((performance.now() - began) / 1_000).toFixed(0)
-  const processor = `${((childSeconds() ?? 0) / 60).toFixed(1)} minutes of processor`
+  const minutes = (of: number | null | undefined): string => ((of ?? 0) / 60).toFixed(1)
+  const processor = `${minutes(childSeconds())} minutes of processor and ${minutes(await sharedCqlSeconds())} of the shared CQL server`
   console.log(`# ${outcomes.length} files in ${seconds} s, ${processor}, ${sumOf('notRun')} tests not run`)
   console.log(`${sumOf('passed')} passed, ${sumOf('failed') + failedChecks} failed`)
 }

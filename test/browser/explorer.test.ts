@@ -20,7 +20,7 @@ if (BROWSER === undefined) {
 } else {
   const executablePath = BROWSER
   testWithFixtures(t, NAME, async (t) => {
-    const service = await startProcess({ dataDir: t.testdir(), recordedDir: fixturesDirectory() })
+    const service = await startProcess({ dataDir: ownDirectory(t), recordedDir: fixturesDirectory() })
     t.teardown(() => service.end('SIGTERM'))
     await service.said(/the source has no more blocks/)
     const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })

@@ -149,7 +149,7 @@ t.test('a key that is refused ends it with 1, usage that cannot be meant with 2'
 })
 
 t.test('a tail lives through a restart of the service, and misses nothing', async (t) => {
-  const dataDir = t.testdir()
+  const dataDir = ownDirectory(t)
   const before = await startBusyLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '50'])
   const { port } = new URL(before.url)
   const tail = new Tail(t, [`trades:${WSOL}`, '--json', ...at(before)])

@@ -3,9 +3,10 @@ import t from 'tap'
 import { until } from '../service/asking.ts'
 import { startBusyLocalnetProcess } from '../service/localnet-process.ts'
 import { runMillrace } from '../service/service-process.ts'
+import { ownDirectory } from '../own-directory.ts'
 
 t.test('verify finds no difference in the store of a service that goes on writing', async (t) => {
-  const dataDir = t.testdir()
+  const dataDir = ownDirectory(t)
   const service = await startBusyLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '50'])
   const slot = async (): Promise<number> => Number((await service.get('/v1/health', null)).body['slot'])
   const before = readdirSync(dataDir)

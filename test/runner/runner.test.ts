@@ -8,7 +8,7 @@ import { closingReport, failuresOf } from './failures.ts'
 import { writeMark } from './file-mark.ts'
 import { countsOf, runTestFile, type TestOutcome } from './test-file.ts'
 import { runTestUnit, UnitOutcomes } from './test-unit.ts'
-import { isHeavy, reaches, takeNext, testFiles, unitsOf } from './tiers.ts'
+import { isHeavy, reaches, testFiles, unitsOf } from './tiers.ts'
 
 const TAP = JSON.stringify(import.meta.resolve('tap'))
 
@@ -209,12 +209,6 @@ t.test('one heavy file runs at a time, and none of them is left', async (t) => {
   const sources = new Map(readSources(['test']).map((source) => [source.path, source]))
   for (const path of [...starting, ...waiting])
     if (reaches(sources, path, /real-validator/)) t.ok(isHeavy(path), `${path} starts a validator`)
-  const lists = [[[heavy[0]!], [heavy[1]!]], [['test/x.test.ts']]]
-  t.same(takeNext(lists, false), [heavy[0]])
-  t.same(takeNext(lists, true), ['test/x.test.ts'])
-  t.equal(takeNext(lists, true), null)
-  t.same(takeNext(lists, false), [heavy[1]])
-  t.equal(takeNext(lists, false), null)
 })
 
 t.test('every test file is in one list, and those of the quick tier reach no server', async (t) => {

@@ -7,30 +7,45 @@ const STARTING = /^test\/(service|browser|client|cli)\/|^test\/house\/(image|\w+
 const SERVERS = /^(test\/servers\/|test\/node\/real-validator\.ts$|playwright-core$)/
 
 /**
- * Files that take more than a minute of two cores. They start first, so that none is left for the end. A missing file makes
- * a run longer, and nothing else.
+ * Files that take forty seconds or more, and heavy ones before all others: these follow each other while other files wait for
+ * servers. They start first, so that none is left for the end. A missing file makes a run longer, and nothing else.
  */
 const LONGEST = [
-  'test/service/transactions-faults.test.ts',
   'test/storage/scylla-faults.test.ts',
-  'test/service/put-back.test.ts',
   'test/service/real-node.test.ts',
   'test/service/transactions-validator.test.ts',
+  'test/service/put-back.test.ts',
+  'test/service/holders-validator.test.ts',
+  'test/service/program-accounts-validator.test.ts',
   'test/localnet/node/validator.test.ts',
+  'test/service/transactions-faults.test.ts',
   'test/service/lost-coordination.test.ts',
   'test/storage/scylla-lives.test.ts',
+  'test/service/transactions-cluster.test.ts',
   'test/storage/scylla-amendments.test.ts',
   'test/house/record-recipe.test.ts',
-  'test/service/localnet-oracle.test.ts',
-  'test/service/localnet-accounts.test.ts'
+  'test/service/localnet-accounts.test.ts',
+  'test/service/two-processes.test.ts',
+  'test/service/webhooks-cluster.test.ts',
+  'test/service/webhooks.test.ts',
+  'test/service/stream-cluster.test.ts',
+  'test/service/store-killed.test.ts',
+  'test/browser/explorer.test.ts',
+  'test/service/localnet-oracle.test.ts'
 ]
 
 /** Files that wait for half a minute or more. */
 const LONGEST_WAITING = [
+  // Without a CQL server of its own beside the three nodes of the longest starting file.
   'test/storage/redis-leases.test.ts',
-  'test/storage/scylla-start.test.ts',
   'test/storage/scylla-writer.test.ts',
-  'test/storage/scylla-seam.test.ts'
+  'test/storage/scylla-start.test.ts',
+  'test/servers/servers.test.ts',
+  'test/actors/chain/backfill-cluster.test.ts',
+  'test/storage/scylla-seam.test.ts',
+  'test/actors/chain/rollback-cluster.test.ts',
+  'test/storage/scylla-conformance.test.ts',
+  'test/storage/scylla-flushes.test.ts'
 ]
 
 /**
@@ -40,18 +55,6 @@ const LONGEST_WAITING = [
 const HEAVY =
   /^test\/(storage\/scylla-faults|service\/(put-back|real-node|(transactions|program-accounts|holders)-validator)|localnet\/node\/validator)\./
 export const isHeavy = (path: string): boolean => HEAVY.test(path)
-
-/**
- * Takes the next unit to run from the first list that has one, or null where there is none now. While a heavy file runs no
- * other one is taken: who runs it takes those that are left.
- */
-export function takeNext(lists: readonly Unit[][], heavyRuns: boolean): Unit | null {
-  for (const list of lists) {
-    const at = list.findIndex((unit) => !heavyRuns || !unit.some(isHeavy))
-    if (at !== -1) return list.splice(at, 1)[0]!
-  }
-  return null
-}
 
 export interface TestFiles {
   /** Files that start processes, and wait for them a third of their time or more; the longest first. */

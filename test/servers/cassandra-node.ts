@@ -159,7 +159,7 @@ const OPTIONS = [
   '-Dcassandra.ring_delay_ms=0',
   '-Dcassandra.skip_wait_for_gossip_to_settle=0',
   '-Dcassandra.superuser_setup_delay_ms=0',
-  '-Dcassandra.size_recorder_interval=5',
+  '-Dcassandra.size_recorder_interval=15',
   '-Djdk.attach.allowAttachSelf=true',
   '-Dio.netty.tryReflectionSetAccessible=true',
   ...EXPORTED.map((name) => `--add-exports=${name}=ALL-UNNAMED`),

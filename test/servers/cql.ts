@@ -14,6 +14,8 @@ export interface CqlServer {
   readonly datacenter: string
   /** Present if the server of the environment requires them. */
   readonly credentials?: { readonly username: string; readonly password: string }
+  /** Whether it is gone after the run, so that what a test leaves there stays in nobody's way. False by default. */
+  readonly endsWithRun?: boolean
 }
 
 /** Returns the server of the environment: CQL_CONTACT_POINTS=host:port,…, with a datacenter, a name and a password. */
@@ -43,7 +45,10 @@ export function cqlMissing(): string | undefined {
 
 /** Returns the CQL server for tests: that of the environment, or one that all test files of a run share. */
 export async function cqlServer(): Promise<CqlServer> {
-  return cqlOfEnvironment() ?? serverAt(await sharedCql())
+  const given = cqlOfEnvironment()
+  if (given !== undefined) return given
+  // A copy of the house has tables of its own.
+  return { ...serverAt(await sharedCql()), endsWithRun: process.env['SHARED_CQL_OF'] === undefined }
 }
 
 /** Declares a test that talks to a real CQL server. Without one it is reported as not run, and fails if CI is set. */

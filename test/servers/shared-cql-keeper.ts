@@ -35,7 +35,7 @@ async function answer(socket: Socket, line: string): Promise<void> {
   // It serves many files: compiled for speed, it shortens their run by a tenth.
   cluster ??= CqlCluster.start({ fast: true, disposable: true })
   const told: SharedCqlAnswer = await cluster.then(
-    ({ contactPoints }) => ({ contactPoints }),
+    ({ contactPoints, nodes }) => ({ contactPoints, pid: nodes[0]?.pid ?? null }),
     (error: unknown) => ({ error: `the shared CQL server does not start: ${String(error)}` })
   )
   socket.write(`${JSON.stringify(told)}\n`)

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -24,7 +25,13 @@ export interface SharedCqlRequest {
   readonly run: number | null
 }
 
-export type SharedCqlAnswer = { readonly contactPoints: string[] } | { readonly error: string }
+export type SharedCqlAnswer =
+  | {
+      readonly contactPoints: string[]
+      /** Process of the server; null where it has ended. */
+      readonly pid: number | null
+    }
+  | { readonly error: string }
 
 /**
  * Path of the keeper's socket: one for each user of the machine and each checkout. A copy of the house that a test runs is
@@ -61,6 +68,25 @@ async function ask(): Promise<string[]> {
     return answer.contactPoints
   }
   throw new Error('the shared CQL server ends again and again')
+}
+
+/** Returns the seconds of processor that the shared server has taken, or null where there is none, or no `/proc`. */
+export async function sharedCqlSeconds(): Promise<number | null> {
+  const socket = connect(sharedCqlPath())
+  try {
+    await once(socket, 'connect')
+    const request: SharedCqlRequest = { run: null }
+    socket.write(`${JSON.stringify(request)}\n`)
+    const answer = JSON.parse((await firstLine(socket)) ?? '{}') as Partial<Record<'pid', number | null>>
+    // After the name, which may hold spaces, user and system time are the 12th and the 13th.
+    const stat = readFileSync(`/proc/${answer.pid}/stat`, 'utf8')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return (Number(fields[11]) + Number(fields[12])) / 100
+  } catch {
+    return null
+  } finally {
+    socket.destroy()
+  }
 }
 
 /** Connects to the keeper, and starts one if there is none. */

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { newKeyspaceName, type CqlServer } from '../servers/cql.ts'
 import { endClient } from '../servers/plain-client.ts'
-import { rawClient } from '../storage/scylla-keyspace.ts'
+import { lendKeyspace, rawClient } from '../storage/scylla-keyspace.ts'
 import { answersOf } from './asking.ts'
 import { recordedBlocks, writeLines } from './recorded-folder.ts'
 import { startProcess, type ServiceProcess } from './service-process.ts'
@@ -64,10 +64,9 @@ function answersOnceRead(dataDir: string, recordedDir: string, blocks: number): 
 }
 
 /**
- * A service of any number of processes that reads recorded blocks. Its keyspace is dropped after the test; a given keyspace
- * goes with its server.
+ * A service of any number of processes that reads recorded blocks, in a keyspace with empty tables, or in a given one.
  */
-export function clusterOf(
+export async function clusterOf(
   t: Test,
   server: CqlServer,
   options: {
@@ -76,8 +75,13 @@ export function clusterOf(
     readonly keyspace?: string
     readonly onStderr?: (line: string) => void
   }
-): Cluster {
-  const { redisUrl, blocks, keyspace = ownKeyspace(t, server), onStderr = () => undefined } = options
+): Promise<Cluster> {
+  const {
+    redisUrl,
+    blocks,
+    keyspace = (await lendKeyspace(t, server)).keyspace,
+    onStderr = () => undefined
+  } = options
   const directory = t.testdir({ blocks: {} })
   const recordedDir = join(directory, 'blocks')
   writeLines(recordedDir, 'all.ndjson', recordedBlocks(blocks))

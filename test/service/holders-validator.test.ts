@@ -27,6 +27,7 @@ import {
 import { testWithValidator } from '../node/real-validator.ts'
 import { closeConnection } from '../node/web3-flows.ts'
 import { IS_LONG } from '../random-runs.ts'
+import { ownDirectory } from '../own-directory.ts'
 import { until } from './asking.ts'
 import { startProcess } from './service-process.ts'
 
@@ -50,7 +51,7 @@ else
       t.teardown(() => closeConnection(connection))
       const flags = ['--source', 'rpc', '--rpc-url', url]
       const service = await startProcess({
-        dataDir: join(t.testdir(), 'data'),
+        dataDir: join(ownDirectory(t), 'data'),
         recordedDir: null,
         more: flags
       })

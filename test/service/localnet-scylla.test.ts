@@ -2,6 +2,7 @@ import t from 'tap'
 import { WSOL } from '../../src/market/cash.ts'
 import { testWithCql } from '../servers/cql.ts'
 import { testWithOwnRedis } from '../servers/redis.ts'
+import { ownDirectory } from '../own-directory.ts'
 import { faultsBesideOutages, until } from './asking.ts'
 import { clusterEnvironment, ownKeyspace } from './cluster.ts'
 import { startLocalnetProcess, type LocalnetProcess } from './localnet-process.ts'
@@ -15,7 +16,7 @@ testWithCql(t, 'the localnet on CQL, as docker compose starts it', (t, server) =
     'with Redis: its market moves, and goes on where it was at the next start',
     async (t, redis) => {
       const environment = clusterEnvironment(server, ownKeyspace(t, server), redis.url)
-      const dataDir = t.testdir()
+      const dataDir = ownDirectory(t)
       const first = await startLocalnetProcess(t, dataDir, [], environment)
       const begun = await slotOf(first)
       await until(async () => (await slotOf(first)) > begun + 5, 'blocks come')

@@ -57,7 +57,7 @@ async function assertRequests(t: Test, service: LocalnetProcess, known: string |
 t.test(
   'started without a source, the service is a localnet, which goes on where a kill left it; every start prints requests',
   async (t) => {
-    const dataDir = t.testdir()
+    const dataDir = ownDirectory(t)
     const first = await startLocalnetProcess(t, dataDir)
     await until(async () => (await slotOf(first)) > 2, 'blocks are indexed')
     const health = await first.get('/v1/health', null)

@@ -25,7 +25,7 @@ testWithFixtures(t, 'processes of one service that lose each other', (t) => {
       t,
       'a leader that is paused past its lease and woken commits nothing late, and follows',
       async (t, redis) => {
-        const { start, expected } = clusterOf(t, server, { redisUrl: redis.url, blocks: BLOCKS })
+        const { start, expected } = await clusterOf(t, server, { redisUrl: redis.url, blocks: BLOCKS })
         // Started together: one that starts late on a busy machine would find all blocks stored.
         const both = await Promise.all([1, 2].map(() => start('--recorded-speed', SLOWLY)))
         await until(async () => (await slotOf(both[0]!)) > FIRST_SLOT + 20, 'one ingests')
@@ -55,7 +55,7 @@ testWithFixtures(t, 'processes of one service that lose each other', (t) => {
       t,
       'Redis killed for longer than a lease: ingest and reads go on, quotas stay shut, health says what is away',
       async (t, redis) => {
-        const { start, expected } = clusterOf(t, server, { redisUrl: redis.url, blocks: BLOCKS })
+        const { start, expected } = await clusterOf(t, server, { redisUrl: redis.url, blocks: BLOCKS })
         const first = await start('--recorded-speed', SLOWLY)
         const second = await start('--role', 'gateway', '--rate-limit-per-minute', '1000000')
         await until(async () => (await slotOf(second)) > FIRST_SLOT + 20, 'the second follows')
@@ -91,7 +91,7 @@ testWithFixtures(t, 'processes of one service that lose each other', (t) => {
       t,
       'Redis that hangs for longer than a lease: one of two ingests on, and no row is lost or repeated once it is back',
       async (t, redis) => {
-        const { start, expected } = clusterOf(t, server, { redisUrl: redis.url, blocks: BLOCKS })
+        const { start, expected } = await clusterOf(t, server, { redisUrl: redis.url, blocks: BLOCKS })
         const first = await start('--recorded-speed', SLOWLY)
         await until(async () => (await slotOf(first)) > FIRST_SLOT, 'the first ingests')
         const second = await start('--recorded-speed', SLOWLY)

@@ -5,6 +5,7 @@ import { encodeBase58 } from '../../src/chain/base58.ts'
 import { testWithValidator } from '../node/real-validator.ts'
 import { closeConnection } from '../node/web3-flows.ts'
 import { IS_LONG } from '../random-runs.ts'
+import { ownDirectory } from '../own-directory.ts'
 import { until } from './asking.ts'
 import { ADMIN_KEY, runMillrace, startProcess } from './service-process.ts'
 
@@ -20,7 +21,7 @@ else
   testWithValidator(t, "a real node's accounts are mirrored, indexed and verified", async (t, validator) => {
     const { connection, url } = validator
     t.teardown(() => closeConnection(connection))
-    const dataDir = join(t.testdir(), 'data')
+    const dataDir = join(ownDirectory(t), 'data')
     const flags = ['--source', 'rpc', '--rpc-url', url]
     const service = await startProcess({ dataDir, recordedDir: null, more: flags })
     t.teardown(async () => {

@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { openLocalnet } from '../../src/localnet/localnet.ts'
 import { systemPorts } from '../../src/ports.ts'
 import { localnetDirectory } from '../../src/products/sources.ts'
+import { ownDirectory } from '../own-directory.ts'
 import { slotOf, until } from './asking.ts'
 import { makeBusyLocalnet, startLocalnetProcess } from './localnet-process.ts'
 import { runMillrace } from './service-process.ts'
@@ -51,7 +52,7 @@ async function goOn(dataDir: string, slot: number): Promise<void> {
 }
 
 t.test('a localnet whose chain or store alone was put back', async (t) => {
-  const directory = t.testdir()
+  const directory = ownDirectory(t)
   const [dataDir, older] = [join(directory, 'data'), join(directory, 'older')]
   await makeBusyLocalnet(dataDir)
   const first = await live(t, dataDir, 0)

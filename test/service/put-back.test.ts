@@ -11,6 +11,7 @@ import { testWithValidator, type RealValidator } from '../node/real-validator.ts
 import { swapProgram } from '../node/swap-program.ts'
 import { closeConnection, signed } from '../node/web3-flows.ts'
 import { IS_LONG } from '../random-runs.ts'
+import { ownDirectory } from '../own-directory.ts'
 import { slotOf, until } from './asking.ts'
 import { notShown } from '../servers/not-run.ts'
 import { ADMIN_KEY, spawnMillrace, startProcess, type ServiceProcess } from './service-process.ts'
@@ -158,7 +159,7 @@ testWithValidator(
   t,
   'a real node that is put back leaves no trade of a lost fork served and none of its chain missing',
   async (t, validator) => {
-    t.testdir()
+    ownDirectory(t)
     const { connection, url, grpcUrl } = validator
     t.teardown(() => closeConnection(connection))
     const startedMs = performance.now()

@@ -11,6 +11,7 @@ import { RealValidator, testWithValidator } from '../node/real-validator.ts'
 import { swapProgram } from '../node/swap-program.ts'
 import { closeConnection, walkThrough } from '../node/web3-flows.ts'
 import { IS_LONG } from '../random-runs.ts'
+import { ownDirectory } from '../own-directory.ts'
 import { faultsOf, linesWith, slotOf, until } from './asking.ts'
 import { decodeFlows, findFlows, flowBlocks, flowsAreStored } from './found-flows.ts'
 import { startProcess, type ServiceProcess } from './service-process.ts'
@@ -48,7 +49,7 @@ testWithValidator(
   t,
   'a real node, polled and over gRPC, gives the same blocks, rows and trades, through a pause, a kill and a new genesis',
   async (t, validator) => {
-    t.testdir()
+    ownDirectory(t)
     const { connection, url, grpcUrl } = validator
     t.teardown(() => closeConnection(connection))
     const genesis = await connection.getGenesisHash()

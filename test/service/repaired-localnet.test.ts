@@ -4,6 +4,7 @@ import t from 'tap'
 import { WSOL } from '../../src/market/cash.ts'
 import { reportDamage } from '../../storage/embedded/repair/report.ts'
 import { filesOf, settle, zero } from '../storage/damaged-store.ts'
+import { ownDirectory } from '../own-directory.ts'
 import { until } from './asking.ts'
 import { startBusyLocalnetProcess, startLocalnetProcess } from './localnet-process.ts'
 import { runMillrace, type ServiceProcess } from './service-process.ts'
@@ -27,7 +28,7 @@ async function tradesUpTo(service: ServiceProcess, slot: number): Promise<string
 }
 
 t.test('a store of a node that is repaired from its source has every block that the node has', async (t) => {
-  const dataDir = t.testdir()
+  const dataDir = ownDirectory(t)
   const first = await startBusyLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '100'])
   await until(async () => (await slotOf(first)) >= SLOTS, `slot ${SLOTS} is indexed`)
   const slot = await slotOf(first)
@@ -69,7 +70,7 @@ async function losePoolEvents(store: string): Promise<void> {
 }
 
 t.test('a repaired store reads its lost blocks again from the node by itself', async (t) => {
-  const dataDir = t.testdir()
+  const dataDir = ownDirectory(t)
   // The market's past is long enough for whole blocks of pool events.
   const first = await startLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '100'])
   const slot = await slotOf(first)

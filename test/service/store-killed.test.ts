@@ -19,7 +19,7 @@ testWithFixtures(t, 'processes of one service that lose the store', (t) => {
     (t, cluster) => {
       testWithOwnRedis(t, 'with a leader and a gateway', async (t, redis) => {
         const waits = Promise.withResolvers<void>()
-        const { start, expected } = clusterOf(t, cluster, {
+        const { start, expected } = await clusterOf(t, cluster, {
           redisUrl: redis.url,
           blocks: BLOCKS,
           keyspace: 'millrace',

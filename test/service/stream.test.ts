@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
+import { ownDirectory } from '../own-directory.ts'
 import { slotOf, until } from './asking.ts'
 import { startBusyLocalnetProcess } from './localnet-process.ts'
 import type { ServiceProcess } from './service-process.ts'
@@ -11,7 +12,7 @@ const FLAGS = ['--localnet-slot-ms', '25']
 t.test(
   '50 clients that are cut off at random, and a service that is killed: each hears what the store has, once, in order, to the byte',
   async (t) => {
-    const dataDir = t.testdir()
+    const dataDir = ownDirectory(t)
     let service: ServiceProcess = await startBusyLocalnetProcess(t, dataDir, FLAGS)
     const heard = await swarmUntil(
       SLOTS,

@@ -5,6 +5,7 @@ import WebSocket from 'ws'
 import { WSOL } from '../../src/market/cash.ts'
 import { openMarket, recordMarket } from '../actors/chain/market-blocks.ts'
 import { stretched } from '../storage/swept-market.ts'
+import { ownDirectory } from '../own-directory.ts'
 import { until } from './asking.ts'
 import { ADMIN_KEY, runMillrace, startProcess, type ServiceProcess } from './service-process.ts'
 
@@ -42,7 +43,7 @@ async function warningOf(service: ServiceProcess): Promise<Row> {
 }
 
 t.test('rows past the retention are gone from every list, also after a kill within the sweep', async (t) => {
-  const directory = t.testdir()
+  const directory = ownDirectory(t)
   const [recordedDir, dataDir] = [join(directory, 'blocks'), join(directory, 'data')]
   const market = await openMarket('a market that a service sweeps', 70)
   const blocks = stretched(market.blocks, SECONDS_A_BLOCK)

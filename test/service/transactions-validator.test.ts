@@ -17,6 +17,7 @@ import { compareMints, makeMints } from '../node/real-mints.ts'
 import { testWithValidator, type RealValidator } from '../node/real-validator.ts'
 import { BEYOND, closeConnection, payTo, signed } from '../node/web3-flows.ts'
 import { proveDropIn, type RpcUrls } from '../rpc/real-node.ts'
+import { ownDirectory } from '../own-directory.ts'
 import { faultsOf, until } from './asking.ts'
 import { kitSigner, kitTransfer } from './kit-transactions.ts'
 import { ADMIN_KEY, startProcess, type ServiceProcess } from './service-process.ts'
@@ -29,7 +30,7 @@ const WITHIN_MS = 120_000
 /** Starts the service on a validator and resolves when it ingests. */
 async function startService(t: Test, validator: RealValidator): Promise<ServiceProcess> {
   const service = await startProcess({
-    dataDir: join(t.testdir(), 'data'),
+    dataDir: join(ownDirectory(t), 'data'),
     recordedDir: null,
     more: [
       ...['--source', 'rpc', '--rpc-url', validator.url, '--rpc-allow', 'requestAirdrop'],

@@ -3,7 +3,7 @@ import { testWithFixtures } from '../fixtures.ts'
 import { testWithCql } from '../servers/cql.ts'
 import { testWithOwnRedis } from '../servers/redis.ts'
 import { answersOf, faultsBesideOutages, leads, slotOf, until } from './asking.ts'
-import { clusterOf } from './cluster.ts'
+import { clusterOf, ownKeyspace } from './cluster.ts'
 import { FIRST_SLOT } from './recorded-folder.ts'
 
 const BLOCKS = 90
@@ -19,7 +19,13 @@ testWithFixtures(t, 'processes of one service', (t) =>
       t,
       'one of two ingests; killed with -9 it is followed by the other, and no row is lost or repeated',
       async (t, redis) => {
-        const { start, expected } = clusterOf(t, server, { redisUrl: redis.url, blocks: BLOCKS })
+        // They make its tables.
+        const keyspace = ownKeyspace(t, server)
+        const { start, expected } = await clusterOf(t, server, {
+          redisUrl: redis.url,
+          blocks: BLOCKS,
+          keyspace
+        })
         const first = await start('--recorded-speed', SLOWLY)
         await until(() => leads(first), 'the first ingests')
         const second = await start('--recorded-speed', SPEED)
@@ -46,7 +52,7 @@ testWithFixtures(t, 'processes of one service', (t) =>
       t,
       'roles apart: what the ingest process commits the gateway serves block by block, and a revoked key ends on both',
       async (t, redis) => {
-        const { start, expected } = clusterOf(t, server, { redisUrl: redis.url, blocks: BLOCKS })
+        const { start, expected } = await clusterOf(t, server, { redisUrl: redis.url, blocks: BLOCKS })
         const gateway = await start('--role', 'gateway')
         t.match((await gateway.get('/v1/launches')).body.data, [])
         const ingest = await start('--role', 'ingest', '--recorded-speed', SPEED)
@@ -92,7 +98,7 @@ testWithFixtures(t, 'processes of one service', (t) =>
       }
     )
     void t.test('without Redis gateways follow by looking, and ingest goes on after a restart', async (t) => {
-      const { start, expected } = clusterOf(t, server, { redisUrl: null, blocks: BLOCKS })
+      const { start, expected } = await clusterOf(t, server, { redisUrl: null, blocks: BLOCKS })
       const first = await start('--recorded-speed', SPEED)
       const gateway = await start('--role', 'gateway')
       await until(async () => (await slotOf(gateway)) > FIRST_SLOT + 20, 'the gateway hears of blocks')

@@ -3,6 +3,7 @@ import { Connection } from '@solana/web3.js'
 import t from 'tap'
 import { closeConnection, walkThrough } from '../node/web3-flows.ts'
 import { kitSession, web3Session } from '../rpc/pubsub/wallet.ts'
+import { ownDirectory } from '../own-directory.ts'
 import { slotOf, until } from './asking.ts'
 import { decodeFlows, findFlows, flowBlocks, flowsAreStored } from './found-flows.ts'
 import { startBusyLocalnetProcess } from './localnet-process.ts'
@@ -22,7 +23,7 @@ async function rpcKey(url: string): Promise<string> {
 }
 
 t.test('what a wallet does with web3.js on the localnet is found through the service', async (t) => {
-  const dataDir = t.testdir()
+  const dataDir = ownDirectory(t)
   const service = await startBusyLocalnetProcess(t, dataDir, [
     '--localnet-slot-ms',
     '100',

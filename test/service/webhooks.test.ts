@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { IS_LONG } from '../random-runs.ts'
+import { ownDirectory } from '../own-directory.ts'
 import { faultsOf, slotOf, until } from './asking.ts'
 import { makeBusyLocalnet, startLocalnetProcess } from './localnet-process.ts'
 import type { ServiceProcess } from './service-process.ts'
@@ -19,7 +20,7 @@ const ENVIRONMENT = { MILLRACE_ALLOW_PRIVATE_WEBHOOKS: 'true' }
 t.test(
   'a service that is killed around its POSTs: receivers have every event of the store but those announced as dropped',
   async (t) => {
-    const dataDir = t.testdir()
+    const dataDir = ownDirectory(t)
     await makeBusyLocalnet(dataDir)
     const start = (flags = FLAGS) => startLocalnetProcess(t, dataDir, flags, ENVIRONMENT)
     let service: ServiceProcess = await start()

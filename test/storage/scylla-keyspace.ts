@@ -11,9 +11,9 @@ import { openScyllaStorage } from '../../storage/scylla/store.ts'
 import type { ScyllaStorageOptions } from '../../storage/scylla/store.ts'
 import { ShiftedClock } from '../../storage/test/shifted-clock.ts'
 import type { LostAnswers, StorageUnderTest } from '../../storage/test/under-test.ts'
-import { newKeyspaceName } from '../servers/cql.ts'
 import type { CqlServer } from '../servers/cql.ts'
 import { endClient, plainClient } from '../servers/plain-client.ts'
+import { LentKeyspace, tablesOf } from './lent-keyspace.ts'
 import { losingAnswers } from './losing-answers.ts'
 import { until } from '../service/asking.ts'
 import { START_WAIT } from './start-wait.ts'
@@ -37,6 +37,18 @@ export function scyllaOptions(
   }
 }
 
+/** Returns the options of a store in a keyspace with empty tables, which goes to another test after this one. */
+export async function lendKeyspace(t: Test, server: CqlServer): Promise<ScyllaStorageOptions> {
+  const client = await rawClient(server)
+  const { keyspace: _, ...options } = scyllaOptions(server, '')
+  const lent = await LentKeyspace.take(server, client, options)
+  t.teardown(async () => {
+    await lent.end()
+    await endClient(client)
+  })
+  return { ...options, keyspace: lent.name }
+}
+
 /** Opens a plain connection, to inspect and change a keyspace. */
 export async function rawClient(server: CqlServer): Promise<Client> {
   const client = plainClient(server)
@@ -54,28 +66,31 @@ const DELETED_FROM = ['kept_blocks', 'kept_parts', 'gap_edits']
 export class ScyllaUnderTest {
   readonly options: ScyllaStorageOptions
   readonly #client: Client
-  #tables: readonly string[] = []
+  readonly #keyspace: LentKeyspace
+  readonly #tables: readonly string[]
 
-  private constructor(options: ScyllaStorageOptions, client: Client) {
+  private constructor(
+    options: ScyllaStorageOptions,
+    client: Client,
+    keyspace: LentKeyspace,
+    tables: readonly string[]
+  ) {
     this.options = options
     this.#client = client
+    this.#keyspace = keyspace
+    this.#tables = tables
   }
 
+  /** `isNew` asks for tables whose earlier rows no estimate of the server still counts. */
   static async make(
     server: CqlServer,
-    more: Pick<ScyllaStorageOptions, 'flushBlocks'> = {}
+    { isNew = false, ...more }: Pick<ScyllaStorageOptions, 'flushBlocks'> & { readonly isNew?: boolean } = {}
   ): Promise<ScyllaUnderTest> {
-    const options = { ...scyllaOptions(server, newKeyspaceName()), ...more }
-    const under = new ScyllaUnderTest(options, await rawClient(server))
-    await (await openScyllaStorage(options)).close()
-    // Tables that are soon emptied need not be on disk.
-    await under.#client.execute(`ALTER KEYSPACE ${options.keyspace} WITH durable_writes = false`)
-    const statement = 'SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?'
-    const { rows } = await under.#client.execute(statement, [options.keyspace], { prepare: true })
-    under.#tables = rows
-      .map((row) => row['table_name'] as string)
-      .filter((name) => name !== 'schema_versions')
-    return under
+    const client = await rawClient(server)
+    const { keyspace: _, ...own } = scyllaOptions(server, '')
+    const lent = await LentKeyspace.take(server, client, own, isNew)
+    const options = { ...own, keyspace: lent.name, ...more }
+    return new ScyllaUnderTest(options, client, lent, await tablesOf(client, lent.name))
   }
 
   async open(t: Test): Promise<StorageUnderTest> {
@@ -153,7 +168,7 @@ export class ScyllaUnderTest {
   }
 
   async end(): Promise<void> {
-    await this.#client.execute(`DROP KEYSPACE ${this.options.keyspace}`)
+    await this.#keyspace.end()
     await endClient(this.#client)
   }
 

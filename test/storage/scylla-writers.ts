@@ -5,29 +5,20 @@ import type { ScyllaBase } from '../../storage/scylla/base.ts'
 import { CqlClient } from '../../storage/scylla/client.ts'
 import { batchesOf } from '../../storage/scylla/row-write.ts'
 import { Commit } from '../../storage/scylla/commit.ts'
-import { openScyllaStorage } from '../../storage/scylla/store.ts'
 import type { ScyllaStorageOptions } from '../../storage/scylla/store.ts'
 import { mergedBlocks } from '../../storage/scylla/merged-blocks.ts'
 import { Snapshot, Visibility } from '../../storage/scylla/visibility.ts'
 import type { Watermarks as Known } from '../../storage/scylla/visibility.ts'
 import type { BlockCommit } from '../../storage/port.ts'
 import type { CqlServer } from '../servers/cql.ts'
-import { newKeyspaceName } from '../servers/cql.ts'
-import { endClient } from '../servers/plain-client.ts'
-import { rawClient, scyllaOptions } from './scylla-keyspace.ts'
+import { lendKeyspace } from './scylla-keyspace.ts'
 import type { Test } from 'tap'
 
 type Stage = (commit: Commit) => Promise<unknown>
 
-/** A keyspace with the store's empty tables, and connections to it; all are removed with the test. */
+/** A keyspace with the store's empty tables, and connections to it, which end with the test. */
 export async function newKeyspace(t: Test, server: CqlServer): Promise<NewKeyspace> {
-  const options = scyllaOptions(server, newKeyspaceName())
-  await (await openScyllaStorage(options)).close()
-  t.teardown(async () => {
-    const raw = await rawClient(server)
-    await raw.execute(`DROP KEYSPACE ${options.keyspace}`)
-    await endClient(raw)
-  })
+  const options = await lendKeyspace(t, server)
   const connect = async (): Promise<CqlClient> => {
     const client = await CqlClient.connect(options, options.keyspace, systemPorts)
     t.teardown(() => client.close())
