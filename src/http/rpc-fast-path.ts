@@ -153,8 +153,8 @@ class Exchange implements RpcRequestContext {
 
   #send({ status, fields, body, packs }: RpcMessage): void {
     const response = this.#response
-    // A short read is not taken back when its client leaves.
-    if (response.destroyed) return
+    // A short read is not taken back when its client leaves. Pieces still come from the node: sending them ends that.
+    if (response.destroyed && (body === null || Buffer.isBuffer(body))) return
     this.#writeHead(status, fields)
     if (body === null) response.end()
     // Text is sent with the head in one piece; in Latin-1 each byte stays what it is.
