@@ -118,11 +118,14 @@ export class Oracle {
     return this.#curves.get(mint) ?? null
   }
 
+  /** Pools of a mint, the most liquid first; those of unknown liquidity last, the newest of equal ones first. */
   poolsOf(mint: string): Json[] {
     const pools = [...this.#pools].filter(([, { mints }]) => mints.includes(mint))
+    const liquidity = ({ liquidity_usd }: Json): number => (liquidity_usd as number | null) ?? -1
     return pools
       .toSorted(([, a], [, b]) => b.first.cursor - a.first.cursor)
       .map(([pool, known]) => this.#pool(pool, known))
+      .toSorted((a, b) => liquidity(b) - liquidity(a))
   }
 
   #pool(pool: string, { first, base, quote }: KnownPool): Json {
