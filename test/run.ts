@@ -26,9 +26,9 @@ const { values, positionals } = parseArgs({
     quick: { type: 'boolean', default: false },
     long: { type: 'boolean', default: false },
     check: { type: 'boolean', default: false },
-    // One more than there are processors: files that start servers wait half of their time. Computing files have another
-    // place, at a low priority, and take what is left of the processors.
-    jobs: { type: 'string', default: String(availableParallelism() + 1) }
+    // Computing files have another place, at a low priority, and take what is left of the processors. With one place more
+    // files starve each other.
+    jobs: { type: 'string', default: String(availableParallelism()) }
   }
 })
 

@@ -8,9 +8,6 @@ export interface UnitLists {
   readonly computing: Unit[]
 }
 
-/** Places that a heavy unit takes: one more than its own keeps a second starting file from running beside it. */
-const HEAVY_PLACES = 2
-
 /**
  * Decides which unit runs next. Starting and waiting units have a number of places; computing units have one more while
  * others are left, and all places after them. One waiting and one heavy unit run at a time as long as there are others.
@@ -32,7 +29,7 @@ export class Places {
     return (
       (hasOwnPlace ? this.#takeOf('computing') : null) ??
       this.#takeServed() ??
-      (this.#used() + this.#countOf('computing') < this.#places ? this.#takeOf('computing') : null)
+      (this.#running.size < this.#places ? this.#takeOf('computing') : null)
     )
   }
 
@@ -58,17 +55,13 @@ export class Places {
   }
 
   #hasRoomFor(unit: Unit): boolean {
-    const used = this.#used()
-    if (used === 0) return true
     if (isHeavyUnit(unit) && this.#running.keys().some(isHeavyUnit)) return false
-    return used + placesOf(unit) <= this.#places
+    return this.#served() < this.#places
   }
 
-  /** Returns the places that starting and waiting units have. */
-  #used(): number {
-    return this.#running
-      .entries()
-      .reduce((sum, [unit, kind]) => sum + (kind === 'computing' ? 0 : placesOf(unit)), 0)
+  /** Returns the number of starting and waiting units that run. */
+  #served(): number {
+    return this.#running.size - this.#countOf('computing')
   }
 
   #countOf(kind: keyof UnitLists): number {
@@ -77,4 +70,3 @@ export class Places {
 }
 
 const isHeavyUnit = (unit: Unit): boolean => unit.some(isHeavy)
-const placesOf = (unit: Unit): number => (isHeavyUnit(unit) ? HEAVY_PLACES : 1)
