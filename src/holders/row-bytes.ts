@@ -1,5 +1,5 @@
 import type { Pubkey } from '../chain/pubkey.ts'
-import { writeSlot } from '../chain/slot-bytes.ts'
+import { writeU64 } from '../chain/u64-bytes.ts'
 import { HOLDER_ROW_KINDS } from '../../storage/port.ts'
 import type { HolderRowKey, HolderRowKind } from '../../storage/port.ts'
 
@@ -113,7 +113,7 @@ export function packChanges(changes: readonly ChangedRow[]): Uint8Array {
   for (const { kind, key, isGone, earlierSlot } of changes) {
     bytes[at] = CODES[kind]
     bytes[at + 1] = (isGone ? GONE : 0) | (earlierSlot === null ? 0 : HAS_EARLIER)
-    writeSlot(bytes, earlierSlot ?? 0, at + 2)
+    writeU64(bytes, earlierSlot ?? 0, at + 2)
     bytes.set(key, at + HEAD_BYTES)
     at += HEAD_BYTES + key.length
   }
@@ -140,7 +140,7 @@ export function unpackChanges(bytes: Uint8Array): ChangedRow[] {
 /** Returns the key of the row that says what a slot has changed. */
 export function changeKey(slot: number): Uint8Array {
   const bytes = Buffer.allocUnsafe(8)
-  writeSlot(bytes, slot, 0)
+  writeU64(bytes, slot, 0)
   return bytes
 }
 

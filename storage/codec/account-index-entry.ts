@@ -1,4 +1,5 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
+import { readInvertedU64, writeInvertedU64 } from '../../src/chain/u64-bytes.ts'
 import type { IndexedRange, IndexLookup, VersionKey } from '../port/program-accounts.ts'
 import { keysFrom, type Key, type KeyRange } from './keys.ts'
 
@@ -13,7 +14,6 @@ const LENGTH_AT = 68
 const VALUE_AT = 69
 const ADDRESS_BYTES = 32
 const SLOT_BYTES = 8
-const SLOT_BITS = 2n ** 64n - 1n
 
 /** Stands where versions have their program. No program has this address: it is not a point of the curve. */
 const MARK = Buffer.alloc(32, 255)
@@ -31,7 +31,7 @@ export const entryKeysOf = (
 ): Key[] =>
   ranges.flatMap((range) => {
     const value = valueIn(data, range)
-    return value === null ? [] : [entryKey(program, { ...range, value }, address, SLOT_BITS - BigInt(slot))]
+    return value === null ? [] : [entryKey(program, { ...range, value }, address, slot)]
   })
 
 /** Returns the range of all entries of a program. */
@@ -45,7 +45,7 @@ export const entriesOfIndex = (program: Pubkey, range: IndexedRange): KeyRange =
 export function entriesOfValue(program: Pubkey, lookup: IndexLookup, after: Pubkey | undefined): KeyRange {
   const { gte, lt } = keysFrom(Buffer.concat([head(program, lookup), lookup.value]))
   if (after === undefined) return { gte, lt }
-  return { gte: Buffer.concat([entryKey(program, lookup, after, SLOT_BITS), Buffer.of(255)]), lt }
+  return { gte: Buffer.concat([entryKey(program, lookup, after, 0), Buffer.of(255)]), lt }
 }
 
 /** Returns the version of an entry, with a copy of its address. */
@@ -53,7 +53,7 @@ export function versionOfEntry(key: Key): VersionKey {
   const slotAt = key.length - SLOT_BYTES
   return {
     address: Uint8Array.from(key.subarray(slotAt - ADDRESS_BYTES, slotAt)),
-    slot: Number(SLOT_BITS - key.readBigUInt64BE(slotAt))
+    slot: readInvertedU64(key, slotAt)
   }
 }
 
@@ -67,14 +67,14 @@ function entryKey(
   program: Pubkey,
   { offset, length, value }: IndexLookup,
   address: Pubkey,
-  slotBits: bigint
+  slot: number
 ): Key {
   const slotAt = VALUE_AT + length + ADDRESS_BYTES
   const key = Buffer.allocUnsafe(slotAt + SLOT_BYTES)
   writeHead(key, program, offset, length)
   key.set(value, VALUE_AT)
   key.set(address, VALUE_AT + length)
-  key.writeBigUInt64BE(slotBits, slotAt)
+  writeInvertedU64(key, slot, slotAt)
   return key
 }
 

@@ -1,4 +1,4 @@
-import { writeInvertedSlot } from '../../src/chain/slot-bytes.ts'
+import { readInvertedU64, writeInvertedU64 } from '../../src/chain/u64-bytes.ts'
 import { HOLDER_ROW_KINDS } from '../port/holders.ts'
 import type { HolderListId, HolderRow, HolderRowKey, HolderRowKind } from '../port/holders.ts'
 import type { Key, KeyRange } from './keys.ts'
@@ -12,7 +12,6 @@ const READING_AT = 32
 const KIND_AT = 36
 const ROW_AT = 37
 const SLOT_BYTES = 8
-const SLOT_BITS = 2n ** 64n - 1n
 const GONE = Buffer.of(0)
 
 /** Numbers of the kinds in keys; they stay. */
@@ -25,12 +24,9 @@ export const HOLDER_ROW_CODES: Readonly<Record<HolderRowKind, number>> = {
   change: 6
 }
 
-export function holderRowKey(list: HolderListId, { kind, key, slot }: HolderRowKey): Key {
-  const bytes = Buffer.allocUnsafe(ROW_AT + key.length + SLOT_BYTES)
-  writeList(bytes, list)
-  bytes[KIND_AT] = HOLDER_ROW_CODES[kind]
-  bytes.set(key, ROW_AT)
-  writeInvertedSlot(bytes, slot, ROW_AT + key.length)
+export function holderRowKey(list: HolderListId, row: HolderRowKey): Key {
+  const bytes = Buffer.allocUnsafe(keyBytesOf(row))
+  writeRowKey(bytes, 0, headOf(list), row)
   return bytes
 }
 
@@ -39,19 +35,14 @@ export function writesOfRows(
   list: HolderListId,
   rows: readonly HolderRow[]
 ): { type: 'put'; key: Key; value: Buffer }[] {
-  const head = Buffer.allocUnsafe(KIND_AT)
-  writeList(head, list)
-  let size = 0
-  for (const { key, value } of rows) size += ROW_AT + key.length + SLOT_BYTES + 1 + (value?.length ?? 0)
-  const bytes = Buffer.allocUnsafe(size)
+  const head = headOf(list)
+  const bytes = Buffer.allocUnsafe(
+    rows.reduce((sum, row) => sum + keyBytesOf(row) + 1 + (row.value?.length ?? 0), 0)
+  )
   let at = 0
-  return rows.map(({ kind, key, slot, value }) => {
-    const slotAt = at + ROW_AT + key.length
-    const valueAt = slotAt + SLOT_BYTES
-    bytes.set(head, at)
-    bytes[at + KIND_AT] = HOLDER_ROW_CODES[kind]
-    bytes.set(key, at + ROW_AT)
-    writeInvertedSlot(bytes, slot, slotAt)
+  return rows.map((row) => {
+    const { value } = row
+    const valueAt = writeRowKey(bytes, at, head, row)
     bytes[valueAt] = value === null ? 0 : 1
     if (value !== null) bytes.set(value, valueAt + 1)
     const end = valueAt + 1 + (value?.length ?? 0)
@@ -67,35 +58,37 @@ export function writesOfRows(
 
 /** Returns the keys of rows, in their order, as pieces of one allocation. */
 export function keysOfRows(list: HolderListId, rows: readonly HolderRowKey[]): Key[] {
-  const head = Buffer.allocUnsafe(KIND_AT)
-  writeList(head, list)
-  const bytes = Buffer.allocUnsafe(rows.reduce((sum, { key }) => sum + ROW_AT + key.length + SLOT_BYTES, 0))
+  const head = headOf(list)
+  const bytes = Buffer.allocUnsafe(rows.reduce((sum, row) => sum + keyBytesOf(row), 0))
   let at = 0
-  return rows.map(({ kind, key, slot }) => {
-    const slotAt = at + ROW_AT + key.length
-    bytes.set(head, at)
-    bytes[at + KIND_AT] = HOLDER_ROW_CODES[kind]
-    bytes.set(key, at + ROW_AT)
-    writeInvertedSlot(bytes, slot, slotAt)
-    const stored = bytes.subarray(at, slotAt + SLOT_BYTES)
-    at = slotAt + SLOT_BYTES
-    return stored
+  return rows.map((row) => {
+    const end = writeRowKey(bytes, at, head, row)
+    const key = bytes.subarray(at, end)
+    at = end
+    return key
   })
+}
+
+const keyBytesOf = ({ key }: HolderRowKey): number => ROW_AT + key.length + SLOT_BYTES
+
+/** Writes the key of a row, of a list with this head. Returns where it ends. */
+function writeRowKey(bytes: Buffer, at: number, head: Buffer, { kind, key, slot }: HolderRowKey): number {
+  const slotAt = at + ROW_AT + key.length
+  bytes.set(head, at)
+  bytes[at + KIND_AT] = HOLDER_ROW_CODES[kind]
+  bytes.set(key, at + ROW_AT)
+  writeInvertedU64(bytes, slot, slotAt)
+  return slotAt + SLOT_BYTES
 }
 
 /** Returns the range of all rows of a list. */
 export function rowsOfList(list: HolderListId): KeyRange {
-  const bytes = Buffer.allocUnsafe(KIND_AT)
-  writeList(bytes, list)
-  return keysFrom(bytes)
+  return keysFrom(headOf(list))
 }
 
 /** Returns the range of the rows of one kind. */
 export function rowsOfKind(list: HolderListId, kind: HolderRowKind): KeyRange {
-  const bytes = Buffer.allocUnsafe(ROW_AT)
-  writeList(bytes, list)
-  bytes[KIND_AT] = HOLDER_ROW_CODES[kind]
-  return keysFrom(bytes)
+  return keysFrom(Buffer.concat([headOf(list), Buffer.of(HOLDER_ROW_CODES[kind])]))
 }
 
 /** Returns a key above all versions of a row, and below those of the next one. */
@@ -112,8 +105,7 @@ export const isOfRow = (key: Key, other: Key): boolean =>
   key.length === other.length &&
   key.compare(other, KIND_AT, other.length - SLOT_BYTES, KIND_AT, key.length - SLOT_BYTES) === 0
 
-export const slotOfRow = (key: Key): number =>
-  Number(SLOT_BITS - key.readBigUInt64BE(key.length - SLOT_BYTES))
+export const slotOfRow = (key: Key): number => readInvertedU64(key, key.length - SLOT_BYTES)
 
 export const packRow = (value: Uint8Array | null): Buffer =>
   value === null ? GONE : Buffer.concat([Buffer.of(1), value])
@@ -122,7 +114,10 @@ export const packRow = (value: Uint8Array | null): Buffer =>
 export const unpackRow = (packed: Uint8Array): Uint8Array | null =>
   packed[0] === 0 ? null : Uint8Array.from(packed.subarray(1))
 
-function writeList(bytes: Buffer, { mint, reading }: HolderListId): void {
-  bytes.set(mint)
-  bytes.writeUInt32BE(reading, READING_AT)
+/** Returns what the keys of all rows of a list begin with. */
+function headOf({ mint, reading }: HolderListId): Buffer {
+  const head = Buffer.allocUnsafe(KIND_AT)
+  head.set(mint)
+  head.writeUInt32BE(reading, READING_AT)
+  return head
 }

@@ -1,4 +1,5 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
+import { writeU64 } from '../../src/chain/u64-bytes.ts'
 import type { ActivityOf } from '../../src/market/activity-rows.ts'
 import type { LogAddress, LogChannel } from '../../src/market/log.ts'
 import type { Interval, LaunchStatus } from '../../src/market/rows.ts'
@@ -71,7 +72,7 @@ export function launchOfStatusKey(status: LaunchStatus, cursor: number): Key {
   const key = Buffer.allocUnsafe(10)
   key[0] = letter('s')
   key[1] = launchStatusCodes.codeOf(status)
-  writeNumber(key, 2, cursor)
+  writeU64(key, cursor, 2)
   return key
 }
 
@@ -79,7 +80,7 @@ export function logKey(channel: LogChannel, slot: number): Key {
   const key = Buffer.allocUnsafe(10)
   key[0] = letter('j')
   key[1] = logChannelCodes.codeOf(channel)
-  writeNumber(key, 2, slot)
+  writeU64(key, slot, 2)
   return key
 }
 
@@ -150,7 +151,7 @@ export function keyAt(prefix: Key, position: number, bytes: 4 | 8): Key {
   const key = Buffer.allocUnsafe(prefix.length + bytes)
   key.set(prefix)
   if (bytes === 4) key.writeUInt32BE(position, prefix.length)
-  else writeNumber(key, prefix.length, position)
+  else writeU64(key, position, prefix.length)
   return key
 }
 
@@ -204,20 +205,15 @@ function ownedAt(kind: string, owner: Pubkey, cursor: number): Key {
   const key = Buffer.allocUnsafe(41)
   key[0] = letter(kind)
   key.set(owner, 1)
-  writeNumber(key, 33, cursor)
+  writeU64(key, cursor, 33)
   return key
 }
 
 function numbered(kind: string, value: number): Key {
   const key = Buffer.allocUnsafe(9)
   key[0] = letter(kind)
-  writeNumber(key, 1, value)
+  writeU64(key, value, 1)
   return key
 }
 
 const letter = (kind: string): number => kind.charCodeAt(0)
-
-function writeNumber(key: Key, at: number, value: number): void {
-  key.writeUInt32BE(Math.floor(value / 2 ** 32), at)
-  key.writeUInt32BE(value % 2 ** 32, at + 4)
-}

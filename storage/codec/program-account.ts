@@ -1,4 +1,5 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
+import { readInvertedU64, writeInvertedU64 } from '../../src/chain/u64-bytes.ts'
 import type { ProgramAccount } from '../port/program-accounts.ts'
 import type { Key, KeyRange } from './keys.ts'
 import { keysFrom } from './keys.ts'
@@ -15,13 +16,12 @@ const CLOSED = 0
 const PRESENT = 1
 const EXECUTABLE = 2
 const DATA_AT = 17
-const SLOT_BITS = 2n ** 64n - 1n
 
 export function versionKey(program: Pubkey, address: Pubkey, slot: number): Key {
   const key = Buffer.allocUnsafe(VERSION_KEY_BYTES)
   key.set(program)
   key.set(address, ADDRESS_AT)
-  key.writeBigUInt64BE(SLOT_BITS - BigInt(slot), SLOT_AT)
+  writeInvertedU64(key, slot, SLOT_AT)
   return key
 }
 
@@ -43,7 +43,7 @@ export const addressOfVersion = (key: Key): Pubkey => Uint8Array.from(key.subarr
 export const isOfAddress = (key: Key, other: Key): boolean =>
   key.compare(other, ADDRESS_AT, SLOT_AT, ADDRESS_AT, SLOT_AT) === 0
 
-export const slotOfVersion = (key: Key): number => Number(SLOT_BITS - key.readBigUInt64BE(SLOT_AT))
+export const slotOfVersion = (key: Key): number => readInvertedU64(key, SLOT_AT)
 
 export function packAccount(account: ProgramAccount | null): Buffer {
   if (account === null) return Buffer.of(CLOSED)

@@ -11,13 +11,10 @@ import type { CqlServer } from '../servers/cql.ts'
 import { endClient } from '../servers/plain-client.ts'
 import { CqlProxy } from './cql-proxy.ts'
 import { rawClient, scyllaOptions } from './scylla-keyspace.ts'
+import { until } from '../until.ts'
 
 /** Milliseconds, longer than the driver waits for the answer to a conditional write, and than it used to. */
 const LOST_MS = 2_500
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await delay(5)
-}
 
 /** Opens a store that cannot be opened, and returns the one line with the reason. */
 async function refusal(t: Test, { startWait, ...options }: ScyllaStorageOptions): Promise<string> {

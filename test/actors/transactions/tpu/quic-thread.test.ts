@@ -1,7 +1,6 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { X509Certificate } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { LeaderLink } from '../../../../actors/transactions/tpu/leader-link.ts'
 import { QuicThread } from '../../../../actors/transactions/tpu/quic-thread.ts'
@@ -10,8 +9,8 @@ import { tlsIdentity } from '../../../../src/transactions/tpu/certificate.ts'
 import { ephemeralIdentity } from '../../../../src/transactions/tpu/identity.ts'
 import type { LeaderOutcome } from '../../../../src/transactions/tpu/outcome.ts'
 import { startQuicLeader } from './quic-leader.ts'
+import { until } from '../../../until.ts'
 
-const WITHIN_MS = 10_000
 const identity = ephemeralIdentity()
 const WIRE = Buffer.alloc(1_232, 7)
 
@@ -19,10 +18,6 @@ async function startThread(t: Test): Promise<QuicThread> {
   const thread = await QuicThread.start(tlsIdentity(identity.privateKey))
   t.teardown(() => thread.close())
   return thread
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  for (const end = performance.now() + WITHIN_MS; !holds() && performance.now() < end;) await delay(10)
 }
 
 t.test('bytes arrive as they were written, and the leader sees the identity', async (t) => {
