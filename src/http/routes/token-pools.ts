@@ -76,57 +76,71 @@ export const tokenPoolRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   })
 }
 
-/** Reads a page of a token's pools, and where the next one begins; null at the end. Throws CURSOR_EXPIRED. */
-async function pageOf(
-  mint: Pubkey,
-  query: {
-    readonly place: RankingPlace | null
-    readonly curve: CurveRow | null
-    readonly order: 'asc' | 'desc'
-    readonly limit: number
-  },
-  deps: Deps
-): Promise<{
+/** A page of a token's pools. */
+interface PoolPage {
   readonly rows: readonly PoolRow[]
+  /** What is known of the rows besides them; undefined where it was not read. */
   readonly known: KnownPools | undefined
+  /** Place where the next page begins; null at the end. */
   readonly next: RankingPlace | null
-}> {
-  const { place, curve, order, limit: most } = query
-  const olderThan = async (before: number | undefined, count: number): Promise<PoolRow[]> => {
-    const from = before === undefined ? {} : { from: before }
-    return deps.storage.pools.ofMint(mint, { ...from, order: 'desc', limit: count })
+}
+
+interface PageQuery {
+  readonly place: RankingPlace | null
+  readonly curve: CurveRow | null
+  readonly order: 'asc' | 'desc'
+  readonly limit: number
+}
+
+/** Reads a page of a token's pools: ranked ones, then older ones. Throws CURSOR_EXPIRED. */
+async function pageOf(mint: Pubkey, query: PageQuery, deps: Deps): Promise<PoolPage> {
+  const { place, limit } = query
+  if (place !== null && place.left.length === 0) return olderPage(mint, place.before, limit, deps)
+  const ranked = await rankedPage(mint, query, deps)
+  if (ranked.next === null || ranked.next.left.length > 0) return ranked
+  const older = await olderPage(mint, ranked.next.before, limit - ranked.rows.length, deps)
+  if (older.rows.length === 0) return { ...ranked, next: older.next }
+  return { ...older, rows: [...ranked.rows, ...older.rows] }
+}
+
+/** Reads ranked pools: in the order of their liquidity now, or in that of the first page. */
+async function rankedPage(mint: Pubkey, query: PageQuery, deps: Deps): Promise<PoolPage> {
+  const { place, curve, order, limit } = query
+  const newest = await poolsBefore(mint, place?.before, RANKED_POOLS_MAX, deps)
+  const sum = poolsSum(newest)
+  const known = place === null ? await knownPools(newest, deps) : undefined
+  let places = place?.left ?? []
+  if (known !== undefined) {
+    const liquidities = newest.map((row, at) => liquidityOf(row, known.reserves[at]!, known, curve))
+    places = rankPlaces(liquidities, order)
+  } else if (sum !== place?.sum || places.some((at) => at >= newest.length)) throw rankingExpired()
+  const [listed, left] = [places.slice(0, limit), places.slice(limit)]
+  const page = {
+    rows: listed.map((at) => newest[at]!),
+    known: known && { ...known, reserves: listed.map((at) => known.reserves[at]!) }
   }
-  let [rows, left, before]: [PoolRow[], readonly number[], number] = [[], [], place?.before ?? 0]
-  let known: KnownPools | undefined
-  let mayHaveOlder = true
-  if (place === null || place.left.length > 0) {
-    const ranked = await olderThan(place?.before, RANKED_POOLS_MAX)
-    const sum = poolsSum(ranked)
-    if (place === null) {
-      const all = await knownPools(ranked, deps)
-      left = rankPlaces(
-        ranked.map((row, at) => liquidityOf(row, all.reserves[at]!, all, curve)),
-        order
-      )
-      const reserves = left.slice(0, most).map((at) => all.reserves[at]!)
-      known = { ...all, reserves }
-      before = (ranked[0]?.firstCursor ?? 0) + 1
-    } else {
-      left = place.left
-      if (sum !== place.sum || left.some((at) => at >= ranked.length)) throw rankingExpired()
-    }
-    rows = left.slice(0, most).map((at) => ranked[at]!)
-    left = left.slice(most)
-    if (left.length > 0) return { rows, known, next: { before, left, sum } }
-    mayHaveOlder = ranked.length === RANKED_POOLS_MAX
-    before = ranked.at(-1)?.firstCursor ?? 0
+  if (left.length > 0) {
+    const before = place?.before ?? newest[0]!.firstCursor + 1
+    return { ...page, next: { before, left, sum } }
   }
-  if (!mayHaveOlder) return { rows, known, next: null }
-  const older = await olderThan(before, most - rows.length + 1)
-  const listed = older.slice(0, most - rows.length)
-  const next =
-    older.length > listed.length ? { before: listed.at(-1)?.firstCursor ?? before, left: [], sum: 0 } : null
-  return { rows: [...rows, ...listed], known: listed.length > 0 ? undefined : known, next }
+  const oldest = newest.at(-1)
+  const mayHaveOlder = oldest !== undefined && newest.length === RANKED_POOLS_MAX
+  return { ...page, next: mayHaveOlder ? { before: oldest.firstCursor, left: [], sum: 0 } : null }
+}
+
+/** Reads pools that are older than the ranked ones, the newest first. */
+async function olderPage(mint: Pubkey, before: number, limit: number, deps: Deps): Promise<PoolPage> {
+  const older = await poolsBefore(mint, before, limit + 1, deps)
+  const rows = older.slice(0, limit)
+  const hasMore = older.length > limit
+  const next = hasMore ? { before: rows.at(-1)?.firstCursor ?? before, left: [], sum: 0 } : null
+  return { rows, known: undefined, next }
+}
+
+/** Reads the pools first seen before a cursor, the newest first. */
+function poolsBefore(mint: Pubkey, before: number | undefined, limit: number, { storage }: Deps) {
+  const from = before === undefined ? {} : { from: before }
+  return storage.pools.ofMint(mint, { ...from, order: 'desc', limit })
 }
 
 /** Pools as they are served, and what an answer with them depends on besides them. */

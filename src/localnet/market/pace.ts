@@ -16,11 +16,11 @@ export interface MarketPace {
 }
 
 /**
- * The pace of a localnet: 20 transactions a second at 400 ms a slot. Every page then changes several times a second,
+ * The pace of a localnet: 15 transactions a second at 400 ms a slot. Every page then changes several times a second,
  * and an idle service stays below 5 % of a core. The past ends with the same rate of launches, a coin every 88 seconds.
  */
 export const USUAL_PACE: MarketPace = {
-  transactionsPerSlot: 8,
+  transactionsPerSlot: 6,
   launchEverySlots: 220,
   voteShare: 0.2,
   failureShare: 0.1,

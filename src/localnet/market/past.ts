@@ -46,7 +46,7 @@ export function planPast(): PastBlock[] {
 function pastPace(age: number): MarketPace {
   return {
     ...USUAL_PACE,
-    transactionsPerSlot: 5 + 20 * (1 - age) ** 4,
+    transactionsPerSlot: 4 + 16 * (1 - age) ** 4,
     launchEverySlots: USUAL_PACE.launchEverySlots + LAUNCH_EVERY_MORE * age,
     voteShare: 0,
     failureShare: 0.03,
