@@ -1,4 +1,4 @@
-import { stat, statfs } from 'node:fs/promises'
+import { mkdir, stat, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { storeDirectory } from '../products/opening.ts'
@@ -9,8 +9,9 @@ const FREE_BYTES_MIN = 64 * 2 ** 20
 const MIB = 2 ** 20
 
 /**
- * Returns why the data directory cannot be used, in one line; null if it can, or if nothing is stored there. Looked at before
- * anything is opened, because a store or a localnet finds it out late: after it has made keys or a day of its market.
+ * Makes the data directory if it is missing. Returns why it cannot be used, in one line; null if it can, or if nothing is stored
+ * there. Looked at before anything is opened, because a store or a localnet finds it out late: after it has made keys or a day
+ * of its market.
  */
 export async function unusableDirectory(config: Config): Promise<string | null> {
   const { dataDir, storage, source, role } = config
@@ -20,9 +21,26 @@ export async function unusableDirectory(config: Config): Promise<string | null> 
     if (await isNoDirectory(path))
       return `${path} is not a directory (${setting}); move it away, or set MILLRACE_DATA_DIR to another folder`
   const free = await freeBytes(resolve(dataDir))
-  if (free === null || free >= FREE_BYTES_MIN) return null
-  const [found, least] = [free, FREE_BYTES_MIN].map((bytes) => `${Math.floor(bytes / MIB)} MB`)
-  return `the disk of ${setting} is full: ${found} are free, and a start needs ${least}; free some space, or set MILLRACE_DATA_DIR to a folder on another disk`
+  if (free !== null && free < FREE_BYTES_MIN) {
+    const [found, least] = [free, FREE_BYTES_MIN].map((bytes) => `${Math.floor(bytes / MIB)} MB`)
+    return `the disk of ${setting} is full: ${found} are free, and a start needs ${least}; free some space, or set MILLRACE_DATA_DIR to a folder on another disk`
+  }
+  const error = await makeDirectory(resolve(dataDir))
+  return error && `${setting} cannot be made: ${error.message}; set it to a folder that can`
+}
+
+/**
+ * Makes a directory and the missing ones above it. Not by the option `recursive` of `mkdir`: it never ends where a directory
+ * exists and refuses a new one as if it did not, as those of Linux's /proc do.
+ */
+async function makeDirectory(path: string): Promise<Error | null> {
+  if (await isDirectory(path)) return null
+  const error = dirname(path) === path ? null : await makeDirectory(dirname(path))
+  if (error !== null) return error
+  return mkdir(path).then(
+    () => null,
+    (error: NodeJS.ErrnoException) => (error.code === 'EEXIST' ? null : error)
+  )
 }
 
 /** Returns a refusal if the data folder would mix a localnet's market with another chain's blocks; null otherwise. */

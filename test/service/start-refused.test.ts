@@ -63,6 +63,13 @@ t.test('a data directory that another process has open ends the start', async (t
 t.test('a data directory that cannot be made ends the start', async (t) => {
   const dataDir = join(t.testdir({ file: 'not a directory' }), 'file')
   await assertRefused(t, ['--data-dir', dataDir, '--port', '0'], /MILLRACE_DATA_DIR=.*file/)
+  // It exists, and has no room for a new one: its error is that of a directory whose parent is missing.
+  if (process.platform !== 'linux') return
+  await assertRefused(
+    t,
+    ['--data-dir', '/proc/data', '--port', '0'],
+    /MILLRACE_DATA_DIR=\/proc\/data cannot be made/
+  )
 })
 
 for (const name of ['store', 'localnet'])
