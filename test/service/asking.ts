@@ -1,24 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { PATIENT, until as untilFact } from '../until.ts'
 import type { ServiceProcess } from './service-process.ts'
 
 const WSOL = 'So11111111111111111111111111111111111111112'
 
-/** Milliseconds to wait for a fact: ten times what it takes on a machine without other work. */
-const WITHIN_MS = 300_000
-
-/** Milliseconds between two looks: at first, added with each, and at most. A look is a request that two processes work for. */
-const [LOOK_MS, LOOK_MORE_MS, LOOK_MAX_MS] = [20, 2, 100]
-
-/** Polls until a condition holds. */
-export async function until<T>(ask: () => Promise<T | false | null>, what: string): Promise<T> {
-  const giveUp = Date.now() + WITHIN_MS
-  for (let pauseMs = LOOK_MS; ; pauseMs = Math.min(pauseMs + LOOK_MORE_MS, LOOK_MAX_MS)) {
-    const found = await ask()
-    if (found !== false && found !== null) return found
-    if (Date.now() > giveUp) throw new Error(`never came to it: ${what}`)
-    await delay(pauseMs)
-  }
-}
+/** Polls a service until a condition holds. */
+export const until = <T>(ask: () => Promise<T | false | null>, what: string) => untilFact(ask, what, PATIENT)
 
 /** Returns the newest slot that a process serves; 0 if there is none. */
 export async function slotOf(service: ServiceProcess): Promise<number> {
