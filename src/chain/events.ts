@@ -26,8 +26,8 @@ export interface EventOrigin {
   readonly user: Pubkey
 }
 
-export interface Trade extends EventOrigin {
-  readonly kind: 'trade'
+/** The facts of a fill, which a trade shares with each row that lists it. */
+export interface TradeFacts {
   readonly inMint: Pubkey
   readonly outMint: Pubkey
   readonly inDecimals: number
@@ -44,6 +44,18 @@ export interface Trade extends EventOrigin {
   readonly exact: 'in' | 'out' | null
   /** The aggregator's instruction, or the venue's own multi-hop, that this fill is a leg of; null outside a route. */
   readonly route: RouteLeg | null
+}
+
+export interface Trade extends EventOrigin, TradeFacts {
+  readonly kind: 'trade'
+}
+
+/** Returns the facts of a trade or of a row of it, without its other fields. */
+export function tradeFacts(of: TradeFacts): TradeFacts {
+  const { inMint, outMint, inDecimals, outDecimals, inAmount, outAmount, traderIn, traderOut } = of
+  const { fees, reserves, exact, route } = of
+  const fill = { inMint, outMint, inDecimals, outDecimals, inAmount, outAmount, traderIn, traderOut }
+  return { ...fill, fees, reserves, exact, route }
 }
 
 export interface Fee {

@@ -1,4 +1,4 @@
-import type { ChainEvent, Trade } from '../chain/events.ts'
+import { tradeFacts, type ChainEvent, type Trade } from '../chain/events.ts'
 import { pubkeyMapKey } from '../chain/pubkey.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import type { VenueId } from '../chain/venue-id.ts'
@@ -138,7 +138,7 @@ export function foldBlock(known: KnownMarket, block: DecodedBlock, options: Fold
       pairs.set(key, pair)
     }
     const priced = { mint: token.mint, cashSide, cashUsd: usdOf(cashLeg.mint) }
-    return pair.take({ ...factsOf(origin, trade), ...priced }, cashLeg, token)
+    return pair.take({ ...origin, ...tradeFacts(trade), ...priced }, cashLeg, token)
   }
 
   return {
@@ -223,18 +223,9 @@ function originOf(block: DecodedBlock, entry: BlockEntry, cursor: number): RowOr
 /** One row for each mint that a trade is listed under, the event's own first. */
 type TradeRows = readonly [TradeRow, ...TradeRow[]]
 
-type TradeFacts = Omit<TradeRow, 'mint' | 'cashSide' | 'price' | 'cashUsd' | 'priceForming'>
-
-function factsOf(origin: RowOrigin, trade: Trade): TradeFacts {
-  const { inMint, outMint, inDecimals, outDecimals, inAmount, outAmount, traderIn, traderOut } = trade
-  const { fees, reserves, exact, route } = trade
-  const fill = { inMint, outMint, inDecimals, outDecimals, inAmount, outAmount, traderIn, traderOut }
-  return { ...origin, ...fill, fees, reserves, exact, route }
-}
-
 /** A trade without a cash side, listed under both mints; it has no price and no candle. */
 function swapRows(origin: RowOrigin, trade: Trade): TradeRows {
-  const facts = factsOf(origin, trade)
+  const facts = { ...origin, ...tradeFacts(trade) }
   const unpriced = { cashSide: null, price: null, cashUsd: null, priceForming: false }
   return [
     { ...facts, ...unpriced, mint: trade.inMint, cursor: origin.cursor + COPY_OFFSETS.swap.tradesIn },

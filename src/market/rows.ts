@@ -1,11 +1,11 @@
-import type { Fee, LiquidityChange, CurveChange, PoolChange, TradeReserves } from '../chain/events.ts'
+import type { CurveChange, EventOrigin, LiquidityChange, PoolChange, TradeFacts } from '../chain/events.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import type { VenueId } from '../chain/venue-id.ts'
 
 export type Commitment = 'processed' | 'confirmed' | 'finalized'
 
 /** The fields of every stored event (spec choices, section 15). */
-export interface RowOrigin {
+export interface RowOrigin extends EventOrigin {
   /** slot × 2^20 + position in the slot; of a trade, the position of its `trades:` copy. */
   readonly cursor: number
   readonly slot: number
@@ -13,12 +13,6 @@ export interface RowOrigin {
   readonly blockTime: number
   readonly signature: Uint8Array
   readonly txIndex: number
-  readonly ixIndex: number
-  readonly innerIxIndex: number | null
-  readonly venue: VenueId
-  readonly program: Pubkey
-  readonly pool: Pubkey
-  readonly user: Pubkey
   readonly feePayer: Pubkey
   readonly commitment: Commitment
 }
@@ -27,21 +21,9 @@ export interface RowOrigin {
  * A trade as it is served under one mint. A trade without a cash side has two rows, one per mint, each with the
  * cash fields null.
  */
-export interface TradeRow extends RowOrigin {
+export interface TradeRow extends RowOrigin, TradeFacts {
   /** The token that the row is listed under. */
   readonly mint: Pubkey
-  readonly inMint: Pubkey
-  readonly outMint: Pubkey
-  readonly inDecimals: number
-  readonly outDecimals: number
-  /** The fill, in base units. */
-  readonly inAmount: bigint
-  readonly outAmount: bigint
-  readonly traderIn: bigint
-  readonly traderOut: bigint
-  readonly fees: readonly Fee[]
-  readonly reserves: TradeReserves | null
-  readonly exact: 'in' | 'out' | null
   /** Which side is cash; null when neither is. `in`: the trader spent cash, a buy. */
   readonly cashSide: 'in' | 'out' | null
   /** Cash per token in human units, from the raw amounts; null without a cash side. */
@@ -50,12 +32,6 @@ export interface TradeRow extends RowOrigin {
   readonly cashUsd: number | null
   /** Whether the price counts for candles and the latest price (spec choices, section 12). */
   readonly priceForming: boolean
-  readonly route: {
-    readonly program: Pubkey
-    readonly ixIndex: number
-    readonly hop: number
-    readonly hops: number
-  } | null
 }
 
 /** Liquidity, curve and pool events as stored. */

@@ -1,4 +1,4 @@
-import type { Launch, Trade } from '../chain/events.ts'
+import { tradeFacts, type Launch, type Trade } from '../chain/events.ts'
 import type { BlockEntry, DecodedBlock } from './block.ts'
 import { eventCursor } from './cursor.ts'
 import type { LaunchRow, PoolEventRow, RowOrigin, SlotRow, TradeRow } from './rows.ts'
@@ -61,10 +61,7 @@ function placeOf({ venue, program, pool, ixIndex, innerIxIndex, user }: RowOrigi
 }
 
 function tradeOf(row: TradeRow): Trade {
-  const { inMint, outMint, inDecimals, outDecimals, inAmount, outAmount, traderIn, traderOut } = row
-  const { fees, reserves, exact, route } = row
-  const fill = { inMint, outMint, inDecimals, outDecimals, inAmount, outAmount, traderIn, traderOut }
-  return { kind: 'trade', ...placeOf(row), ...fill, fees, reserves, exact, route }
+  return { kind: 'trade', ...placeOf(row), ...tradeFacts(row) }
 }
 
 function launchOf(row: LaunchRow): Launch {
