@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import t from 'tap'
 import { CRASH_POINTS } from '../../storage/crash-points.ts'
 import type { CrashPoint } from '../../storage/crash-points.ts'
@@ -15,6 +12,7 @@ import { storedKeys, sampleKey, sampleTenant, storedTenants } from '../../storag
 import { sampleBlock } from '../../storage/test/sample-blocks.ts'
 import { PARCEL, parcel, valuesOf } from '../../storage/test/sample-documents.ts'
 import { sampleGap } from '../../storage/test/sample-gap.ts'
+import { childLife, type KillAfter } from '../child-life.ts'
 import { IS_LONG } from '../random-runs.ts'
 import { rawContents } from './embedded-directory.ts'
 
@@ -30,30 +28,13 @@ const points = (Object.keys(CRASH_POINTS) as CrashPoint[]).filter(
   (point): point is ChildPoint => point !== 'horizon.durable'
 )
 
-interface Life {
-  readonly lines: readonly string[]
-  readonly signal: NodeJS.Signals | null
-}
+const CHILD = join(import.meta.dirname, 'crash-child.ts')
 
-/** Runs the child until it ends. `killAfter` kills it after a number of lines and a further delay. */
-async function live(
+/** Runs the child until it ends. `crash` has it kill itself, `killAfter` kills it. */
+const live = (
   place: string,
-  options: { crash?: readonly [CrashPoint, number]; killAfter?: { lines: number; ms: number } } = {}
-): Promise<Life> {
-  const script = join(import.meta.dirname, 'crash-child.ts')
-  const args = [script, place, String(BLOCKS), ...(options.crash ?? []).map(String)]
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  const exit = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
-  const lines: string[] = []
-  for await (const line of createInterface({ input: child.stdout })) {
-    lines.push(line)
-    if (lines.length === options.killAfter?.lines)
-      setTimeout(() => child.kill('SIGKILL'), options.killAfter.ms)
-  }
-  const [code, signal] = await exit
-  if (signal === null) assert.equal(code, 0, 'the child failed on its own')
-  return { lines, signal }
-}
+  options: { crash?: readonly [CrashPoint, number]; killAfter?: KillAfter } = {}
+) => childLife(CHILD, [place, BLOCKS, ...(options.crash ?? [])], options.killAfter)
 
 const undisturbed = join(directory, 'undisturbed')
 const model = new StorageModel()

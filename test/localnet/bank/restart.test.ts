@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readdirSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { ClassicLevel } from 'classic-level'
 import t from 'tap'
 import { encodeBase58 } from '../../../src/chain/base58.ts'
@@ -11,6 +8,7 @@ import { LocalBank } from '../../../src/localnet/bank/bank.ts'
 import { contentsOf, liveThrough, slotClock } from './lived-chain.ts'
 import { blockAt, funded, lamportsOf, produce, SOL } from './sending.ts'
 import { virtualClock } from '../../virtual-time.ts'
+import { childLife, type KillAfter } from '../../child-life.ts'
 import { IS_LONG } from '../../random-runs.ts'
 
 const SLOTS = 60
@@ -28,30 +26,11 @@ async function undisturbed(slots: number): Promise<ReturnType<typeof contentsOf>
   return contentsOf(bank)
 }
 
-interface Life {
-  readonly lines: readonly string[]
-  readonly signal: NodeJS.Signals | null
-}
+const CHILD = join(import.meta.dirname, 'chain-child.ts')
 
-/** Runs the child until it ends. `killAfter` kills it after a number of lines and a further delay. */
-async function live(
-  place: string,
-  options: { killAt?: readonly [string, number]; killAfter?: { lines: number; ms: number } } = {}
-): Promise<Life> {
-  const script = join(import.meta.dirname, 'chain-child.ts')
-  const args = [script, place, String(SLOTS), ...(options.killAt ?? []).map(String)]
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  const exit = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
-  const lines: string[] = []
-  for await (const line of createInterface({ input: child.stdout })) {
-    lines.push(line)
-    if (lines.length === options.killAfter?.lines)
-      setTimeout(() => child.kill('SIGKILL'), options.killAfter.ms)
-  }
-  const [code, signal] = await exit
-  if (signal === null) assert.equal(code, 0, 'the child failed on its own')
-  return { lines, signal }
-}
+/** Runs the child until it ends. `killAt` has it kill itself, `killAfter` kills it. */
+const live = (place: string, options: { killAt?: readonly [string, number]; killAfter?: KillAfter } = {}) =>
+  childLife(CHILD, [place, SLOTS, ...(options.killAt ?? [])], options.killAfter)
 
 /** Asserts that the remaining chain has every block that was reported as confirmed or finalized. */
 async function assertKept(place: string, lines: readonly string[]): Promise<number> {
