@@ -1,4 +1,5 @@
 import type { Gap, StreamEvent } from '../client/client.ts'
+import { symbolOrMint } from '../market/cash.ts'
 
 /** Formats an event as a line for people: time of ingest, event, transaction. */
 export function eventLine(event: StreamEvent): string {
@@ -15,28 +16,18 @@ export function gapLine({ reason, channels, since, until }: Gap): string {
 function wordsOf(event: StreamEvent): string[] {
   switch (event.kind) {
     case 'trade': {
-      const {
-        venue,
-        event: side,
-        mint,
-        token_amount,
-        cash_amount,
-        price,
-        exec_in,
-        exec_out,
-        in_mint
-      } = event.data
-      const { cash_symbol, cash_mint, out_mint, amount_usd } = event.data
-      if (side === 'swap') return [venue, `swap  ${exec_in} ${in_mint} for ${exec_out} ${out_mint}`]
-      const cash = cash_symbol ?? cash_mint
+      const { venue, event: side, token_amount, cash_amount, cash_symbol, price, amount_usd } = event.data
+      const { mint, cash_mint, in_mint, out_mint, exec_in, exec_out } = event.data
+      if (side === 'swap')
+        return [venue, `swap  ${exec_in} ${symbolOrMint(in_mint)} for ${exec_out} ${symbolOrMint(out_mint)}`]
       const worth = amount_usd === null ? '' : `  ${amount_usd.toFixed(2)} USD`
-      return [
-        venue,
-        `${side.padEnd(4)}  ${token_amount} ${mint} for ${cash_amount} ${cash} at ${price}${worth}`
-      ]
+      const amounts = `${token_amount} ${symbolOrMint(mint)} for ${cash_amount} ${cash_symbol ?? cash_mint}`
+      return [venue, `${side.padEnd(4)}  ${amounts} at ${rounded(price)}${worth}`]
     }
-    case 'price':
-      return [event.data.venue, `price  ${event.data.mint} ${event.data.price} ${event.data.cash_mint}`]
+    case 'price': {
+      const { venue, mint, price, cash_mint } = event.data
+      return [venue, `price  ${symbolOrMint(mint)} ${rounded(price)} ${symbolOrMint(cash_mint)}`]
+    }
     case 'launch': {
       const { venue, symbol, name, mint, creator } = event.data
       return [venue, `launch  ${shown(symbol)} ${shown(name)} ${mint} by ${creator}`]
@@ -48,12 +39,13 @@ function wordsOf(event: StreamEvent): string[] {
     }
     case 'liquidity': {
       const { venue, event: change, pool, base_amount, base_mint, quote_amount, quote_mint } = event.data
-      const sides = `${base_amount} ${base_mint ?? '–'} and ${quote_amount} ${quote_mint ?? '–'}`
+      const [base, quote] = [base_mint, quote_mint].map((mint) => (mint === null ? '–' : symbolOrMint(mint)))
+      const sides = `${base_amount} ${base} and ${quote_amount} ${quote}`
       return [venue, `liquidity ${change}  ${sides} in ${pool}`]
     }
     case 'pool': {
       const { venue, event: change, pool, base_mint, quote_mint } = event.data
-      return [venue, `pool ${change}  ${pool} of ${base_mint} and ${quote_mint}`]
+      return [venue, `pool ${change}  ${pool} of ${symbolOrMint(base_mint)} and ${symbolOrMint(quote_mint)}`]
     }
     case 'transaction': {
       const { event: state, slot, rebroadcasts } = event.data
@@ -68,6 +60,9 @@ function wordsOf(event: StreamEvent): string[] {
       return [`retract  the event at ${event.data.of} was of a fork that is lost`]
   }
 }
+
+/** Rounds a price to the digits that a person compares. */
+const rounded = (price: number | null): number | null => price && Number(price.toPrecision(6))
 
 /** Escapes text that somebody chose freely, such as a token's name: no control character may reach the terminal. */
 function shown(name: string): string {

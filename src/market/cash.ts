@@ -29,6 +29,11 @@ const DEFAULTS = [
   { text: USDT, symbol: 'USDT', name: 'USDT', decimals: 6, pegged: true }
 ]
 
+/** Returns the symbol of a currency that every service has, else the mint itself. */
+export function symbolOrMint(mint: string): string {
+  return DEFAULTS.find(({ text }) => text === mint)?.symbol ?? mint
+}
+
 const WRAPPED_SOL = pubkeyFromBase58(WSOL)
 
 export function isWrappedSol(mint: Pubkey): boolean {

@@ -18,11 +18,11 @@ t.test('each kind of event has a line, with the time, what happened and the tran
     ],
     [
       { ...on, kind: 'trade', data: { ...trade, event: 'swap', amount_usd: null } },
-      new RegExp(`swap  1000000 ${MINT} for 0\\.5 So1`)
+      new RegExp(`swap  1000000 ${MINT} for 0\\.5 SOL`)
     ],
     [{ ...on, kind: 'launch', data: example.EXAMPLE_LAUNCH }, /launch {2}"PUFN" "Basalt Puffin" \w+ by \w+/],
     [{ ...on, kind: 'curve', data: curve }, new RegExp(`curve create  ${MINT} in \\w+  0\\.0 %`)],
-    [{ ...on, kind: 'liquidity', data: example.EXAMPLE_LIQUIDITY }, /liquidity add {2}2000000 \w+ and 1 So1/],
+    [{ ...on, kind: 'liquidity', data: example.EXAMPLE_LIQUIDITY }, /liquidity add {2}2000000 \w+ and 1 SOL/],
     [{ ...on, kind: 'pool', data: example.EXAMPLE_POOL_EVENT }, new RegExp(`pool create  ${POOL} of ${MINT}`)]
   ]
   for (const [event, says] of lines) {
@@ -33,7 +33,7 @@ t.test('each kind of event has a line, with the time, what happened and the tran
   }
   t.match(
     eventLine({ ...on, kind: 'price', data: example.EXAMPLE_TICK }),
-    new RegExp(`price  ${MINT} 5e-7 So1\\w+$`)
+    new RegExp(`price  ${MINT} 5e-7 SOL$`)
   )
   t.match(
     eventLine({ ...on, kind: 'webhook', data: example.EXAMPLE_DEACTIVATION }),

@@ -79,7 +79,7 @@ export const tokenPoolRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
 /** A page of a token's pools. */
 interface PoolPage {
   readonly rows: readonly PoolRow[]
-  /** What is known of the rows besides them; undefined where it was not read. */
+  /** Names, decimals and reserves of the rows; undefined where they were not read. */
   readonly known: KnownPools | undefined
   /** Place where the next page begins; null at the end. */
   readonly next: RankingPlace | null
