@@ -42,8 +42,8 @@ class Refused extends Error {
 }
 
 /**
- * Returns a function that fetches the JSON behind URIs. Every URL on the way, redirects too, passes the rules of webhooks'
- * URLs, and every connection leads to an address that the guard allows.
+ * Returns a function that fetches the JSON behind URIs. Every URL, also of a redirect, must pass the rules for URLs of
+ * webhooks. Connections open only to addresses that the guard allows.
  */
 export function offChainFetch({ guard, clock, ipfsGateway }: OffChainFetchOptions): OffChainFetch {
   const connect = guardedConnector(guard, { timeoutMs: OFF_CHAIN_MS })

@@ -28,7 +28,7 @@ export interface LostRowsDeps {
 }
 
 const NO_GAPS = { put: [], remove: [] }
-/** A node that has just started may not have all of its blocks: the first that is missing is asked for so often. */
+/** Attempts for the first missing block: a node that has just started may not have all of its blocks. */
 const TRIES = 5
 const RETRY_MS = 1_000
 /** Rows that are put into the store at once: some hundred milliseconds of writing. */
@@ -53,11 +53,11 @@ export interface Missed {
 }
 
 /**
- * One look at all blocks, which puts lost rows in their places.
+ * One pass over all blocks, which puts lost rows in their places.
  *
- * L1. What is left of a block stays as it is. A block is read again where its slot has fewer rows than the block had events,
- *     or no record of its own. Its pool events and its slot follow from it alone.
- * L2. With a scratch store all blocks are folded in it, those with all rows from these, and trades follow, too.
+ * L1. Rows that are left of a block stay as they are. A block is read again if its slot has fewer rows than the block had
+ *     events, or if its slot row is lost. Its pool events and its slot row follow from the block alone.
+ * L2. With a scratch store all blocks are folded in it, complete ones from their rows. Then lost trades follow, too.
  */
 export class LostRows {
   /** Blocks that were read again. */

@@ -28,7 +28,7 @@ export interface UpstreamsTuning {
   readonly probeMs: number
   readonly archiveProbeMs: number
   readonly probeTimeoutMs: number
-  /** Slots behind the newest one from which a node is asked after the others. */
+  /** A node this many slots behind the newest one is asked after the others. */
   readonly lagSlots: number
   /** Failed probes in a row after which a node is down. */
   readonly failuresMax: number
@@ -162,9 +162,9 @@ export class Upstreams {
   }
 
   /**
-   * Slots by which the newest node stands below the stored head, with the meaning; null if a node is at or above it.
-   * A few slots mean a node that took over from a faster one; more of them, or nodes that do not advance, may mean
-   * nodes that were restored to an older state.
+   * Slots by which the newest node is below the stored head, with the meaning; null if a node is at or above it. A few
+   * slots mean that a node took over from a faster one. More slots, or nodes that do not advance, may mean that nodes were
+   * restored to an older state.
    */
   #behind(): { readonly slots: number; readonly reason: string } | null {
     const heads = this.#live.flatMap(({ headSlot }) => headSlot ?? [])

@@ -19,7 +19,7 @@ import { RecentRows } from './recent-rows.ts'
 const LOOK_MS = 250
 /** Milliseconds between two lists of the mints that other processes have asked for. */
 const SYNC_MS = 1_000
-/** The same, and between two looks, while there is no list and no other process. What this process is asked is announced. */
+/** Both intervals while there is no list and no other process: every request for a list then wakes this process. */
 const OFF_MS = 30_000
 /** Milliseconds for which blocks from before the start are waited for. Chosen: the newest eight come within a second. */
 const RECALL_MS = 60_000
@@ -29,15 +29,17 @@ const RECALL_SLOTS = FEE_SLOTS
 const PRUNE_MS = 10_000
 
 /**
- * Keeps the holder lists of mints that were asked for.
+ * Maintains the holder lists of requested mints.
  *
- * H1. Live lists are complete and exact at one slot, which moves with the blocks that this process commits. Readers see no other.
- * H2. A list begins with the accounts of a node. Of an account a block counts only if its slot is after that of the answer that
- *     had it, and all blocks after the oldest answer are collected.
- * H3. Blocks follow each other by their parents. A hole, a late block, or a balance other than the stored one before a block makes
- *     lists stale: they are served as they were, and read from the node again.
- * H4. The blocks of a lost fork are taken back as far as superseded versions are kept; lists that begin after it are read again.
- * H5. A row is durable before the slot reaches it. Rows after the stored slot are taken back at the start.
+ * H1. Live lists are complete and exact at one slot, which moves with the blocks that this process commits. Readers see no
+ *     other.
+ * H2. A list begins with a node's answers about accounts. A block counts for an account only if its slot is after that of
+ *     the account's answer. All blocks after the oldest answer are collected.
+ * H3. Blocks follow each other by their parents. A hole, a late block, or a stored balance that differs from the one before
+ *     a block makes lists stale: they are served unchanged, and read from the node again.
+ * H4. Blocks of a lost fork are rolled back as far as superseded versions are kept; lists that begin after it are read
+ *     again.
+ * H5. A row is durable before the slot reaches it. Rows after the stored slot are rolled back at the start.
  */
 export class HolderFollower {
   readonly #deps: HolderDeps
@@ -73,7 +75,7 @@ export class HolderFollower {
     return this.#slot
   }
 
-  /** Lists the mints that were asked for soon. */
+  /** Lists the requested mints at the next step. */
   hint(): void {
     this.#syncAtMs = 0
     this.#wake.set()

@@ -63,8 +63,8 @@ export class HolderList {
   }
 
   /**
-   * Takes the number of the next reading, which no other process has: one that is paused while another takes over may write
-   * under its own number later. Deletes the rows of the last try. Rejects with LoadingFault where another process has taken over.
+   * Takes the number of the next reading, and deletes the rows of the last attempt. No other process has this number,
+   * because a paused process may later write under its own. Rejects with LoadingFault if another process has taken over.
    */
   async beginReading(): Promise<number> {
     const { reading, begun } = this.state

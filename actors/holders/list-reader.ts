@@ -32,7 +32,7 @@ export interface ListsOfFollower {
   readonly slot: () => number | null
 }
 
-/** Reads the lists of a follower from the node, and those of mints that were asked for since. */
+/** Reads holder lists from the node: those of the follower, and those of mints requested since. */
 export class ListReader {
   readonly #deps: HolderDeps
   readonly #token: number

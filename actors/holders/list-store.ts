@@ -27,8 +27,8 @@ export async function writeRows(
 }
 
 /**
- * Stores what a block has changed of a list that is complete up to the block before. Resolves with the list's number of
- * accounts, or with why the block does not follow the list; then nothing is stored. Rejects with the store's error.
+ * Stores a block's changes of a list that is complete up to the block before. Resolves with the list's number of accounts,
+ * or with the fault by which the block does not follow the list; then nothing is stored. Rejects with the store's error.
  */
 export async function storeBlock(
   store: RecentRows,

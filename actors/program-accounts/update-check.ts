@@ -31,8 +31,8 @@ interface Round {
 }
 
 /**
- * Finds updates that a node did not send, by the accounts that blocks have touched: it reads those again that the mirror has or
- * that are new, and of which no update came. One that differs is corrected as of the slot of the answer.
+ * Finds updates that a node did not send. Of the accounts that blocks have touched, it reads those without an update that
+ * are new or in the mirror. An account that differs is corrected as of the slot of the answer.
  */
 export class UpdateCheck {
   readonly #program: Pubkey
@@ -61,8 +61,9 @@ export class UpdateCheck {
   }
 
   /**
-   * Resolves with whether the updates up to a slot are complete. Otherwise a later slot has to be tried, because the node's
-   * answer is of a later one; missed versions have been given to `correct` then. Rejects with the store's error.
+   * Resolves with whether the updates up to a slot are complete. False means that a later slot must be tried, for one of
+   * two reasons: the node's answer is of a later slot, or missed versions were given to `correct`. Rejects with the store's
+   * error.
    *
    * @param updates All that are not stored yet, ascending by slot.
    */
@@ -131,7 +132,7 @@ export class UpdateCheck {
     }
   }
 
-  /** Returns the states of an answer that neither the store nor the updates up to its slot have. */
+  /** Returns the states of an answer that differ both from the store and from the updates up to the answer's slot. */
   async #differing(
     { versions }: NonNullable<Round['answer']>,
     updates: readonly AccountVersion[]

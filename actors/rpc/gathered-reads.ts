@@ -1,6 +1,6 @@
 import type { NoUpstream, AnswerTooLarge, UpstreamAnswer, UpstreamCall } from '../../src/rpc/upstreams.ts'
 
-/** Reads in one request. As many as nodes and providers take in a batch; those beyond it go up beside it. */
+/** Maximum reads in one request: as many as nodes and providers accept in a batch. Further reads form another request. */
 const GATHERED_MAX = 100
 /** Params in the form that clients write: a text, and a commitment. What a node could refuse to parse goes up alone. */
 const PLAIN_PARAMS = /^\[(?:"\w{1,200}")?,?(?:\{"commitment":"\w{1,20}"\})?\]$/
@@ -20,8 +20,8 @@ interface Upstreams {
 }
 
 /**
- * Sends the short reads that arrive in one turn of the event loop as one request of a node: a request costs more than the read.
- * None waits longer than the turn, and a read that is alone goes up alone.
+ * Sends the short reads that arrive in one turn of the event loop as one request to a node, because a request costs more
+ * than a read. No read waits longer than the turn, and a single read is sent alone.
  */
 export class GatheredReads {
   readonly #upstreams: Upstreams

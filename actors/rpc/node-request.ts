@@ -142,7 +142,9 @@ async function longOutcome(
   return { answer, verdict }
 }
 
-/** Throws NodeError for a slot that the node has not reached: where that is in doubt, it is asked for its slots again. */
+/**
+ * Throws NodeError for a slot that the node has not reached. If that is uncertain, the node is asked for its slots again.
+ */
 async function checkSlot(node: UpstreamNode, slot: number | null, signal: AbortSignal): Promise<void> {
   if (slot === null) return
   if (!node.canHaveReached(slot)) await node.probe(signal)

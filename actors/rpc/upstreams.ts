@@ -273,7 +273,10 @@ export class RpcNodes implements RpcUpstreams {
 /** The signal of a request that is not taken back. */
 const untaken = (): AbortSignal => new AbortController().signal
 
-/** Resolves with the first of two outcomes that a client may get, else with one that is no fault; and with the other one. */
+/**
+ * Resolves with two outcomes, the better one first: the first to arrive that a client may get. If no outcome may be
+ * delivered, one that is no fault comes first.
+ */
 async function firstGood(
   a: Promise<NodeOutcome>,
   b: Promise<NodeOutcome>

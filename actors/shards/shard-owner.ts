@@ -13,9 +13,11 @@ const ACQUIRE_MS = 500
 /** Milliseconds without a sign of life after which a process has no share. Chosen: as long as its leases last. */
 const PRESENCE_MS = 3_000
 /**
- * Milliseconds between two lists of all shards. On a shared store without hints of changes, the least: what was created is
- * taken up within 15 s (spec), and a submission while its blockhash lives. With hints, 20 times as long as a list takes, up
- * to the most. On a store of this process alone, which tells every change, a list finds only what failed by a fault of its own.
+ * Milliseconds between two lists of all shards.
+ *
+ * On a shared store without hints of changes it is `least`: new documents are taken up within 15 s (spec), and submissions
+ * while their blockhash lives. With hints it is 20 times the duration of a list, up to `most`. A store of one process
+ * announces every change; there a list finds only changes missed because of a fault.
  */
 const LIST_MS = { least: 1_000, most: 10_000, own: 30_000 }
 const LIST_REST = 20
@@ -54,10 +56,10 @@ export interface ShardOwnerDeps<Shard extends OwnedShard> {
 /**
  * The shards of a product that this process works for.
  *
- * O1. A shard is worked for by the process that has its lease, with the lease's fencing token. Without leases one process
- *     has all shards: the one that claimed last.
- * O2. Processes share the shards evenly: one with more than its share gives some up after the requests in flight, and one
- *     with less asks for free ones. The leases of a dead process end within seconds.
+ * O1. A shard belongs to the process that has its lease, with the lease's fencing token. Without leases the process that
+ *     claimed last has all shards.
+ * O2. Processes share the shards evenly. A process with more than its share gives some up after the requests in flight; one
+ *     with less requests free ones. The leases of a dead process end within seconds.
  * O3. Changes of documents are found by listing the shards, and by hints at once.
  */
 export class ShardOwner<Shard extends OwnedShard> {
@@ -104,7 +106,7 @@ export class ShardOwner<Shard extends OwnedShard> {
     }
   }
 
-  /** Lists shards soon: those of the names that this process has. */
+  /** Lists the shards with these names at the next opportunity, if this process has them. */
   hint(shards: Iterable<string>): void {
     for (const shard of shards) this.#due.add(shard)
     this.#look.set()

@@ -59,7 +59,7 @@ export class ConnectionChannels implements Reader {
     return this.#subscriptions.has(name)
   }
 
-  /** The newest cursor up to which the client has everything, or will have it by events that are on their way. */
+  /** The newest cursor up to which the client has all events, or will have them once queued events are sent. */
   get shownCursor(): number {
     return Math.max(shownHead(this.#deps.hub.head), this.#changes?.position ?? 0)
   }

@@ -31,8 +31,8 @@ const TOO_MANY = `a connection may send ${MESSAGES_A_SECOND} messages a second, 
 const [OPENING] = initialTransition(connectionMachine)
 
 /**
- * One client's socket with its messages, its channels, and the queue of events to send. Blocks are written as they come, all
- * events of a block in one write; what the socket does not accept waits in the bounded outbox.
+ * One client's socket with its messages, its channels, and the queue of events to send. Blocks are written as they come,
+ * all events of a block in one write. Bytes that the socket does not accept wait in the bounded outbox.
  */
 export class StreamConnection implements ChannelsOwner {
   readonly caller: Caller

@@ -22,8 +22,8 @@ export interface LiveChangesDeps {
 /**
  * Sends the changes of a tenant's submissions to one connection as they come.
  *
- * C1. Each change after the first position is sent once, in cursor order, and after the events of its slot: a batch that
- *     follows the last one sent is taken as it was published, all others are read from the store.
+ * C1. Each change after the first position is sent once, in cursor order, and after the events of its slot. A batch that
+ *     follows the last one sent is taken as published; all others are read from the store.
  */
 export class LiveChanges {
   readonly #deps: LiveChangesDeps

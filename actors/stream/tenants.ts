@@ -38,7 +38,7 @@ const RATE_SECONDS = 10
 export interface TenantsDeps {
   readonly clock: Clock
   readonly random: Random
-  /** Counts the sockets of a key, those of the RPC URL too; by default those of the stream alone. */
+  /** Counts the sockets of a key, including those of the RPC URL; by default those of the stream alone. */
   readonly sockets?: KeySockets
 }
 
@@ -55,8 +55,7 @@ export class Tenants implements StreamGateway {
   readonly #deps: TenantsDeps
   readonly #report: (fault: unknown) => void
   /**
-   * The connections of each tenant, each with the sweep, out of `SWEEPS_A_PING`, in which it is pinged: pings are
-   * spread over time.
+   * The connections of each tenant. Each is pinged in one sweep out of `SWEEPS_A_PING`, so that pings are spread over time.
    */
   readonly #tenants = new Map<string, Map<StreamConnection, number>>()
   readonly #sockets: KeySockets
@@ -149,7 +148,7 @@ export class Tenants implements StreamGateway {
     for (const connection of connections.keys()) connection.tell(event.channel, body)
   }
 
-  /** Closes connections whose key has ended and pings clients in turn. To be called every `SWEEP_MS`. */
+  /** Closes connections whose key has ended, and pings a part of the clients each time. To be called every `SWEEP_MS`. */
   sweep(): void {
     this.#sweeps++
     const nowMs = this.#deps.clock.now()

@@ -178,8 +178,8 @@ class Wiring {
 }
 
 /**
- * Returns the policy of a member under one_for_all: units are nested as under rest_for_one, but the first crash fails
- * each level, so that the supervisor restarts all.
+ * Returns the policy of a member under one_for_all. Units are nested as under rest_for_one, but the first crash fails each
+ * level, so that the supervisor restarts all.
  */
 function neverAlone(policy: Policy): Policy {
   return { ...policy, intensity: { ...policy.intensity, crashes: 0 } }

@@ -1,7 +1,10 @@
 import type { ChangeBatch, ToldChange } from '../../src/transactions/change-batch.ts'
 import { isSameChange, type SubmissionChange } from '../../src/transactions/changes.ts'
 
-/** Changes that the process before told after this one took over, by tenant and signature, until this one has one to tell. */
+/**
+ * Changes that the previous process published after this one took over, by tenant and signature. A signature's change is kept
+ * until this process has a change of it to publish.
+ */
 export class AdoptedChanges {
   readonly #adopted = new Map<string, Map<string, ToldChange>>()
 

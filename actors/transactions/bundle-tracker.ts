@@ -33,18 +33,18 @@ export interface BundleTrackerDeps {
 const CHECK_MS = 1_000
 /** Signatures of one `getSignatureStatuses` at most (Agave, MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS). */
 const STATUSES_MAX = 256
-/** Blocks after that of its blockhash in which a transaction can land (Agave, MAX_PROCESSING_AGE). */
+/** Blocks after the block of its blockhash in which a transaction can land (Agave, MAX_PROCESSING_AGE). */
 const BLOCKHASH_BLOCKS = 150
 
 /**
  * Submits and tracks the bundles of one shard while this process has it.
  *
  * T1. A bundle is submitted after it was stored, and each step is stored under the shard's token before it counts. While
- *     another process may have the shard, a step counts only if a read shows no greater token; a bundle of another process is
+ *     another process may have the shard, a step counts only if a read shows no greater token. A bundle of another process is
  *     fenced before its progress is read. So two processes never submit one bundle at once.
- * T2. Its end comes from the chain: members in blocks, or the evidence that none can land any more: the confirmed height is
- *     above the last valid one, which blocks or time bear out, the node says so of each blockhash, and statuses as of that
- *     slot know no member.
+ * T2. Its end comes from the chain: either members are in blocks, or none can land any more. The evidence for the latter: the
+ *     confirmed height is above the last valid one, as blocks or time confirm; a node says that each blockhash is invalid;
+ *     and statuses as of that slot know no member.
  */
 export class BundleTracker {
   readonly #deps: BundleTrackerDeps

@@ -20,16 +20,17 @@ import { takeBatch, type PendingChange } from './pending-change.ts'
 /** Milliseconds between two attempts while the store is unavailable, or has no block. */
 const RETRY_MS = 500
 /**
- * Milliseconds after the newest block for which a change has its place behind that block's events; later ones come behind the
- * next block's. So other processes hear of a change before the block that follows it. Chosen: half a slot. A chain that is silent for longer than STALL_MS does not keep changes waiting.
+ * Milliseconds after the newest block for which a change is placed behind that block's events; later changes are placed
+ * behind the next block's. So other processes hear of a change before the block that follows it. Chosen: half a slot. A chain
+ * that is silent for longer than STALL_MS does not keep changes waiting.
  */
 const BEHIND_HEAD_MS = 200
 const STALL_MS = 2_000
 /** Times that a batch gets new cursors because blocks came while it was stored. Chosen: beyond that the store is too slow. */
 const MOVES_MAX = 3
 /**
- * Batches that are read when a shard is taken over. Chosen: the process before had at most 64 writes in flight, and a change
- * that it stored without its progress is among those of its last moments.
+ * Batches that are read when a shard is taken over. Chosen: the previous process had at most 64 writes in flight. A change
+ * that it stored without its progress is among its last ones.
  */
 const RESTORED_BATCHES = 256
 /**
@@ -66,11 +67,12 @@ interface LastBatch {
 /**
  * Stores the changes of tenants' submissions in the order in which connections are sent them, then publishes them.
  *
- * L1. Cursors of a tenant ascend, and none is used twice: batches are numbered, a number is stored once, and a process that
- *     finds a batch with a greater token has lost the shard. The cursors of another process's batch are fixed before the
- *     next one follows it.
- * L2. Without a block there is no place: changes wait for the first one. Placed before it, no replay would reach them. Their
- *     submissions do not wait: no client has a cursor yet from which it could miss a change that an end of the process loses.
+ * L1. Cursors of a tenant ascend, and none is used twice. Batches are numbered, and a number is stored once; a process that
+ *     finds a batch with a greater token has lost the shard. The cursors of another process's batch are fixed before the next
+ *     batch follows it.
+ * L2. Changes wait for the first block, because without a block they have no place: no replay would reach a change before it.
+ *     Their submissions do not wait. If the process ends and loses such a change, no client has a cursor from which it could
+ *     miss it.
  * L3. One write of a tenant is in flight; changes that come meanwhile are stored together by the next one.
  */
 export class ChangeLog {
@@ -125,8 +127,8 @@ export class ChangeLog {
   }
 
   /**
-   * Returns the newest change of each signature in a tenant's last batches, and publishes the last one again: the process
-   * before may have died before it did. Rejects with the store's error.
+   * Returns the newest change of each signature in a tenant's last batches. Publishes the last batch again, because the
+   * previous process may have died before it did. Rejects with the store's error.
    */
   async restore(tenant: string): Promise<ReadonlyMap<string, ToldChange>> {
     const { documents } = await this.#documents.list(tenant, { order: 'desc', limit: RESTORED_BATCHES })
@@ -228,8 +230,8 @@ export class ChangeLog {
   }
 
   /**
-   * Gives a stored batch new cursors where the block after it was published meanwhile. Nobody has heard of it yet: a reader of
-   * another process changes it before it sends it, so that it stays at its place.
+   * Gives a stored batch new cursors if the block after it was published meanwhile. Nobody has received the batch yet:
+   * readers in other processes fix its cursors before they send it.
    */
   async #movedBehindHead(stored: Stored<ChangeBatch>, last: LastBatch): Promise<ChangeBatch> {
     let current = stored

@@ -9,8 +9,8 @@ import type { TrackedTransaction } from './tracked-transaction.ts'
 /** Blocks for which a blockhash is valid (agave, MAX_PROCESSING_AGE). */
 const BLOCKHASH_BLOCKS = 150
 /**
- * Blocks after the reception of a transaction by which the block of its blockhash was read. Chosen: a client can take it from
- * a block that is not confirmed yet, at most 32 ahead of the confirmed one.
+ * Blocks after the reception of a transaction by which the block of its blockhash was read. Chosen: a client can take the
+ * blockhash of an unconfirmed block, at most 32 ahead of the confirmed one.
  */
 const BLOCKS_AHEAD = 32
 /** Milliseconds between two requests for the height. Chosen: five slots; a send too many costs little. */
@@ -34,21 +34,22 @@ export interface ExpiryDeps {
 }
 
 /**
- * Finds transactions that can land no more. The clock proves nothing, and no single answer does:
+ * Finds transactions that can land no more. Neither the clock nor a single answer proves that:
  *
- * E1. With a recent blockhash: the confirmed height is above the last valid one, the blockhash is not valid as of that slot or
- *     a later one, and as of that one or a later one no status is known, from the history either. A height that
- *     has risen by more than the slots since its reception counts for nothing. Nodes are not believed alone: blocks that this
- *     process read, the committed slots or at the least the time since its reception bear it out (`isBorneOut`). A node
- *     without history proves by its cache alone only what it was asked for in time and without a gap; else a transaction
- *     that can land no more is `unresolved` after ten minutes.
- * E2. With a durable nonce: a confirmed block that this process read has another transaction that used the value up; then
- *     no node is asked. Else its account has another value, which it had not before, and as of that slot or a later one no
- *     status is known. Where it never had the value here, the answer counts after 150 blocks: a stale node has older values.
- * E3. Where the height of its blockhash is unknown, the last valid height is at most the one known after its reception plus
- *     150. A node whose height falls told a wrong one before, and the bound falls with it. A blockhash of no block that was
- *     read is older than all of them, once these reach beyond its reception: then it is the height below the first of those
- *     without a gap, plus 150.
+ * E1. With a recent blockhash: the confirmed height is above the last valid one; the blockhash is not valid as of that slot
+ *     or a later one; and as of that slot or a later one no status is known, not even from the history. A height that has
+ *     risen by more than the slots since the reception is ignored. Nodes are not believed alone: blocks that this process
+ *     read, the committed slots, or at least the time since the reception must confirm it (`isBorneOut`). The cache of a node
+ *     without history proves absence only if it was asked in time and without a gap. Otherwise a transaction that can land no
+ *     more is `unresolved` after ten minutes.
+ * E2. With a durable nonce: if a confirmed block that this process read has another transaction that used the nonce up, no
+ *     node is asked. Otherwise the nonce account has another value, after it had this one, and as of that slot or a later one
+ *     no status is known. If the account was never seen with this value here, the answer counts after 150 blocks, because a
+ *     stale node has older values.
+ * E3. If the height of its blockhash is unknown, the last valid height is at most the height known after its reception plus
+ *     150. A node whose height falls reported a wrong one before, and the bound falls with it. A blockhash that is in no
+ *     block read here is older than all blocks read here, once these reach beyond its reception. Its height is then below
+ *     that of the first block read without a gap, and 150 are added to that.
  */
 export class Expiry {
   readonly #deps: ExpiryDeps

@@ -30,7 +30,10 @@ export interface ProgressWriterDeps {
   /** Milliseconds that a submission is kept from its end; null for ever. */
   readonly keptMs: number | null
   readonly clock: Clock
-  /** Stores a change that its tenant sees, and publishes it; before the progress, so that a kill between them loses none. */
+  /**
+   * Stores a change that its tenant sees, and publishes it. Called before the progress is stored, so that a kill between them
+   * loses no change.
+   */
   readonly tell: (transaction: TrackedTransaction, progress: SubmissionProgress) => Promise<void>
   /** Called after the end of a transaction is stored, or its document is gone. */
   readonly onEnded: (transaction: TrackedTransaction) => void

@@ -28,7 +28,7 @@ export interface SharedFeesDeps {
  *
  * F1. The store is the truth: the window keeps and takes only blocks of the last 150 slots that are stored, by slot and
  *     blockhash. A digest of a lost fork is never used, and the blocks of one leave the window.
- * F2. A block is published after it is committed, and again when Redis is back, which may have lost it.
+ * F2. A block is published after it is committed, and again when Redis is back, because Redis may have lost it.
  * F3. While Redis is away the window stays behind; its slots say how far. Nothing waits for Redis.
  */
 export function sharedFees(

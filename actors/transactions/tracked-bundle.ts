@@ -18,7 +18,7 @@ import type { Stored } from '../../storage/documents.ts'
  * engine calls a bundle that it has just taken `Invalid` for some seconds.
  */
 const UNSURE_MS = 10_000
-/** States in which the engine is asked for the bundle. */
+/** States in which the engine is asked for the bundle's status. */
 const FOLLOWED: readonly BundleProgress['state'][] = ['unsure', 'pending', 'rejected']
 
 export interface TrackedBundleDeps {

@@ -29,7 +29,7 @@ const CONTRADICTIONS_MAX = 3
 type Snapshot = SnapshotFrom<typeof transactionMachine>
 
 const [START] = initialTransition(transactionMachine)
-/** A snapshot of each state, of which those of all transactions differ in the context alone. */
+/** A snapshot of each state. Snapshots of all transactions in a state differ only in the context. */
 const SNAPSHOTS = Object.fromEntries(
   TRANSACTION_MACHINE_STATES.map((value) => [
     value,
@@ -67,8 +67,8 @@ export class TrackedTransaction {
   /** The confirmed block in which another transaction has used its nonce up; null before. */
   nonceSpentSlot: number | null = null
   /**
-   * The first confirmed block that was known since it is tracked here; and the newest one that this process had heard of and
-   * read then, null and 0 without one.
+   * `slot` and `height` are of the first confirmed block that was known since it is tracked here. `seenSlot` and `seenHeight`
+   * are of the newest block that this process had heard of and read by then; null and 0 without one.
    */
   since: {
     readonly slot: number

@@ -152,7 +152,7 @@ export class Tracker {
     return this.#lists.run(list)
   }
 
-  /** Takes up a submission from a list, with the progress that the store has, and the state that its tenant was told last. */
+  /** Takes up a submission from a list, with its stored progress, and the state that was last published to its tenant. */
   takeUp(
     stored: Stored<Submission>,
     claim: ShardClaim,

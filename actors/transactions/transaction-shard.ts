@@ -131,7 +131,7 @@ export class TransactionShard implements OwnedShard {
     }
   }
 
-  /** Returns the change that a tenant was told last by a process before this one; null where there is none to know of. */
+  /** Returns the change that an earlier process last published to a tenant; null if there can be none. */
   async #toldOf(
     { tenant, signature }: Submission,
     progress: SubmissionProgress | null

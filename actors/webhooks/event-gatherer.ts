@@ -23,7 +23,7 @@ export class EventGatherer implements Reader {
   readonly #block = new BlockFrames()
   /** Arrival of the oldest event that can be taken; null without one. */
   #oldestAtMs: number | null = null
-  /** Number of events that can be taken with which the present wait ends; more than there can be without a wait. */
+  /** The wait ends once this many events can be taken. While nothing waits, it is greater than any possible number. */
   #awaited = NEVER
 
   constructor(backlog: Backlog, channels: readonly Channel[], deps: GathererDeps) {

@@ -17,11 +17,11 @@ export interface ClientSocketDeps extends RequestDeps {
 }
 
 /**
- * One client's RPC socket: its requests, its subscriptions, and what it has still to get.
+ * One client's RPC socket: its requests, its subscriptions, and its queue of messages.
  *
  * R1. Answers and notifications are sent whole and in order, or the connection is closed: none is left out.
- * R2. A subscription's id is told before its first notification.
- * R3. A fault of a client closes its connection alone.
+ * R2. A subscription's id is sent before its first notification.
+ * R3. A fault of a client closes only its own connection.
  */
 export class ClientSocket implements SubscriptionOwner {
   readonly caller: Caller

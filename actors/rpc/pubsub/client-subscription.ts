@@ -54,7 +54,7 @@ export class ClientSubscription implements Member {
     this.#shared?.leave(this)
   }
 
-  /** To be called when the client has been told the id: what was held follows. */
+  /** Sends the held notifications. Called once the client has received the id. */
   open(): void {
     const held = this.#held ?? []
     this.#held = null

@@ -122,7 +122,7 @@ export class GapReader {
   }
 }
 
-/** Returns what an answer says: null if nothing is to be sent, undefined if it is to be asked for again. */
+/** Returns the notification of an answer: null if nothing is to be sent, undefined if the read is to be retried. */
 async function foundIn(
   subscription: SharedSubscription,
   { kind, bytes, rest }: UpstreamAnswer

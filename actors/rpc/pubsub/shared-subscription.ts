@@ -184,7 +184,9 @@ export class SharedSubscription {
     if (this.kind === 'signature' && value !== 'receivedSignature') this.#finish()
   }
 
-  /** Sends what was read of a gap: the state of an account, unless it is the last one, or the outcome of a signature. */
+  /**
+   * Sends the result of a read after a gap: an account's state, unless it was the last one sent, or a signature's outcome.
+   */
   read(found: GapResult | null): void {
     if (this.state !== 'recovering') return
     this.#change({ type: 'gap.read' })

@@ -9,7 +9,10 @@ import { SharedSubscription, type Member, type SharedSubscriptionEvents } from '
 export const SUBSCRIPTIONS_MAX = 50_000
 /** Milliseconds that a client waits for a node to take its subscription. As long as a node may take for an answer. */
 const WAIT_MS = 10_000
-/** Milliseconds until nodes are asked again for what all of them refuse. Chosen: their limits change with their clients. */
+/**
+ * Milliseconds until a subscription that all nodes refuse is requested again. Chosen: their limits change with their
+ * clients.
+ */
 const ASK_AGAIN_MS = 30_000
 
 const NO_NODE = JSON.stringify({

@@ -13,7 +13,7 @@ const ACCOUNTS_FRESH_MS = 3_600_000
 const WAIT_MS = 1_200
 const BODY_BYTES_MAX = 64 * 1024
 
-/** A value that is fetched when it is asked for and not fresh. One fetch runs at a time, and its result is kept. */
+/** A cached value that is fetched when it is requested and not fresh. One fetch runs at a time. */
 class Fetched<T> {
   readonly #fetch: () => Promise<T>
   readonly #freshMs: number

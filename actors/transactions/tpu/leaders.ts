@@ -36,7 +36,7 @@ export interface LeadersDeps extends Ports {
 
 /** Milliseconds from the end of the QUIC thread to its next start. */
 const RESTART = { floorMs: 1_000, ceilingMs: 60_000 } as const
-/** Milliseconds for which a thread has to live, so that the next wait is short again. */
+/** Milliseconds that a thread must live for the next restart to be quick again. */
 const STABLE_MS = 60_000
 
 /**
