@@ -26,7 +26,7 @@ export interface DocumentDefinition<
   /** Milliseconds that a document is served after it was written last; left out, for ever. */
   readonly ttlMs?: number
   /**
-   * Whether a crash of the machine may undo the last writes, which are not synced: for what can be made again. A crash of
+   * Whether a crash of the machine may undo the last writes, which are not synced. For data that can be recreated. A crash of
    * the process undoes none.
    */
   readonly isScratch?: boolean

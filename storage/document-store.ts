@@ -65,10 +65,10 @@ export interface DocumentRowPage {
 }
 
 /**
- * Stores documents of every kind, on each adapter. A write resolves after it is durable, one of a scratch document after the
- * engine has it; reads that begin after that see it.
- * Documents that have expired are absent for all of these, and are deleted from disk later. Every method rejects with
- * STORAGE_UNAVAILABLE when the store cannot answer; then nobody knows whether a write was done.
+ * Stores documents of every kind, on each adapter. A write resolves after it is durable (a scratch document's after the
+ * engine has it); reads that begin after that see it. Expired documents are absent for all methods, and are deleted from disk
+ * later. Every method rejects with STORAGE_UNAVAILABLE when the store cannot answer; it is then unknown whether a write was
+ * done.
  */
 export interface DocumentStore {
   get(address: DocumentAddress): Promise<DocumentRow | null>
@@ -76,9 +76,9 @@ export interface DocumentStore {
   owner(kind: string, partition: string, unique: Uint8Array): Promise<DocumentRow | null>
   list(range: DocumentRange): Promise<DocumentRowPage>
   /**
-   * Stores a document with all of its entries, or nothing: where the stored version is that of `before`, or where there
-   * is no document for null. It is written once, also where the store loses the answer and asks again. With `isSoon` it may
-   * wait some 20 ms for other writes that it can share a sync of the disk with.
+   * Stores a document with all of its entries, or nothing. The stored version must be that of `before`; with null there must
+   * be no document. It is written once, even if the store loses the answer and retries. With `isSoon` it may wait some 20 ms
+   * to share a disk sync with other writes.
    */
   put(
     row: NewDocumentRow,
@@ -94,9 +94,9 @@ export interface DocumentStore {
    */
   putFenced(document: DocumentHeader, token: number, value: string): Promise<void>
   /**
-   * Announces a writer with a token, and puts the value that counts under that token: what lesser ones write from then on is
-   * never read. Resolves with the value, and the greatest token; where that is another writer's, it changes nothing. Of a
-   * lesser writer that reads after it writes, one of two holds: it sees this token, or what it wrote is the value here.
+   * Announces a writer with a token, and copies the current value to that token. Later writes with a lesser token are never
+   * read. Resolves with the value and the greatest token; if that is another writer's, nothing is changed. If a lesser writer
+   * reads after its write, either it sees this token, or its write is the value returned here.
    */
   fence(document: DocumentHeader, token: number): Promise<HotValue>
   /** The hot values of documents, in their order. */

@@ -94,8 +94,8 @@ export class Documents<T, Index extends string = never, Unique extends string = 
   }
 
   /**
-   * Changes a document that was read, and makes the change anew from the newer version where it has changed since: so
-   * `change` may run several times. One that returns the value it was given writes nothing. Refused with `changed` where the
+   * Changes a document that was read. If it has changed since, the change is applied again to the newer version, so `change`
+   * may run several times. If `change` returns the value it was given, nothing is written. Refused with `changed` if the
    * document is gone, or with `taken`.
    */
   async change(document: Stored<T>, change: (value: T) => T): Promise<Outcome<T>> {
@@ -251,7 +251,7 @@ export class Documents<T, Index extends string = never, Unique extends string = 
   }
 }
 
-/** The text of the value is not kept beside the value. */
+/** Keeps the header without the value's text, so that the value is not in memory twice. */
 function storedOf<T>(value: T, { value: _, ...header }: DocumentRow): Stored<T> {
   return { value, version: header.version, header }
 }

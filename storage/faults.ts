@@ -31,7 +31,7 @@ export interface FaultyStorage {
 
 type Call = (...args: unknown[]) => Promise<unknown>
 
-/** A store whose operations fail or wait as the faults say, and are otherwise those of the given one. For tests. */
+/** A store whose operations fail or wait as the faults say, and otherwise behave like those of the given store. For tests. */
 export function withFaults(storage: Storage, faults: readonly StorageFault[]): FaultyStorage {
   const calls = new Map<string, number>()
   const unfired = new Set(faults)

@@ -19,10 +19,9 @@ export * from './port/records.ts'
 export type * from './port/space.ts'
 
 /**
- * Port of the service to a store, in the words of the domain. Two promises hold for every adapter:
- * a block is visible to readers after all of it is durable and never before (INVARIANTS 4), and writing the same
- * block again changes nothing (INVARIANTS 5). Every method rejects with a ServiceError of code STORAGE_UNAVAILABLE when the store
- * cannot answer.
+ * Port of the service to a store, in the words of the domain. Two promises hold for every adapter. A block becomes visible to
+ * readers only after all of it is durable (INVARIANTS 4). Writing the same block again changes nothing (INVARIANTS 5). Every
+ * method rejects with a ServiceError of code STORAGE_UNAVAILABLE when the store cannot answer.
  */
 export interface Storage extends RecordStores {
   readonly blocks: BlockStore
@@ -46,9 +45,8 @@ export interface Storage extends RecordStores {
    */
   readonly outage: Outage | null
   /**
-   * Damage that was found when the store was opened, or that a read has met since, one line each for the operator; empty
-   * for a sound store. Reads of what was lost reject, all others are answered. Blocks are not to be committed: they could
-   * follow from rows that are lost.
+   * Damage found when the store was opened, or by a read since, one line each for the operator; empty for a sound store.
+   * Reads of lost data reject, all others are answered. Blocks must not be committed: they could follow from lost rows.
    */
   readonly damage: readonly string[]
   /**
@@ -65,7 +63,7 @@ export interface Storage extends RecordStores {
   close(): Promise<void>
 }
 
-/** Records that a repair could neither read nor make of others. */
+/** Records that a repair could neither read nor recompute. */
 export interface Losses {
   /** Kinds of which records are lost that follow from all blocks up to theirs, in words for the operator. */
   readonly folded: readonly string[]

@@ -2,16 +2,16 @@
 
 /** A right that one process has at a time. */
 export interface Lease {
-  /** Grows with every holder, so that what a former holder still does can be told by it and refused. */
+  /** Fencing token: grows with every holder, so that writes of a former holder can be recognized and refused. */
   readonly token: number
   /**
-   * Aborts once the lease is given up, or known to be another's. It does not abort while nobody can say: the holder then
-   * goes on, and its token is what the store refuses once another has claimed.
+   * Aborts once the lease is given up, or known to be another process's. It does not abort while the state is unknown: the
+   * holder then goes on, and the store refuses its token once another process has claimed.
    */
   readonly lost: AbortSignal
   /**
-   * Whether no other process can have the lease: false from shortly before the server can let it go until the server
-   * has renewed it. Looks at the clock, so that it is false also in a process that stood still.
+   * Whether no other process can have the lease. It is false from shortly before the server can end the lease until the
+   * server has renewed it. It reads the clock, so it is false also in a process that stood still.
    */
   readonly held: boolean
   /** Gives it up, so that another need not wait for its end. Never rejects. */
@@ -20,8 +20,8 @@ export interface Lease {
 
 export interface Leases {
   /**
-   * Resolves with null while another process has it, and while nobody can say. The lease's token is greater than `above`,
-   * as is needed where the server has lost the tokens that it gave, and its clock is behind them.
+   * Resolves with null while another process has it, and while the state is unknown. The lease's token is greater than
+   * `above`. Callers need `above` if the server has lost its tokens and its clock is behind them.
    */
   acquire(name: string, above?: number): Promise<Lease | null>
 }
@@ -70,7 +70,7 @@ export interface RateUse {
  * has to wait for its answer and gives a promise; one in memory answers at once.
  */
 export interface RateCounter {
-  /** Takes calls, one by default, out of the quota that a name has in the window of a time: all of them, or none. */
+  /** Takes calls (one by default) from a name's quota in the window of a time: all of them, or none. */
   take(name: string, quota: number, nowMs: number, calls?: number): RateUse | Promise<RateUse>
   /** Looks at the quota without taking a call out of it. */
   look(name: string, quota: number, nowMs: number): RateUse | Promise<RateUse>

@@ -7,7 +7,7 @@ import { addressIn, hourOfActivityKey } from './keys.ts'
 import type { RecordKind } from './record.ts'
 import { readUsdPrice, writeUsdPrice } from './usd-price.ts'
 
-/** Bits of a minute's flags: what is there beside the trades. */
+/** Bits of a minute's flags: the fields that are present besides the trades. */
 const OPEN_USD = 1
 const CLOSE_USD = 2
 /** The close is another price than the open. */

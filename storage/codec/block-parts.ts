@@ -42,7 +42,7 @@ export const packedRows = <Row>(codec: RowCodec<Row>): BlockPart<Row> => ({
   }
 })
 
-/** Values each with its key, of which a kind's bytes do not repeat what they can do without. */
+/** Values, each with its key. A kind's bytes leave out fields that follow from the key. */
 export const packedRecords = <T>(kind: RecordKind<T>, keyOf: (value: T) => Key): BlockPart<T> => ({
   write(out, values) {
     out.count(values.length)

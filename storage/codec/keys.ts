@@ -7,13 +7,13 @@ import { activityOfCodes, intervalCodes, launchStatusCodes, logChannelCodes } fr
 import { recentAddresses } from './recent-addresses.ts'
 
 /**
- * The keys of the store: a letter for the kind of record, what a reader asks for, then what orders the records
- * under it, numbers big-endian so that bytes sort as numbers do.
+ * The keys of the store: a letter for the kind of record, the address that readers request, then the order of the records
+ * under it. Numbers are big-endian, so that bytes sort as numbers do.
  *
  *   v                            format version
  *   R                            the horizon of the retention
  *   b slot                       slot
- *   d slot                       a block with what it was folded on, as long as it is kept
+ *   d slot                       a kept block with its undo data
  *   t mint cursor                a full page of a mint's trades, by its first cursor; all bits set: the open page
  *   w wallet cursor              the same of a wallet's trades
  *   e pool cursor                the same of a pool's events
@@ -21,7 +21,7 @@ import { recentAddresses } from './recent-addresses.ts'
  *   c mint cash interval page    older buckets
  *   p mint                       the pairs of a mint
  *   a of owner hour              activity of an hour
- *   h hour mint                  what a mint traded in an hour; gone once it is a day old
+ *   h hour mint                  hourly volume of a mint; deleted once it is a day old
  *   m mint                       token
  *   q pool                       pool
  *   r mint cursor                pool listed under a mint, by the cursor that first named it
@@ -29,7 +29,7 @@ import { recentAddresses } from './recent-addresses.ts'
  *   l mint                       launch
  *   n cursor                     mint launched at a cursor
  *   s status cursor              the same of one status
- *   j channel slot               what the stream sent of a slot on a channel; gone once it is past the horizon
+ *   j channel slot               the stream's events of a slot on a channel; deleted once past the horizon
  *   x minute                     sol price
  *   z                            totals
  *   f                            hash of the genesis
@@ -176,10 +176,7 @@ export const logKeysOf = (channel: LogChannel): KeyRange => keysFrom(logKey(chan
 export const launchKeysOf = (status: LaunchStatus): KeyRange =>
   keysFrom(launchOfStatusKey(status, 0).subarray(0, 2))
 
-/**
- * The part of a list of keys that end in a cursor which a page asks for: only cursors below (desc) or above (asc)
- * `from`.
- */
+/** The keys of a list that a page requests, where keys end in a cursor: only cursors below (desc) or above (asc) `from`. */
 export function keysBeyond(
   all: KeyRange,
   keyAt: (cursor: number) => Key,

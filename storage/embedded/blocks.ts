@@ -39,7 +39,10 @@ async function between(view: View, first: number, last: number): Promise<SlotRow
   return rows
 }
 
-/** The first slot at or after a block time, by halving the range of slots: one look at the disk a step, and at most as many as a slot has bits. */
+/**
+ * The first slot at or after a block time, by binary search over the slots: one disk read a step, and at most as many steps
+ * as a slot has bits.
+ */
 export async function firstSince(
   view: View,
   blockTime: number,

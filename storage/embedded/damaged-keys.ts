@@ -8,8 +8,8 @@ const RECORDS_MAX = 100
 export type DamagedRange = FileDamage & { readonly keys: KeyRange }
 
 /**
- * The ranges of keys that were in damaged parts of the store's files. A value that is found under such a key may be older
- * than the one that was lost, and a key that is not found may have been there: neither is given to a reader.
+ * The ranges of keys that were in damaged parts of the store's files. A value found under such a key may be older than the
+ * lost one, and a key that is not found may have existed. Readers get neither.
  */
 export class DamagedKeys {
   readonly ranges: readonly DamagedRange[]

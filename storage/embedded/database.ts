@@ -35,11 +35,13 @@ export interface DatabaseOptions {
 }
 
 /**
- * The engine and what of it readers may see. D1: one write at a time, each a single batch, synced unless it only deletes
- * what readers no longer see, or a crash of the machine may undo it. D2: readers look
- * through a view, which is replaced by one assignment after the batch is on disk. D3: after a failed write nobody
- * knows what is on disk, so all later writes are refused until the store is opened again. D4: the engine reads only
- * files whose checksums were verified; what was damaged in them is an error of whoever asks for it.
+ * The engine, and the part of its data that readers may see.
+ *
+ * D1: one write at a time, each a single batch. It is synced unless it only deletes hidden records, or a crash of the machine
+ *     may undo it.
+ * D2: readers use a view, which is replaced by one assignment after the batch is on disk.
+ * D3: after a failed write the state on disk is unknown. All later writes are refused until the store is opened again.
+ * D4: the engine reads only files whose checksums were verified. A read of data that was damaged in them fails.
  */
 export class Database {
   readonly #level: Level
@@ -132,7 +134,7 @@ export class Database {
     return this.#compactions.add(() => this.#level.compactRange(gte, lt))
   }
 
-  /** The bytes of a range of keys in the engine's tables, estimated; what the tables do not have yet is not counted. */
+  /** Estimates the bytes of a range of keys in the engine's tables; data that is not in the tables yet is not counted. */
   approximateBytes({ gte, lt }: KeyRange): Promise<number> {
     if (this.#closed !== null) return Promise.reject(closed())
     return this.#level.approximateSize(gte, lt)
@@ -197,8 +199,8 @@ export class Database {
 }
 
 /**
- * Content of a batch: a block, which becomes the head, a change of stored blocks, a deletion of what readers no
- * longer see, a group of documents, or control data: keys, tenants, gaps, the horizon.
+ * Content of a batch: a block, which becomes the head; a change of stored blocks; a deletion of hidden records; a group of
+ * documents; or control data: keys, tenants, gaps, the horizon.
  */
 export type Staged =
   | { readonly kind: 'commit'; readonly head: SlotRow }

@@ -12,8 +12,8 @@ interface Waiting {
 }
 
 /**
- * Changes that one write makes durable at most. Chosen: some 5 ms of the processor, so that a block that comes meanwhile
- * waits no longer than for another block.
+ * Maximum changes that one write makes durable. Chosen: some 5 ms of CPU time, so that a block waits no longer than for
+ * another block.
  */
 const GROUP_MAX = 500
 /** Changes that wait at most; further ones are refused. Chosen: five seconds of 2,000 a second. */
@@ -34,10 +34,12 @@ const EAGER = 8
 const SWEEP_EVERY_MS = 1_000
 
 /**
- * Makes changes of documents in the order in which they came, many of them with one durable write (group commit). G1: one
- * group is under way at a time, so that blocks and groups take turns. G2: a change sees those before it, also of its own
- * group. G3: each is answered after its group is on disk, or of scratch documents alone after the engine has it; where that
- * fails, all of the group are rejected.
+ * Writes changes of documents in the order in which they came, many with one durable write (group commit).
+ *
+ * G1: one group is under way at a time, so that blocks and groups alternate.
+ * G2: a change sees the changes before it, also of its own group.
+ * G3: each change is answered after its group is on disk; a group of scratch documents alone, after the engine has it. If
+ *     that fails, all changes of the group are rejected.
  */
 export class DocumentGroups {
   readonly #database: Database
@@ -61,8 +63,8 @@ export class DocumentGroups {
   }
 
   /**
-   * Makes a change with the next group, which begins once what has come with it is read, unless one is under way. A group
-   * costs some 100 µs of the processor, so that requests that come together had better share one.
+   * Makes a change with the next group. Unless a group is under way, it begins once the requests that came with this one are
+   * read. A group costs some 100 µs of CPU time, so simultaneous requests had better share one.
    */
   change<T>(change: (stage: DocumentStage) => T, isSynced = true): Promise<T> {
     const changed = this.#add(change, isSynced)

@@ -101,7 +101,7 @@ export class DocumentStage {
     if (!isKnown && this.#document(address)?.born !== born) return null
     const hot = { born, token, value: change(isKnown ? before.value : '') }
     this.#staged.set(keyText(key), hot)
-    // Kept as it is: the next write asks for the token.
+    // The token stays stored: the next write needs it.
     this.#batch.putOwned(fencedKind, key, hot)
     return hot
   }

@@ -29,7 +29,7 @@ export async function mintsOfHour(
   return found
 }
 
-/** Writes what a block's mints traded, and deletes some of what is too old to rank. */
+/** Writes the hourly volumes of a block's mints, and deletes some that are too old to rank. */
 export async function stageHourlyMintVolume(
   view: View,
   batch: WriteBatch,
@@ -45,7 +45,7 @@ export async function stageHourlyMintVolume(
   await stageDeletions(view, batch, hourlyMintVolumeKeysOf(oldest).gte)
 }
 
-/** Writes anew what mints traded, and takes out what they have not. */
+/** Rewrites the hourly volumes of an amendment's mints, and deletes those without trades. */
 export function amendHourlyMintVolume(
   batch: WriteBatch,
   { put, remove }: Amendment['activity'],

@@ -13,14 +13,14 @@ import type { RecordTable } from './record-table.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
-/** More than a channel gets while the others have their turns, so that a horizon that was drawn nearer is caught up with. */
+/** More than a channel gets between two of its deletions. So deletions catch up after the horizon was moved closer. */
 const EXPIRED_PER_BLOCK_MAX = 128
 
 const CHANNELS = logChannelCodes.words
 /** A prime above their number, so that chains that leave out every second slot pass none. */
 const TURNS = 23
 
-/** Up to which key all of a channel is deleted, and the block time of what is next, at the latest. */
+/** The key up to which a channel is deleted, and an upper bound of the next entry's block time. */
 interface Deleted {
   readonly until: Key
   readonly nextTime: number

@@ -9,7 +9,7 @@ import type { RecordTable } from './record-table.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
-/** The pairs of a mint are one value: there are at most as many as cash mints, and they are asked for together. */
+/** The pairs of a mint are one value: there are at most as many as cash mints, and they are read together. */
 export function pairTable(database: Database): RecordTable<'pairs'> {
   const ofMint = (view: View, mint: Pubkey): readonly PairRow[] => view.get(pairsKind, pairsKey(mint)) ?? []
   return {

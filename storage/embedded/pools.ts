@@ -20,7 +20,7 @@ const rows = new KeyedRows('pools')
 /** Most pools of a mint that are cached: one more than are valued with a token (`VALUED_POOLS_MAX`). */
 const LISTED_MAX = 101
 
-/** All pools of a mint, the newest first, by the first of its keys in the index: most of its readers ask for all. */
+/** All pools of a mint, the newest first, by the first of its keys in the index. Most readers request all. */
 const listedPools: CachedFact<readonly Pubkey[]> = { sign: ')', weigh: (pools) => 100 + 150 * pools.length }
 
 /** Pools by address, and an index from the mints that they are listed under. */

@@ -215,7 +215,7 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
     return pageByIndex(reads, lookups, query)
   }
 
-  /** Reads the versions at a slot of accounts with entries: most have one version alone, so that all are read at once. */
+  /** Reads the versions of accounts with entries, as of a slot. Most have only one version, so all are read at once. */
   async #atEntries(
     level: Level,
     program: Pubkey,

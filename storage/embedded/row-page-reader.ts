@@ -85,7 +85,7 @@ export class RowPageReader<Row extends { readonly cursor: number }> {
     return rows
   }
 
-  /** Only of the open page: whoever reads forward reads long lists once, and memory is not kept for that. */
+  /** Reads only the open page. Readers that go forward read long lists once, so their pages are not cached. */
   #oldestInMemory(view: View, owner: Pubkey, query: PageRequest): Row[] | null {
     const open = view.hot(this.#kind, openPageKey(this.#list, owner))
     if (open === undefined) return null
@@ -101,7 +101,7 @@ export class RowPageReader<Row extends { readonly cursor: number }> {
     const first = pageKey(this.#list, owner, 0)
     const range = { gte: first, lt: keyAfter(openPageKey(this.#list, owner)) }
     if (query.from !== undefined) {
-      // The page whose first cursor is the last one up to there may hold what comes next.
+      // The last page whose first cursor is not above `from` may hold the next rows.
       const next = Math.min(Math.max(query.from, -1), CURSOR_MAX - 1) + 1
       range.gte = (await view.lastKey({ gte: first, lt: pageKey(this.#list, owner, next) })) ?? first
     }

@@ -45,8 +45,8 @@ export interface EmbeddedStorageOptions {
 }
 
 /**
- * Opens the store in a directory. Rejects with STORAGE_UNAVAILABLE when another process has it open, when its format
- * is not the one that this version knows, or when it cannot be read.
+ * Opens the store in a directory. Rejects with STORAGE_UNAVAILABLE if another process has it open, if this version does not
+ * know its format, or if it cannot be read.
  */
 export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Promise<Storage> {
   const { hotBytesMax = HOT_BYTES_MAX, clock = systemPorts.clock } = options

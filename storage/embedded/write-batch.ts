@@ -18,7 +18,7 @@ export class WriteBatch {
     this.#engine = level.batch()
   }
 
-  /** A caller's value: memory keeps its bytes, which hold on to no buffer of a block, until somebody asks for it. */
+  /** Writes a caller's value. Memory keeps its bytes until the first read, so that it holds no buffer of a block. */
   put<T>(kind: RecordKind<T>, key: Key, value: T): void {
     const packed = new Packed(this.#write(kind, key, value))
     this.#hold(key, packed, packed.length)
@@ -30,7 +30,7 @@ export class WriteBatch {
     this.#hold(key, kept, kind.weigh(kept))
   }
 
-  /** A value that nobody asks for by its key soon: memory forgets what it had there. */
+  /** Writes without caching the value, and evicts any cached one. For values that are not read by key in the near future. */
   putUnkept<T>(kind: RecordKind<T>, key: Key, value: T): void {
     this.#write(kind, key, value)
     this.#hold(key, undefined, 0)

@@ -14,15 +14,18 @@ export interface GapRow {
 export interface RowHorizon {
   /** Rows of trades and pool events with a cursor below this one are past the retention. */
   readonly cursor: number
-  /** Their block times are below this one, but for a second or two; hours of activity that end by then are past it, too. */
+  /**
+   * Rows before the horizon have block times below this one, except for a second or two. Hours of activity that end by then
+   * are past the retention, too.
+   */
   readonly time: number
 }
 
 /** Facts of the chain beside its blocks: genesis, gaps, horizon. */
 export interface CoverageStore {
   /**
-   * Where rows begin that are all kept; null where none has expired. The embedded store has nothing below it; a cluster may
-   * still have some rows there, as it goes by the time of their writes.
+   * The horizon: all rows from it on are kept; null if none has expired. The embedded store has no rows below it. A cluster
+   * may still have some, because it expires rows by the time of their writes.
    */
   horizon(): Promise<RowHorizon | null>
   /** The hash of the cluster's genesis, in base58; null while none is known. */

@@ -14,8 +14,8 @@ export const LEASE_MS = 3_000
 const RENEWAL = 1 / 3
 const ATTEMPT = 1 / 12
 /**
- * Fraction of the length by which the holder stops before the server ends the lease. It covers clocks whose speeds differ
- * by 5 %, and a timer that is late by as much again.
+ * Fraction of the length by which the holder stops before the server ends the lease. It covers clocks whose speeds differ by
+ * 5 %, and a timer that is late by the same amount.
  */
 const MARGIN = 1 / 10
 
@@ -83,10 +83,10 @@ export interface LeaseOptions {
 }
 
 /**
- * Leases that a Redis gives: one holder of a name at a time among all processes of a service, as far as each can know. A
- * holder that cannot renew goes on without knowing whether another has the lease (`held`); then it is the fencing token
- * that keeps it out. So it is too where the server's clock of the day is set forward, or the holder's machine sleeps,
- * which stops its monotonic clock.
+ * Leases from Redis: one holder of a name at a time among all processes of a service, as far as each can know. A holder that
+ * cannot renew goes on without knowing whether another process has the lease (`held`). Only the fencing token then refuses
+ * its writes. The same holds if the server's wall clock is set forward, or if the holder's machine sleeps, which stops its
+ * monotonic clock.
  */
 export class RedisLeases implements Leases {
   readonly #connection: LeaseServer
@@ -119,7 +119,7 @@ export class RedisLeases implements Leases {
       await lease.release()
       return null
     } catch {
-      // The connection says what is wrong with the server; whoever asks does so again anyway.
+      // The connection reports what is wrong with the server, and callers retry anyway.
       return null
     }
   }
@@ -144,10 +144,10 @@ interface Grant {
 }
 
 /**
- * L1. `held` ends a margin before the server can end the lease, counted from before the last renewal that succeeded was
- *     sent. It begins again with a renewal that succeeds: the server has given the lease to nobody else meanwhile.
- * L2. `lost` aborts once the server says that another was given the lease, or it is released; then it is lost for good,
- *     whatever is answered later.
+ * L1. `held` ends a margin before the server can end the lease, counted from before the last successful renewal was sent. A
+ *     successful renewal restarts it: the server has given the lease to nobody else meanwhile.
+ * L2. `lost` aborts once the server says that another process got the lease, or once it is released. It is then lost for
+ *     good, whatever is answered later.
  */
 class HeldLease implements Lease {
   readonly token: number

@@ -8,7 +8,7 @@ export interface ScyllaBase {
   readonly client: CqlClient
   readonly visibility: Visibility
   /**
-   * Reads the watermarks and the blocks between them, so that all that was committed before the call is visible after it.
+   * Reads the watermarks and the blocks between them. All blocks that were committed before the call are visible after it.
    */
   refresh(): Promise<void>
   /** How long rows of events are kept; null for ever. */

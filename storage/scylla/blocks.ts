@@ -65,8 +65,8 @@ export function blockStore(base: ScyllaBase, slots: RowList<SlotRow>, writer: Bl
 }
 
 /**
- * Block times grow nearly evenly with slots, so the slot is guessed between the two nearest that are known: a few reads
- * suffice. Every second time the middle is taken, so that uneven times cost a read for each bit of a slot at most.
+ * Block times grow nearly evenly with slots. So the slot is interpolated between the two nearest known ones, and a few reads
+ * suffice. Every second try takes the middle, so that uneven times cost at most two reads for each bit of a slot.
  */
 async function firstSince(
   slots: RowList<SlotRow>,

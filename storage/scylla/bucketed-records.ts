@@ -18,12 +18,12 @@ import { lastOf } from './table.ts'
  *                    PRIMARY KEY ((owner, bucket), <position>), clustered descending
  *   <table>_buckets  owner blob, bucket int, PRIMARY KEY (owner, bucket), clustered descending
  *
- * The index says which buckets of an owner have records, so that a wide range reads no empty one.
+ * The index says which buckets of an owner have records, so that a wide range reads no empty bucket.
  */
 export interface BucketedLayout<T> {
   readonly table: string
   readonly position: string
-  /** The key of a record in the embedded store is that of its owner and then the position in so many bytes. */
+  /** The key of a record in the embedded store is that of its owner, followed by the position in this many bytes. */
   readonly positionBytes: 4 | 8
   readonly positionsPerBucket: number
   readonly kind: RecordKind<T>

@@ -29,8 +29,8 @@ interface Series extends Pair {
 }
 
 /**
- * The newest bucket of each interval of a pair is in one record, which a block rewrites; older buckets are in pages,
- * written when a bucket stops being the newest.
+ * The newest bucket of each interval of a pair is in one record, which a block rewrites. Older buckets are in pages, written
+ * when a bucket stops being the newest.
  */
 export function candleTable(base: ScyllaBase): Table<CandleStore> {
   const candles = new CandleRecords(base)

@@ -97,8 +97,8 @@ export class CqlClient {
   }
 
   /**
-   * A read of an accepted commit, which waits while the cluster does not answer, and is done while closing too: at most
-   * 5,000 rows.
+   * A read for an accepted commit, of at most 5,000 rows. It waits while the cluster does not answer, and runs also during a
+   * close.
    */
   async readThrough(statement: string, params: readonly unknown[]): Promise<CqlRow[]> {
     const answer = await this.persist(() => this.#session.execute(statement, params, PATIENT))
@@ -189,7 +189,7 @@ export class CqlClient {
   }
 
   /**
-   * Changes the schema: one statement that may be repeated, on the same node whoever asks, which then makes it one at a
+   * Changes the schema by one statement that may be repeated. Every process sends it to the same node, which applies one at a
    * time. Resolves once the nodes that are up agree.
    */
   async define(statement: string): Promise<void> {
@@ -203,7 +203,7 @@ export class CqlClient {
     if (this.#closing.signal.aborted) throw closed()
   }
 
-  /** No new reads and no further tries from here on; what is under way is awaited by who started it. */
+  /** Accepts no new reads and no further tries from here on. Requests in flight are awaited by their callers. */
   beginClose(): void {
     this.#closing.abort()
   }

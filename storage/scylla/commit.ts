@@ -5,9 +5,8 @@ import type { Version } from './version.ts'
 import type { Snapshot } from './visibility.ts'
 
 /**
- * Writes to the tables that belong together, collected before any of it is sent. Its statements are prepared constants and
- * idempotent, and each row of them carries the commit's epoch and number, so that readers pass over it until the watermark
- * reaches it.
+ * Writes to the tables that belong together, collected before any of them is sent. Statements are prepared constants and
+ * idempotent. Each row carries the commit's epoch and number, so that readers ignore it until the watermark reaches it.
  */
 export class TableCommit implements Version {
   readonly epoch: number
@@ -17,8 +16,8 @@ export class TableCommit implements Version {
   /** State of the tables before it. */
   readonly base: Snapshot
   /**
-   * The newest versions of records that this writer has read or written under its claim, by table and key; null of those
-   * that do not exist.
+   * The newest versions of records that this writer has read or written under its claim, by table and key; null for absent
+   * records.
    */
   readonly committed: CommittedVersions
   readonly #writes: (readonly RowWrite[])[] = []

@@ -8,8 +8,8 @@ const WAITING_MAX = 1_000
 const ALL_WAITING_MAX = 10_000
 
 /**
- * Conditional writes. Those of one partition are made one after the other in this process, since they would only refuse
- * each other; against those of other processes by their conditions.
+ * Conditional writes. In this process those of one partition run one after another, because they would only refuse each
+ * other. Their conditions order them against those of other processes.
  */
 export class ConditionalWrites {
   readonly #client: CqlClient

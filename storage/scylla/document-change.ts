@@ -34,8 +34,8 @@ interface Owner {
 }
 
 /**
- * A change of one document with its entries: one conditional batch of its partition. Where the answer is lost, what is
- * stored tells whether it was done: each write has a version that no other has, and leaves it in the trail.
+ * A change of one document with its entries: one conditional batch of its partition. If the answer is lost, the stored
+ * document tells whether the change was done: each write has a unique version, and leaves it in the trail.
  */
 export class DocumentChange {
   readonly #client: CqlClient
@@ -97,8 +97,8 @@ export class DocumentChange {
   }
 
   /**
-   * The refusal of a change that another one came before. Where answers were lost and so much was changed since that the
-   * trail does not reach back, nobody knows whether this one was done.
+   * The refusal of a change that another one came before. If answers were lost and the trail no longer reaches back to the
+   * version, it is unknown whether this change was done.
    */
   #overtaken(stored: DocumentRow | null, version: string | null): Refusal {
     const isKnown =

@@ -4,18 +4,18 @@ import { HealthyNodesFirst, NodeHealth } from './node-health.ts'
 
 /** Limit of steps without one of their own, as preparing a statement: as long as a whole request may take. */
 const ANSWER_MS = 2_000
-/** Each try of a read or a conditional write: half of what a request may take, so that there is time for another node. */
+/** Timeout of each try of a read or a conditional write: half of a request's limit, which leaves time for another node. */
 const TRY_MS = 1_000
 /** Each try of what nobody waits for with a deadline: as long as a server tries a write by default. */
 const PATIENT_TRY_MS = 2_000
 const CONNECT_MS = 3_000
-/** An idle connection is asked whether it lives this often, so that a node that hangs is left soon. */
+/** Heartbeat interval of idle connections, so that a node that hangs is left early. */
 const HEARTBEAT_MS = 5_000
 /** Tries without an answer after which a connection is given up. */
 const UNANSWERED_MAX = 16
 /**
- * An idempotent statement without an answer by then is sent to a second node too. A read takes 1 to 5 ms, a batch of half a
- * megabyte 30: at twenty and ten times that little is sent twice where nothing is wrong.
+ * Without an answer by then an idempotent statement is sent to a second node, too. A read takes 1 to 5 ms, a batch of half a
+ * megabyte 30. The limits are twenty and ten times that, so healthy nodes rarely get a statement twice.
  */
 const SECOND_NODE_AFTER_MS = { read: 100, write: 300 }
 /** Pauses between tries to reach a node that is down, as those of the session (`session.ts`). */
@@ -91,7 +91,7 @@ export function newDriver(options: DriverOptions, keyspace: string | null): NewD
       readTimeout: ANSWER_MS,
       defunctReadTimeoutThreshold: UNANSWERED_MAX
     },
-    // Each node is told of a statement when it is first asked: one that hangs would let all of them wait.
+    // Each node prepares a statement when it first gets it. Preparing on all nodes at once would wait for one that hangs.
     prepareOnAllHosts: false,
     // The ring is needed for routing, which a connection without a keyspace does not do.
     isMetadataSyncEnabled: keyspace !== null,
@@ -102,8 +102,8 @@ export function newDriver(options: DriverOptions, keyspace: string | null): NewD
 }
 
 /**
- * The nodes of the datacenter, which is named here alone: where there are none the driver would fail to connect, and leave
- * a connection open. That is said afterwards instead.
+ * The nodes of the datacenter, which only this class names. If there are none, the driver itself would fail to connect, and
+ * leave a connection open. Here the error is reported after connecting instead.
  */
 export class LocalNodes extends policies.loadBalancing.DCAwareRoundRobinPolicy {
   problem: Error | null = null
@@ -134,9 +134,9 @@ class SecondNodeOnce extends ConstantSpeculativeExecutionPolicy {
 }
 
 /**
- * Within one try a statement goes to one other node at most: at once, since a coordinator may be cut off where another
- * is not. Waiting and trying again is the client's (`client.ts`). The driver asks for idempotent statements alone,
- * except about replicas that are known to be down, when nothing was done.
+ * Within one try a statement goes to one other node at most, without a pause, because a coordinator may be cut off while
+ * another one is not. The client (`client.ts`) waits and tries again. The driver calls this only for idempotent statements,
+ * or for replicas known to be down, when nothing was done.
  */
 class OtherNodeOnce extends policies.retry.RetryPolicy {
   override onRequestError(info: policies.retry.OperationInfo): policies.retry.DecisionInfo {

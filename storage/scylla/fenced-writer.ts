@@ -19,8 +19,11 @@ export interface FencedWrite {
 }
 
 /**
- * Writes rows that take effect as a whole. W1. All rows are acknowledged by a majority before the watermark is sent. W4. What was
- * sent before a node was lost is sent again before it, as the node may have forgotten the last that it acknowledged.
+ * Writes rows that take effect as a whole.
+ *
+ * W1. All rows are acknowledged by a majority before the watermark is sent.
+ * W4. After the loss of a node, writes that were sent before it are sent again before the watermark. The node may have
+ *     forgotten its last acknowledged writes.
  */
 export class FencedWriter {
   readonly #client: CqlClient

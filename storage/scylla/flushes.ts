@@ -14,13 +14,13 @@ import { flushStatement } from './watermark.ts'
 
 /** Batches of a flush under way at once: more only wait in the server's queue, in front of reads. */
 const BATCHES_AT_ONCE = 64
-/** Packed bytes of blocks that are not in the tables, of which a flush begins at half: a commit waits at the limit. */
+/** Maximum packed bytes of blocks that are not in the tables. A flush begins at half of it; a commit waits at the limit. */
 const MEMTABLE_BYTES_MAX = 32 * 2 ** 20
 /** Writes that tidy up and wait; further ones are left out. */
 const TIDYING_MAX = 1_000
 
 export interface FlushOptions {
-  /** Adds what blocks write to their commit, after reading what that needs. */
+  /** Adds the writes of blocks to their commit, after the reads that they need. */
   readonly stage: (commit: Commit) => Promise<void>
   readonly reached: (point: ScyllaCrashPoint) => void
   /** A flush begins at so many blocks; at twice as many commits wait for it. */
@@ -92,7 +92,7 @@ export class Flushes {
     return done
   }
 
-  /** Begins none by itself from here on; after what is accepted is done, flushes what there is by then. */
+  /** Stops automatic flushes. After accepted operations are done, flushes all remaining blocks. */
   async close(done: Promise<void>): Promise<void> {
     this.#isClosed = true
     await done

@@ -24,7 +24,7 @@ const WRITING_MAX = 10_000
 const GATHER_MS = 50
 /** Requests under way at most: blocks need the server, too. Chosen: with 5 ms each, 1,600 partitions a second. */
 const REQUESTS_MAX = 8
-/** Carried to a token where there was no value, so that none of a lesser token is read; no document's is empty. */
+/** Carried to a token if there was no value, so that no value of a lesser token is read. No document's hot value is empty. */
 const NO_VALUE = ''
 /** Bytes of a statement's values besides the hot value, estimated. */
 const KEY_BYTES = 200
@@ -44,10 +44,11 @@ interface GatheredWrite {
 }
 
 /**
- * Hot values of documents. Each fencing token has a row of its own, and of those with a value the one of the greatest token is
- * read: a writer that has lost its lease writes a row that nobody reads. A fence is a row that the value is carried to. Under one token
- * the times of writes follow the order of the calls. Writes of one partition share a batch: those that come while earlier ones are
- * under way go together after them.
+ * Hot values of documents. Each fencing token has a row of its own, and the value of the greatest token that has one is read.
+ * So a writer that has lost its lease writes a row that nobody reads. A fence is a row that the value is carried to.
+ *
+ * Under one token the timestamps of writes follow the order of the calls. Writes of one partition share a batch: those that
+ * come while earlier ones are in flight follow together.
  */
 export class HotValues {
   readonly #client: CqlClient
@@ -76,7 +77,7 @@ export class HotValues {
    * token was stored.
    */
   async fence(document: DocumentHeader, token: number): Promise<HotValue> {
-    // Older than each value that is stored under the token from now on, so that it takes the place of none.
+    // Older than any value stored under the token from now on, so that it replaces none.
     const carriedAt = this.#nextTime()
     await this.#gather(document, token, {
       place: 'fence',
@@ -160,7 +161,7 @@ export class HotValues {
     return gathering
   }
 
-  /** Has what is gathered sent in GATHER_MS, or after what is under way. */
+  /** Schedules the gathered writes: in GATHER_MS, or after the requests in flight. */
   #gatherOn(): void {
     if (this.#gathering.size === 0 || this.#underWay.size > 0) return
     this.#timer ??= this.#clock.setTimeout(() => this.#flush(REQUESTS_MAX), GATHER_MS)
@@ -197,7 +198,7 @@ export class HotValues {
     }
   }
 
-  /** Nobody reads what is deleted here, so that it may fail. */
+  /** Nobody reads the deleted rows, so the deletion may fail. */
   async #forget(statement: string, params: readonly unknown[]): Promise<void> {
     await this.#client.write([{ statement, params, bytes: KEY_BYTES }]).catch(() => undefined)
   }

@@ -90,7 +90,7 @@ export function journalDeletions(flushed: number): RowWrite[] {
 export const partOf = (number: number): number => Math.floor(number / COMMITS_PER_PART)
 const keyOf = (number: number): Buffer => Buffer.from(`j${number}`, 'latin1')
 
-/** Puts blocks together, from a number on without a gap, of rows in their order; what is not committed is passed over. */
+/** Assembles blocks of rows in their order, from a number on without a hole; uncommitted rows are skipped. */
 class Pieces {
   next: number
   readonly #committed: Snapshot

@@ -7,12 +7,12 @@ import type { RowList } from './row-list.ts'
 import { SLOTS_OWNER } from './row-lists.ts'
 import type { Memtable, MemtableBlock } from './memtable.ts'
 
-/** Slots whose commits are known: those that followers asked for lately. */
+/** Slots whose commits are known: those that followers requested recently. */
 const KNOWN_SLOTS_MAX = 1_024
 
 /**
- * Whole blocks by the numbers of their commits, which follow each other without a gap: a number that is not there was
- * there once. The newest are in memory.
+ * Whole blocks by the numbers of their commits, which are consecutive: a missing number has been deleted. The newest blocks
+ * are in memory.
  */
 export class CommitJournal implements Journal {
   readonly #base: ScyllaBase

@@ -29,7 +29,7 @@ const SELECT =
 const DELETE = 'DELETE FROM kept_blocks USING TIMESTAMP ? WHERE part = ? AND slot <= ?'
 const DELETE_PART = 'DELETE FROM kept_parts USING TIMESTAMP ? WHERE chain = ? AND part = ?'
 
-/** The rows of a kept block and of the part that it is in; each is a write of its own. */
+/** The rows of a kept block and of its part; each is a write of its own. */
 export function keptRows(version: Version, kept: KeptBlock): RowWrite[] {
   const { slot } = kept.block
   const packed = Buffer.from(packRecord(keptBlockKind, keptBlockKey(slot), kept))
@@ -110,11 +110,11 @@ export class KeptBlocks {
 
 const partOf = (slot: number): number => Math.floor(slot / SLOTS_PER_PART)
 
-/** Puts blocks together of the rows of a part in their order: of each slot what the newest visible epoch says. */
+/** Assembles blocks of the rows of a part in their order: for each slot, the rows of the newest visible epoch. */
 class KeptPieces {
   readonly #committed: Snapshot
   readonly #forgotten: Forgotten | null
-  /** The slot that is told or taken out, of which older epochs say nothing. */
+  /** The slot that is already assembled or removed; rows of older epochs for it are ignored. */
   #decided = -1
   #pieces: CqlRow[] = []
 

@@ -9,9 +9,12 @@ export interface Trouble {
 }
 
 /**
- * Whether the store answers. W1. A write that waits is an outage once a second try has failed as well, from the first one
- * on, until it is done or given up: the first may have gone to a node that hangs, the second goes to another one.
- * W2. A read that is given up begins one, and the next read that is answered ends it.
+ * Whether the store answers.
+ *
+ * W1. A waiting write counts as an outage once its second try has failed, too. The first may have gone to a node that hangs,
+ *     but the second goes to another one. The outage is dated from the first try, and lasts until the write is done or given
+ *     up.
+ * W2. A read that is given up begins an outage, and the next answered read ends it.
  */
 export class OutageWatch {
   readonly #clock: Clock

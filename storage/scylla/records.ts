@@ -15,9 +15,9 @@ import type { Snapshot } from './visibility.ts'
  *
  *   epoch int, commit int, value blob, before_epoch int, before_commit int, before_value blob
  *
- * `commit` being the number of the commit. The newest version is in front and the newest committed one behind it, so
- * that a reader has the one or the other at any moment. A record that has no version before has 0, 0 and no bytes there; a
- * version of no bytes takes the record out.
+ * `commit` is the number of the commit. The newest version is in front, and the newest committed one in the `before_`
+ * columns, so that a reader can always use one of them. A record without an earlier version has 0, 0 and no bytes there. A
+ * version of no bytes removes the record.
  */
 export interface RecordLayout<Key, T> {
   readonly table: string
@@ -123,15 +123,18 @@ export class RecordTable<Key, T> {
   }
 
   /**
-   * Reads the versions that the commit's blocks replace: the newest committed values, in the order of the keys. Of records that this writer
-   * knows it asks nobody. What was staged into the same commit is not seen.
+   * Reads the versions that the commit's blocks replace: the newest committed values, in the order of the keys. Records that
+   * this writer knows are not read. Values staged into the same commit are not seen.
    */
   async committed(commit: TableCommit, keys: readonly Key[]): Promise<(T | null)[]> {
     const versions = await this.#committed(commit, keys)
     return versions.map((version, i) => this.#value(keys[i]!, version))
   }
 
-  /** Puts values in place of those of their keys; a key may come once a commit. Reads what it does not know of them. */
+  /**
+   * Puts values in place of those of their keys; a key may come once a commit. Reads the replaced versions that it does not
+   * know.
+   */
   async stage(
     commit: TableCommit,
     records: readonly { readonly key: Key; readonly value: T }[]
@@ -191,7 +194,7 @@ export class RecordTable<Key, T> {
     unknown.forEach((i, n) => {
       const row = answers[n]![0]
       const found = row === undefined ? null : this.#replaced(row, commit.base)
-      // The answer's buffer is that of many; what memory keeps has its own.
+      // The answer's buffer holds many values; a cached value gets its own.
       const kept = found === null ? null : { ...found, value: Buffer.from(found.value) }
       versions[i] = kept
       committed.set(texts[i]!, kept)
@@ -200,8 +203,9 @@ export class RecordTable<Key, T> {
   }
 
   /**
-   * The version of a row that is visible. Where two commits have passed since the snapshot, neither may be: what is known
-   * by now decides then, or else what the store knows, which is newer than the row.
+   * The visible version of a row. If two commits have passed since the snapshot, neither of its versions may be visible. The
+   * newest known snapshot decides then; if that does not suffice, the watermarks are read again, which are newer than the
+   * row.
    */
   #visible(row: CqlRow, snapshot: Snapshot): CommittedVersion | null | Promise<CommittedVersion | null> {
     const found = firstVisible(row, snapshot)
@@ -217,8 +221,8 @@ export class RecordTable<Key, T> {
   }
 
   /**
-   * The version that a commit replaces. Where nodes have forgotten a flush that others were built on, it is one that is
-   * committed: the journal has its blocks, and they change nothing when they are flushed again.
+   * The version that a commit replaces. If nodes have forgotten a flush that later rows were built on, the version is a
+   * committed one: the journal has its blocks, and flushing them again changes nothing.
    */
   #replaced(row: CqlRow, base: Snapshot): CommittedVersion | null {
     const found = firstVisible(row, base)

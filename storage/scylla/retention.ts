@@ -23,7 +23,7 @@ export interface CompactionWindow {
   readonly seconds: number
 }
 
-/** How long rows are kept, in seconds; null for ever. Who writes none leaves it as it is. */
+/** How long rows are kept, in seconds; null for ever. A process that never writes leaves it unchanged. */
 export type Retention = number | null | 'as it is'
 
 /** Tables whose rows go after a time. */
@@ -36,8 +36,8 @@ export interface Expiring {
 const LOG_TTL_MIN = HOUR
 
 /**
- * How long rows of the log live, which is at least as long as the horizon reaches back from the head's block time: they
- * get older while no block comes, and blocks that come late are written late. A quarter more bridges six hours of a day.
+ * The TTL of rows of the log: at least as long as the horizon reaches back from the head's block time. Rows get older while
+ * no block comes, and late blocks are written late. A quarter more covers six hours of a day.
  */
 export const logTtlOf = (horizon: Retention): Retention =>
   typeof horizon === 'number' ? Math.min(Math.max(Math.ceil(horizon * 1.25), LOG_TTL_MIN), TTL_MAX) : horizon

@@ -21,11 +21,10 @@ import type { Snapshot } from './visibility.ts'
  *                    PRIMARY KEY ((owner, bucket), cursor, epoch), both clustered descending
  *   <table>_buckets  owner blob, bucket int, PRIMARY KEY (owner, bucket), clustered descending
  *
- * A bucket is the slots of a stretch of time, so that no partition grows beyond its bounds; the index says which
- * buckets of an owner have rows. The epoch is part of the key: what a writer left behind that lost its claim stays
- * beside the row that its successor wrote, whatever the order they arrive in, and is never visible. Of the visible rows of a
- * cursor that of the latest epoch counts: an amendment puts another one in the place of a row, or one of no bytes, which
- * says that there is none.
+ * A bucket is a range of slots, which bounds the size of a partition. The index says which buckets of an owner have rows. The
+ * epoch is part of the key. So rows of a writer that lost its claim stay next to those of its successor, in whatever order
+ * they arrive, and are never visible. Of the visible rows of a cursor the one with the latest epoch counts. An amendment
+ * replaces a row by another one, or removes it by a row of no bytes.
  */
 export interface RowListLayout<Row> {
   readonly table: string
@@ -196,8 +195,8 @@ export class RowList<Row> {
   }
 
   /**
-   * Deletes the row at a cursor once the commit is visible, best effort: a reader must know by itself that the row no
-   * longer counts. Of lists that do not expire; a later commit may write the row again.
+   * Deletes the row at a cursor once the commit is visible, best effort: readers must know by themselves that the row no
+   * longer counts. For lists that do not expire; a later commit may write the row again.
    */
   tidy(commit: TableCommit, owner: Owner, cursor: number): void {
     const params = [versionTimestamp(commit), blob(owner), this.#bucketOf(cursor), BigInt(cursor)]
@@ -237,7 +236,10 @@ export class RowList<Row> {
     return Math.floor(cursor / POSITIONS_PER_SLOT / this.#layout.slotsPerBucket)
   }
 
-  /** Rows that expire carry the newest block's time, by which files of a time window are filled and dropped as a whole. */
+  /**
+   * Rows that expire carry the newest block's time as timestamp. Files of a time window are filled by it, and dropped as a
+   * whole.
+   */
   #timestampOf(commit: TableCommit): bigint {
     return this.#layout.expires === null ? versionTimestamp(commit) : BigInt(commit.blockTime) * 1_000_000n
   }

@@ -24,7 +24,7 @@ const WALLET_SLOTS = 8_192
 const SLOT_SLOTS = 65_536
 const LOG_SLOTS = 1_024
 
-/** Rows as those of the embedded store's pages are packed; the owner's address is in the key and not in the bytes. */
+/** Rows are packed like those of the embedded store's pages; the owner's address is in the key and not in the bytes. */
 function rowKind<Row>(name: string, codec: RowCodec<Row>, ownerOf: (row: Row) => Pubkey): RecordKind<Row> {
   return {
     name,

@@ -45,8 +45,8 @@ interface SchemaFile {
 }
 
 /**
- * Brings the keyspace to the schema of this version, whoever else does the same at the time, and says which files it
- * applied. Every statement can be repeated: a file that a process died in is applied again as a whole. A keyspace with a
+ * Migrates the keyspace to the schema of this version, and returns the files that it applied. Other processes may do the same
+ * at the same time. Every statement can be repeated: a file whose process died is applied again as a whole. A keyspace with a
  * newer schema is refused.
  */
 export async function applySchema(client: CqlClient, options: SchemaOptions): Promise<string[]> {
@@ -95,8 +95,8 @@ async function applyLocked(
 }
 
 /**
- * The statements that follow from no file: they make the tables of records, and bring the options of tables to what this
- * version and its configuration want.
+ * The statements that are in no file: they create the tables of records, and set the options of tables that this version and
+ * its configuration need.
  */
 async function otherChanges(client: CqlClient, options: SchemaOptions): Promise<string[]> {
   return [
@@ -160,7 +160,7 @@ async function makeKeyspace(client: CqlClient, options: SchemaOptions): Promise<
   )
 }
 
-/** Versions that are applied, and who has the lock; one partition, so that both are one conditional write. */
+/** Applied versions and the holder of the lock, in one partition, so that both are one conditional write. */
 async function makeVersionTable(client: CqlClient, keyspace: string): Promise<void> {
   const statement =
     "SELECT table_name FROM system_schema.tables WHERE keyspace_name = ? AND table_name = 'schema_versions'"
@@ -173,7 +173,8 @@ async function makeVersionTable(client: CqlClient, keyspace: string): Promise<vo
 }
 
 /**
- * Runs what needs a keyspace or a table that another process may be making: it is listed a moment before it can be used.
+ * Runs a statement that needs a keyspace or a table which another process may be creating: it is listed a moment before it
+ * can be used.
  */
 async function onceThere<T>(clock: Clock, run: () => Promise<T>): Promise<T> {
   const deadline = clock.now() + THERE_WITHIN_MS

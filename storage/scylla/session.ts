@@ -11,9 +11,11 @@ const CONNECT_WITHIN_MS = 10_000
 const AGAIN_MS = { first: 100, most: 1_000 }
 
 /**
- * A connected driver. S1. Once no node of the datacenter is up it is ended, and a new one connects, without end until
- * closed: after all nodes were away at once the driver's own ways back race each other, and may end with none. S2.
- * Meanwhile statements reject at once with why the last try failed.
+ * A connected driver.
+ *
+ * S1. Once no node of the datacenter is up, the driver is ended, and a new one tries to connect until closed. After a loss of
+ *     all nodes the driver's own reconnections race each other, and may end with none.
+ * S2. Meanwhile statements reject at once with the error of the last try.
  */
 export class Session {
   readonly #options: DriverOptions

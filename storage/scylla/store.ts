@@ -34,7 +34,7 @@ import { usageOf } from './usage.ts'
 import { Visibility } from './visibility.ts'
 import { BlockWriter } from './writer.ts'
 
-/** Estimated bytes of records that the writer caches, so that it need not read what it replaces. */
+/** Estimated bytes of records that the writer caches, so that it need not read the versions that it replaces. */
 const COMMITTED_BYTES_MAX = 64 * 2 ** 20
 const INDEX_BYTES_MAX = 128 * 2 ** 20
 /** Lists that find their rows by buckets. */
@@ -79,9 +79,9 @@ const ONCE: StartWait = {
 }
 
 /**
- * Opens the store in a keyspace of a cluster, which any number of processes may do. Rejects with STORAGE_UNAVAILABLE, in
- * one line that says what to do, when the cluster cannot be reached within `startWait`, is too old or does not let us in,
- * and when the keyspace has a newer schema than this version knows.
+ * Opens the store in a keyspace of a cluster; any number of processes may do so. Rejects with STORAGE_UNAVAILABLE, in one
+ * line that says what to do, in these cases: the cluster cannot be reached within `startWait`, is too old, or refuses the
+ * login, or the keyspace has a newer schema than this version knows.
  */
 export async function openScyllaStorage(options: ScyllaStorageOptions): Promise<Storage> {
   const { startWait, ports = systemPorts } = options

@@ -14,9 +14,9 @@ export const COMMITS_MAX = 2 ** 31 - 1
 export const EPOCHS_MAX = 2 ** 19
 
 /**
- * The time of a write in the sense of the cluster, where of two writes of a cell the one of the later time counts,
- * whichever arrives last: a later epoch's is later, then a later commit's. As times these lie before the year 2006, since
- * a server may refuse times to come.
+ * The CQL write timestamp: of two writes of a cell the later timestamp wins, in whatever order they arrive. A later epoch has
+ * a later timestamp, then a later commit. As times these lie before the year 2006, because a server may refuse future
+ * timestamps.
  */
 export const versionTimestamp = ({ epoch, number }: Version): bigint =>
   BigInt(epoch) * BigInt(COMMITS_MAX + 1) + BigInt(number)

@@ -16,8 +16,8 @@ export class WatermarkReader {
   }
 
   /**
-   * Knows all that was committed before the call once it resolves. Calls that come during a read share the next one, and
-   * reject with the one under way: who waits does not sit out the limits of two.
+   * Once it resolves, all commits before the call are known. Calls that come during a read share the next one. If the read in
+   * flight fails, they reject with it, so that no caller waits for the time limits of two reads.
    */
   refresh(): Promise<void> {
     if (this.#running === null) return this.#run()

@@ -7,9 +7,9 @@ import { Snapshot } from './visibility.ts'
 import type { Forgotten, Watermarks } from './visibility.ts'
 
 /**
- * The rows of the table of writers: one for each epoch with its two watermarks, and what is of all: which epoch may write,
- * who claimed it, the greatest lease token that has claimed, the newest committed slot, and the newest one of the tables; which
- * amendment is the newest, and which kept blocks are forgotten. One partition, so that a conditional write sees all of it.
+ * The rows of the table of writers. Each epoch has one, with its two watermarks. Shared columns say which epoch may write,
+ * who claimed it, the greatest lease token that has claimed, the newest committed slot, the newest slot of the tables, the
+ * newest amendment, and the forgotten kept blocks. All are in one partition, so that a conditional write sees all of them.
  */
 const CHAIN = 'solana'
 const HEAD_KEY = Buffer.from('head', 'latin1')

@@ -18,8 +18,8 @@ import {
 } from './memtable-lists.ts'
 
 /**
- * The stores of records, of tables that lack the newest blocks: those are in memory, and their rows count before those of
- * the tables. Both are of one moment: should a flush end meanwhile, all is asked again.
+ * The stores of records over tables that lack the newest blocks. Those blocks are in memory, and their rows take precedence.
+ * Both are of one moment: if a flush ends during a query, the query runs again.
  */
 export function withMemtable(base: ScyllaBase, tables: TableStores): RecordStores {
   const ask = async <T>(query: (memtable: Memtable) => Promise<T>): Promise<T> => {

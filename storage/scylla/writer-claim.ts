@@ -27,7 +27,7 @@ export class WriterClaim {
   #token: bigint | null = null
   /** Set once another process has claimed, or the cluster has forgotten commits, until this one claims again. */
   #isSuperseded = false
-  /** Why something failed that nobody waited for: who holds next is told. */
+  /** The error of a background operation; the next `hold` throws it. */
   #failure: Error | null = null
   /** The last epoch of ours, where it has ended well: the next one must follow it. */
   #ended: number | null = null
@@ -61,7 +61,7 @@ export class WriterClaim {
     })
   }
 
-  /** Makes sure that there is an epoch of ours, as far as anybody has told; resolves to whether it was taken anew. */
+  /** Ensures that this process has an epoch, as far as it knows; resolves with whether a new one was taken. */
   async hold(): Promise<boolean> {
     const failure = this.#failure
     if (failure !== null) {
@@ -91,7 +91,7 @@ export class WriterClaim {
     if (this.end(epoch)) this.#ended = epoch
   }
 
-  /** Ends an epoch of ours, and what is known by right of it; false where it has ended already. */
+  /** Ends an epoch of ours, and the state that depends on it; false if it has ended already. */
   end(epoch: number | null, error: unknown = null): boolean {
     if (this.#epoch !== epoch) return false
     this.#epoch = null
@@ -126,7 +126,7 @@ export class WriterClaim {
     try {
       const { epoch, token: taken } = await takeEpoch(client, token, reads, after)
       this.#options.reached(point)
-      // From here on no epoch before ours moves: what is committed now is what we go on from.
+      // From here on no earlier epoch moves: this process continues from the state that is committed now.
       const rows = await reads.serial(selectEpochs(visibility.committed.epoch))
       await this.#options.watermarkReader.take(rows, reads.each)
       if (visibility.committed.epoch !== epoch) throw superseded()

@@ -27,13 +27,16 @@ import { commitStatement, forgetStatement } from './watermark.ts'
 const BATCHES_AT_ONCE = 8
 /** Commits and changes that wait for those under way; a further one is refused. */
 const COMMITS_WAITING_MAX = 64
-/** Blocks that share a watermark, and their packed bytes: at the limit the others wait for the next one, so that a batch stays within the server's bounds. */
+/**
+ * Maximum blocks that share a watermark, and their packed bytes. Further blocks wait for the next one, so that a batch stays
+ * within the server's bounds.
+ */
 const BLOCKS_TOGETHER_MAX = 16
 const BYTES_TOGETHER_MAX = 4 * 2 ** 20
 
 export interface BlockWriterOptions extends FlushOptions, WriterClaimOptions {}
 
-/** A block whose commit was asked for and is not answered. */
+/** A block whose commit was requested and is not answered. */
 interface GivenBlock extends PromiseWithResolvers<boolean> {
   readonly block: BlockCommit
   readonly kept: KeptBlock | undefined
@@ -51,18 +54,18 @@ interface PackedBlock {
 }
 
 /**
- * Writes blocks in their order, each to the journal, which makes it durable and visible, and some together to the tables
- * while further ones come (`flushes.ts`). Blocks that wait when their turn comes share a watermark, that of the last of
- * them. What changes of those before comes between them (`amendment-writer.ts`).
+ * Writes blocks in their order. Each goes to the journal, which makes it durable and visible. Several together go to the
+ * tables later, while further blocks come (`flushes.ts`). Blocks that wait together share the watermark of the last of them.
+ * Amendments of earlier blocks come between them (`amendment-writer.ts`).
  *
- * W1. All of a block is acknowledged by a majority before its watermark is written, and nothing of it is visible before; so
- *     it is with the rows of a flush and of an amendment and theirs. Until then the journal has the blocks.
- * W2. A watermark is conditional on the claim: whoever has lost it makes nothing visible.
+ * W1. All of a block is acknowledged by a majority before its watermark is written, and nothing of it is visible before. The
+ *     same holds for the rows of a flush and of an amendment. Until then the journal has the blocks.
+ * W2. A watermark is conditional on the claim: a writer that has lost it makes nothing visible.
  * W3. A commit, a flush or an amendment that fails ends its epoch, so that no later one of ours makes a part of it visible.
- *     All blocks of the commit have failed then, and those that were to follow them.
- * W4. Nodes that die may forget the last they acknowledged: what was sent before one was lost is sent again (`fenced-writer.ts`),
- *     and a watermark is conditional on the one before, so that what they have forgotten is found missing and not passed over.
- * W5. Who claims goes on with the blocks that the one before has not flushed.
+ *     All blocks of the commit have then failed, and so have those that were to follow them.
+ * W4. Nodes that die may forget their last acknowledged writes. Writes sent before the loss of a node are sent again
+ *     (`fenced-writer.ts`). A watermark is conditional on the one before, so that forgotten writes are detected.
+ * W5. A new claimant continues with the blocks that the previous writer has not flushed.
  */
 export class BlockWriter {
   readonly #base: ScyllaBase
@@ -145,8 +148,8 @@ export class BlockWriter {
   }
 
   /**
-   * Refuses what comes later; resolves once what was accepted is done or has failed. What the tables do not have by then
-   * is in the journal.
+   * Refuses later operations; resolves once accepted ones are done or have failed. Blocks that are not in the tables by then
+   * are in the journal.
    */
   async close(): Promise<void> {
     this.#isClosed = true
@@ -260,7 +263,7 @@ export class BlockWriter {
     return version
   }
 
-  /** Writes blocks to the journal, with what is kept of them, and then the watermark of the last. */
+  /** Writes blocks to the journal, with their undo data, and then the watermark of the last. */
   async #write(group: readonly PackedBlock[], before: Snapshot): Promise<void> {
     const { reached } = this.#options
     const { version, block } = group.at(-1)!
@@ -270,7 +273,7 @@ export class BlockWriter {
       written: 'commit.journalled',
       deciding: 'commit.deciding'
     } as const
-    // Pieces of kept blocks may be as large as a batch is allowed to be many times over: they go alone.
+    // Pieces of kept blocks may be many times as large as a batch is allowed to be: each is sent alone.
     const kept = group.flatMap(({ kept }) => kept.map((row) => [row]))
     await this.#fencedWriter.write({
       batches: [...journalBatches(group), ...kept],

@@ -38,9 +38,9 @@ export async function readKnownDamage(directory: string): Promise<FileDamage[]> 
 }
 
 /**
- * Keeps the engine away from damage: each damaged table goes into the folder `damaged`, and a copy without its damaged
- * parts takes its place. The list of what was damaged is on disk before, so that what the engine no longer finds is never
- * taken for what was not there. The caller holds the lock of the store.
+ * Keeps the engine away from damage. Each damaged table is moved to the folder `damaged`, and replaced by a copy without its
+ * damaged parts. The list of the damage is on disk before that, so that lost records are never taken for absent ones. The
+ * caller holds the lock of the store.
  */
 export async function isolateDamage(directory: string, found: readonly FileDamage[]): Promise<void> {
   const known = await readKnownDamage(directory)
@@ -87,9 +87,9 @@ async function replace(path: string, contents: Buffer): Promise<void> {
 }
 
 /**
- * Does something while no process has a store open, and none can open it. The engine locks the file LOCK: a store of no
- * records whose LOCK is a link to that file takes the lock without looking at anything else of the store. Rejects as
- * opening the store does where another process has it.
+ * Runs work while no process has a store open, and none can open it. The engine locks the file LOCK. An empty store whose
+ * LOCK is a link to that file takes the lock without touching the store's other files. If another process has the store open,
+ * it rejects like opening the store.
  */
 export async function withStoreLock<T>(directory: string, work: () => Promise<T>): Promise<T> {
   const place = await mkdtemp(join(tmpdir(), 'millrace-lock-'))

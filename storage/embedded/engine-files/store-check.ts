@@ -39,8 +39,8 @@ export async function holdsStore(directory: string): Promise<boolean> {
 }
 
 /**
- * Verifies the checksums of a store's files without the engine, which does not look at them when it reads. Changes
- * nothing, so that it may run beside the process that has the store open.
+ * Verifies the checksums of a store's files without the engine, which does not check them when it reads. Changes nothing, so
+ * it may run while another process has the store open.
  */
 export async function checkStore(directory: string, trusted: TrustedFiles): Promise<StoreCheck> {
   const files = await readStoreFiles(directory, trusted.wasClosed)

@@ -54,8 +54,8 @@ export function tableDamage(table: Buffer, keys: KeyRange): TableDamage[] {
 }
 
 /**
- * A copy of a table in which what is damaged holds nothing, under sound checksums: the engine finds no key there, and
- * reads and merges all other blocks as before.
+ * A copy of a table whose damaged parts are empty, with valid checksums. The engine finds no key there, and reads and merges
+ * all other blocks as before.
  */
 export function withoutDamage(table: Buffer, damage: readonly TableDamage[]): Buffer<ArrayBuffer> {
   if (damage.some(({ part }) => part === 'index')) return emptyTable(table.length)

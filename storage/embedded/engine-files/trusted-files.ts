@@ -7,8 +7,8 @@ const FILE = 'millrace-sound-files.json'
 const listSchema = z.record(z.string(), z.string())
 
 /**
- * The files that were sound when the store was closed, each with its size and times: one that was written, restored or
- * copied since has others. There is no list while the store is open, so that after a crash every file is checked.
+ * The files that were sound when the store was closed, each with its size and times. A file that was written, restored or
+ * copied since has others. There is no list while the store is open, so after a crash every file is checked.
  */
 export async function readTrustedFiles(directory: string): Promise<TrustedFiles> {
   const text = await readFile(join(directory, FILE), 'utf8').catch(() => null)

@@ -38,7 +38,7 @@ const MADE_AGAIN: readonly Letter[] = ['v', 'R', 'd', 'c', 'o', 't', 'w', 'i', .
 
 const CANDLES: readonly Letter[] = ['c', 'o']
 
-/** Records that a repair could neither read nor make again. */
+/** Records that a repair could neither read nor recompute. */
 export interface Loss {
   /** In words, such as `pool events`. */
   readonly kind: string
@@ -69,9 +69,9 @@ export interface Rebuilt {
 }
 
 /**
- * Writes what can be read of a store into a new one, and makes again what follows from it: trades by mint and by wallet
- * from each other, indexes from what they list. Only what administers the service is copied with `rows` false. A horizon of
- * rows that is lost is put where a retention has it.
+ * Writes the readable records of a store into a new one, and recomputes derived records: trades by mint and by wallet from
+ * each other, indexes from the records that they list. With `rows` false, only administrative records are copied. A lost
+ * horizon of rows is set by the retention.
  */
 export async function rebuildStore(
   from: string,
@@ -171,7 +171,7 @@ async function rebuilt(
   }
 }
 
-/** Has the store remember what is lost, beside what it has lost before. */
+/** Stores the lost ranges, in addition to those lost before. */
 async function stageLosses(target: Level, view: View, lost: readonly LostRange[]): Promise<void> {
   const key = lostRangesKey()
   const ranges = lost.map(({ keys }) => keys)
@@ -184,7 +184,7 @@ async function stageLosses(target: Level, view: View, lost: readonly LostRange[]
 }
 
 /**
- * Kinds that are lost for good; of rows that are stored twice, where both may be lost, and of candles, those that begin
+ * Kinds that are lost for good. Rows that are stored twice count only if both may be lost; candles, only those that begin
  * below the horizon of rows.
  */
 function lossesOf(lost: readonly LostRange[], horizon: RowHorizon | null): Loss[] {

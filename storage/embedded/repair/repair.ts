@@ -11,9 +11,9 @@ import { salvageFiles } from './salvage.ts'
 export interface RepairOptions {
   readonly directory: string
   /**
-   * Whether the new store is empty but for tenants and keys, so that ingest reads every block from the source again: in
-   * any case, or where rows are lost that nothing else in the store gives back, or only where the newest slot is lost, on
-   * which no block can follow.
+   * Whether the new store is empty except for tenants and keys, so that ingest reads every block from the source again.
+   * `always`: in any case. `when rows are lost`: if the store cannot restore some rows. `never`: only if the newest slot is
+   * lost, because no block can follow then.
    */
   readonly startOver: 'always' | 'when rows are lost' | 'never'
   readonly nowMs: number
@@ -38,8 +38,8 @@ export type RepairOutcome =
     }
 
 /**
- * Replaces a store by one of what can be read of it, and keeps the old one beside it. Needs as much free space as the
- * store takes, twice. Rejects with STORAGE_UNAVAILABLE while another process has the store open.
+ * Replaces a store by one with all readable records, and keeps the old one next to it. Needs free space of twice the store's
+ * size. Rejects with STORAGE_UNAVAILABLE while another process has the store open.
  */
 export function repairStore(options: RepairOptions): Promise<RepairOutcome> {
   return withStoreLock(options.directory, () => repair(options))

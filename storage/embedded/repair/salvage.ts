@@ -19,9 +19,8 @@ export interface Salvage {
 }
 
 /**
- * Copies a store's files without their damaged parts; a write-ahead log is copied up to its first damage, as what
- * follows was written on top of what is lost. A manifest that is lost is made anew by the engine from the tables, in a
- * process of its own.
+ * Copies a store's files without their damaged parts. A write-ahead log is copied up to its first damage, because later
+ * writes depend on the lost ones. The engine rebuilds a lost manifest from the tables, in a process of its own.
  */
 export async function salvageFiles(directory: string, into: string): Promise<Salvage> {
   const { wasClosed } = await readTrustedFiles(directory)
