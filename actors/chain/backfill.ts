@@ -12,7 +12,7 @@ import { undefinedIfUnavailable } from '../storage/retry.ts'
 import type { Run } from '../supervision/process.ts'
 
 export interface BackfillOptions {
-  /** Asks nodes for the block of a slot; null where no node has it now. Rejects only with the signal's reason. */
+  /** Requests the block of a slot from nodes; null if no node has it now. Rejects only with the signal's reason. */
   readonly fetch: (slot: number, signal: AbortSignal) => Promise<Block | 'skipped' | null>
   /** The commitment of blocks that are found late. */
   readonly commitment: Commitment

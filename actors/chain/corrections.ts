@@ -30,7 +30,7 @@ export interface CorrectionDeps {
   readonly clock: Clock
   /** Absent where there is no node to read them from. */
   readonly transferFees?: TransferFees | undefined
-  /** Told of blocks once they are stored, and of lost forks. */
+  /** Receives blocks once they are stored, and lost forks. */
   readonly committedBlocks?: Pick<CommittedBlocks, 'read' | 'pending' | 'amended' | 'lost'>
 }
 
@@ -55,7 +55,7 @@ type Amend = (amendment: Amendment, gaps: GapEdit) => Promise<void>
 /** Reason of the gap that is left for a block without cursors. */
 const ROOMLESS = 'the blocks in place of a lost fork have more events than the stream has cursors for'
 
-/** Tells whether a block shows that stored ones are of a lost fork: it is above the head, and its parent below. */
+/** Tells whether a block shows that stored blocks are of a lost fork: it is above the head, and its parent is below. */
 export function showsLostFork(
   block: SourcedBlock['block'],
   head: SlotRow

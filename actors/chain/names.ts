@@ -16,7 +16,7 @@ import type { Run } from '../supervision/process.ts'
 const LAUNCHES_PER_READ = 500
 /** Milliseconds between two looks for traded tokens without names. Chosen: a ranking changes little in a minute. */
 const LOOK_MS = 60_000
-/** Milliseconds between two reloads at least, so that blocks that are put back one after another cause few. */
+/** Minimum milliseconds between two reloads, so that a series of replaced blocks causes few. */
 const RELOAD_PAUSE_MS = 5_000
 
 export interface NamesDeps {
@@ -157,7 +157,7 @@ async function readTraded(
   }
 }
 
-/** Returns the mints with the largest volume of the last day whose names are not searched. */
+/** Returns the mints with the largest volume of the last day whose names are not in the index. */
 function unnamed(ranking: RankingHandle, index: NameIndex): Pubkey[] {
   const top = ranking.current?.top('24h', RANKS_MAX) ?? []
   return top.map(({ mint }) => mint).filter((mint) => !index.has(mint))

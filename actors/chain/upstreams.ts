@@ -98,7 +98,7 @@ export class Upstreams {
   async run(signal: AbortSignal): Promise<void> {
     let told: SourceState | undefined
     this.#machine.subscribe(({ value, context: { slot, reason } }) => {
-      // The machine reconnects between two waits; only another state is news.
+      // The machine reconnects between two waits; only a change of the state is logged.
       if (value === told || value === 'connecting') return
       told = value
       if (value === 'advancing') this.#logger.info({ slot }, 'the source advances')
@@ -215,7 +215,7 @@ export class Upstreams {
     this.#machine.send({ type: isRefused ? 'refused' : 'lost', reason })
   }
 
-  /** Logs each change of a node's state once; for a single node the source's line says it. */
+  /** Logs each change of a node's state once. For a single node, the source's line covers it. */
   #tellOf(node: Upstream): void {
     const { name, state, facts } = node
     if (state === this.#told.get(node) || state === 'probing') return

@@ -15,7 +15,7 @@ export interface StoredStates {
   readonly isOurs: (list: HolderList) => Promise<boolean>
 }
 
-/** A holder list in the hands of its follower. */
+/** A holder list, as its follower maintains it. */
 export class HolderList {
   readonly mint: Pubkey
   readonly key: string
@@ -76,7 +76,7 @@ export class HolderList {
     return next
   }
 
-  /** Stores a block; resolves with why it does not fit, or null. */
+  /** Stores a block; resolves with the reason why it does not follow the list, or null. */
   async take(slot: number, changes: MintChanges): Promise<string | null> {
     const outcome = await storeBlock(this.#recent, this.id, slot, changes)
     if ('fault' in outcome) return outcome.fault

@@ -20,9 +20,9 @@ import { UpdateCheck } from './update-check.ts'
  * them within 100 ms; an update that is later still is noticed.
  */
 const SETTLE_MS = 1_000
-/** Milliseconds between two audits, which compare the mirror with a new snapshot. Chosen: a scan is dear for a node. */
+/** Milliseconds between two audits, which compare the mirror with a new snapshot. Chosen: a scan is expensive for a node. */
 const AUDIT_MS = 600_000
-/** The same where this process does not read blocks, so that closed accounts are found by audits alone. */
+/** The same if this process does not read blocks: only audits then find closed accounts. */
 const AUDIT_WITHOUT_BLOCKS_MS = 60_000
 /** Milliseconds between two tries after a failure, growing up to the most. */
 const RETRY_MS = { least: 1_000, most: 30_000 }
@@ -35,7 +35,7 @@ const BUILD_MS = 10
 /** Updates that wait for their slot: some hundred slots of the busiest program. At the limit a snapshot repairs the gap. */
 const PENDING: PendingLimits = { versionsMax: 50_000, bytesMax: 64 * 2 ** 20 }
 
-/** Why a mirror begins again with a snapshot; counted by metrics. */
+/** The reason why a mirror begins again with a snapshot; counted by metrics. */
 type GapKind = 'start' | 'connection' | 'blocks' | 'late' | 'full'
 
 interface Gap {
@@ -106,7 +106,7 @@ export class ProgramMirror {
   async run(end: AbortSignal): Promise<void> {
     const { clock, random, logger, metrics } = this.#deps
     await this.#mirrored.loseEmptied()
-    // Before there is anything to scan, as a rule.
+    // At this time there are usually no accounts to scan yet.
     if (this.progress.slot === null) while (!end.aborted && (await this.#indexes.step()));
     for (let tries = 0; !end.aborted; tries++) {
       const before = this.progress.slot

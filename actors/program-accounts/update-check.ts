@@ -6,7 +6,7 @@ import type { MirrorMetrics } from '../../src/telemetry/mirror-metrics.ts'
 import type { AccountVersion } from '../../storage/port.ts'
 import { isSame } from './mirror-store.ts'
 
-/** Accounts that are asked for at once: one request. More of them are left to the next audit. */
+/** Maximum accounts requested at once: one request. Further ones are left to the next audit. */
 const ASKED_MAX = 100
 /** Tries to get an answer of a slot that is not too old, before the accounts are left to the next audit. */
 const TRIES = 5
@@ -16,17 +16,17 @@ const ROUNDS = 5
 export interface UpdateCheckDeps {
   readonly node: Pick<AccountNode, 'accounts'>
   readonly metrics: Pick<MirrorMetrics, 'checked'>
-  /** Reads what is stored of accounts, in their order; null for one without any. */
+  /** Reads the stored versions of accounts, in their order; null for an account without any. */
   readonly newest: (addresses: readonly Pubkey[]) => Promise<readonly (AccountVersion | null)[]>
-  /** Takes a version whose update was missed. */
+  /** Receives a version whose update was missed. */
   readonly correct: (version: AccountVersion) => void
 }
 
-/** Accounts without an expected update, and what the node says of them. */
+/** Accounts without an expected update, and the node's answer about them. */
 interface Round {
   readonly addresses: readonly Pubkey[]
   readonly tries: number
-  /** As of a slot that is not before the one in question. Null until there is one. */
+  /** As of a slot at or after the checked one. Null until there is one. */
   readonly answer: { readonly slot: number; readonly versions: readonly AccountVersion[] } | null
 }
 
@@ -38,7 +38,7 @@ export class UpdateCheck {
   readonly #program: Pubkey
   readonly #deps: UpdateCheckDeps
   readonly #expected = new ExpectedUpdates()
-  /** Accounts that the next round asks for. */
+  /** Accounts of the next round. */
   #suspects: readonly Pubkey[] = []
   #round: Round | null = null
   /** Rounds since updates were complete. */
@@ -98,7 +98,7 @@ export class UpdateCheck {
     return true
   }
 
-  /** Notes the accounts that the mirror has or that are new: the others are of other programs. */
+  /** Notes the accounts that are new or in the mirror: the others are of other programs. */
   async #suspect(accounts: readonly TouchedAccount[], updates: readonly AccountVersion[]): Promise<void> {
     if (accounts.length === 0) return
     const stored = await this.#deps.newest(accounts.map(({ address }) => address))

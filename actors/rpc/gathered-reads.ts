@@ -2,7 +2,9 @@ import type { NoUpstream, AnswerTooLarge, UpstreamAnswer, UpstreamCall } from '.
 
 /** Maximum reads in one request: as many as nodes and providers accept in a batch. Further reads form another request. */
 const GATHERED_MAX = 100
-/** Params in the form that clients write: a text, and a commitment. What a node could refuse to parse goes up alone. */
+/**
+ * Params in the form that clients write: a text, and a commitment. A read that a node could refuse to parse is sent alone.
+ */
 const PLAIN_PARAMS = /^\[(?:"\w{1,200}")?,?(?:\{"commitment":"\w{1,20}"\})?\]$/
 
 type Outcome = UpstreamAnswer | NoUpstream | AnswerTooLarge
@@ -36,7 +38,7 @@ export class GatheredReads {
     return method.isShort && (params === null || PLAIN_PARAMS.test(params))
   }
 
-  /** Resolves with the answer. Since others may go up with it, a read is not taken back. */
+  /** Resolves with the answer. Other reads may share its request, so a read cannot be cancelled. */
   read(call: UpstreamCall): Promise<UpstreamAnswer> {
     return new Promise((resolve, reject) => {
       if (this.#turn.push({ call, resolve, reject }) === 1) setImmediate(() => this.#flush())

@@ -64,7 +64,7 @@ export class NodeLink {
     })
   }
 
-  /** Whether it asked for a pause that is not over. */
+  /** Whether the node requested a pause that is not over. */
   get isResting(): boolean {
     return this.#clock.now() < this.#restUntilMs
   }

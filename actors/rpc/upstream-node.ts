@@ -59,7 +59,7 @@ const PROBE = COMMITMENTS.map((commitment, id) => ({
   params: [{ commitment }]
 }))
 
-/** A node behind the RPC URL: probed all the time, with the slots that its answers have proven. */
+/** A node behind the RPC URL: it is probed all the time, and its slots are those that its answers prove. */
 export class UpstreamNode implements RpcUpstream {
   readonly index: number
   readonly isArchive: boolean
@@ -73,7 +73,7 @@ export class UpstreamNode implements RpcUpstream {
   #probedAtMs = 0
   #probing: Promise<void> | null = null
   #isAdmitted = false
-  /** Since when it claims slots far above those of the others; null while it does not. */
+  /** The time since which it claims slots far above those of the others; null while it does not. */
   #claimsSinceMs: number | null = null
   #latencyMs: number | null = null
   /** Whether it takes batches; asked again after each absence. */
@@ -136,7 +136,7 @@ export class UpstreamNode implements RpcUpstream {
     return first
   }
 
-  /** Tells whether a slot is one that it can have reached since its own last claim. */
+  /** Tells whether the node can have reached a slot since its own last claim. */
   canHaveReached(slot: number): boolean {
     const known = this.slot('processed')
     const elapsedMs = Math.max(0, this.#ports.clock.now() - this.#probedAtMs)
@@ -197,7 +197,7 @@ export class UpstreamNode implements RpcUpstream {
     await this.link.close()
   }
 
-  /** Asks for the node's slots, and judges its health by the answer. Rejects never; several at a time are one. */
+  /** Requests the node's slots, and judges its health by the answer. Never rejects; concurrent calls share one probe. */
   async probe(signal: AbortSignal): Promise<void> {
     this.#probing ??= this.#probe(signal).finally(() => (this.#probing = null))
     await this.#probing

@@ -35,7 +35,7 @@ export interface OwnedShard {
 }
 
 export interface ShardOwnerDeps<Shard extends OwnedShard> {
-  /** The product, as it begins the names of its leases and of its claim without leases. */
+  /** The product. The names of its leases and of its claim without leases begin with it. */
   readonly product: string
   /** The work that one process does for a shard, in words for the log, such as `delivers webhooks`. */
   readonly work: string
@@ -71,7 +71,7 @@ export class ShardOwner<Shard extends OwnedShard> {
   readonly #others = new Map<string, number>()
   readonly #look = new AutoResetEvent()
   readonly #due = new Set<string>()
-  /** Aborts when not even the requests in flight are waited for. */
+  /** Aborts when even the requests in flight are no longer awaited. */
   readonly #killed = new AbortController()
 
   constructor(deps: ShardOwnerDeps<Shard>) {
@@ -79,7 +79,7 @@ export class ShardOwner<Shard extends OwnedShard> {
     this.#names = [...deps.shards.keys()]
   }
 
-  /** The shards of this process, those not that it is giving up. */
+  /** The shards of this process, without those that it is giving up. */
   get shards(): readonly Shard[] {
     return [...this.#shards.values()]
   }
@@ -168,7 +168,7 @@ export class ShardOwner<Shard extends OwnedShard> {
     return Math.floor(this.#names.length / processes.length) + (isLarger ? 1 : 0)
   }
 
-  /** Asks for every shard, as many at once as are lacking, until this process has its share. */
+  /** Requests the leases of shards, as many at once as are lacking, until this process has its share. */
   async #acquireShare(leases: Leases, end: AbortSignal): Promise<void> {
     const start = Number.parseInt(this.#id.slice(0, 4), 16) % this.#names.length
     // An order of this process, so that processes ask for different ones first.
@@ -228,7 +228,7 @@ export class ShardOwner<Shard extends OwnedShard> {
     this.#releases.delete(shard)
   }
 
-  /** Ends all shards, those too that are being given up. */
+  /** Ends all shards, including those that are being given up. */
   async #endWith(kill: AbortSignal): Promise<void> {
     const killNow = (): void => this.#killed.abort()
     kill.addEventListener('abort', killNow, { once: true })

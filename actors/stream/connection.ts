@@ -133,7 +133,7 @@ export class StreamConnection implements ChannelsOwner {
     this.#channels.hear(batch)
   }
 
-  /** Looks in the store for changes of the tenant's submissions that nobody told of. */
+  /** Reads changes of the tenant's submissions from the store that were not announced. */
   lookForChanges(): void {
     this.#channels.lookForChanges()
   }

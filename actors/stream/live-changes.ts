@@ -53,7 +53,7 @@ export class LiveChanges {
     this.#send(changes.filter(({ cursor }) => cursor > this.#position).map(encodeChange))
   }
 
-  /** Reads changes from the store that were not heard of. */
+  /** Reads changes from the store that were not announced. */
   look(): void {
     this.#isBehind = true
     if (this.#isReading) return
@@ -81,7 +81,7 @@ export class LiveChanges {
         const [first] = events
         if (first === undefined) continue
         this.#isBehind = true
-        // They come behind the events of their slot.
+        // They follow the events of their slot.
         if (hub.head < first.cursor) await hub.reaches(first.cursor, end)
         if (!end.aborted) this.#send(events.filter(({ cursor }) => cursor <= hub.head))
       }

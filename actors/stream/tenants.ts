@@ -22,8 +22,8 @@ const SWEEP_MS = 500
 /** Sweeps between two pings of a connection: 25 s (spec choices, section 6). */
 const SWEEPS_A_PING = 50
 /**
- * Sweeps between two looks for changes of submissions that were stored and not heard of: 10 s. Chosen: only a process that dies
- * between the two, or a hint that is lost without a word, leaves any.
+ * Sweeps between two searches for stored changes of submissions that were not announced: 10 s. Chosen: such changes are left
+ * only by a process that dies between the two steps, or by a lost hint.
  */
 const SWEEPS_A_LOOK = 20
 /**
@@ -130,8 +130,8 @@ export class Tenants implements StreamGateway {
   }
 
   /**
-   * Sends an event of a private channel to the connections of its tenant that have the channel. With null some may have been
-   * lost: those that are stored are looked for.
+   * Sends an event of a private channel to the connections of its tenant that have the channel. With null some events may
+   * have been lost; those that are stored are then read from the store.
    */
   tell(event: TenantEvent | null): void {
     if (event === null) return this.#lookForChanges()

@@ -50,7 +50,7 @@ export function supervise(
   deadlines: Deadlines = { drainMs: 10_000, killMs: 2_000 },
   onFault: OnFault = () => undefined
 ): Supervision {
-  // Units that a refused start kills may end late, or otherwise than asked: neither is another reason for the end.
+  // Units that a refused start kills may end late, or in another way than requested: neither is another reason for the end.
   let refusal: StartRefused | null = null
   const wiring = new Wiring(ports, (path, error) => {
     if (error instanceof StartRefused) refusal ??= error

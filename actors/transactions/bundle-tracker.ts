@@ -101,7 +101,7 @@ export class BundleTracker {
     this.#bundles.clear()
   }
 
-  /** Takes up bundles of another process: whatever it writes after the fence is dropped, and it reads that. */
+  /** Takes up bundles of another process: its writes after the fence are dropped, and it notices the fence when it reads. */
   async #takeUp(fresh: readonly Stored<Bundle>[]): Promise<void> {
     const { claim, isShared } = this.#deps
     const found = await (isShared
@@ -138,7 +138,7 @@ export class BundleTracker {
       failed: (error) => this.#fail(error)
     })
     if (bundle.isDone) {
-      // The process before died between the last progress and the end of the document.
+      // The previous process died between the last progress and the end of the document.
       this.#finish(stored, bundle.progress).catch((error: unknown) => this.#fail(error))
       return
     }
@@ -192,7 +192,7 @@ export class BundleTracker {
     }
   }
 
-  /** Looks at the chain every `CHECK_MS`, and submits what waits, as long as there are bundles. */
+  /** Polls the chain every `CHECK_MS`, and submits waiting bundles, as long as there are bundles. */
   async #check(): Promise<void> {
     const { clock } = this.#deps
     this.#isChecking = true
@@ -248,7 +248,7 @@ export class BundleTracker {
     }
   }
 
-  /** Whether a node says so of all blockhashes, and statuses as of that slot know no more members than before. */
+  /** Whether a node says that all blockhashes are invalid, and statuses as of that slot know no more members than before. */
   async #areInvalid(blockhashes: readonly string[], bundle: TrackedBundle): Promise<boolean> {
     const { node } = this.#deps
     let since = 0

@@ -34,8 +34,8 @@ const MOVES_MAX = 3
  */
 const RESTORED_BATCHES = 256
 /**
- * Changes that wait for the first block while their submissions go on. Chosen: two of each transaction that a process tracks;
- * those beyond it hold the storing of their submissions up.
+ * Changes that wait for the first block while their submissions go on. Chosen: two of each transaction that a process tracks.
+ * Further changes delay the storing of their submissions.
  */
 const EARLY_MAX = 2 * TRACKED_PER_PROCESS_MAX
 /** Tenants whose newest batch is remembered. Chosen: more than are likely to submit at once; others are read again. */
@@ -44,7 +44,7 @@ const LASTS_MAX = 10_000
 export interface ChangeLogDeps {
   readonly documents: DocumentStore
   readonly clock: Clock
-  /** Whether connections of other processes hear of changes. */
+  /** Whether connections of other processes receive changes. */
   readonly isShared: boolean
   /** Milliseconds that changes are kept; null for ever. */
   readonly keptMs: number | null
@@ -54,7 +54,7 @@ export interface ChangeLogDeps {
   readonly unsettled: Pick<UnsettledBatches, 'begin' | 'end'>
   /** Called after changes are stored. */
   readonly publish: (batch: ChangeBatch) => void
-  /** Called with a fault of changes that nobody waits for. */
+  /** Called with a fault of changes without a waiting caller. */
   readonly report: (fault: unknown) => void
 }
 
@@ -134,7 +134,7 @@ export class ChangeLog {
     const { documents } = await this.#documents.list(tenant, { order: 'desc', limit: RESTORED_BATCHES })
     const batches = documents.map(({ value }) => value).toReversed()
     const last = documents[0] === undefined ? null : await this.#settled(documents[0])
-    // Also where there is none: a batch that comes meanwhile is then known to be of the process before. Not where this process
+    // Also without a last batch: a batch that comes meanwhile is then known to be the previous process's. Not if this process
     // has stored one meanwhile.
     if (!this.#lasts.has(tenant)) this.#remember(tenant, last === null ? BEFORE_FIRST : lastBatchOf(last))
     if (last !== null) this.#deps.publish(last)
@@ -180,7 +180,7 @@ export class ChangeLog {
         last = null
         if (other === null) continue
         if (other.value.token === claim.token) {
-          // The answer to this very write was lost. Else it is an earlier batch of this process, which was not remembered.
+          // Either the answer to this very write was lost, or it is an earlier batch of this process that was not remembered.
           if (isSameBatch(other.value, batch)) return this.#publish(other.value)
           last = lastBatchOf(other.value)
           continue
@@ -189,7 +189,7 @@ export class ChangeLog {
           claim.outranked(other.value.token)
           throw new Error(`changes of ${tenant} are stored by another process`)
         }
-        // The process before has stored it after this one took over.
+        // The previous process stored it after this one took over.
         const settled = await this.#settled(other)
         last = lastBatchOf(settled)
         this.#adopted.add(settled)
@@ -259,7 +259,7 @@ export class ChangeLog {
     return last === undefined ? BEFORE_FIRST : lastBatchOf(await this.#settled(last))
   }
 
-  /** Fixes the cursors of a batch, after which the next one comes: the process before may be about to change them. */
+  /** Fixes the cursors of a batch, which the next one follows: the previous process may be about to change them. */
   async #settled(batch: Stored<ChangeBatch>): Promise<ChangeBatch> {
     return this.#deps.isShared ? (await settle(this.#documents, batch)).value : batch.value
   }
@@ -271,7 +271,9 @@ export class ChangeLog {
   }
 }
 
-/** Whether a change tells hardly more than the answer to the submission did. Its sync is not to delay that of the next one. */
+/**
+ * Whether a change says hardly more than the answer to the submission. Its sync must not delay that of the next submission.
+ */
 const isKnownToTenant = ({ event }: SubmissionChange): boolean => event === 'sent'
 
 const BEFORE_FIRST: LastBatch = { number: 0, cursor: -1 }

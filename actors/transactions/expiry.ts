@@ -19,7 +19,7 @@ const HEIGHT_MS = 2_000
 const ROUND_MAX = 50
 /** Milliseconds between two requests for a nonce: at first, and at most, as it grows with the age of the submission. */
 const NONCE_MS = { least: 2_000, most: 60_000 }
-/** The part of its age after which a nonce is asked for again. */
+/** Fraction of its age after which a nonce is requested again. */
 const NONCE_PART = 1 / 20
 
 export interface ExpiryDeps {
@@ -29,7 +29,7 @@ export interface ExpiryDeps {
   readonly clock: Clock
   /** Called for each transaction whose expiry is proven. */
   readonly expired: (transaction: TrackedTransaction) => void
-  /** Called for each that can land no more, while nobody knows whether it has landed. */
+  /** Called for each that can land no more, while it is unknown whether it has landed. */
   readonly unresolved: (transaction: TrackedTransaction) => void
 }
 
@@ -60,7 +60,7 @@ export class Expiry {
     this.#deps = deps
   }
 
-  /** The newest confirmed height that a node told; null before. */
+  /** The newest confirmed height that a node reported; null before. */
   get height(): number | null {
     return this.#known?.height ?? null
   }
@@ -113,7 +113,7 @@ export class Expiry {
     { slot, height }: { readonly slot: number; readonly height: number },
     signal: AbortSignal
   ): Promise<void> {
-    // Heights rise by one a slot at most: before as many slots have passed, the height is a wrong one.
+    // Heights rise by one a slot at most: if fewer slots have passed, the height is wrong.
     const nowMs = this.#deps.clock.now()
     const late = open.filter(({ lifetime, since, value: { receivedAtMs } }) => {
       if (lifetime === null || height <= lifetime.height) return false
@@ -149,7 +149,7 @@ export class Expiry {
     }
   }
 
-  /** Ends those that no status is known of as of a slot. The others have landed, and their statuses are taken in. */
+  /** Ends transactions without a known status as of a slot. The others have landed, and their statuses are applied. */
   async #conclude(
     transactions: readonly TrackedTransaction[],
     slot: number,

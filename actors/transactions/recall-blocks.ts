@@ -51,7 +51,7 @@ export function recallBlocks({ committedBlocks, fees, clock, logger }: RecallDep
         if (signal.aborted) return
         const block = found === null || found === 'skipped' ? null : found.block
         const isStored = block !== null && (blockhash === null || block.blockhash === blockhash)
-        // While it was read, ingest may have removed its fork.
+        // Ingest may have removed its fork during the read.
         if (isStored && slot <= lostAfter) committedBlocks.recall(block)
         counts[isStored ? 'read' : 'missing']++
         await sleep(clock, PAUSE_MS, signal)

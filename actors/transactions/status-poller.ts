@@ -32,7 +32,7 @@ export interface StatusPollerDeps {
   readonly clock: Clock
   /** Tells whether blocks arrive in this process. */
   readonly hasBlocks: () => boolean
-  /** Receives each answer with the slot that it is as of; null where it has not landed until then. */
+  /** Receives each answer with the slot that it is as of; null if the transaction has not landed until then. */
   readonly answered: (
     transaction: TrackedTransaction,
     status: SignatureStatus | null,
@@ -97,7 +97,7 @@ export class StatusPoller {
           const isAbsent = this.#isAbsent(transaction, contextSlot, isWhole)
           if (isAbsent) onUnknown(transaction, contextSlot)
           transaction.noteAnswer(isAbsent || !history, this.#deps.clock.now())
-          // A node without history has forgotten it, or it never was: neither is known.
+          // Either a node without history has forgotten it, or it never landed: the answer does not tell.
           if (!isAbsent) continue
         }
         this.#deps.answered(transaction, status, contextSlot)
@@ -107,7 +107,7 @@ export class StatusPoller {
     }
   }
 
-  /** Asks a node that has no history for its cache. `isWhole` tells whether the history was looked through. */
+  /** Asks a node that has no history for its cache. `isWhole` tells whether the history was searched. */
   async #statuses(signatures: readonly string[], history: boolean, signal: AbortSignal) {
     const { node } = this.#deps
     try {
@@ -118,7 +118,7 @@ export class StatusPoller {
     }
   }
 
-  /** Takes in that a status is not known as of a slot. Returns whether the transaction has not landed until then. */
+  /** Records that a status is not known as of a slot. Returns whether the transaction has not landed until then. */
   #isAbsent(transaction: TrackedTransaction, slot: number, isWhole: boolean): boolean {
     const { absentSlot, value, hasSeenNonce } = transaction
     // With a nonce that was never seen it can have landed long before its reception; with a blockhash 150 blocks before.

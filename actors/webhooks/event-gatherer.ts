@@ -14,7 +14,7 @@ export interface GathererDeps {
 
 const NEVER = 2 ** 30
 
-/** Gathers the events of one webhook from the hub until they are to be sent: 64 of them, or 500 ms after the first. */
+/** Gathers the events of one webhook from the hub until they are due: 64 of them, or 500 ms after the first. */
 export class EventGatherer implements Reader {
   readonly backlog: Backlog
   readonly #channels: readonly Channel[]

@@ -42,8 +42,8 @@ export class ProgressStore {
   }
 
   /**
-   * Changes a webhook of the same activation. Resolves with the stored document; that of its owner, where the owner has
-   * changed or deleted it meanwhile. A process that was outranked changes nothing.
+   * Changes a webhook of the same activation. Resolves with the stored document, or with its owner's if the owner has changed
+   * or deleted it meanwhile. A process that was outranked changes nothing.
    */
   async update(
     webhook: Stored<Webhook>,

@@ -159,7 +159,7 @@ export class PooledSender implements WebhookSender {
     try {
       attempt.start(this.#poolOf(origin), { method: 'POST', path, headers, body: request.body })
     } catch (error) {
-      // A connection that cannot even be begun, which the rules of URLs leave no case for.
+      // The connection cannot even be begun. The rules for URLs exclude this.
       attempt.end(postErrorOf(error))
     }
   }

@@ -201,7 +201,7 @@ export class TenantWebhooks {
   }
 }
 
-/** Tells whether deliveries go on as they are: the change was of secrets, or was made by the deliveries themselves. */
+/** Tells whether deliveries go on unchanged: only secrets have changed, or the deliveries themselves made the change. */
 function isSameActivation(before: Webhook, now: Webhook): boolean {
   return (
     before.active === now.active &&

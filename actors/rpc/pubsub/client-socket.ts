@@ -115,7 +115,7 @@ export class ClientSocket implements SubscriptionOwner {
 
   sees({ kind, commitment }: SubscriptionRequest, slot: number): void {
     const at = COMMITMENTS.indexOf(commitment)
-    // A node tells of a slot before it has processed it.
+    // A node reports a slot before it has processed it.
     if (kind === 'slot' || slot <= this.#seen[at]!) return
     this.#seen[at] = slot
     this.#deps.floors.saw(this.caller.keyId, commitment, slot)
@@ -132,7 +132,7 @@ export class ClientSocket implements SubscriptionOwner {
   close(code: number, reason: string): void {
     if (this.isClosed) return
     this.#deps.countClose(code)
-    // A drain sends the answers that are there.
+    // A drain sends the answers that are ready.
     this.#queue.flush()
     this.closed()
     this.#pipe.close(code, reason)

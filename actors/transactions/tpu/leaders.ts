@@ -41,7 +41,7 @@ const STABLE_MS = 60_000
 
 /**
  * Sends transactions straight to leaders, and gives the sender. A fault of the node or of QUIC crashes nothing: the sender
- * then says 0, and transactions go by the operator's node alone. The QUIC library is loaded once the node names leaders that
+ * then says 0, and transactions go by the operator's node alone. The QUIC library is loaded once the node lists leaders that
  * accept it.
  */
 export function leaders(options: LeadersOptions, deps: LeadersDeps): Run<unknown, LeaderSender> {

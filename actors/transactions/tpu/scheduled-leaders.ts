@@ -113,7 +113,7 @@ export class ScheduledLeaders implements LeaderSender {
     try {
       this.#addresses = await this.#node.addresses(signal)
     } catch (error) {
-      // It will not answer before its operator or ours does something.
+      // The node will not answer until its operator or ours changes something.
       if (error instanceof NodeError && error.fault.kind === 'unauthorized')
         this.#nodesDueMs = this.#clock.now() + NODES_EVERY_MS
       throw error
