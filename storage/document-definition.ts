@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { DocumentKey } from './codec/document-key.ts'
 
-/** All that a kind of documents is: what follows from it is in documents.ts, for every adapter. */
+/** The definition of a kind of documents; documents.ts derives everything else from it, for every adapter. */
 export interface DocumentDefinition<
   T,
   Index extends string = never,
@@ -30,7 +30,7 @@ export interface DocumentDefinition<
    * the process undoes none.
    */
   readonly isScratch?: boolean
-  /** A value that changes often, beside the document: a position, a count. */
+  /** A value that changes often, stored separately from the document: a position, a count. */
   readonly hot?: z.ZodType<Hot>
 }
 

@@ -5,7 +5,9 @@ export interface DocumentAddress {
   readonly key: Uint8Array
 }
 
-/** A document as an adapter stores it. An adapter knows no schema: all that follows from the value is stated here. */
+/**
+ * A document as an adapter stores it. An adapter knows no schema, so everything that follows from the value is stated here.
+ */
 export interface DocumentRow {
   readonly address: DocumentAddress
   /** Random, chosen by the writer; each write of the document has another one. */
@@ -24,7 +26,7 @@ export interface DocumentRow {
   readonly value: string
 }
 
-/** A document without its value: what a later write of it needs to know. */
+/** A document without its value, as a later write of it needs it. */
 export type DocumentHeader = Omit<DocumentRow, 'value'>
 
 export const TRAIL_MAX = 8
@@ -36,7 +38,10 @@ export type NewDocumentRow = Omit<DocumentRow, 'expiresAtMs'> & {
   readonly isScratch: boolean
 }
 
-/** Why a document was not stored: another one has its key (`exists`) or a unique entry (`taken`), or it has changed. */
+/**
+ * The reason why a document was not stored. Another document has its key (`exists`) or a unique entry (`taken`), or it has
+ * changed (`changed`).
+ */
 export type Refusal = 'exists' | 'taken' | 'changed'
 
 /** The hot value of a document. */
@@ -85,12 +90,12 @@ export interface DocumentStore {
     before: DocumentHeader | null,
     options?: { readonly isSoon?: boolean }
   ): Promise<DocumentRow | Refusal>
-  /** Deletes a document and what belongs to it; false where it has changed or is gone. */
+  /** Deletes a document with its entries and its hot value; false if it has changed or is gone. */
   delete(before: DocumentHeader): Promise<boolean>
   /**
-   * Stores a hot value of a document under the fencing token of a lease. It needs no condition, and is one plain write:
-   * a value with a lower token than another one's is never read. Values under one token count in the order of the calls.
-   * Nothing is stored where the embedded store has no such document; a cluster keeps an orphan that nobody reads.
+   * Stores a hot value of a document under the fencing token of a lease. It needs no condition, and is one plain write: a
+   * value with a lower token than another one's is never read. Values under one token count in the order of the calls.
+   * Without such a document the embedded store stores nothing; a cluster keeps an orphan that nobody reads.
    */
   putFenced(document: DocumentHeader, token: number, value: string): Promise<void>
   /**

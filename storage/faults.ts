@@ -25,7 +25,7 @@ export interface StorageFault {
 
 export interface FaultyStorage {
   readonly storage: Storage
-  /** Faults that have not happened: a test that ends with any has not tested them. */
+  /** Faults that have not happened. A test that ends with any has not tested them. */
   readonly unfired: () => readonly StorageFault[]
 }
 

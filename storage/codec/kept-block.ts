@@ -52,7 +52,7 @@ function storedForm(loaded: LoadedRecords) {
   }
 }
 
-/** Stands for records that a block was not folded on when it was stored. */
+/** Used for records that a block was not folded on when it was stored. */
 const NOTHING_READ = byName<LoadedRecords>(READ_FIRST, () => [])
 
 function loadedForm(stored: ReturnType<typeof storedForm>): LoadedRecords {

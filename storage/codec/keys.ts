@@ -52,7 +52,7 @@ export interface KeyRange {
 const OPEN = 0xff_ff_ff_ff
 const UINT32_MAX = 0xff_ff_ff_ff
 
-/** A key's text, one character a byte: what maps are keyed by. */
+/** A key's text, one character a byte, for use as the key of a map. */
 export function keyText(key: Key): string {
   return key.toString('latin1')
 }
@@ -97,7 +97,7 @@ export const earlierKeyKey = (hash: Uint8Array): Key => joined('k', hash)
 export const earlierKeyIdKey = (id: string): Key => Buffer.from(`i${id}`, 'utf8')
 export const earlierTenantKey = (name: string): Key => Buffer.from(`y${name}`, 'utf8')
 
-/** The address that the key of one record names; what it gives is no part of the key. */
+/** The address in a record's key; it is not a view of the key's bytes. */
 export const addressIn = (key: Key, at = 1): Pubkey => recentAddresses.at(key, at)
 
 export function seriesKey(mint: Pubkey, cash: Pubkey, interval: Interval): Key {
@@ -108,7 +108,7 @@ export const candlePageKey = (series: Key, page: number): Key => keyAt(series, p
 
 export const pageOfCandleKey = (key: Key): number => key.readUInt32BE(key.length - 4)
 
-/** Times before 1970 and after 2106 are none of a block: they become the nearest that is. */
+/** Times before 1970 and after 2106 cannot be block times: they become the nearest possible one. */
 const uint32 = (value: number): number => Math.min(Math.max(Math.ceil(value), 0), UINT32_MAX)
 
 /** Returns the common prefix of the keys of an owner's hours. */
@@ -146,7 +146,7 @@ export const cursorOfPageKey = (key: Key): number => Number(key.readBigUInt64BE(
 
 export const isOpenPageKey = (key: Key): boolean => key.readUInt32BE(33) === OPEN
 
-/** The key that ends in a number of so many bytes. */
+/** A key that ends in a number of this many bytes. */
 export function keyAt(prefix: Key, position: number, bytes: 4 | 8): Key {
   const key = Buffer.allocUnsafe(prefix.length + bytes)
   key.set(prefix)

@@ -11,7 +11,7 @@ import type { View } from './view.ts'
 
 export function blockStore(database: Database, tables: RecordTables): BlockStore {
   return {
-    // The engine's lock on the directory lets no second writer in.
+    // The engine's lock on the directory excludes a second writer.
     claim: () => database.read((view) => view.head),
     commit: (block, kept, after) =>
       database.write(async (view, batch) => {

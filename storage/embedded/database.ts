@@ -21,13 +21,13 @@ import { WriteBatch } from './write-batch.ts'
 
 /** The format of the whole store: which keys there are and what they mean. */
 export const FORMAT = 3
-/** Tenants and API keys, also those that an earlier version stored: without them nobody can be told from anybody else. */
+/** Tenants and API keys, also those of an earlier version: without them no caller can be identified. */
 const NEEDED = [documentKeysOf(TENANT.kind), documentKeysOf(API_KEY.kind), keysOf('y'), keysOf('k')]
 
 export interface DatabaseOptions {
   readonly directory: string
   readonly hotBytesMax: number
-  /** For the engine's buffers; left out, as much as is of use. */
+  /** For the engine's buffers; by default, as much as is of use. */
   readonly engineBytes?: number | undefined
   /** Whether a crash of the machine may undo writes. */
   readonly isScratch?: boolean | undefined
@@ -94,8 +94,8 @@ export class Database {
   }
 
   /**
-   * Runs a query on the newest committed state, which stays as it is until the query ends. One that is answered from
-   * memory costs no more than the promise of its answer.
+   * Runs a query on the newest committed state, which does not change until the query ends. A query answered from memory
+   * costs no more than the promise of its answer.
    */
   async read<T>(query: (view: View) => MaybePromise<T>): Promise<T> {
     if (this.#closed !== null) throw closed()
@@ -123,12 +123,12 @@ export class Database {
     })
   }
 
-  /** A number that each amendment makes greater: with another one, what was read before may have changed. */
+  /** A number that grows with each amendment: if it differs, earlier reads may be outdated. */
   get amendments(): number {
     return this.#amendments
   }
 
-  /** Merges the tables of a range of keys, which gives back the disk that its deleted records take. */
+  /** Merges the tables of a range of keys, which frees the disk space of its deleted records. */
   compact({ gte, lt }: KeyRange): Promise<void> {
     if (this.#closed !== null) return Promise.reject(closed())
     return this.#compactions.add(() => this.#level.compactRange(gte, lt))
@@ -152,7 +152,7 @@ export class Database {
       await this.#level.close()
       // Files with a record that cannot be read are not trusted.
       if (this.damaged.isMet) return
-      // Without the list the next start verifies every file, so that a full disk does not fail the close.
+      // Without the list the next start verifies every file. A full disk must not fail the close.
       await writeTrustedFiles(this.#directory).catch(() => undefined)
     })
     return this.#closed
@@ -189,7 +189,7 @@ export class Database {
     return true
   }
 
-  /** Without an await in it: readers see the state before or the state after. */
+  /** Contains no await: readers see the state before or the state after. */
   #publish(batch: WriteBatch, head: SlotRow | null): void {
     const before = this.#view
     batch.warm(this.#hot)

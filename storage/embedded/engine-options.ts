@@ -19,7 +19,7 @@ export const ENGINE = {
   maxFileSize: FILE_BYTES_MAX,
   maxOpenFiles: OPEN_FILES_MAX,
   blockSize: BLOCK_BYTES,
-  // Pages are packed already: it would save a twentieth, and cost each compaction its time twice.
+  // Pages are packed already: compression would save a twentieth, and double the time of each compaction.
   compression: false
 } as const
 

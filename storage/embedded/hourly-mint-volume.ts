@@ -7,10 +7,10 @@ import { oldestMintVolumeHour, hourlyMintVolumeKind, mintVolumeMinutes } from '.
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
-/** So a block that begins an hour does not pay for all that ends with it. */
+/** The limit spreads the deletions, so that a block which begins an hour does not pay for the whole hour that ends. */
 const EXPIRED_PER_BLOCK_MAX = 256
 
-/** Up to which key all that is old is deleted. */
+/** The key up to which all old records are deleted. */
 const deletedUntil: CachedFact<Key> = { sign: '<', weigh: () => 100 }
 
 export async function mintsOfHour(

@@ -38,7 +38,7 @@ import { SingleVersions } from './single-versions.ts'
 
 /** Iterators that read single accounts together. */
 const ITERATORS = 4
-/** Values below which another thread is not worth its start. */
+/** Below this number of values a second thread costs more than it saves. */
 const READ_TOGETHER_MIN = 32
 const NOTHING = Buffer.alloc(0)
 
@@ -229,7 +229,7 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
     const found = new Map<VersionKey, AccountVersion>()
     for (const [i, value] of values.entries())
       if (value !== undefined) found.set(named[i]!, versionOf([keys[i]!, value]))
-    // The others, and accounts whose version was dropped since.
+    // The other accounts, and accounts whose version was dropped since.
     const others = entries.filter((each) => !found.has(each))
     const read = await this.at(
       program,

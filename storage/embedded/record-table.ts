@@ -19,9 +19,9 @@ import type { WriteBatch } from './write-batch.ts'
 /** A record in the embedded store: its reads, and the writes that it adds to a batch. */
 export interface RecordTable<Name extends RecordName> {
   readonly port: RecordStores[Name]
-  /** Stages what a block changes. */
+  /** Stages the changes of a block. */
   stage(view: View, batch: WriteBatch, block: BlockCommit): MaybePromise<void>
-  /** Stages what an amendment changes. */
+  /** Stages the changes of an amendment. */
   amend(view: View, batch: WriteBatch, amendment: Amendment): MaybePromise<void>
 }
 

@@ -49,7 +49,7 @@ export function extendPage<Row>(
   }
 }
 
-/** Part of a full page that memory keeps. */
+/** The part of a full page that is cached. */
 export function closedPage<Row>({ rows, older }: RowPage<Row>): RowPage<Row> {
   return { rows, packed: '', keys: [], older }
 }

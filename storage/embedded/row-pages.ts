@@ -42,8 +42,8 @@ export class RowPages<Row extends { readonly cursor: number }> {
   }
 
   /**
-   * Appends rows to the lists of their owners; the rows of an owner come in cursor order. Gives the rows as memory
-   * keeps them, in cursor order: another list that takes them as `owned` keeps the same ones.
+   * Appends rows to the lists of their owners; the rows of an owner come in cursor order. Returns the rows as they are
+   * cached, in cursor order. Another list that takes them as `owned` shares these objects.
    */
   async stage(
     view: View,
@@ -62,7 +62,7 @@ export class RowPages<Row extends { readonly cursor: number }> {
     return kept.sort((a, b) => a.cursor - b.cursor)
   }
 
-  /** Puts rows in the place of those with their cursors, or between others, and takes rows out of their lists. */
+  /** Puts rows in place of those with their cursors, or between others, and removes rows from their lists. */
   async amend(
     view: View,
     batch: WriteBatch,
@@ -87,7 +87,7 @@ export class RowPages<Row extends { readonly cursor: number }> {
     }
   }
 
-  /** Rows of an owner, `limit` at most, in the order asked for. */
+  /** Rows of an owner, `limit` at most, in the requested order. */
   read(view: View, owner: Pubkey, page: PageRequest): MaybePromise<Row[]> {
     return this.#reader.read(view, owner, page)
   }
@@ -121,7 +121,7 @@ export class RowPages<Row extends { readonly cursor: number }> {
     return { keys, next: keyAfter(isLive(last) ? openPageKey(this.#list, addressIn(last)) : last) }
   }
 
-  /** Whether every row of a page is below a cursor; of one that is no longer there, too. */
+  /** Whether every row of a page is below a cursor; true also for a deleted page. */
   isExpired(view: View, key: Key, cursor: number): boolean {
     const page = view.get(this.kind, key)
     return page === null || page.rows.at(-1)!.cursor < cursor
@@ -178,7 +178,7 @@ export class RowPages<Row extends { readonly cursor: number }> {
     open: RowPage<Row> | null,
     rows: readonly Row[],
     owned: boolean,
-    /** The page before, where none is open. */
+    /** The page before, if none is open. */
     before: number | null = null
   ): readonly Row[] {
     const kept: Row[] = []
@@ -200,7 +200,7 @@ export class RowPages<Row extends { readonly cursor: number }> {
     return kept
   }
 
-  /** Deletes the pages from the one on that a cursor belongs into, and gives their rows and the page before them. */
+  /** Deletes the pages from the one that a cursor belongs to on. Returns their rows and the page before them. */
   async #takeOut(
     view: View,
     batch: WriteBatch,

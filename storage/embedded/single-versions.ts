@@ -1,7 +1,7 @@
 import { pubkeyMapKey, samePubkey, type Pubkey } from '../../src/chain/pubkey.ts'
 import type { VersionKey } from '../port/program-accounts.ts'
 
-/** Accounts with several versions that are known. Chosen: some 20 MB; above, all accounts count as such. */
+/** Maximum known accounts with several versions. Chosen: some 20 MB. Above it no account counts as single. */
 const SEVERAL_MAX = 100_000
 
 /**

@@ -17,7 +17,7 @@ import { horizonOf } from './horizon.ts'
 import { poolEventPages, tradePages, walletPages } from './row-lists.ts'
 import type { View } from './view.ts'
 
-/** The horizon moves on once it would by so much: a look at the slots and a synced write each time. */
+/** The horizon moves only by at least this step: each move takes a read of the slots and a synced write. */
 const HORIZON_STEP_SECONDS = 60
 /**
  * Rounds of deletion in one retention period. Expired rows then take at most a twelfth of the disk, and each compaction
@@ -29,8 +29,8 @@ const OWNERS_PER_STEP = 16
 /** Records that a step reads, and the most that it deletes. A block waits some 1.5 ms if all of them are open pages. */
 const RECORDS_PER_STEP = 32
 /**
- * Deleted records after which the disk is given back: some 64 MB of pages. Each time the engine writes its buffer to a
- * table of its own, however little is in it.
+ * Deleted records after which disk space is freed: some 64 MB of pages. Each time the engine writes its buffer to a table of
+ * its own, however small it is.
  */
 const DELETED_PER_COMPACTION = 16_384
 
@@ -43,7 +43,7 @@ interface Round {
   readonly horizon: RowHorizon
   letter: number
   at: Key
-  /** Where the stretch begins that is compacted next, and what was deleted in it. */
+  /** The start of the range that is compacted next, and the number of records deleted in it. */
   from: Key
   deleted: number
 }
@@ -109,7 +109,7 @@ export class RowSweeper implements Sweeper {
     return this.#round !== null
   }
 
-  /** Moves the horizon where the head has moved on, and gives it. */
+  /** Moves the horizon if the head has moved on, and returns it. */
   async #advanced(): Promise<RowHorizon> {
     let horizon = await this.#database.read((view) => horizonOf(view))
     await this.#database.write(async (view, batch) => {
@@ -134,7 +134,7 @@ export class RowSweeper implements Sweeper {
   }
 }
 
-/** Looks at some records from where a round is. */
+/** Checks some records from a round's position on. */
 async function expiredFrom(view: View, { letter, at, horizon }: Round): Promise<Found> {
   const list = LETTERS[letter]!
   const end = keysOf(list).lt
@@ -166,6 +166,6 @@ async function expiredHours(view: View, from: Key, horizon: RowHorizon, limit: n
 
 function isStillExpired(view: View, key: Key, horizon: RowHorizon): boolean {
   const list = LETTERS.find((letter) => letter.charCodeAt(0) === key[0])!
-  // A closed page changes by amendments alone, and an hour that has passed as well.
+  // Closed pages and past hours change only by amendments.
   return list === 'a' || !isOpenPageKey(key) || PAGES[list].isExpired(view, key, horizon.cursor)
 }

@@ -93,7 +93,7 @@ export class View {
     return known === undefined ? this.#read(kind, key) : known
   }
 
-  /** The values of the keys, in their order, at once when all are in memory; without `keep` memory takes no further ones. */
+  /** The values of the keys, in their order, at once when all are cached; without `keep` no further ones are cached. */
   getMany<T>(kind: RecordKind<T>, keys: readonly Key[], keep = true): MaybePromise<(T | null)[]> {
     const values = keys.map((key) => this.hot(kind, key))
     const isHere = (value: T | null | undefined): value is T | null => value !== undefined
@@ -149,7 +149,7 @@ export class View {
     return this.#keys(range, { reverse: false, limit })
   }
 
-  /** Decodes the bytes of a key. Where they are not its record, that counts as damage from then on. */
+  /** Decodes the bytes of a key. If they are not its record, that counts as damage from then on. */
   #unpacked<T>(kind: RecordKind<T>, key: Key, bytes: Uint8Array): T {
     try {
       return unpackRecord(kind, key, bytes)
@@ -179,7 +179,7 @@ export class View {
     return this.#found(kind, key, bytes)
   }
 
-  /** Reads those that memory did not have. */
+  /** Reads the values that were not cached. */
   async #readMany<T>(
     kind: RecordKind<T>,
     keys: readonly Key[],

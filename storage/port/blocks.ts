@@ -30,7 +30,7 @@ export interface BlockStore {
   has(slot: number): Promise<boolean>
   /** A committed slot; null where it is none. */
   at(slot: number): Promise<SlotRow | null>
-  /** Committed slots from one up to another, both included, ascending; who asks bounds how far they are apart. */
+  /** Committed slots from one up to another, both included, ascending. The caller bounds their distance. */
   between(first: number, last: number): Promise<SlotRow[]>
   /**
    * The first slot whose block time is at or after a time, null when there is none yet. Block times never fall from slot to
@@ -41,7 +41,7 @@ export interface BlockStore {
 
 /** The newest committed blocks with their undo data, in one run up to the head, and the amendments of stored blocks. */
 export interface History {
-  /** Blocks that are kept, after a slot (null: from the first), by slot: `limit` at most. */
+  /** Kept blocks after a slot (null: from the first), by slot: `limit` at most. */
   after(slot: number | null, limit: number): Promise<KeptBlock[]>
   /** Forgets those up to a slot, included. */
   forget(until: number): Promise<void>

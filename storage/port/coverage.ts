@@ -10,7 +10,7 @@ export interface GapRow {
   readonly atMs: number
 }
 
-/** Where the rows begin that the retention keeps. */
+/** The start of the rows that the retention keeps. */
 export interface RowHorizon {
   /** Rows of trades and pool events with a cursor below this one are past the retention. */
   readonly cursor: number
@@ -30,9 +30,9 @@ export interface CoverageStore {
   horizon(): Promise<RowHorizon | null>
   /** The hash of the cluster's genesis, in base58; null while none is known. */
   genesis(): Promise<string | null>
-  /** Sets it unless there is one; resolves with the one there is. */
+  /** Sets the genesis unless there is one; resolves with the stored one. */
   settleGenesis(hash: string): Promise<string>
-  /** Adds a gap, in the place of one that begins at the same slot. What closes it is an amendment. */
+  /** Adds a gap, replacing one that begins at the same slot. Gaps are closed by amendments. */
   addGap(gap: GapRow): Promise<void>
   /** Gaps that begin after a slot (null: from the first), by slot: `limit` at most. */
   gaps(page: { readonly after: number | null; readonly limit: number }): Promise<GapRow[]>

@@ -14,7 +14,7 @@ import type {
   TradeRow
 } from '../../src/market/rows.ts'
 
-/** The store of each record: that of its shape, where it has none of its own. */
+/** The store of each record: its own, or by default that of its shape. */
 export type RecordStores = {
   readonly [Name in RecordName]: Name extends keyof OwnStores
     ? OwnStores[Name]
@@ -25,7 +25,7 @@ export type RecordStores = {
         : never
 }
 
-/** Stores that answer more than the shape of their record gives. */
+/** Stores with more queries than the shape of their record has. */
 export interface OwnStores {
   readonly trades: TradeStore
   readonly poolEvents: PoolEventStore
@@ -69,15 +69,15 @@ export interface PoolEventStore {
   ofPool(pool: Pubkey, page: PageRequest): Promise<PoolEventRow[]>
 }
 
-/** Which events of a channel are asked for. */
+/** Selects the events of a channel. */
 export interface LogPage {
   /** Only events with a cursor above this one. */
   readonly from?: number
   /** Only events whose cursor is at most this one. */
   readonly until?: number
-  /** Parts at most. */
+  /** Maximum number of entries. */
   readonly limit: number
-  /** Where what is read may be put, as far as the caller needs it; memory of its own unless given. */
+  /** Allocator for the data that is read; by default it has memory of its own. */
   readonly allocator?: Allocator
 }
 

@@ -6,8 +6,9 @@ import type { RedisConnection } from './connection.ts'
 import type { RunScript, Script } from './script.ts'
 
 /**
- * How long a lease lasts that is not renewed. Chosen: with half a second until another process asks, and its claim, work
- * that a dead process had goes on within 5 s. A holder that is only late loses nothing but work (`Lease.lost`).
+ * How long a lease lasts that is not renewed. Chosen: together with up to half a second until another process requests it,
+ * and its claim, a dead process's work continues within 5 s. A holder that is only late loses nothing but work
+ * (`Lease.lost`).
  */
 export const LEASE_MS = 3_000
 /** Fractions of the length: the pause before a renewal, and before another attempt after a failed one. */
@@ -42,8 +43,8 @@ return token`
 }
 
 /**
- * Renews a lease, also one that has ended or that the server has forgotten, unless there was another since. What comes
- * later than the holder waits for changes nothing: the holder may be gone. Replies 1, 0 where there was another, or -1 where
+ * Renews a lease, also one that has ended or that the server has forgotten, unless there was another since. A request that
+ * arrives later than the holder waits changes nothing: the holder may be gone. Replies 1, or 0 if there was another, or -1 if
  * it came late.
  */
 const RENEW: Script = {
@@ -78,7 +79,7 @@ export interface LeaseOptions {
   readonly clock: Clock
   /** Milliseconds, at least 100. Every process of a service has the same. */
   readonly lengthMs?: number
-  /** Milliseconds that nobody sets; they go on while the process stands still. */
+  /** A monotonic clock in milliseconds: nobody sets it, and it goes on while the process stands still. */
   readonly monotonicMs?: () => number
 }
 
@@ -129,7 +130,7 @@ interface LeaseTerms {
   readonly clock: Clock
   readonly lengthMs: number
   readonly monotonicMs: () => number
-  /** Until when the server may do what is sent now, by its clock: the sender waits no longer. */
+  /** Server time until which a request sent now may take effect: the sender waits no longer. */
   readonly latestMs: () => number
   readonly renew: RunScript
   readonly release: RunScript
@@ -139,7 +140,7 @@ interface Grant {
   readonly keys: readonly string[]
   readonly owner: string
   readonly token: number
-  /** When it was asked for, by the clock here: the server began to count later. */
+  /** Local time of the request: the server began to count later. */
   readonly sentMs: number
 }
 
@@ -196,7 +197,7 @@ class HeldLease implements Lease {
     try {
       reply = renewReply.parse(await renew(keys, [owner, lengthMs, token, latestMs()]))
     } catch {
-      // The connection says what is wrong with the server; the next attempt follows.
+      // The connection reports what is wrong with the server; the next attempt follows.
     }
     if (this.lost.aborted) return
     if (reply === 0) return this.#lose('the server has given it to another process')

@@ -16,9 +16,9 @@ const BATCHES_AT_ONCE = 16
 
 /** An amendment of blocks that are in the tables. */
 export interface Change {
-  /** The newest slot there is after it. */
+  /** The newest slot after the amendment. */
   readonly head: SlotRow | null
-  /** Whether it takes slots out: they may come again with other rows. */
+  /** Whether it removes slots: they may come again with other rows. */
   readonly takesBack: boolean
   /** Adds its writes to the tables' commit, after the reads that they need. */
   readonly stage: (commit: TableCommit) => Promise<void>
@@ -54,7 +54,7 @@ export class AmendmentWriter {
     this.#reached = reached
   }
 
-  /** Makes a change; resolves with what tidies up after it. A failure ends the epoch (W3). */
+  /** Makes a change; resolves with the writes that clean up after it. A failure ends the epoch (W3). */
   async amend(change: Change): Promise<readonly RowWrite[]> {
     const epoch = await this.#writerClaim.renew('amend.claimed')
     try {
@@ -70,7 +70,7 @@ export class AmendmentWriter {
 
   async #write(version: Version, { head, stage, historyRows }: Change): Promise<TableCommit> {
     const { memtable, snapshot } = this.#base.visibility
-    // All was in the tables before the claim.
+    // All blocks were in the tables before the claim.
     if (memtable.blocks.length > 0) throw forgotten()
     const { blockTime } = head ?? snapshot.head ?? { blockTime: 0 }
     const commit = new TableCommit(version, blockTime, snapshot, this.#writerClaim.committed)

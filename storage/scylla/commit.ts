@@ -11,7 +11,7 @@ import type { Snapshot } from './visibility.ts'
 export class TableCommit implements Version {
   readonly epoch: number
   readonly number: number
-  /** Block time of the newest block there is after it, in unix seconds. */
+  /** Block time of the newest block after the commit, in unix seconds. */
   readonly blockTime: number
   /** State of the tables before it. */
   readonly base: Snapshot
@@ -38,17 +38,14 @@ export class TableCommit implements Version {
   }
 
   /**
-   * Adds a write that tidies up: it is sent once after the commit is visible, and nobody waits for it or misses it.
-   * Nothing that a reader's answer depends on may be done with it.
+   * Adds a cleanup write: it is sent once after the commit is visible, and nobody waits for it or misses it. No reader's
+   * answer may depend on it.
    */
   afterwards(row: RowWrite): void {
     this.#afterwards.push(row)
   }
 
-  /**
-   * Runs once the commit is visible: for what memory knows of the store.
-   * It must not throw. Of a commit that fails it never runs.
-   */
+  /** Runs once the commit is visible, to update caches. It must not throw. If the commit fails it never runs. */
   whenVisible(run: () => void): void {
     this.#whenVisible.push(run)
   }

@@ -2,11 +2,11 @@ import { auth, Client, policies, types } from 'cassandra-driver'
 import type { HostMap, QueryOptions } from 'cassandra-driver'
 import { HealthyNodesFirst, NodeHealth } from './node-health.ts'
 
-/** Limit of steps without one of their own, as preparing a statement: as long as a whole request may take. */
+/** Limit of steps without one of their own, such as preparing a statement: the limit of a whole request. */
 const ANSWER_MS = 2_000
 /** Timeout of each try of a read or a conditional write: half of a request's limit, which leaves time for another node. */
 const TRY_MS = 1_000
-/** Each try of what nobody waits for with a deadline: as long as a server tries a write by default. */
+/** Timeout of each try of an operation without a deadline: a server's default limit for a write. */
 const PATIENT_TRY_MS = 2_000
 const CONNECT_MS = 3_000
 /** Heartbeat interval of idle connections, so that a node that hangs is left early. */
@@ -33,7 +33,7 @@ export interface DriverOptions {
 
 const { localQuorum, localSerial } = types.consistencies
 
-/** A majority of the local datacenter's replicas has a write, or answers a read. */
+/** Acknowledged, or answered, by a majority of the local datacenter's replicas. */
 export const QUORUM: QueryOptions = {
   prepare: true,
   isIdempotent: true,
@@ -43,13 +43,13 @@ export const QUORUM: QueryOptions = {
 }
 /** Writes, and reads of commits. */
 export const PATIENT: QueryOptions = { ...QUORUM, readTimeout: PATIENT_TRY_MS }
-/** Conditional writes are never repeated by the driver: whether one was done is looked at first. */
+/** The driver never repeats conditional writes: the client checks first whether one took effect. */
 export const CONDITIONAL: QueryOptions = {
   ...QUORUM,
   isIdempotent: false,
   serialConsistency: localSerial
 }
-/** Sees, and finishes, what conditional writes have under way. */
+/** Sees, and finishes, conditional writes under way. */
 export const SERIAL: QueryOptions = { ...QUORUM, consistency: localSerial }
 /** One partition each, so that the batch is one write for its replicas and needs no log. */
 export const BATCH: QueryOptions = { ...PATIENT, logged: false }
@@ -77,7 +77,7 @@ export function newDriver(options: DriverOptions, keyspace: string | null): NewD
     contactPoints: [...contactPoints],
     ...(keyspace === null ? {} : { keyspace }),
     ...(username === null ? {} : { authProvider: new auth.PlainTextAuthProvider(username, password ?? '') }),
-    // Nodes that the contact points tell of are reached at the same port.
+    // Nodes that the contact points report are reached at the same port.
     protocolOptions: { port },
     policies: {
       loadBalancing: new HealthyNodesFirst(new loadBalancing.TokenAwarePolicy(nodes), health),
@@ -95,7 +95,7 @@ export function newDriver(options: DriverOptions, keyspace: string | null): NewD
     prepareOnAllHosts: false,
     // The ring is needed for routing, which a connection without a keyspace does not do.
     isMetadataSyncEnabled: keyspace !== null,
-    // Integers of 64 bits are bigint; blobs stay in the buffer they came in until somebody keeps one.
+    // 64-bit integers are bigint; blobs stay in the buffer they came in until a caller copies them.
     encoding: { useBigIntAsLong: true, copyBuffer: false }
   })
   return { driver, nodes, health }
@@ -156,7 +156,7 @@ class OtherNodeOnce extends policies.retry.RetryPolicy {
   }
 
   #once(info: policies.retry.OperationInfo): policies.retry.DecisionInfo {
-    // Left out, the level of consistency stays as it is.
+    // Undefined leaves the consistency level unchanged.
     return info.nbRetry === 0
       ? this.retryResult(undefined as unknown as types.consistencies, false)
       : this.rethrowResult()

@@ -93,7 +93,7 @@ export class Gaps {
       ])
       const added = new Map(rows.map((row) => [Number(row['from_slot']), addedIn(row)]))
       const edited = new Map(edits.map(({ key, value }) => [key, value]))
-      // Both may have more beyond what is read.
+      // Both may have more rows than were read.
       const ends = [added, edited]
         .filter(({ size }) => size === count)
         .map((each) => Math.max(...each.keys()))
@@ -108,7 +108,7 @@ export class Gaps {
     return found.slice(0, Math.max(0, limit))
   }
 
-  /** When gaps were added, by their slots, of those that there are. */
+  /** The times at which existing gaps were added, by their slots. */
   async #added(slots: readonly number[]): Promise<Map<number, number>> {
     const keys = slots.map((slot) => [CHAIN, BigInt(slot)])
     const answers = await this.#base.client.readEachThrough(SELECT_ONE, keys)

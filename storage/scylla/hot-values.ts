@@ -73,7 +73,7 @@ export class HotValues {
   }
 
   /**
-   * Stores a token, and then under it the value that counts. A write of an earlier token is read here, or comes after the
+   * Stores a token, and then the current value under it. A write of an earlier token is either read here, or comes after the
    * token was stored.
    */
   async fence(document: DocumentHeader, token: number): Promise<HotValue> {
@@ -103,7 +103,7 @@ export class HotValues {
     const ttl = ttlSecondsOf(document.expiresAtMs, this.#client.now())
     const { kind, partition, key } = document.address
     const gathering = this.#gatheringOf(JSON.stringify([kind, partition]))
-    // A fence takes no place of a value, nor the other way round.
+    // A fence must not replace a value, nor the other way round.
     const row = `${place} ${token} ${document.born} ${blob(key).toString('latin1')}`
     gathering.rows.set(row, writeAt(ttl, this.#nextTime()))
     gathering.size++
@@ -117,7 +117,7 @@ export class HotValues {
     return (await this.#read(documents)).map(({ token, value }) => ({ token, value }))
   }
 
-  /** Reads values, each with the token that it is stored under. Rows of tokens before that one are deleted by the way. */
+  /** Reads values, each with the token that it is stored under. Also deletes the rows of earlier tokens. */
   async #read(documents: readonly DocumentHeader[]): Promise<(HotValue & { readonly valueToken: number })[]> {
     const answers = await this.#client.readEach(SELECT, documents.map(keyOf))
     const values: (HotValue & { readonly valueToken: number })[] = []
@@ -136,7 +136,7 @@ export class HotValues {
     return values
   }
 
-  /** The time of a write, in microseconds: later than that of each before. */
+  /** The timestamp of a write, in microseconds: later than every earlier one. */
   #nextTime(): bigint {
     this.#writtenAt = Math.max(this.#writtenAt + 1, this.#client.now() * 1_000)
     return BigInt(this.#writtenAt)
@@ -186,7 +186,7 @@ export class HotValues {
     }
   }
 
-  /** Never rejects: the callers are told. */
+  /** Never rejects: the callers get the error. */
   async #write({ rows, callers, size }: Gathering): Promise<void> {
     try {
       await Promise.all(batchesOf([...rows.values()]).map((batch) => this.#client.write(batch)))

@@ -23,7 +23,7 @@ const entryOf = ({ hour, owner }: HourAddress): Entry => ({ hour, mint: owner })
 /** The one list of hours there is. */
 const CHAIN = 'solana'
 const INSERT_HOUR = 'INSERT INTO turnover_hours (chain, hour) VALUES (?, ?) USING TIMESTAMP ?'
-/** Hours that go with one block, the oldest first; more of them only follow a gap. */
+/** Maximum hours deleted with one block, the oldest first; more of them only follow a gap. */
 const HOURS_PER_BLOCK_MAX = 64
 const SELECT_HOURS = `SELECT hour FROM turnover_hours WHERE chain = ? AND hour < ? LIMIT ${HOURS_PER_BLOCK_MAX}`
 const DELETE_HOUR = 'DELETE FROM turnover_hours USING TIMESTAMP ? WHERE chain = ? AND hour = ?'

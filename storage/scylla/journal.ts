@@ -19,7 +19,7 @@ export class CommitJournal implements Journal {
   readonly #slots: RowList<SlotRow>
   /** The numbers of commits by slot. */
   readonly #numbers = new Map<number, number>()
-  /** The newest amendment as of when they were found. */
+  /** The newest amendment at the time of that read. */
   #amended = 0
 
   constructor(base: ScyllaBase, slots: RowList<SlotRow>) {
@@ -41,7 +41,7 @@ export class CommitJournal implements Journal {
     const found = inMemtable
       ? memtable.blocks.filter(({ number }) => number > from && number <= last)
       : await readSpan(client, from + 1, last, committed)
-    // A missing block is gone, and a reader that asked for all has no use for those after it.
+    // A missing block is gone, and a reader that requested all blocks cannot use those after it.
     if (found.length < last - from) return null
     return found.map((each) => this.#remember(each))
   }

@@ -68,7 +68,7 @@ export async function launchesWithMemtable(
     memtable.all(({ block }) => block.launches).map((row) => [pubkeyMapKey(row.mint), row])
   )
   if (changed.size === 0 || page.limit <= 0) return read(page)
-  // Rows of those that are read that may be passed over.
+  // Also covers rows that may be skipped.
   const limit = offset + page.limit + changed.size
   const unchanged = (await read({ ...rest, limit })).filter(({ mint }) => !changed.has(pubkeyMapKey(mint)))
   const listed = [...changed.values()].filter(

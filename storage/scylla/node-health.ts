@@ -33,8 +33,8 @@ export class NodeHealth {
   }
 
   /**
-   * Checks nodes until `end` aborts, each by one statement at a time; never rejects. A node that the driver holds for down
-   * is checked once it is up again.
+   * Checks nodes until `end` aborts, each by one statement at a time; never rejects. A node that the driver considers down is
+   * checked once it is up again.
    */
   async watch(driver: Client, nodesUp: () => readonly Host[], clock: Clock, end: AbortSignal): Promise<void> {
     while (!end.aborted) {

@@ -2,7 +2,7 @@ import type { Clock } from '../../src/ports.ts'
 import type { Outage } from '../port.ts'
 import { isLoss, reasonOf } from './errors.ts'
 
-/** A write that is tried again and again: it says when it fails, and must say once it is over. */
+/** A write that is retried: it reports each failure, and must report its end. */
 export interface Trouble {
   failed(error: unknown): void
   over(): void
@@ -26,12 +26,12 @@ export class OutageWatch {
     this.#clock = clock
   }
 
-  /** How many tries of writes have failed because a node was lost. */
+  /** The number of write attempts that failed because a node was lost. */
   get losses(): number {
     return this.#losses
   }
 
-  /** The longest of those there are. */
+  /** The earliest-started current outage, or null. */
   get current(): Outage | null {
     let longest = this.#reads
     for (const outage of this.#troubles.values())

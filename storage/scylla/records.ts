@@ -149,7 +149,7 @@ export class RecordTable<Key, T> {
     })
   }
 
-  /** Takes the records of keys out, as far as there are any; a key may come once a commit, of those staged too. */
+  /** Removes the records of keys, if there are any. A key may come once a commit, also counting staged ones. */
   async remove(commit: TableCommit, keys: readonly Key[]): Promise<void> {
     const before = await this.#committed(commit, keys)
     keys.forEach((key, i) => {
@@ -179,7 +179,7 @@ export class RecordTable<Key, T> {
     }
   }
 
-  /** The versions that a commit puts behind its own: known ones, and those that the store has. */
+  /** The versions that a commit puts behind its own, from the cache or from the store. */
   async #committed(commit: TableCommit, keys: readonly Key[]): Promise<(CommittedVersion | null)[]> {
     const { client } = this.#base
     const { committed } = commit
@@ -248,7 +248,7 @@ export class RecordTable<Key, T> {
     const last = clustering.at(-1)!
     const within = [...partition, ...clustering.slice(0, -1)].map((column) => `${column} = ?`)
     const where = [...within, ...bounds.map((bound) => `${last} ${BOUNDS[bound]} ?`)]
-    // The first clustering columns are fixed, and the server wants all of them named in the order all the same.
+    // The first clustering columns are fixed, but the server requires all of them in the order.
     const ordered = clustering.map((column) => `${column} ${order === 'asc' ? 'ASC' : 'DESC'}`)
     const statement =
       `SELECT ${[...partition, ...clustering, ...VERSION_COLUMNS].join(', ')} FROM ${table} ` +
@@ -262,8 +262,8 @@ const boundsOf = (range: RecordRange): (keyof typeof BOUNDS)[] =>
   (Object.keys(BOUNDS) as (keyof typeof BOUNDS)[]).filter((bound) => range[bound] !== undefined)
 
 /**
- * The first of a row's two versions that is visible. One behind another is committed, always: where it is not visible
- * either, the snapshot is older than the row. Without one behind, the record did not exist as of the snapshot.
+ * The first of a row's two versions that is visible. The version in the `before_` columns is always committed: if it is not
+ * visible either, the snapshot is older than the row. Without one, the record did not exist as of the snapshot.
  */
 function firstVisible(row: CqlRow, snapshot: Snapshot): CommittedVersion | null | 'unknown' {
   const [epoch, number] = [row['epoch'] as number, row['commit'] as number]

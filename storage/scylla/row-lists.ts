@@ -74,7 +74,7 @@ export const eventsByPool: RowListLayout<PoolEventRow> = rowLayout(
 /** Owner of the list of all committed slots. */
 export const SLOTS_OWNER: Uint8Array = Uint8Array.of(0)
 
-/** All committed slots: they stay, and say what was covered. */
+/** All committed slots: they stay, and record the coverage. */
 export const slots: RowListLayout<SlotRow> = {
   table: 'slots',
   slotsPerBucket: SLOT_SLOTS,
@@ -101,7 +101,7 @@ export const log: RowListLayout<LogEntry> = {
 const withIndexes = (...lists: readonly { readonly table: string }[]): string[] =>
   lists.flatMap(({ table }) => [table, `${table}_buckets`])
 
-/** Tables whose rows go after the retention, with their indexes. */
+/** Tables whose rows expire with the retention, with their indexes. */
 export const EXPIRING_TABLES: readonly string[] = withIndexes(tradesByMint, tradesByWallet, eventsByPool)
-/** Those whose rows go once they are past the horizon of the stream. */
+/** Tables whose rows expire once they are past the horizon of the stream. */
 export const LOG_TABLES: readonly string[] = withIndexes(log)

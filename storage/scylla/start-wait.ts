@@ -4,7 +4,7 @@ import { NotYetOpen } from './errors.ts'
 /** How long a start waits for a cluster that does not answer, and for other processes that make its tables. */
 export interface StartWait {
   readonly ms: number
-  /** Hears what is waited for, each time that it is something else. */
+  /** Called with the reason of the wait, each time that it changes. */
   readonly waiting: (reason: string) => void
   /** Ends the wait. */
   readonly end: AbortSignal

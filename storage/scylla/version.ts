@@ -1,4 +1,4 @@
-/** Which commit a row or a version of a record belongs to: it is visible once its epoch's watermark reaches it. */
+/** The commit of a row or of a version of a record. It is visible once its epoch's watermark reaches it. */
 export interface Version {
   /** Epoch of the claim under which it was written, from 1. */
   readonly epoch: number
@@ -7,8 +7,8 @@ export interface Version {
 }
 
 /**
- * Commits of one epoch at most, and epochs of one store: 25 years of blocks, and as long 60 a day, which claims take and
- * amendments.
+ * Maximum commits of one epoch, and epochs of one store: 25 years of blocks, and 25 years of 60 epochs a day. Claims and
+ * amendments each take an epoch.
  */
 export const COMMITS_MAX = 2 ** 31 - 1
 export const EPOCHS_MAX = 2 ** 19

@@ -24,7 +24,7 @@ export class WatermarkReader {
     return (this.#next ??= this.#running.finally(() => (this.#next = null)).then(() => this.#run()))
   }
 
-  /** Takes the state that rows of the watermarks say, after reading the blocks that it lacks. */
+  /** Applies the state given by rows of the watermarks, after reading the missing blocks. */
   async take(rows: readonly CqlRow[], readEach: CqlClient['readEach']): Promise<void> {
     const next = watermarksOf(rows, this.#visibility.known)
     const missing = this.#visibility.missing(next)

@@ -146,7 +146,7 @@ export function withMemtable(base: ScyllaBase, tables: TableStores): RecordStore
   })
 }
 
-/** The newest of values by their times, oldest first; of one time the last. */
+/** The newest of values by their times, oldest first; for equal times the last one. */
 function newestOf<T>(values: readonly T[], timeOf: (value: T) => number, limit: number): T[] {
   const byTime = new Map(values.map((value) => [timeOf(value), value]))
   const inOrder = [...byTime.values()].sort((a, b) => timeOf(a) - timeOf(b))

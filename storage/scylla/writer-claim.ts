@@ -29,7 +29,7 @@ export class WriterClaim {
   #isSuperseded = false
   /** The error of a background operation; the next `hold` throws it. */
   #failure: Error | null = null
-  /** The last epoch of ours, where it has ended well: the next one must follow it. */
+  /** The last epoch of ours, if it has ended well: the next one must follow it. */
   #ended: number | null = null
   #committed: CommittedVersions
   /** The number of the newest commit. */
@@ -41,7 +41,7 @@ export class WriterClaim {
     this.#committed = new CommittedVersions(options.committedBytesMax)
   }
 
-  /** The epoch that is ours, until something fails or another process claims. */
+  /** This process's epoch, until something fails or another process claims. */
   get epoch(): number | null {
     return this.#epoch
   }
@@ -50,7 +50,7 @@ export class WriterClaim {
     return this.#committed
   }
 
-  /** Takes the next epoch, whoever has the one before. */
+  /** Takes the next epoch, whichever process has the one before. */
   claim(token: number | null): Promise<SlotRow | null> {
     const reads = limitedReads(this.#base.client)
     return this.#take({
@@ -70,7 +70,7 @@ export class WriterClaim {
     }
     if (this.#isSuperseded) throw superseded()
     if (this.#epoch !== null) {
-      // Blocks of another process that reads have found out are not to be taken for our own.
+      // Blocks of another process that reads have discovered must not count as our own.
       if (this.#base.visibility.committed.epoch <= this.#epoch) return false
       const error = superseded()
       this.end(this.#epoch, error)
@@ -86,7 +86,7 @@ export class WriterClaim {
     return this.#epoch!
   }
 
-  /** Ends an epoch of ours after which nothing is missing: the next one is taken if no other process has claimed. */
+  /** Ends an epoch of ours without missing writes. The next one is taken if no other process has claimed. */
   complete(epoch: number): void {
     if (this.end(epoch)) this.#ended = epoch
   }

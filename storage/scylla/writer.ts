@@ -40,7 +40,7 @@ export interface BlockWriterOptions extends FlushOptions, WriterClaimOptions {}
 interface GivenBlock extends PromiseWithResolvers<boolean> {
   readonly block: BlockCommit
   readonly kept: KeptBlock | undefined
-  /** The slot that it is to follow; undefined for whichever is the head. */
+  /** The slot that it must follow; undefined for any head. */
   readonly after: number | undefined
 }
 
@@ -77,7 +77,7 @@ export class BlockWriter {
   /** Accepted operations, in order. */
   readonly #turns = new PQueue({ concurrency: 1 })
   #waiting = 0
-  /** Blocks whose turn has not come, where nothing else was accepted after them. */
+  /** Blocks that wait for their commit, if no other operation was accepted after them. */
   #gathering: GivenBlock[] | null = null
   #isClosed = false
 
@@ -114,20 +114,20 @@ export class BlockWriter {
     })
   }
 
-  /** Changes what is stored of blocks up to the head, after all of them are in the tables. */
+  /** Amends the stored blocks up to the head, after all of them are in the tables. */
   amend(change: Change): Promise<void> {
     return this.#inTurn(async () => {
       for (;;) {
         await this.#hold()
         if (this.#flushes.isDone) break
-        // Should it fail, the next turn says so.
+        // If it fails, the next attempt to hold the claim throws the error.
         await this.#flushes.run().catch(() => undefined)
       }
       this.#flushes.tidyUp(await this.#amendmentWriter.amend(change))
     })
   }
 
-  /** Forgets kept blocks up to a slot: those that are written by now. */
+  /** Forgets kept blocks up to a slot: those written so far. */
   forget(kept: KeptBlocks, until: number): Promise<void> {
     return this.#inTurn(async () => {
       if (!(await kept.hasUntil(until))) return
@@ -178,11 +178,11 @@ export class BlockWriter {
     })
   }
 
-  /** Commits blocks in their order, as many as may together, and answers each of them in it. */
+  /** Commits blocks in their order, in groups as large as possible, and answers each of them in that order. */
   async #commitAll(given: GivenBlock[]): Promise<void> {
     if (this.#gathering === given) this.#gathering = null
     while (given.length > 0) {
-      // A failure before anything is packed is the first block's alone.
+      // A failure before anything is packed concerns only the first block.
       let together = 1
       try {
         const group = await this.#group(given)
@@ -195,11 +195,11 @@ export class BlockWriter {
     }
   }
 
-  /** The first of some blocks, packed, that can share a watermark; none where the first one is stored already. */
+  /** The first blocks, packed, that can share a watermark; none if the first one is stored already. */
   async #group(given: readonly GivenBlock[]): Promise<PackedBlock[]> {
     const { visibility } = this.#base
     const [first] = given
-    // A process that has lost the claim before makes none for this one.
+    // A process that lost the claim earlier must not claim again for this block.
     if (!isStored(first!.block, visibility.committed.head))
       assertFollows(first!.after, visibility.committed.head)
     for (;;) {
@@ -208,14 +208,14 @@ export class BlockWriter {
       if (isStored(first!.block, head)) return []
       assertFollows(first!.after, head)
       if (this.#flushes.room > 0) break
-      // Should it fail, the next turn says so.
+      // If it fails, the next attempt to hold the claim throws the error.
       await this.#flushes.run().catch(() => undefined)
     }
     const group = [this.#packed(first!, 0)]
     let bytes = group[0]!.packed.length
     for (const next of given.slice(1, Math.min(BLOCKS_TOGETHER_MAX, this.#flushes.room))) {
       const { slot } = group.at(-1)!.block
-      // One that is to be refused, or to be found stored, has a turn of its own.
+      // A block that will be refused, or found stored, is handled alone.
       if (isStored(next.block, slot) || (next.after ?? slot.slot) !== slot.slot) break
       const packed = tryTo(() => this.#packed(next, group.length))
       if (packed === null || (bytes += packed.packed.length) > BYTES_TOGETHER_MAX) break

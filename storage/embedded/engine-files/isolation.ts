@@ -28,7 +28,7 @@ const damageSchema = z.array(
   })
 )
 
-/** Reads the damage that is known. Rejects where the list itself is damaged. */
+/** Reads the known damage. Rejects if the list itself is damaged. */
 export async function readKnownDamage(directory: string): Promise<FileDamage[]> {
   const text = await readFile(join(directory, DAMAGE_FILE), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '[]'
@@ -67,13 +67,13 @@ export async function isolateDamage(directory: string, found: readonly FileDamag
   }
 }
 
-/** A file that was put aside before keeps its copy. */
+/** A file that was set aside before keeps its copy. */
 async function copyAside(directory: string, file: string): Promise<void> {
   const aside = join(directory, ASIDE_FOLDER, `${file}.${new Date().toISOString().replaceAll(':', '')}`)
   await replace(aside, await readFile(join(directory, file)))
 }
 
-/** Writes a file in one step that outlives a loss of power. */
+/** Writes a file in one step that survives a power failure. */
 async function replace(path: string, contents: Buffer): Promise<void> {
   const part = `${path}.${randomUUID()}.part`
   const file = await open(part, 'wx')

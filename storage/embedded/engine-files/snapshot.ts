@@ -27,7 +27,7 @@ export async function snapshotStore(directory: string, into: string): Promise<bo
   return false
 }
 
-/** Leaves those tables in a snapshot that its manifest lists; resolves to whether all of them are there. */
+/** Removes the tables from a snapshot that its manifest does not list; resolves to whether all listed ones exist. */
 async function linkAsListed(directory: string, into: string): Promise<boolean> {
   const files = await readStoreFiles(into, false)
   if (typeof files === 'string') return false
@@ -54,7 +54,7 @@ async function copyAll(directory: string, into: string, names: RegExp): Promise<
     await copyFile(join(directory, name), join(into, name)).catch(ignoreAbsent)
 }
 
-/** A file that goes before it is taken belongs to the store no longer. */
+/** A file that disappears before it is copied no longer belongs to the store. */
 function ignoreAbsent(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error
 }

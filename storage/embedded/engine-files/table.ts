@@ -25,7 +25,7 @@ interface Block {
  */
 export interface TableDamage extends Block {
   readonly part: 'block' | 'index' | 'filter'
-  /** The keys that cannot be read; null where all can. */
+  /** The keys that cannot be read; null if all can be read. */
   readonly keys: KeyRange | null
 }
 
@@ -96,7 +96,7 @@ function handle(source: FileReader): Block {
   return { offset, length }
 }
 
-/** A filter that is damaged denies keys that are there; without the metaindex there is no filter. */
+/** A damaged filter denies keys that exist; without the metaindex there is no filter. */
 function filterDamage(table: Buffer, metaindex: Block): TableDamage[] {
   const damaged = (block: Block): TableDamage[] => [{ part: 'filter', ...block, keys: null }]
   if (!isSound(table, metaindex)) return damaged(metaindex)

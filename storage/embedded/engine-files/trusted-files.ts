@@ -24,7 +24,10 @@ export async function forgetTrustedFiles(directory: string): Promise<void> {
   await rm(join(directory, FILE), { force: true })
 }
 
-/** Lists the files of a store that was just closed. What was checked at its start was sound, and the engine wrote the rest. */
+/**
+ * Lists the files of a store that was just closed. Files that were checked at its start were sound, and the engine wrote the
+ * rest.
+ */
 export async function writeTrustedFiles(directory: string): Promise<void> {
   const files = await readStoreFiles(directory, false)
   if (typeof files === 'string') return

@@ -33,7 +33,7 @@ import { lettersIn, nameOf, overlap, slotsIn, type Letter, type LostRange } from
 const RECORDS_PER_BATCH = 1_000
 /** The format, documents, tenants and API keys of an earlier version, and the chain that the store follows. */
 const ADMINISTRATION: readonly Letter[] = ['v', 'D', 'y', 'k', 'f']
-/** Kinds that follow from others: where they are lost, they are made again. */
+/** Derived kinds: lost records of them are recomputed. */
 const MADE_AGAIN: readonly Letter[] = ['v', 'R', 'd', 'c', 'o', 't', 'w', 'i', ...Object.keys(DERIVED)]
 
 const CANDLES: readonly Letter[] = ['c', 'o']
@@ -60,7 +60,7 @@ export interface Rebuilt {
   readonly losses: readonly Loss[]
   /** Slots of the store, both ends included; null where none can be read. */
   readonly slots: { readonly from: number; readonly to: number } | null
-  /** Whether the newest slot may be lost: no block can be folded on a store whose end nobody knows. */
+  /** Whether the newest slot may be lost: no block can be folded on a store with an unknown end. */
   readonly isHeadLost: boolean
   /** Mints whose candles are to be folded again from their trades. */
   readonly candleMints: readonly Pubkey[]
@@ -121,13 +121,13 @@ async function rebuilt(
   const letters = new Set(lost.flatMap(({ keys }) => lettersIn(keys)))
   const isLost = (key: Key): boolean =>
     lost.some(({ keys }) => overlap(keys, { gte: key, lt: keyAfter(key) }))
-  // Made again whole: an index names nothing that is lost.
+  // Recomputed as a whole: an index must not name lost records.
   const derived = Object.keys(DERIVED).filter(
     (letter) => letters.has(letter) || letters.has(DERIVED[letter]!)
   )
   const isCopied = (letter: Letter): boolean => {
     if (!rows) return ADMINISTRATION.includes(letter)
-    // A run of kept blocks has no hole.
+    // Kept blocks must have no hole, so all are left out if some are lost.
     return !derived.includes(letter) && !(letter === 'd' && letters.has('d'))
   }
   const found = rows ? await collectLostRows(source, lost, letters, isLost) : null

@@ -19,7 +19,7 @@ export interface RepairOptions {
   readonly nowMs: number
   /** How long rows are kept, for a store that has lost its horizon; null for ever. */
   readonly retentionSeconds: number | null
-  /** Makes candles of mints follow from their stored trades. */
+  /** Recomputes the candles of mints from their stored trades. */
   readonly foldCandles: (storage: Storage, mints: readonly Pubkey[]) => Promise<unknown>
 }
 
@@ -27,7 +27,7 @@ export type RepairOutcome =
   | { readonly kind: 'sound' }
   | {
       readonly kind: 'repaired'
-      /** Where the store is kept as it was found. */
+      /** Where the damaged store is kept unchanged. */
       readonly aside: string
       readonly startedOver: boolean
       /** Damage that was found, one line each. */
