@@ -61,9 +61,9 @@ export class UpdateCheck {
   }
 
   /**
-   * Resolves with whether the updates up to a slot are complete. False means that a later slot must be tried, for one of
-   * two reasons: the node's answer is of a later slot, or missed versions were given to `correct`. Rejects with the store's
-   * error.
+   * Resolves with whether the updates up to a slot are complete. False means that a later slot must be tried: there is no
+   * usable answer yet, the node's answer is of a later slot, or missed versions were given to `correct`. Rejects with the
+   * store's error.
    *
    * @param updates All that are not stored yet, ascending by slot.
    */

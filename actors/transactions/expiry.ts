@@ -48,8 +48,8 @@ export interface ExpiryDeps {
  *     stale node has older values.
  * E3. If the height of its blockhash is unknown, the last valid height is at most the height known after its reception plus
  *     150. A node whose height falls reported a wrong one before, and the bound falls with it. A blockhash that is in no
- *     block read here is older than all blocks read here, once these reach beyond its reception. Its height is then below
- *     that of the first block read without a gap, and 150 are added to that.
+ *     block read here is older than all blocks read here, once these reach beyond its reception. The last valid height is
+ *     then the height just below the first block of the run read without a gap, plus 150.
  */
 export class Expiry {
   readonly #deps: ExpiryDeps

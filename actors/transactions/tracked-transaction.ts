@@ -67,8 +67,9 @@ export class TrackedTransaction {
   /** The confirmed block in which another transaction has used its nonce up; null before. */
   nonceSpentSlot: number | null = null
   /**
-   * `slot` and `height` are of the first confirmed block that was known since it is tracked here. `seenSlot` and `seenHeight`
-   * are of the newest block that this process had heard of and read by then; null and 0 without one.
+   * `slot` and `height` are of the first confirmed block that was known since it is tracked here. `seenSlot` is the newest
+   * slot that this process had heard of by then, null without one. `seenHeight` is the newest height that it had read, 0
+   * without one.
    */
   since: {
     readonly slot: number
