@@ -17,7 +17,7 @@ import { RecentRows } from './recent-rows.ts'
 
 /** Milliseconds between two looks when nothing happens. */
 const LOOK_MS = 250
-/** Milliseconds between two lists of the mints that other processes have asked for. */
+/** Milliseconds between two lists of the mints that other processes have requested. */
 const SYNC_MS = 1_000
 /** Both intervals while there is no list and no other process: every request for a list then wakes this process. */
 const OFF_MS = 30_000

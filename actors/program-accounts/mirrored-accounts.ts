@@ -114,7 +114,7 @@ export class MirroredAccounts {
     this.#pruneAtMs = now + PRUNE_MS
     const { keys, oldestSlot } = this.#superseded.take(now)
     if (keys.length === 0) return
-    // Readers are told first.
+    // Before the versions are deleted, so that readers do not request their slots.
     if (oldestSlot > this.#progress.oldestSlot) await this.put({ oldestSlot })
     for (let from = 0; from < keys.length; from += WRITE_VERSIONS)
       await stored(

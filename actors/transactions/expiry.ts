@@ -15,7 +15,7 @@ const BLOCKHASH_BLOCKS = 150
 const BLOCKS_AHEAD = 32
 /** Milliseconds between two requests for the height. Chosen: five slots; a send too many costs little. */
 const HEIGHT_MS = 2_000
-/** Blockhashes and nonces asked for in one round. The others follow in the next ones. */
+/** Blockhashes and nonces checked in one round. The others follow in the next rounds. */
 const ROUND_MAX = 50
 /** Milliseconds between two requests for a nonce: at first, and at most, as it grows with the age of the submission. */
 const NONCE_MS = { least: 2_000, most: 60_000 }

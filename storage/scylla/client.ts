@@ -32,7 +32,7 @@ const PAUSE_MS = { first: 50, most: 1_000 }
 /** Maximum claims of a store, which are read once, at the start. Far more than an answer can hold. */
 const SERIAL_READ: QueryOptions = { ...SERIAL, fetchSize: 100_000 }
 
-/** Rows that a node tells of itself at most: 40 tables of 256 ranges each, several times over. */
+/** Maximum rows that a node reports about itself: 40 tables of 256 ranges each, several times over. */
 const OWN_ROWS_MAX = 100_000
 
 /** The outcome of a conditional write, with the current row if the condition did not hold. */

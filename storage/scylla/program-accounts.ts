@@ -183,7 +183,7 @@ export class CqlProgramAccounts implements ProgramAccountStore {
     return answers.map(([row]) => (row === undefined ? null : versionOf(row)))
   }
 
-  /** Yields rows ascending by address. The first pages of some buckets are asked for together. */
+  /** Yields rows ascending by address. The first pages of some buckets are requested together. */
   async *#rowsAfter(program: Pubkey, after: Pubkey | undefined, size: number): AsyncGenerator<CqlRow[]> {
     const first = after === undefined ? 0 : bucketOf(after)
     for (let from = first; from < BUCKETS; from += BUCKETS_AT_ONCE) {

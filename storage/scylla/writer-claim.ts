@@ -147,7 +147,7 @@ export class WriterClaim {
 interface Taking {
   readonly token: bigint | null
   readonly reads: ClaimReads
-  /** Null for whoever has it. */
+  /** The epoch that must be the newest; null for any. */
   readonly after: number | null
   readonly point: ScyllaCrashPoint
 }

@@ -49,7 +49,7 @@ export interface Run {
   /** Published blocks, in order. */
   readonly told: readonly BlockCommit[]
   readonly logged: readonly string[]
-  /** Slots that nodes were asked for, in order. */
+  /** Slots requested from nodes, in order. */
   readonly asked: readonly number[]
   /** The stream's client that received the blocks. */
   readonly listener: ForkListener
