@@ -1,9 +1,11 @@
 /**
- * Measures what the account side adds to ingest, in processor time of the whole process: holder lists of the 20 mints with the
- * most changed balances of the recorded mainnet block, kept from blocks with all their rows, which are deleted once superseded;
- * the last day of each traded mint rolled in memory; and the accounts that two mirrored programs touch. The recorded block comes
- * again under each slot, into a store with the account side, into one with its observers alone, which ingest waits for, and into
- * one without, in turn. Balances go back and forth, so that each block changes them.
+ * Measures the cost of the account side for ingest, in CPU time of the whole process. The account side has three parts.
+ * First, holder lists of the 20 mints with the most changed balances of the recorded mainnet block, maintained from blocks
+ * with all their rows; rows are deleted once superseded. Second, the last day of each traded mint, rolled in memory. Third,
+ * the accounts that two mirrored programs touch.
+ *
+ * The recorded block comes again under each slot, in turn into three stores: with the account side, with only its observers,
+ * for which ingest waits, and without it. Balances go back and forth, so that each block changes them.
  *
  *     node loadtest/account-ingest.ts [blocks] [--small]
  */
@@ -31,11 +33,14 @@ import { writeResult } from './result.ts'
 
 const LISTS = 20
 const WARM_UP = 50
-/** Blocks after which superseded versions are deleted: each block's once, as after the five minutes of a paging run. */
+/**
+ * Blocks after which superseded versions are deleted, each block's once. In the service this happens after the five minutes
+ * of a paging run.
+ */
 const PRUNE_BLOCKS = 25
 /** Readings of the block from JSON that are timed. */
 const READINGS = 20
-/** Most that ingest may be slower. */
+/** Maximum slowdown of ingest. */
 const BAR = 0.05
 const DAY = 86_400
 const PROGRAMS = ['pumpfun', 'raydium-amm-v4']
@@ -51,7 +56,7 @@ const forth = [...balanceChanges(recorded, null)]
   .slice(0, LISTS)
 const back = new Map(forth.map(([mint, changes]) => [mint, reversed(mint, changes)]))
 
-/** Returns the changes that take others back. */
+/** Returns the changes that undo others. */
 function reversed(mint: string, { accounts }: MintChanges): MintChanges {
   const changes = [...accounts].map(([key, { account, before, after }]) => {
     const was = before === 0n ? null : { owner: after?.owner ?? pubkeyOfMapKey(mint), amount: before }
@@ -60,7 +65,7 @@ function reversed(mint: string, { accounts }: MintChanges): MintChanges {
   return { accounts: new Map(changes), fault: null }
 }
 
-/** Balances as they are before the block. */
+/** Balances before the block. */
 function balancesOf(changes: MintChanges): (readonly [Pubkey, HeldBalance])[] {
   return [...changes.accounts.values()].flatMap(({ account, after }) =>
     after === null ? [] : [[account, after] as const]
@@ -84,7 +89,7 @@ class Side {
     this.end = end
   }
 
-  /** Opens a store without the account side, with what ingest waits for of it, or with all of it. */
+  /** Opens a store without the account side, with only its parts that ingest waits for, or with all of it. */
   static async open(accounts: 'none' | 'observers' | 'all'): Promise<Side> {
     const hasAccounts = accounts !== 'none'
     const directory = mkdtempSync(join(tmpdir(), 'millrace-account-ingest-'))
@@ -130,7 +135,7 @@ class Side {
             event.block.slot - PRUNE_BLOCKS
           )
       }
-      // Each traded mint is asked for once, at the first block.
+      // Each traded mint is requested once, at the first block.
       if (place > 0) return
       for (const mint of mintsTraded)
         await windows.of(mint, feed.head!.blockTime, { day: DAY }, { traders: true })
@@ -168,7 +173,7 @@ for (let n = 0; n < READINGS; n++) readBlock(JSON.parse(text))
 const { user, system } = process.cpuUsage(before)
 const readMs = (user + system) / 1_000 / READINGS
 const base = msOf(without)
-/** Shares, of ingest alone, and of ingest with the reading of the block from JSON, which a source does before. */
+/** Shares of the time of ingest alone, and of ingest with the reading of the block from JSON, which a source does before. */
 function slower(side: Side) {
   const added = msOf(side) - base
   return { added_ms: added, slower: added / base, slower_with_reading: added / (base + readMs) }

@@ -15,7 +15,7 @@ import { RankingHandle } from '../src/views/ranking-handle.ts'
 /** Requests a minute that no load test reaches. */
 export const NO_LIMIT = 1_000_000_000
 
-/** Returns what the HTTP side of a service needs where there is no chain; `given` takes the place of the parts it names. */
+/** Returns the dependencies of a service's HTTP side without a chain; `given` replaces the parts that it names. */
 export function appDeps(given: Pick<AppDeps, 'storage' | 'keys' | 'cash'> & Partial<AppDeps>): AppDeps {
   const decoding = new DecodingReport()
   return {

@@ -6,8 +6,8 @@ const SERVER = '0'
 const OTHERS = `1-${availableParallelism() - 1}`
 
 /**
- * Moves this process off the first core and returns whether that worked: it needs a second core and `taskset`. Without it
- * the scheduler decides who shares a core with the server, which changes the cost of waking a thread for a whole run.
+ * Moves this process off the first core and returns whether that worked: it needs a second core and `taskset`. Otherwise the
+ * scheduler decides which process shares a core with the server, which changes the cost of waking a thread for a whole run.
  */
 export function leaveServersACore(): boolean {
   return availableParallelism() > 1 && moved(process.pid, OTHERS)

@@ -19,7 +19,7 @@ type PeerTransaction = Parameters<DexParser['parseAll']>[0]
 const secondsPerSide = Number(process.argv[2] ?? 6)
 const directory = fixturesDirectory()
 const texts = listFixtures(directory, 'tx').map((file) => readFileSync(join(directory, file), 'utf8'))
-// Each side gets its own objects, so that neither profits from values that the other cached in them.
+// Each side gets its own objects, so that neither benefits from values that the other has cached in them.
 const ours = texts.map((text) => JSON.parse(text) as unknown)
 const peers = texts.map((text) => JSON.parse(text) as PeerTransaction)
 const peer = new DexParser()

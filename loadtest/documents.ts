@@ -1,7 +1,7 @@
 /**
- * Measures commits of the recorded mainnet block at the live rate while 1,000 documents have their position stored twice a
- * second, against the same without, on one store in phases that alternate. After it every document must have the last
- * position that was stored. On the embedded store, then on one CQL node of this machine:
+ * Measures commits of the recorded mainnet block at the live rate while the positions of 1,000 documents are stored twice a
+ * second. The comparison is the same without these writes, on one store in alternating phases. At the end every document must
+ * have its last stored position. Runs on the embedded store, then on one CQL node of this machine:
  *
  *     node loadtest/documents.ts [blocks on each side]
  */
@@ -45,7 +45,7 @@ const blocks = Math.ceil(Number(process.argv[2] ?? 400) / BLOCKS_PER_PHASE) * BL
 const recorded = readBlock(JSON.parse(recordedBlockText()))
 const blockAt = repeated(recorded)
 
-/** Stores positions of documents at a constant rate while it runs, and knows which were answered. */
+/** Stores positions of documents at a constant rate while it runs, and records which writes were answered. */
 class PositionWriter {
   readonly #webhooks: Webhooks
   readonly #documents: readonly Stored<Webhook>[]
@@ -66,7 +66,7 @@ class PositionWriter {
     return (this.waits.length * 1_000) / this.runMs
   }
 
-  /** Writes until the signal, without waiting for answers, and resolves once all of them are there. */
+  /** Writes until the signal aborts, without waiting for answers, and resolves once all have arrived. */
   async run(until: AbortSignal): Promise<void> {
     const began = performance.now()
     const writes: Promise<void>[] = []

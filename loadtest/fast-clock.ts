@@ -1,7 +1,8 @@
 /**
- * Preloaded into a service (`node --import`): has its clock run faster than the machine's, and start ahead of it, so that
- * a localnet's day of slots has a day of block times. A timer of a second or more keeps its length, because it watches
- * over something that takes machine time. Answers every message with its time; the message `usual` ends the hurry.
+ * Preloaded into a service (`node --import`). Its clock runs faster than the machine's, and starts ahead of it, so that a
+ * localnet's day of slots has a day of block times. A timer of a second or more keeps its length, because it watches over
+ * something that takes machine time. Answers every message with its time; after the message `usual` the clock runs at normal
+ * speed.
  *
  * CLOCK_SCALE: times as fast; 1 by default. CLOCK_AHEAD_MS: start ahead of the machine's clock; 0 by default.
  */

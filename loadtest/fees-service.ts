@@ -1,6 +1,6 @@
 /**
- * Runs the service on the recorded mainnet block, which comes again as each slot of the window of fees, and then at the live
- * rate. The argument is the directory of its store. A message from the parent process stops further blocks.
+ * Runs the service on the recorded mainnet block. The block comes again as each slot of the window of fees, and then at the
+ * live rate. The argument is the directory of its store. A message from the parent process stops further blocks.
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,7 +1,8 @@
 /**
- * Measures the first page of the holders of a mint with a million holders, and the holdings of a wallet with 5,000 token
- * accounts, against the bare reads of the same rows from the store. All is in one process, without sockets: the requests go
- * through the whole HTTP side, the node answers from memory. Rounds of both alternate. Takes some two minutes:
+ * Measures two requests against the bare reads of the same rows from the store: the first page of the holders of a mint with
+ * a million holders, and the holdings of a wallet with 5,000 token accounts. All is in one process, without sockets: the
+ * requests go through the whole HTTP side, and the node answers from memory. Rounds of both alternate. Takes some two
+ * minutes:
  *
  *     node loadtest/holders.ts [--small] [--holdings] [--help]
  */
@@ -41,9 +42,9 @@ const ROWS_A_WRITE = 20_000
 const MINTS_A_BLOCK = 500
 /** Holdings that are priced at a time, as the endpoint does it. */
 const PRICES_AT_ONCE = 64
-/** Milliseconds after which what is cached of a list's owners is read anew. */
+/** Milliseconds after which the cached owners of a list are reread. */
 const OWNERS_MS = 10_000
-/** Most times what the bare reads take, of the p99. */
+/** Maximum p99, as a multiple of that of the bare reads. */
 const BAR = 3
 
 const { values } = parseArgs({
@@ -65,7 +66,7 @@ async function measureAll(isSmall: boolean, isHoldingsOnly: boolean): Promise<vo
   try {
     const test = { testdir: () => join(directory, 'store'), teardown: (end: () => unknown) => ends.push(end) }
     const { node } = fakeAccounts()
-    // As much as the process has of the default memory.
+    // This process's share of the default memory.
     const options = { node, clock: systemPorts.clock, bytesMax: 16 * 2 ** 20 }
     const accounts = {
       node,
@@ -151,7 +152,7 @@ async function measureHoldings({ app, node, served }: World, count: number, roun
     const rest = { lamports: 2_039_280n, executable: false, rentEpoch: 0n }
     return { address: address(6, n), account: { owner: CLASSIC, data, ...rest } }
   })
-  // The node has them at hand; it is not what is measured.
+  // The node answers from memory; it is not measured.
   node.tokenAccounts = async (_wallet, program) => ({
     slot: node.slot,
     accounts: program === CLASSIC ? accounts : []
@@ -186,7 +187,7 @@ async function answered(served: FastifyInstance, key: string, path: string): Pro
   if (statusCode !== 200) throw new Error(`${path} returned ${statusCode}: ${body}`)
 }
 
-/** Runs two works in turn, after some rounds that are not counted. */
+/** Runs two operations alternately, after some uncounted rounds. */
 async function compared(rounds: number, bare: () => Promise<void>, ours: () => Promise<void>) {
   const times = { bare: [] as number[], ours: [] as number[] }
   for (let n = 0; n < rounds * 1.2; n++) {

@@ -1,7 +1,7 @@
 /**
- * Runs 200 clients that send random bad input to the started service, beside good clients at a steady rate. Reports the
- * answers to the bad requests and the latency of the good ones. Then requests 10,000 unknown mints within a minute, twice,
- * and reports the memory that stays allocated.
+ * Runs 200 clients that send random bad input to the started service, together with good clients at a steady rate. Reports
+ * the answers to the bad requests and the latency of the good ones. Then requests 10,000 unknown mints within a minute,
+ * twice, and reports the memory that stays allocated.
  *
  *     node loadtest/hostile.ts DIRECTORY [trades] [seconds]
  */

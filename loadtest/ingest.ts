@@ -25,7 +25,7 @@ import { LIVE, readBlock, RECORDED_SLOT, recordedBlockText, repeated } from './r
 import { writeResult } from './result.ts'
 import { compactStore } from './settled-store.ts'
 
-/** As many as a process tracks at most. */
+/** The maximum that a process tracks. */
 const WATCHED = 10_000
 const LIVE_RATE = LIVE.transactionsPerBlock * LIVE.blocksPerSecond
 const SLOT = RECORDED_SLOT

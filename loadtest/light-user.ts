@@ -24,7 +24,7 @@ export function pagingUser(url: string, key: string, perSecond: number) {
 
 /**
  * Requests the data of a market page at a steady rate, one request at a time, until `end` is called: lists, the newest coin
- * of each answer, and a wallet of its trades.
+ * of each answer, and a wallet from its trades.
  */
 export function lightUser(url: string, key: string, perSecond: number) {
   const ms: number[] = []

@@ -11,14 +11,14 @@ import { writeResult } from './result.ts'
 import { seriesOf } from './series.ts'
 
 /**
- * Makes as many slots as a day has on a localnet that nobody asks and whose clock runs faster, and reports how its memory
- * grows with its age: resident while it makes slots, and held after a collection. Then the clock runs as usual, and the
- * figures that count are taken: resident memory and share of a core of the aged process at rest, and of the same localnet
- * after a restart. Takes 40 minutes of the processor; `nice -n 19 node loadtest/localnet-day.ts` leaves it to others.
+ * Produces a day's number of slots on a localnet without requests whose clock runs faster. Reports how its memory grows with
+ * its age: resident while it produces slots, and held after a collection. Then the clock runs as usual, and the figures that
+ * count are measured: resident memory and share of a core of the aged idle process, and of the same localnet after a restart.
+ * Takes 40 minutes of CPU time; use `nice -n 19 node loadtest/localnet-day.ts` to leave the CPU to other processes.
  *
  *     node loadtest/localnet-day.ts [SLOTS] [TIMES AS FAST] [SECONDS AT REST] [FOLDER]
  *
- * With a folder, the localnet is copied to it at the end, and the next run goes on with that one.
+ * With a folder, the localnet is copied to it at the end, and the next run continues with that one.
  */
 
 const DAY_SLOTS = 216_000
@@ -32,7 +32,7 @@ const AHEAD_FILE = 'clock-ahead-ms'
 const SAMPLES = 100
 /** Samples between two collections. */
 const SAMPLES_A_COLLECTION = 5
-/** Samples of a localnet at rest. */
+/** Samples of an idle localnet. */
 const REST_SAMPLES = 20
 const KEY = 'an-admin-key-of-the-loadtest'
 const MIB = 2 ** 20
@@ -140,7 +140,7 @@ async function sampleOf(service: MeasuredProcess, inspector: string | null): Pro
   }
 }
 
-/** Leaves a localnet to itself and returns its memory and its share of a core; the first fifth of the time is not counted. */
+/** Leaves a localnet idle and returns its memory and its share of a core; the first fifth of the time is not counted. */
 async function atRest(service: MeasuredProcess) {
   const stepMs = (restSeconds * 1000) / REST_SAMPLES
   await delay((restSeconds * 1000) / 5)

@@ -18,7 +18,7 @@ const storage = await openEmbeddedStorage({ directory: directory! })
 await storage.blocks.claim(null)
 await bootstrapKeys(storage, HEADERS['x-api-key'], 1)
 const node = new RpcAccountNode(() => [url!], clock)
-// As much as the process has of the default memory.
+// This process's share of the default memory.
 const options = { node, clock, bytesMax: 16 * 2 ** 20 }
 const accounts = {
   node,

@@ -1,8 +1,10 @@
 /**
- * Measures GET /v1/metadata of 100 mints. *Cold*: mints that nobody has asked for, against one bare getMultipleAccounts of the
- * same 100 addresses that the client sends to the same node, in turn; once where the node answers at once, and once where each
- * answer takes 10 ms. *Warm*: one URL that is asked for again, against a bare Fastify route that sends the same bytes. Node,
- * service and client have a process each. Takes a minute and a half:
+ * Measures GET /v1/metadata of 100 mints.
+ *
+ * *Cold*: mints that were never requested, compared with one bare getMultipleAccounts of the same 100 addresses that the
+ * client sends to the same node. Both alternate, once with a node that answers at once, and once with one that takes 10 ms
+ * for each answer. *Warm*: one URL that is requested again, compared with a bare Fastify route that sends the same bytes.
+ * Node, service and client have a process each. Takes a minute and a half:
  *
  *     node loadtest/metadata.ts [--small] [--help]
  */
@@ -23,10 +25,10 @@ const HELP = `Usage: node loadtest/metadata.ts [--small]
 
   --small   20 batches and one second a round, printed and not saved
 `
-/** Most times what the bare call takes, and least share of the bare route's requests a second. */
+/** Maximum time as a multiple of the bare call's, and minimum share of the bare route's requests a second. */
 const BARS = { cold: 1.5, warm: 0.6 }
 const WAITS_MS = [0, 10]
-/** Batches that are asked for before those that count: mints are cold then, and code is compiled. */
+/** Batches that are requested before the counted ones: the counted mints are then cold, and code is compiled. */
 const UNCOUNTED = 200
 /** The same of a small run. */
 const UNCOUNTED_SMALL = 10

@@ -1,6 +1,6 @@
 /**
- * Seconds from the end of an outage of the store to the next committed block: one CQL node that hangs, and one that is
- * killed and started again, below a service whose localnet makes a block every 400 ms.
+ * Measures the seconds from the end of an outage of the store to the next committed block. The store is one CQL node that
+ * hangs, then one that is killed and restarted. The service on it has a localnet that makes a block every 400 ms.
  *
  *     node loadtest/outage.ts [rounds] [seconds of each outage]
  */
@@ -38,7 +38,7 @@ async function until(condition: () => Promise<boolean>, what: string): Promise<n
   return (performance.now() - began) / 1_000
 }
 
-/** Whether a driver that has never met the node gets an answer of it. */
+/** Whether a new driver gets an answer from the node. */
 async function answers(port: number): Promise<boolean> {
   const client = new Client({
     contactPoints: ['127.0.0.1'],

@@ -13,14 +13,14 @@ export interface Postgres {
   readonly port: number
   readonly version: string
   connect(): Promise<pg.Client>
-  /** Processor time of all of its processes that exist now, in milliseconds. */
+  /** CPU time of all of its current processes, in milliseconds. */
   cpuMs(): number
   end(): Promise<void>
 }
 
 /**
- * Starts PostgreSQL from a folder of its programs, as the user `postgres` where this process is root, which it refuses to run
- * as. Rejects with its output if it does not start.
+ * Starts PostgreSQL from a folder of its programs. PostgreSQL refuses to run as root; if this process is root, it runs as the
+ * user `postgres`. Rejects with its output if it does not start.
  */
 export async function startPostgres(binaries: string): Promise<Postgres> {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-postgres-'))

@@ -1,7 +1,7 @@
 /**
- * Measures the accounts of a program with a memcmp filter at an indexed range against a scan of all accounts, over a million
- * mirrored token accounts in the embedded store. Both find the same accounts: the scan's filter begins a byte later, so that no
- * index covers it. All is in one process, without sockets: the requests go through the whole HTTP side, and through
+ * Measures the accounts of a program over a million mirrored token accounts in the embedded store: a memcmp filter at an
+ * indexed range against a scan of all accounts. Both find the same accounts: the scan's filter begins a byte later, so that
+ * no index covers it. All is in one process, without sockets: the requests go through the whole HTTP side, and through
  * getProgramAccounts. Rounds of both alternate. Takes some two minutes:
  *
  *     node --expose-gc loadtest/program-accounts.ts [--small] [--help]
@@ -50,7 +50,7 @@ const HELP = `Usage: node --expose-gc loadtest/program-accounts.ts [--small]
   --small   a hundredth of the accounts, printed and not saved
 `
 const VERSIONS_A_WRITE = 10_000
-/** Least ratio of the two medians (issue 23). */
+/** Minimum ratio of the two medians (issue 23). */
 const BAR = 100
 
 const { values } = parseArgs({ options: { small: { type: 'boolean' }, help: { type: 'boolean' } } })
@@ -117,7 +117,7 @@ async function store({ storage }: MarketApp, count: number): Promise<void> {
   }
 }
 
-/** Builds the indexes that a token program has by default, as a mirror does beside its other work. */
+/** Builds the indexes that a token program has by default, as a mirror does during its other work. */
 async function buildIndexes({ storage }: MarketApp, accounts: number): Promise<void> {
   const { documents, programAccounts } = storage
   const program = (await programsIn(documents).get(PROGRAMS_PARTITION, [pubkeyToBase58(PROGRAM)]))!
@@ -133,7 +133,7 @@ async function buildIndexes({ storage }: MarketApp, accounts: number): Promise<v
   const mirrored = new Mirrored(PROGRAM, progress, save, deps)
   const indexes = new AccountIndexes('the program', PROGRAM, () => program.value.indexes, mirrored, deps)
   while (await indexes.step());
-  // A mirror compares what is stored with a snapshot after each start, and every ten minutes.
+  // A mirror compares the stored accounts with a snapshot after each start, and every ten minutes.
   let compared = 0
   for await (const { length } of programAccounts.versions(PROGRAM)) compared += length
   if (compared !== accounts) throw new Error(`${compared} accounts are stored`)
@@ -203,7 +203,7 @@ function median(list: readonly number[]): number {
   return list.toSorted((a, b) => a - b)[list.length >> 1]!
 }
 
-/** Resolves with the seconds of work. */
+/** Resolves with the duration of an operation in seconds. */
 async function timed(work: () => Promise<void>): Promise<number> {
   const began = performance.now()
   await work()
@@ -211,8 +211,8 @@ async function timed(work: () => Promise<void>): Promise<number> {
 }
 
 /**
- * Memory of the process: what it has allocated, and all that is resident. The difference is pages of the engine's files, which
- * it maps for reading alone: the system drops them without a write whenever memory is short.
+ * Memory of the process: allocated, and resident. The difference is pages of the engine's files, which are mapped only for
+ * reading. The system drops them without a write whenever memory is short.
  */
 function residentMib() {
   globalThis.gc?.()

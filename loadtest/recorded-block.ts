@@ -66,8 +66,8 @@ export function binaryForm({ keyBytes, locks, ...plain }: PlainTransaction): Tra
 }
 
 /**
- * Repeats a block: returns a function that makes the block of a place, under a slot of its own and without cached values, some
- * seconds later: at the live rate unless stated.
+ * Repeats a block. Returns a function that makes the block of a place: under a slot of its own, without cached values, and
+ * some seconds later, by default at the live rate.
  */
 export function repeated(block: Block): (place: number, secondsLater?: number) => Block {
   const forms = block.transactions.map(plainTransaction)

@@ -1,7 +1,7 @@
 /**
- * Ingest of the recorded mainnet block at a multiple of the live rate while a sweep deletes expired rows and compacts,
- * against the same without a sweep, in turn, three times; how fast a sweep is beside the rate at which rows expire; and the
- * disk that a store takes while its retention passes several times:
+ * Measures three things. First, ingest of the recorded mainnet block at a multiple of the live rate while a sweep deletes
+ * expired rows and compacts, compared with the same without a sweep, alternately three times. Second, the speed of a sweep
+ * compared with the rate at which rows expire. Third, the disk space of a store while its retention passes several times:
  *
  *     node loadtest/retention.ts [blocks]
  */

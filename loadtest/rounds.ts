@@ -37,7 +37,7 @@ interface RoundsOptions {
   readonly justStarted: boolean
 }
 
-/** Runs the same load on the service and on bare routes in turn: two rounds each, after one that is not counted. */
+/** Runs the same load alternately on the service and on bare routes: two rounds each, after an uncounted one. */
 export async function runAgainstBare(service: MeasuredProcess, options: RoundsOptions): Promise<Round> {
   const { paths, seconds, justStarted } = options
   const load = { headers: HEADERS, paths: spread(paths), seconds }

@@ -1,9 +1,9 @@
 /**
- * Measures subscriptions to one account by many clients: processor time a notification, compared with a node's own pubsub, in
+ * Measures subscriptions to one account by many clients: CPU time a notification, compared with a node's own pubsub, in
  * alternate rounds of one run. The node is the localnet in a process of its own, or Agave's test validator (`validator`).
  *
- * The node's time without clients is taken off, and of the validator only the threads of its RPC count. All time of our process
- * counts. `bare` is a process that does nothing but write a ready frame to each socket: the floor in Node. Slots must not go back,
+ * The node's time without clients is subtracted, and only the RPC threads of the validator count. All time of our process
+ * counts. `bare` is a process that only writes a ready frame to each socket: the lower bound in Node. Slots must not go back,
  * and all clients must get notifications of the same slots.
  *
  *     node loadtest/rpc-pubsub.ts [localnet|validator] [clients] [rounds] [seconds]
@@ -23,7 +23,7 @@ const rounds = Number(roundsText)
 const ms = Number(secondsText) * 1_000
 const ADDRESS = 'So11111111111111111111111111111111111111112'
 const SLOT_MS = 100
-/** Required processor time a notification, as a part of the node's own. */
+/** Required CPU time a notification, as a fraction of the node's own. */
 const BAR = 0.5
 
 /** A node whose processor time can be read. */
@@ -128,8 +128,8 @@ interface Round {
 type Cause = Pick<Driver, 'start' | 'stop'>
 
 /**
- * Measures the processor time from the first notification to the last of a while; without a URL nobody listens. All clients join
- * before the first, and must have received the same when the last has come.
+ * Measures the CPU time from the first notification to the last of a period; without a URL there are no clients. All clients
+ * join before the first notification, and must have received the same ones when the last has come.
  */
 async function measure(url: string | null, cause: Cause, cpuMs: () => number): Promise<Round> {
   const audience = new Audience()

@@ -1,14 +1,16 @@
 /**
  * Measures JSON-RPC over HTTP against nginx (`proxy_pass`, persistent connections) in front of the same node, in alternate
- * rounds of one run. The node is Agave's test validator, then a process that does nothing but answer (`rpc/upstream.ts`), of
- * which the blocks come. The client, the node and the proxy share the processors.
+ * rounds of one run. The node is Agave's test validator, then a process that only answers (`rpc/upstream.ts`), which also
+ * serves the blocks. The client, the node and the proxy share the CPU.
  *
- * *Without cache*: each read is of another account, so that each goes to the node. *Kept*: reads of twenty accounts, which are
- * joined and kept until the next slot. *Floors*: a constant from a route of the framework, a listener of `node:http`, and a bare
- * socket (`rpc/bare-http.ts`), and of reads without cache and blocks a proxy that does nothing else (`rpc/bare-proxy.ts`). *Added*: milliseconds above those of the node itself, for one client at a time. *Block*: bytes a
- * second of 10 MB getBlock answers, and the memory of the process meanwhile. *Batch*: elements a second in batches of 100,
- * against single reads. Each side is one process; ratios are also given by processor time, which others on the machine disturb
- * less.
+ * *Without cache*: each read is of another account, so each goes to the node. *Kept*: reads of twenty accounts, which are
+ * joined and cached until the next slot. *Floors*: a constant from a route of the framework, from a listener of `node:http`,
+ * and from a bare socket (`rpc/bare-http.ts`). For reads without cache and for blocks the floor is a proxy that does nothing
+ * else (`rpc/bare-proxy.ts`). *Added*: milliseconds above the node's own, for one client at a time. *Block*: bytes a second
+ * of 10 MB getBlock answers, and the memory of the process meanwhile. *Batch*: elements a second in batches of 100, compared
+ * with single reads.
+ *
+ * Each side is one process. Ratios are also given by CPU time, which other processes disturb less.
  *
  *     node loadtest/rpc.ts [rounds] [seconds]
  */
@@ -62,7 +64,7 @@ interface Figures {
   readonly cpuMicros: number[]
 }
 
-/** Measures small reads of a node, and its blocks where it has such. Returns figures and their ratios. */
+/** Measures small reads of a node, and its blocks if it has any. Returns figures and their ratios. */
 async function measureNode(nodeUrl: string, hasBlocks: boolean): Promise<object> {
   const scratch = mkdtempSync(join(tmpdir(), 'millrace-rpc-'))
   const service = await startMeasured(
@@ -173,7 +175,10 @@ function blockRatios(of: (name: 'nginx' | 'ours' | 'floor_proxy') => BlockFigure
   }
 }
 
-/** Reads many blocks, and returns the memory of the process meanwhile, in tenths of the run: it is flat if the last are not above. */
+/**
+ * Reads many blocks, and returns the memory of the process in each tenth of the run. It is flat if the last tenths are not
+ * above the others.
+ */
 async function sampleMemory(url: string, rssMib: () => number): Promise<object> {
   const samples: number[] = []
   const timer = setInterval(() => samples.push(rssMib()), 50)

@@ -1,6 +1,7 @@
 /**
- * Measures the index of mirrored accounts on one CQL node on this machine: writes of token accounts with the entries of two
- * indexes, and pages by a memcmp filter by an index against a scan that finds the same. Takes a minute or two:
+ * Measures the index of mirrored accounts on one CQL node on this machine. First, writes of token accounts with the entries
+ * of two indexes. Second, pages by a memcmp filter that uses an index, compared with a scan that finds the same. Takes a
+ * minute or two:
  *
  *     node loadtest/scylla-accounts.ts [accounts]
  */
@@ -23,7 +24,7 @@ import {
 const accounts = Number(process.argv[2] ?? 50_000)
 const VERSIONS_A_WRITE = 1_000
 const PAGE = 1_000
-/** Versions that a page looks at, as of getProgramAccounts. */
+/** Versions that a page of getProgramAccounts examines. */
 const EXAMINED = 100_000
 const ROUNDS = { index: 30, scan: 3 }
 

@@ -18,7 +18,10 @@ const SYLLABLES = [
 ]
 const WORDS = ['coin', 'the', 'baby', 'official', 'ai', 'meme', 'on solana', 'pump']
 
-/** Returns the names of the n-th token: a symbol of two or three syllables, and a name of it and one or two words. */
+/**
+ * Returns the names of the n-th token: a symbol of two or three syllables, and a name made of the symbol and one or two
+ * words.
+ */
 export function namesOf(n: number): { readonly symbol: string; readonly name: string } {
   const mixed = Math.imul(n + 1, 2_654_435_761) >>> 0
   const part = (at: number, of: readonly string[]): string => of[(mixed >>> (at * 4)) % of.length]!

@@ -1,7 +1,8 @@
 /**
- * Measures GET /v1/search over 130,000 names, as many as a gateway with the default memory holds, against a bare Fastify route
- * that sends the same bytes and header fields, each in its own process: one text that is asked for again, and a thousand texts,
- * which are mostly made anew. Beside it the time of single searches in the index, and its memory. Takes some two minutes:
+ * Measures GET /v1/search over 130,000 names, the number that a gateway with the default memory holds. The comparison is a
+ * bare Fastify route that sends the same bytes and header fields; each has its own process. Measured are one text that is
+ * requested again, and a thousand texts, whose answers are mostly recomputed. Also measured: the time of single searches in
+ * the index, and its memory. Takes some two minutes:
  *
  *     node loadtest/search.ts [--small] [--help]
  */
@@ -21,7 +22,7 @@ const HELP = `Usage: node loadtest/search.ts [--small]
 `
 const TOKENS = 130_000
 const TEXTS = 1_000
-/** Least share of the bare route's requests a second, of a text that is asked for again. */
+/** Minimum share of the bare route's requests a second, for a text that is requested again. */
 const BAR = 0.5
 
 interface IndexFigures {

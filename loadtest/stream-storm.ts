@@ -1,8 +1,8 @@
 /**
  * Measures a reconnect storm: thousands of subscriptions of the real client lose the service at once and resume on the
- * service that is restarted on the same store and port. The service is killed and drained in turn. Clients use their own
- * backoff and resume after their last cursor. The service runs as a user starts it, on a localnet whose blocks continue.
- * The events of each subscription, over all storms, are compared with the other subscriptions and with a replay.
+ * service that is restarted on the same store and port. The service is killed and drained alternately. Clients use their own
+ * backoff and resume after their last cursor. The service runs as a user starts it, on a localnet whose blocks continue. The
+ * events of each subscription, over all storms, are compared with the other subscriptions and with a replay.
  *
  *     node loadtest/stream-storm.ts [subscriptions] [rounds of both] [milliseconds a slot] [directory]
  */

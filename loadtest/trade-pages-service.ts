@@ -1,5 +1,5 @@
 /**
- * Serves pages of trades without keeping any answer, on the store of a synthetic market. Arguments: the data directory, and a
+ * Serves pages of trades without a response cache, on the store of a synthetic market. Arguments: the data directory, and a
  * comma-separated list of mints. Any message is answered with the microseconds of each stage of making a page.
  */
 import { join } from 'node:path'
@@ -34,7 +34,7 @@ process.on('message', () => void stages().then((made) => process.send!(made)))
 process.stdout.write(`listening on ${await app.listen({ host: '127.0.0.1', port: 0 })}\n`)
 process.once('SIGTERM', () => process.exit())
 
-/** Microseconds of the processor that each stage takes for a page, in the last of some rounds over all mints. */
+/** CPU microseconds of each stage of a page, in the last of some rounds over all mints. */
 async function stages() {
   let micros: Record<string, number> = {}
   for (let round = 0; round < ROUNDS; round++) {

@@ -1,11 +1,14 @@
 /**
- * Measures transactions against a node in another process that takes batches, in five parts: the lateness of rebroadcasts
- * of 10,000 tracked at once, the processor and memory that they take; sends a second, verified and stored, against a bare
- * Fastify route that verifies the signature and forwards; the time from a POST to the node's receipt against sending to it
- * directly; 64 sends in one request against 64 requests; what ingest spends on each block. After it nothing must be lost, or
- * have been sent twice at once. Takes some four minutes:
+ * Measures transactions against a node in another process that takes batches, in five parts:
  *
- * With `--cql` sends a second alone are measured, with a CQL node on this machine as the store:
+ * 1. the lateness of rebroadcasts of 10,000 transactions tracked at once, and the CPU time and memory that they take;
+ * 2. sends a second, verified and stored, against a bare Fastify route that verifies the signature and forwards;
+ * 3. the time from a POST to the node's receipt, against sending to the node directly;
+ * 4. 64 sends in one request against 64 requests;
+ * 5. the cost of ingest for each block.
+ *
+ * At the end no transaction may be lost, or have been sent twice at once. Takes some four minutes. With `--cql` only sends a
+ * second are measured, with a CQL node on this machine as the store:
  *
  *     node loadtest/transactions.ts [--small] [--cql] [--help]
  */
@@ -65,7 +68,7 @@ async function measureAll(isSmall: boolean): Promise<void> {
   }
 }
 
-/** The node of the store shares the processors with all others, as it would not for an operator. */
+/** The store's node shares the CPU with all other processes, unlike that of an operator. */
 async function measureCql(isSmall: boolean): Promise<void> {
   const cluster = await CqlCluster.start({ fast: true })
   const node = await startMeasured('transactions/node-process.ts', [])

@@ -24,7 +24,7 @@ export interface PubsubLinkPolicy {
 export type PubsubLinkEvent =
   | { readonly type: 'wanted' }
   | { readonly type: 'opened' }
-  /** The node has told of a slot. */
+  /** The node has reported a slot. */
   | { readonly type: 'proven' }
   /** It cannot be opened, or has ended. */
   | { readonly type: 'failed'; readonly reason: string }

@@ -5,8 +5,8 @@ import { assign, setup } from 'xstate'
  * machine; it changes state a few times in a subscription's life.
  *
  * P1. A client's request is answered only while a node has the subscription: in `live` and `recovering`.
- * P2. Once a node had it, no refusal ends it. It is lost and asked for again, and its clients keep it.
- * P3. What changed during a loss is read after a node has the subscription again, so that no change falls between the two.
+ * P2. Once a node had it, no refusal ends it. It is lost and requested again, and its clients keep it.
+ * P3. Changes during a loss are read after a node has the subscription again, so that no change falls between the two.
  */
 export interface RpcSubscriptionContext {
   /** Whether a node has had it. */

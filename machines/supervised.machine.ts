@@ -8,10 +8,10 @@ import type { Ask, Host, News, Policy, Resources, UnitInput } from './unit.ts'
  * One unit under its policy, with the units built on it inside. Events only record facts; the states act on them.
  *
  * S1. The inside starts after the process is ready, and has drained before the process is asked to drain.
- * S2. A process that ended or is to be killed takes everything inside with it: a kill reaches all at once, so
- *     that nothing restarts on a process that is about to end (INVARIANTS 8).
- * S3. The next instance starts after the last one has ended and its backoff has passed. An instance that does not
- *     end is stuck, which fails this unit and every unit outside it.
+ * S2. A process that ended or is to be killed takes everything inside with it: a kill reaches all at once, so that nothing
+ *     restarts on a process that is about to end (INVARIANTS 8).
+ * S3. The next instance starts after the last one has ended and its backoff has passed. An instance that does not end is
+ *     stuck: this unit and every unit outside it fail.
  * S4. A drain or a kill ends every state, and nothing restarts after it.
  */
 export interface SupervisedContext {

@@ -4,16 +4,18 @@ import type { Commitment } from '../src/market/rows.ts'
 /**
  * The life of one submitted transaction.
  *
- * T1. The loop sends in `sent`, and in `processed` without an error. It rests in every other state.
- * T2. A lower commitment of the block that has it is ignored. Another block is taken at the same commitment or above: a fork
- *     has landed the transaction elsewhere. One at a lower commitment is a stale answer.
- * T3. A block tells that a transaction failed, a status also why. Between the two it is `failing`: not sent, and not shown.
- * T4. A fork that drops its block takes it back to `sent`, unless the block was finalized.
+ * T1. The loop sends in `sent`, and in `processed` without an error. In every other state it is idle.
+ * T2. A lower commitment of the known block is ignored. Another block is accepted at the same commitment or above: the
+ *     transaction has landed elsewhere, on another fork. At a lower commitment it is a stale answer.
+ * T3. A block shows that a transaction failed; a status also gives the error. Between the two it is `failing`: not sent, and
+ *     not shown.
+ * T4. A fork that drops its block returns it to `sent`, unless the block was finalized.
  * T5. It expires only while no block has it.
- * T6. Where its end cannot be known it is followed for a time alone. It is then `unresolved`, with what is known of it.
+ * T6. If its end cannot be known, it is followed only for a limited time. It is then `unresolved`, with the facts known so
+ *     far.
  */
 export interface TransactionContext {
-  /** Sends that a node or a leader took, the first one too. */
+  /** Sends that a node or a leader accepted, including the first one. */
   readonly sends: number
   /** Leaders that it was written to, over all sends. */
   readonly leadersSent: number
@@ -69,7 +71,7 @@ export type TransactionEvent =
   | { readonly type: 'fork.lost'; readonly afterSlot: number }
   /** No block has it, and none can have it any more. */
   | { readonly type: 'lifetime.ended' }
-  /** It is not followed any longer, though nobody knows its end. */
+  /** It is not followed any longer, although its end is unknown. */
   | { readonly type: 'following.ended' }
   /** The progress that an earlier process stored. */
   | { readonly type: 'progress.restored'; readonly context: TransactionContext }
@@ -88,7 +90,7 @@ const NOWHERE: Landing = {
   landedAtMs: null
 }
 const RANK: Readonly<Record<Commitment, number>> = { processed: 0, confirmed: 1, finalized: 2 }
-/** The error of a transaction that a block shows as failed, before a status has told it. */
+/** The error of a transaction that a block shows as failed, before a status has given the actual error. */
 const UNTOLD = Symbol('untold error')
 
 /** Tells whether evidence is of another block than the known one, at a lower commitment: it changes nothing. */
@@ -99,7 +101,7 @@ export function isStale(
   return known.commitment !== null && known.slot !== slot && RANK[commitment] < RANK[known.commitment]
 }
 
-/** Returns what is known after a block or status was seen; null where it changes nothing. */
+/** Returns the known facts after a block or a status; null if it changes nothing. */
 function seen(before: TransactionContext, event: BlockSeen | StatusSeen): Landing | null {
   const { slot, commitment, atMs } = event
   const isSame = before.slot === slot
@@ -135,7 +137,7 @@ function stateAfter(context: TransactionContext, event: TransactionEvent): Trans
   return landing === null ? null : stateOf(landing)
 }
 
-/** Returns what is known after a send. The state stays as it is in every state but the final ones, which ignore it. */
+/** Returns the known facts after a send. The state stays the same, except that final states ignore a send. */
 export function afterSend(
   context: TransactionContext,
   { atMs, slot, leaders }: SendMade

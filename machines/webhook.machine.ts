@@ -12,9 +12,10 @@ export const RETRY_AFTER_MAX_MS = 3_600_000
 /**
  * The life of one webhook. Its events pass through a plain queue; the machine changes state a few times for each batch.
  *
- * W1. A delivery is one batch with up to three attempts. `recording` stores it before its first attempt, so that a repeat
- *     after a crash has the same id and bytes.
- * W2. A delivery whose last attempt failed counts as a failure; 20 in a row deactivate the webhook, 410 does so at once.
+ * W1. A delivery is one batch with up to three attempts. `recording` stores it before its first attempt. So a repeat after a
+ *     crash has the same id and bytes.
+ * W2. A delivery whose last attempt failed counts as a failure; 20 in a row deactivate the webhook, and status 410 does so at
+ *     once.
  * W3. A webhook that drains finishes the POST in flight and begins no other; a closed one stays closed.
  */
 export interface WebhookContext {

@@ -3,7 +3,9 @@ import { defineDocument, jsonBytes } from './document-definition.ts'
 import type { DocumentStore } from './document-store.ts'
 import { Documents } from './documents.ts'
 
-/** The one partition of all tenants, and of all keys: their number is the operator's, and hashes are unique among all. */
+/**
+ * The only partition of all tenants, and of all keys. The operator sets their number, and hashes must be unique among all.
+ */
 export const ALL = 'all'
 
 /** A tenant, which owns keys. Its name is its id. */
@@ -21,7 +23,7 @@ const apiKey = z
     name: z.string(),
     scopes: z.array(z.string()).readonly(),
     createdAtMs: z.number(),
-    /** Null: what the service is configured with. */
+    /** Null: the configured default applies. */
     ratePerMinute: z.number().nullable(),
     /** Valid strictly before; null never ends. */
     expiresAtMs: z.number().nullable(),

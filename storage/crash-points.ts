@@ -30,8 +30,9 @@ export const CRASH_POINTS = {
 export type CrashPoint = keyof typeof CRASH_POINTS
 
 /**
- * The same of the store on a cluster, whose writes are many: all of a block's count once its watermark says so, and all of
- * a flush once the other one does. Of blocks that share a watermark each point of a commit is that of all of them.
+ * The crash points of the store on a cluster, which makes many writes. All of a block's writes count once its watermark
+ * includes it, and all of a flush's once the other watermark does. Blocks that share a watermark share each point of the
+ * commit.
  */
 export const SCYLLA_CRASH_POINTS = {
   'schema.applying': 'Some statements of a schema file are done: the next start does all of them again.',

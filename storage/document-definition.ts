@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { DocumentKey } from './codec/document-key.ts'
 
-/** All that a kind of documents is: what follows from it is in documents.ts, for every adapter. */
+/** The definition of a kind of documents; documents.ts derives everything else from it, for every adapter. */
 export interface DocumentDefinition<
   T,
   Index extends string = never,
@@ -26,11 +26,11 @@ export interface DocumentDefinition<
   /** Milliseconds that a document is served after it was written last; left out, for ever. */
   readonly ttlMs?: number
   /**
-   * Whether a crash of the machine may undo the last writes, which are not synced: for what can be made again. A crash of
+   * Whether a crash of the machine may undo the last writes, which are not synced. For data that can be recreated. A crash of
    * the process undoes none.
    */
   readonly isScratch?: boolean
-  /** A value that changes often, beside the document: a position, a count. */
+  /** A value that changes often, stored separately from the document: a position, a count. */
   readonly hot?: z.ZodType<Hot>
 }
 

@@ -5,7 +5,9 @@ export interface DocumentAddress {
   readonly key: Uint8Array
 }
 
-/** A document as an adapter stores it. An adapter knows no schema: all that follows from the value is stated here. */
+/**
+ * A document as an adapter stores it. An adapter knows no schema, so everything that follows from the value is stated here.
+ */
 export interface DocumentRow {
   readonly address: DocumentAddress
   /** Random, chosen by the writer; each write of the document has another one. */
@@ -24,7 +26,7 @@ export interface DocumentRow {
   readonly value: string
 }
 
-/** A document without its value: what a later write of it needs to know. */
+/** A document without its value, as a later write of it needs it. */
 export type DocumentHeader = Omit<DocumentRow, 'value'>
 
 export const TRAIL_MAX = 8
@@ -36,7 +38,10 @@ export type NewDocumentRow = Omit<DocumentRow, 'expiresAtMs'> & {
   readonly isScratch: boolean
 }
 
-/** Why a document was not stored: another one has its key (`exists`) or a unique entry (`taken`), or it has changed. */
+/**
+ * The reason why a document was not stored. Another document has its key (`exists`) or a unique entry (`taken`), or it has
+ * changed (`changed`).
+ */
 export type Refusal = 'exists' | 'taken' | 'changed'
 
 /** The hot value of a document. */
@@ -65,10 +70,10 @@ export interface DocumentRowPage {
 }
 
 /**
- * Stores documents of every kind, on each adapter. A write resolves after it is durable, one of a scratch document after the
- * engine has it; reads that begin after that see it.
- * Documents that have expired are absent for all of these, and are deleted from disk later. Every method rejects with
- * STORAGE_UNAVAILABLE when the store cannot answer; then nobody knows whether a write was done.
+ * Stores documents of every kind, on each adapter. A write resolves after it is durable (a scratch document's after the
+ * engine has it); reads that begin after that see it. Expired documents are absent for all methods, and are deleted from disk
+ * later. Every method rejects with STORAGE_UNAVAILABLE when the store cannot answer; it is then unknown whether a write was
+ * done.
  */
 export interface DocumentStore {
   get(address: DocumentAddress): Promise<DocumentRow | null>
@@ -76,27 +81,27 @@ export interface DocumentStore {
   owner(kind: string, partition: string, unique: Uint8Array): Promise<DocumentRow | null>
   list(range: DocumentRange): Promise<DocumentRowPage>
   /**
-   * Stores a document with all of its entries, or nothing: where the stored version is that of `before`, or where there
-   * is no document for null. It is written once, also where the store loses the answer and asks again. With `isSoon` it may
-   * wait some 20 ms for other writes that it can share a sync of the disk with.
+   * Stores a document with all of its entries, or nothing. The stored version must be that of `before`; with null there must
+   * be no document. It is written once, even if the store loses the answer and retries. With `isSoon` it may wait some 20 ms
+   * to share a disk sync with other writes.
    */
   put(
     row: NewDocumentRow,
     before: DocumentHeader | null,
     options?: { readonly isSoon?: boolean }
   ): Promise<DocumentRow | Refusal>
-  /** Deletes a document and what belongs to it; false where it has changed or is gone. */
+  /** Deletes a document with its entries and its hot value; false if it has changed or is gone. */
   delete(before: DocumentHeader): Promise<boolean>
   /**
-   * Stores a hot value of a document under the fencing token of a lease. It needs no condition, and is one plain write:
-   * a value with a lower token than another one's is never read. Values under one token count in the order of the calls.
-   * Nothing is stored where the embedded store has no such document; a cluster keeps an orphan that nobody reads.
+   * Stores a hot value of a document under the fencing token of a lease. It needs no condition, and is one plain write: a
+   * value with a lower token than another one's is never read. Values under one token count in the order of the calls.
+   * Without such a document the embedded store stores nothing; a cluster keeps an orphan that nobody reads.
    */
   putFenced(document: DocumentHeader, token: number, value: string): Promise<void>
   /**
-   * Announces a writer with a token, and puts the value that counts under that token: what lesser ones write from then on is
-   * never read. Resolves with the value, and the greatest token; where that is another writer's, it changes nothing. Of a
-   * lesser writer that reads after it writes, one of two holds: it sees this token, or what it wrote is the value here.
+   * Announces a writer with a token, and copies the current value to that token. Later writes with a lesser token are never
+   * read. Resolves with the value and the greatest token; if that is another writer's, nothing is changed. If a lesser writer
+   * reads after its write, either it sees this token, or its write is the value returned here.
    */
   fence(document: DocumentHeader, token: number): Promise<HotValue>
   /** The hot values of documents, in their order. */

@@ -17,7 +17,7 @@ import { decodedValue, encodedValue, newRow } from './document-values.ts'
 /** Documents of one page at most: 32 MiB of the largest. */
 export const PAGE_MAX = 1_000
 
-/** Times that a change is made anew because of another one. Chosen: far more than two processes get in each other's way. */
+/** Maximum attempts of a change when other changes come first. Chosen: far more than two processes cause each other. */
 const CHANGE_TRIES = 20
 
 /** A document as it was read or written. */
@@ -80,22 +80,22 @@ export class Documents<T, Index extends string = never, Unique extends string = 
     return row === null ? null : this.#read(row)
   }
 
-  /** Stores a document that is not there; refused with `exists` or `taken`. With `isSoon` it may wait for other writes. */
+  /** Stores a new document; refused with `exists` or `taken`. With `isSoon` it may wait for other writes. */
   async insert(value: T, options?: { readonly isSoon?: boolean }): Promise<Outcome<T>> {
     return this.#put(value, null, options)
   }
 
   /**
-   * Stores a document in place of the version that was read; refused with `changed` or `taken`. Its partition and key stay
-   * as they are. The time to live begins anew.
+   * Stores a document in place of the version that was read; refused with `changed` or `taken`. Its partition and key stay as
+   * they are. The TTL begins again.
    */
   async update(before: Stored<T>, value: T): Promise<Outcome<T>> {
     return this.#put(value, before.header)
   }
 
   /**
-   * Changes a document that was read, and makes the change anew from the newer version where it has changed since: so
-   * `change` may run several times. One that returns the value it was given writes nothing. Refused with `changed` where the
+   * Changes a document that was read. If it has changed since, the change is applied again to the newer version, so `change`
+   * may run several times. If `change` returns the value it was given, nothing is written. Refused with `changed` if the
    * document is gone, or with `taken`.
    */
   async change(document: Stored<T>, change: (value: T) => T): Promise<Outcome<T>> {
@@ -116,7 +116,7 @@ export class Documents<T, Index extends string = never, Unique extends string = 
     )
   }
 
-  /** Deletes the version that was read; false where the document has changed or is gone. */
+  /** Deletes the version that was read; false if the document has changed or is gone. */
   delete(before: Stored<T>): Promise<boolean> {
     return this.#store.delete(before.header)
   }
@@ -251,12 +251,14 @@ export class Documents<T, Index extends string = never, Unique extends string = 
   }
 }
 
-/** The text of the value is not kept beside the value. */
+/** Keeps the header without the value's text, so that the value is not in memory twice. */
 function storedOf<T>(value: T, { value: _, ...header }: DocumentRow): Stored<T> {
   return { value, version: header.version, header }
 }
 
-/** A fifth of a document's header: as much as its hot value needs. For those of which thousands are held at once. */
+/**
+ * The part of a document's header that its hot value needs: a fifth of it. For documents of which thousands are held at once.
+ */
 export interface DocumentReference {
   readonly partition: string
   readonly version: string

@@ -25,13 +25,13 @@ export interface StorageFault {
 
 export interface FaultyStorage {
   readonly storage: Storage
-  /** Faults that have not happened: a test that ends with any has not tested them. */
+  /** Faults that have not happened. A test that ends with any has not tested them. */
   readonly unfired: () => readonly StorageFault[]
 }
 
 type Call = (...args: unknown[]) => Promise<unknown>
 
-/** A store whose operations fail or wait as the faults say, and are otherwise those of the given one. For tests. */
+/** A store whose operations fail or wait as the faults say, and otherwise behave like those of the given store. For tests. */
 export function withFaults(storage: Storage, faults: readonly StorageFault[]): FaultyStorage {
   const calls = new Map<string, number>()
   const unfired = new Set(faults)

@@ -29,8 +29,8 @@ export interface IndexReads {
 }
 
 /**
- * Reads a page by an index. Each address with an entry up to the slot is a candidate: its version at the slot may be another
- * one than the entry's, so that is what `matches` decides by.
+ * Reads a page by an index. Each address with an entry up to the slot is a candidate. Its version at the slot may be another
+ * one than the entry's, so `matches` checks the version.
  */
 export async function pageByIndex(
   reads: IndexReads,

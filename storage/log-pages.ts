@@ -16,8 +16,8 @@ export interface LogSlots {
 const PARTS_AT_ONCE = 32
 
 /**
- * A page of a channel of which `read` gives whole entries by slot, oldest first, and fewer than its limit only where there
- * are no more.
+ * Returns a page of a channel. `read` returns whole entries by slot, oldest first; it returns fewer than its limit only if
+ * there are no more.
  */
 export async function logPage(
   { from = -1, until = Number.MAX_SAFE_INTEGER, limit, allocator = HEAP_ALLOCATOR }: LogPage,

@@ -19,10 +19,9 @@ export * from './port/records.ts'
 export type * from './port/space.ts'
 
 /**
- * Port of the service to a store, in the words of the domain. Two promises hold for every adapter:
- * a block is visible to readers after all of it is durable and never before (INVARIANTS 4), and writing the same
- * block again changes nothing (INVARIANTS 5). Every method rejects with a ServiceError of code STORAGE_UNAVAILABLE when the store
- * cannot answer.
+ * Port of the service to a store, in the words of the domain. Two promises hold for every adapter. A block becomes visible to
+ * readers only after all of it is durable (INVARIANTS 4). Writing the same block again changes nothing (INVARIANTS 5). Every
+ * method rejects with a ServiceError of code STORAGE_UNAVAILABLE when the store cannot answer.
  */
 export interface Storage extends RecordStores {
   readonly blocks: BlockStore
@@ -31,29 +30,28 @@ export interface Storage extends RecordStores {
   readonly documents: DocumentStore
   readonly programAccounts: ProgramAccountStore
   readonly holders: HolderStore
-  /** Whether other processes can have the store open. Such a store can be away for a while, and comes back by itself. */
+  /** Whether other processes can have the store open. Such a store can be unavailable for a while, and recovers by itself. */
   readonly isShared: boolean
   /** The newest blocks, for processes that follow the commits of others; null where the store is not shared. */
   readonly journal: Journal | null
   /** Estimated bytes of records in memory, and the most that they may take. */
   readonly recordCache: { readonly bytes: number; readonly bytesMax: number }
-  /** Says what takes how many bytes; an estimate. */
+  /** Estimates the bytes of each kind of rows. */
   usage(): Promise<StorageUsage>
-  /** Deletes what is past the retention; null where the store does so by itself, or keeps all. */
+  /** Deletes rows past the retention; null if the store does so by itself, or keeps all. */
   readonly sweeper: Sweeper | null
   /**
    * Not null while the store does not answer: commits wait, reads reject. It ends by itself with the first answer.
    */
   readonly outage: Outage | null
   /**
-   * Damage that was found when the store was opened, or that a read has met since, one line each for the operator; empty
-   * for a sound store. Reads of what was lost reject, all others are answered. Blocks are not to be committed: they could
-   * follow from rows that are lost.
+   * Damage found when the store was opened, or by a read since, one line each for the operator; empty for a sound store.
+   * Reads of lost data reject, all others are answered. Blocks must not be committed: they could follow from lost rows.
    */
   readonly damage: readonly string[]
   /**
-   * Losses of a repaired store, until it is made again; null for nothing, and of a cluster. No block is to be
-   * committed before: it could follow from what is lost.
+   * Losses of a repaired store, until they are rebuilt; null if there are none, and for a cluster. No block may be committed
+   * before: it could follow from lost records.
    */
   readonly losses: Losses | null
   /**
@@ -65,19 +63,19 @@ export interface Storage extends RecordStores {
   close(): Promise<void>
 }
 
-/** Records that a repair could neither read nor make of others. */
+/** Records that a repair could neither read nor recompute. */
 export interface Losses {
-  /** Kinds of which records are lost that follow from all blocks up to theirs, in words for the operator. */
+  /** Kinds with lost records that follow from all blocks up to theirs, in words for the operator. */
   readonly folded: readonly string[]
   /** Whether records of gaps may be lost. */
   readonly gapsMayBeLost: boolean
   /** Whether a slot that is not stored may be a lost one. */
   mayHaveHeld(slot: number): boolean
-  /** Gives what is stored of each slot, by slot. */
+  /** Yields the stored records of each slot, by slot. */
   blocks(): AsyncGenerator<StoredBlock>
-  /** Opens an empty store for all blocks to be folded in, in place of an earlier one. Whoever opens it closes it. */
+  /** Opens an empty store in which all blocks are folded, replacing an earlier one. The caller closes it. */
   scratch(): Promise<Storage>
-  /** Gives what the scratch store, closed, has in the places of lost records, as parts of amendments. */
+  /** Yields the scratch store's versions of lost records, as parts of amendments. The scratch store must be closed. */
   made(): AsyncGenerator<Partial<Amendment>>
   /** Forgets the losses and changes the gaps, in one durable step. */
   settle(gaps: Edit<GapRow, number>): Promise<void>
@@ -87,6 +85,6 @@ export interface Losses {
 export interface Outage {
   /** Unix milliseconds of the first try that failed. */
   readonly sinceMs: number
-  /** In one line, for the operator: what the store says, or does not. */
+  /** In one line, for the operator: the store's error, or that it does not answer. */
   readonly detail: string
 }

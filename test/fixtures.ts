@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib'
 import type { Test } from 'tap'
 
 /**
- * The recorded mainnet data that tests read: a folder beside the checkout, or FIXTURES_DIR. Its README describes its
+ * The recorded mainnet data that tests read: a folder next to the checkout, or FIXTURES_DIR. Its README describes its
  * content. Tests that need it are declared by testWithFixtures, so that a run without it is reported.
  */
 const DIRECTORY = process.env.FIXTURES_DIR ?? join(import.meta.dirname, '../../shared/fixtures')

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 /**
- * Resolves after a few milliseconds, for a loop that looks for a fact: a loop without a pause takes the processor from the
- * work that brings the fact about.
+ * Resolves after a few milliseconds, for a polling loop. A loop without a pause takes CPU time from the work that it waits
+ * for.
  */
 export const lookAgain = (): Promise<void> => delay(5)

@@ -1,6 +1,6 @@
 /**
- * Runs all tests beside the checks of the house, or one tier, or the named files. `src/docs/testing.md` tells what each
- * tier proves.
+ * Runs all tests together with the checks of the sources, or one tier, or the named files. `src/docs/testing.md` describes
+ * each tier.
  *
  *     node test/run.ts [--quick | --long | --check] [--jobs=N] [FILE…|FOLDER/…]
  */
@@ -42,7 +42,7 @@ const began = performance.now()
 const outcomes: TestOutcome[] = []
 const failed: Failed[] = []
 let failedChecks = 0
-/** Units that leave the processors to servers and those that wait for them: a starved server counts as away. */
+/** Units that leave the CPU to servers and to those that wait for servers: a starved server counts as unavailable. */
 const patient = new Set<Unit>()
 /** A third of the weight of the others: with less, computing files starve while three other files run. */
 const PATIENT = constants.priority.PRIORITY_BELOW_NORMAL / 2

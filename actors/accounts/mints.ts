@@ -25,8 +25,8 @@ export interface MintsDeps {
 }
 
 /**
- * Owns the cache of mint facts and its reads. Mints with the largest volume of the last day are read even if nobody asks,
- * so that a search finds them by name.
+ * Owns the cache of mint facts and its reads. Mints with the largest volume of the last day are read without a request, so
+ * that a search finds them by name.
  */
 export function mintDirectory({
   clock,

@@ -10,14 +10,14 @@ export const OFF_CHAIN_FRESH_MS = 3_600_000
 export const OFF_CHAIN_RETRY_MS = 60_000
 /** Milliseconds that an answer waits for URIs that are fetched for the first time. */
 export const OFF_CHAIN_WAIT_MS = 500
-/** Fetches at a time, and of one host. Chosen: a host that hangs leaves most of them to others. */
+/** Maximum fetches at a time, and of one host. Chosen: while one host hangs, most fetches stay free for others. */
 const CONCURRENCY = 16
 const HOST_CONCURRENCY = 4
-/** URIs that wait or are fetched. Further ones stay pending, and are asked for again at their next use. */
+/** Maximum URIs that wait or are fetched. Further ones stay pending, and are requested again at their next use. */
 export const OFF_CHAIN_WAITING_MAX = 1_000
 
 interface Entry {
-  /** The newest success; after one, failures change nothing of it. */
+  /** The newest success; later failures do not change it. */
   readonly known: OffChainReading & { readonly readAtMs: number }
   readonly triedAtMs: number
 }

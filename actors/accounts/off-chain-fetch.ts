@@ -15,7 +15,7 @@ export const OFF_CHAIN_MS = 5_000
 /** Redirects that are followed. Chosen: gateways redirect once or twice. */
 export const REDIRECTS_MAX = 3
 
-/** Compressed bodies are not asked for: a small one can expand to any size. */
+/** Compressed bodies are not requested: a small one can expand to any size. */
 const HEADERS = {
   accept: 'application/json',
   'accept-encoding': 'identity',
@@ -42,8 +42,8 @@ class Refused extends Error {
 }
 
 /**
- * Returns a function that fetches the JSON behind URIs. Every URL on the way, redirects too, passes the rules of webhooks'
- * URLs, and every connection leads to an address that the guard allows.
+ * Returns a function that fetches the JSON behind URIs. Every URL, also of a redirect, must pass the rules for URLs of
+ * webhooks. Connections open only to addresses that the guard allows.
  */
 export function offChainFetch({ guard, clock, ipfsGateway }: OffChainFetchOptions): OffChainFetch {
   const connect = guardedConnector(guard, { timeoutMs: OFF_CHAIN_MS })
@@ -92,7 +92,7 @@ async function read(
 ): Promise<Redirect | string> {
   const { location } = headers
   if (statusCode >= 300 && statusCode < 400 && typeof location === 'string') {
-    // The end of the body is an error of it, which concerns nobody.
+    // The end of the body emits an error, which is ignored.
     body.on('error', () => undefined).destroy()
     if (!URL.canParse(location, url)) throw new Refused('url_not_allowed')
     return { location: new URL(location, url).href }

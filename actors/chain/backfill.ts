@@ -12,7 +12,7 @@ import { undefinedIfUnavailable } from '../storage/retry.ts'
 import type { Run } from '../supervision/process.ts'
 
 export interface BackfillOptions {
-  /** Asks nodes for the block of a slot; null where no node has it now. Rejects only with the signal's reason. */
+  /** Requests the block of a slot from nodes; null if no node has it now. Rejects only with the signal's reason. */
   readonly fetch: (slot: number, signal: AbortSignal) => Promise<Block | 'skipped' | null>
   /** The commitment of blocks that are found late. */
   readonly commitment: Commitment
@@ -27,7 +27,7 @@ export interface BackfillTuning {
   readonly blocksMax: number
 }
 
-/** Chosen: a gap can be closed for ten minutes, so rounds 2 to 30 s apart try it often enough and cost nodes little. */
+/** Chosen: a gap can be closed for ten minutes; rounds 2 to 30 s apart try it often enough and cost nodes little. */
 export const BACKFILL_TUNING: BackfillTuning = { floorMs: 2_000, ceilingMs: 30_000, blocksMax: 64 }
 
 const GAPS_PER_READ = 100
@@ -38,14 +38,12 @@ export interface BackfillNeeds {
 }
 
 /**
- * Searches nodes for the blocks of gaps, and has ingest insert them.
+ * Requests the blocks of gaps from nodes, and has ingest insert them.
  *
- * Q1. The search goes from the first block after a gap back from parent to parent, so that the blocks found join
- *     without a hole, and a skipped slot needs no answer of a node.
- * Q2. A block that is not found now is searched again until ingest no longer reaches back to it; nothing waits
- *     for it.
- * Q3. A chain that does not lead to the blocks stored before the gap is another chain: it is logged once and
- *     ignored.
+ * Q1. The search starts at the first block after a gap and goes back from parent to parent. So the blocks found join
+ *     without a hole, and skipped slots need no request.
+ * Q2. A block that no node has now is requested again until ingest can no longer insert it; nothing waits for it.
+ * Q3. A chain that does not lead to the blocks stored before the gap is another chain: it is logged once and ignored.
  * Q4. Gaps of a damaged store are skipped: their blocks are stored, and would be counted twice.
  */
 export function backfill(

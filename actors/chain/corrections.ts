@@ -30,7 +30,7 @@ export interface CorrectionDeps {
   readonly clock: Clock
   /** Absent where there is no node to read them from. */
   readonly transferFees?: TransferFees | undefined
-  /** Told of blocks once they are stored, and of lost forks. */
+  /** Receives blocks once they are stored, and lost forks. */
   readonly committedBlocks?: Pick<CommittedBlocks, 'read' | 'pending' | 'amended' | 'lost'>
 }
 
@@ -55,7 +55,7 @@ type Amend = (amendment: Amendment, gaps: GapEdit) => Promise<void>
 /** Reason of the gap that is left for a block without cursors. */
 const ROOMLESS = 'the blocks in place of a lost fork have more events than the stream has cursors for'
 
-/** Tells whether a block shows that stored ones are of a lost fork: it is above the head, and its parent below. */
+/** Tells whether a block shows that stored blocks are of a lost fork: it is above the head, and its parent is below. */
 export function showsLostFork(
   block: SourcedBlock['block'],
   head: SlotRow
@@ -66,11 +66,10 @@ export function showsLostFork(
 /**
  * Corrects stored blocks. No block is in flight meanwhile.
  *
- * C1. A block above the head whose parent is below the head shows that the blocks after that parent are of a lost
- *     fork: they are removed before the block is folded, as far as their undo data is kept.
- * C2. A block with a rollback shows the same of slots up to the head: the chain's blocks replace all that is stored
- *     after the last common one, in one amendment together with the block. Blocks without undo data stay stored,
- *     marked as a gap.
+ * C1. A block above the head whose parent is below the head shows a lost fork: the stored blocks after that parent. They
+ *     are removed before the block is folded, as far as their undo data is kept.
+ * C2. A block with a rollback shows a lost fork in slots up to the head. One amendment replaces all stored blocks after the
+ *     last common one by the chain's blocks and this block. Blocks without undo data stay stored, marked as a gap.
  */
 export class Corrections {
   readonly #storage: Storage
@@ -85,7 +84,9 @@ export class Corrections {
     this.#amend = amend
   }
 
-  /** Removes the blocks after the parent of the next block, which shows a lost fork, as far as their undo data is kept. */
+  /**
+   * Removes the stored blocks after the parent of the next block: a lost fork. Only blocks with undo data can be removed.
+   */
   async removeFork({ slot, parentSlot }: ForkingBlock, head: SlotRow): Promise<void> {
     const { undoPolicy, logger, metrics } = this.#deps
     if (!this.#undoHistory.reaches(parentSlot + 1)) {
@@ -108,8 +109,8 @@ export class Corrections {
   }
 
   /**
-   * Replaces the stored blocks after the last common one by those of a rollback and the block that comes with it. Returns
-   * false where the block is still to be committed, because no stored one has to be removed or can be.
+   * Replaces the stored blocks after the last common one by the blocks of a rollback and the block that comes with it.
+   * Returns false if no stored block had to be or could be removed; the caller then commits the block.
    */
   async rollBack(sourced: SourcedBlock, rollback: Rollback, head: SlotRow): Promise<boolean> {
     const after = this.#undoHistory.reaches(rollback.after + 1)
@@ -125,8 +126,8 @@ export class Corrections {
   }
 
   /**
-   * Returns, as a gap, the slots whose stored blocks are (or may be) of a lost fork and cannot be removed; null
-   * without any.
+   * Returns the slots whose stored blocks are, or may be, of a lost fork and cannot be removed, as a gap; null if there are
+   * none.
    */
   #staying({ after, doubt }: Rollback, taken: number): GapRow | null {
     const { logger, clock } = this.#deps

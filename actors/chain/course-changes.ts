@@ -53,9 +53,9 @@ function positionsIn({ entries }: DecodedBlock): { readonly all: number; readonl
 }
 
 /**
- * Counts the oldest blocks of a new chain for which no cursors are left between the stored head and the last of those
- * blocks, which has its own. Half a slot's positions are left if that block is in the next slot, and a slot's more
- * for each slot further on.
+ * Counts the oldest blocks of a new chain for which no cursors are left between the stored head and the chain's last block.
+ * That block has its own cursors. If it is in the next slot, half a slot's positions are left; each further slot adds a
+ * slot's positions.
  */
 export function blocksWithoutRoom(blocks: readonly DecodedBlock[], head: number): number {
   let left = cursorAt(blocks.at(-1)!.slot, 0) - endOfSlot(head).from
@@ -120,8 +120,8 @@ export async function onOtherCourse(
 }
 
 /**
- * Builds the amendment that inserts late blocks between those that are kept, as if they had come in time. Slots
- * ascend, and the first one is within reach of the kept blocks.
+ * Builds the amendment that inserts late blocks between kept blocks, as if they had come in time. Slots ascend, and the
+ * first one is within reach of the kept blocks.
  */
 export async function withLateBlocks(
   late: readonly DecodedBlock[],

@@ -34,8 +34,8 @@ export interface DecodedSource extends DecodedTransactions {
 }
 
 /**
- * Decodes a block as a source gives it. Transfer fees that it lacks are read first, if there are `fees`; events that lack one
- * even then are held back and counted.
+ * Decodes a block as a source gives it. With `fees`, transfer fees that it lacks are read first. Events that still lack one
+ * are held back and counted.
  */
 export async function decodeSourced(
   { block, commitment, receivedAtMs }: SourcedBlock,
@@ -55,7 +55,7 @@ export async function decodeSourced(
   }
 }
 
-/** Counts a block that is stored by now, and what its decoder found. */
+/** Counts a block that is now stored, and the decoder's findings in it. */
 export function countBlock(
   { block, entries, notes, votes }: DecodedSource,
   { decoding, metrics }: { readonly decoding: DecodingReport; readonly metrics: Metrics }

@@ -33,8 +33,8 @@ export interface Followed {
  * Publishes the blocks that another process commits on the feed of this one.
  *
  * L1. The store is the truth: a notification only triggers a poll, and a lost one costs `LOOK_MS`.
- * L2. The feed continues block by block from its head, whichever process published it. Where the journal no
- *     longer reaches back, or another process has amended published blocks, the feed jumps and says so.
+ * L2. The feed continues block by block from its head, whichever process published it. If the journal no longer reaches back,
+ *     or another process has amended published blocks, the feed jumps and reports it.
  * L3. Polling goes on while the store is unavailable; an outage costs no restart.
  */
 export function follower(
@@ -93,7 +93,7 @@ async function look(storage: Followed['storage'], deps: FollowDeps, end: AbortSi
   metrics.headTime.set(feed.head.blockTime)
 }
 
-/** Publishes each block up to the head of the store, or moves the feed to the head where the journal does not reach. */
+/** Publishes each block up to the head of the store. Moves the feed to the head if the journal does not reach back. */
 export async function catchUp(
   { journal, history }: Pick<Storage, 'journal' | 'history'>,
   feed: CommitFeed,

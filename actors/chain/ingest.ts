@@ -17,16 +17,16 @@ export interface OpenIngest {
 }
 
 /**
- * Turns blocks into stored rows on a store that this process has alone; `leader` does so on a shared store.
+ * Turns blocks into stored rows on a store that only this process uses; `leader` does so on a shared store.
  *
  * I1. A block is one durable commit; nothing of it is visible before (the store's promise).
- * I2. State kept between blocks follows from the store: a restart continues after the head as if undisturbed
- *     (INVARIANTS 6).
- * I3. A block that cannot be committed crashes the process, which is restarted and reads it again.
- * I4. Followers of the feed hear of each committed block once, whatever restarts.
- * I5. A damaged store is served and takes no blocks in until it is repaired. Damage that is met later crashes the process,
+ * I2. State between blocks follows from the store: a restart continues after the head as if undisturbed (INVARIANTS 6).
+ * I3. A block that cannot be committed crashes the process; the restarted process reads the block again.
+ * I4. Followers of the feed receive each committed block once, whatever restarts.
+ * I5. A damaged store answers reads, and takes no blocks until it is repaired. Damage found later crashes the process,
  *     which then waits.
- * I6. What a repair has lost is made again before the first block is taken in, while all else is served.
+ * I6. Records that a repair has lost are rebuilt before the first block is ingested. All other requests are served
+ *     meanwhile.
  */
 export function ingest(
   deps: IngesterDeps

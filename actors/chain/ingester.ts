@@ -39,12 +39,12 @@ export interface TakesBlocks {
 /**
  * Commits blocks to a store in order, and corrects stored blocks that turn out to be wrong.
  *
- * B1. One operation at a time: either a block is folded on those before it and given to the store, where several
- *     may be in flight; or stored blocks are amended, once nothing is in flight. For records that blocks in flight
- *     affect, memory is read instead of the store.
+ * B1. One operation at a time. Either a block is folded on the blocks before it and given to the store, where several may
+ *     be in flight. Or stored blocks are amended, once nothing is in flight. Records that blocks in flight affect are read
+ *     from memory instead of the store.
  * B2. A block that shows a lost fork, or comes with a rollback, is preceded by a correction (`corrections.ts`).
- * B3. After a failed commit or an unconfirmed amendment the ingester accepts nothing more. A new ingester
- *     continues from the store's state.
+ * B3. After a failed commit or an unconfirmed amendment the ingester accepts nothing more. A new ingester continues from
+ *     the store's state.
  */
 export class Ingester {
   readonly #storage: Storage

@@ -35,16 +35,16 @@ export interface LeaderNeeds {
 /**
  * Ingests on a shared store as the leader, one process at a time; otherwise follows the leader and stands by.
  *
- * O1. The leader begins with a claim, and ingests until another process has claimed; the store then refuses its
- *     writes. The lease only spares double work; without Redis ingest continues without a lease.
- * O2. The leader continues from the store's head, and the feed from its own (L2 of the follower), so that a
- *     follower of the feed receives each block once, whichever process commits it.
- * O3. During an outage of the store the leader waits and starts over; that costs neither a restart nor the lease.
- *     A refused write costs no restart either.
- * O4. Without leases the process that claimed last ingests. The refused one follows until the other has fallen
+ * O1. The leader begins with a claim, and ingests until another process has claimed; the store then refuses its writes. The
+ *     lease only avoids double work; without Redis ingest continues without a lease.
+ * O2. The leader continues from the store's head, and the feed from its own head (L2 of the follower). So a follower of the
+ *     feed receives each block once, whichever process commits it.
+ * O3. During an outage of the store the leader waits and starts over. Neither that nor a refused write costs a restart; an
+ *     outage does not cost the lease either.
+ * O4. Without leases the process that claimed last ingests. The refused process follows until the other one has fallen
  *     silent.
- * O5. A process whose source sends nothing learns from the store's head that another process commits, and follows
- *     it.
+ * O5. If a process's source sends nothing, and the store's head shows that another process commits, it follows that
+ *     process.
  */
 export function leader(deps: LeaderDeps): Run<LeaderNeeds, OpenIngest> {
   return async ({ input: { storage, source, peers }, draining, signal, ready, gauge }) => {

@@ -9,15 +9,15 @@ const INGEST = 'ingest'
 /** Milliseconds between two requests for the lease by a process without it: leadership moves within seconds. */
 const ASK_MS = 500
 /**
- * Pause in milliseconds after a refused claim or commit, and after an outage of Redis: the process with the claim
- * gets the lease first.
+ * Pause in milliseconds after a refused claim or commit, and after an outage of Redis. It lets the process with the claim
+ * get the lease first.
  */
 const YIELD_MS = 1_000
 /** The same pause where there are no leases. */
 const REFUSED_MS = 500
 /**
- * Milliseconds without a commit after which a process takes over without a lease, where no lease can be had. Chosen:
- * far longer than pauses of a live chain (a leader that skips its four slots makes one of 1.6 s); a needless takeover
+ * Milliseconds without a commit after which a process takes over without a lease, while no lease can be granted. Chosen:
+ * far longer than pauses of a live chain (a leader that skips its four slots causes one of 1.6 s). A needless takeover
  * costs only a claim.
  */
 const QUIET_MS = 30_000
@@ -63,8 +63,8 @@ export async function acquireLease(
 }
 
 /**
- * Requests the lease until it is granted. While Redis is unavailable no lease can be granted: this process then takes
- * over without one after `QUIET_MS` without a commit of another process. The store fences the earlier writer.
+ * Requests the lease until it is granted. While Redis is unavailable no lease can be granted. This process then takes over
+ * without one, after `QUIET_MS` without a commit of another process. The store fences the earlier writer.
  */
 async function grant(
   leases: Leases,

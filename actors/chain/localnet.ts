@@ -70,8 +70,7 @@ export function localnet(
 }
 
 /**
- * Opens a localnet at the start. Rejects with StartRefused if its directory cannot be used: nobody else would mend it, so a
- * restart would end the same way.
+ * Opens a localnet at the start. Rejects with StartRefused if its directory cannot be used: a restart would end the same way.
  */
 async function refusedIfUnusable(directory: string, open: () => Promise<Localnet>): Promise<Localnet> {
   try {
@@ -112,7 +111,7 @@ export function localnetSource(
     const coverage = sourceCoverage(storage.coverage, deps.clock)
     const { rpcUrl, onConfirmed: ownHeads } = localnet
     const node = { urls: [rpcUrl], archiveUrls: [], commitment: 'confirmed', ownHeads } as const
-    // Neither compression nor a limit of the rate pays off within one process.
+    // Within one process neither compression nor a rate limit pays off.
     const tuning = { client: { compressed: false, requestsPerSecond: Infinity }, probeMs: PROBE_MS }
     const source = rpcSource({ ...node, ...coverage, tuning }, deps)
     return source({

@@ -11,13 +11,14 @@ const NO_GAPS = { put: [], remove: [] }
 const GAPS_MAX = 100
 
 /**
- * Makes again what a repair has lost, before any block is committed behind it. The store ends as one that was never
- * damaged, or with gaps that say why not. Rejects with the signal's reason; whoever begins again does all of it again.
+ * Rebuilds the records that a repair has lost, before any block is committed behind them. The store ends as one that was
+ * never damaged, or with gaps that name the reason. Rejects with the signal's reason; the next call then starts from the
+ * beginning.
  *
  * R1. Blocks with lost rows are read again, and the rows put in their places (`lost-rows.ts`).
- * R2. Other records follow from all blocks up to theirs. All are folded again in a scratch store, and lost records are
- *     copied from there. That needs all rows since the first block.
- * R3. The losses are forgotten last: a process that is killed before begins again.
+ * R2. Other records follow from all blocks up to theirs. All blocks are folded again in a scratch store, and lost records
+ *     are copied from it. That needs all rows since the first block.
+ * R3. The record of the losses is deleted last: a process that is killed before starts over.
  */
 export async function makeAgain(
   storage: Storage,

@@ -20,7 +20,7 @@ import { loadReadSet, restoreMarket } from './market-loader.ts'
 
 export interface LostRowsDeps {
   readonly fold: FoldOptions
-  /** Gives blocks whose rows are lost; null where there is nobody to ask. */
+  /** Gives blocks whose rows are lost; null if there is no source for them. */
   readonly again: BlockAgain | null
   readonly clock: Clock
   /** Absent where there is no node to read them from. */
@@ -28,7 +28,7 @@ export interface LostRowsDeps {
 }
 
 const NO_GAPS = { put: [], remove: [] }
-/** A node that has just started may not have all of its blocks: the first that is missing is asked for so often. */
+/** Attempts for the first missing block: a node that has just started may not have all of its blocks. */
 const TRIES = 5
 const RETRY_MS = 1_000
 /** Rows that are put into the store at once: some hundred milliseconds of writing. */
@@ -53,11 +53,11 @@ export interface Missed {
 }
 
 /**
- * One look at all blocks, which puts lost rows in their places.
+ * One pass over all blocks, which puts lost rows in their places.
  *
- * L1. What is left of a block stays as it is. A block is read again where its slot has fewer rows than the block had events,
- *     or no record of its own. Its pool events and its slot follow from it alone.
- * L2. With a scratch store all blocks are folded in it, those with all rows from these, and trades follow, too.
+ * L1. Rows that are left of a block stay as they are. A block is read again if its slot has fewer rows than the block had
+ *     events, or if its slot row is lost. Its pool events and its slot row follow from the block alone.
+ * L2. With a scratch store all blocks are folded in it, complete ones from their rows. Then lost trades follow, too.
  */
 export class LostRows {
   /** Blocks that were read again. */
@@ -67,9 +67,9 @@ export class LostRows {
   /** The first slot of which something is stored. */
   first = 0
   missing: Missed[] = []
-  /** Slots whose blocks were given up before, and no record says so any more. */
+  /** Slots whose blocks were given up before, without a record of it any more. */
   readonly holes: Pick<GapRow, 'from' | 'to' | 'detail'>[] = []
-  /** The first slot with a trade that is stored with another value than the fold gives it. */
+  /** The first slot with a stored trade whose value differs from the fold's. */
   strange: number | null = null
   /** Mints whose candles may lack some. */
   readonly mints = new Map<string, Pubkey>()
@@ -78,7 +78,7 @@ export class LostRows {
   readonly #deps: LostRowsDeps
   readonly #signal: AbortSignal
   readonly #put = { slots: [] as SlotRow[], trades: [] as TradeRow[], poolEvents: [] as PoolEventRow[] }
-  /** As of the last block, of the scratch store. */
+  /** The market of the scratch store, as of the last block. */
   #market: MarketState | null = null
   /** Slots whose blocks were given up, and were never stored. */
   #gaps: readonly GapRow[] = []
@@ -137,8 +137,8 @@ export class LostRows {
   }
 
   /**
-   * Takes blocks without events before the first one of which something is stored: they leave no trace but their slots. A
-   * block with events would have left rows, and was never stored.
+   * Takes blocks without events before the first stored slot: they leave no trace but their slots. A block with events would
+   * have left rows, and was never stored.
    */
   async #takeBeginning(parent: number, losses: Losses, horizon: number): Promise<void> {
     const slots: number[] = []
@@ -155,7 +155,7 @@ export class LostRows {
     for (const slot of slots) await this.#take(nothingOf(slot), losses, horizon)
   }
 
-  /** Takes the blocks up to a parent that may have been stored, and of which nothing is left. */
+  /** Takes the blocks up to a parent that may have been stored, but left no records. */
   async #takeLost(parent: number, losses: Losses, horizon: number): Promise<void> {
     const first = (this.#looked ?? parent) + 1
     const isNamed = this.#gaps.some(({ from, to }) => from <= parent && parent <= to)
@@ -169,7 +169,7 @@ export class LostRows {
     this.missing = this.missing.filter(({ slot, isUnknown }) => !isUnknown || slot <= parent)
   }
 
-  /** A block whose rows are lost, as it is read again; null where it cannot be, or there was none. */
+  /** Reads a block with lost rows again; null if that is not possible, or if there was no block. */
   async #again(stored: StoredBlock): Promise<DecodedBlock | null> {
     const { slot, row, trades, poolEvents } = stored
     const { again, clock, transferFees } = this.#deps
@@ -198,7 +198,7 @@ export class LostRows {
     return null
   }
 
-  /** Folds a block behind all before it; without a scratch store behind none. */
+  /** Folds a block after all blocks before it; without a scratch store, after none. */
   async #fold(block: DecodedBlock): Promise<BlockFold> {
     const { fold: options } = this.#deps
     const market = this.#market ?? (await restoreMarket(this.#storage, null))
@@ -246,7 +246,7 @@ export class LostRows {
   }
 }
 
-/** The slot of the block before; null where it is not known, and of the first block of a chain, which names itself. */
+/** The slot of the parent block; null if it is not known, and for the first block of a chain, which names itself. */
 function parentOf(block: Pick<SlotRow, 'slot' | 'parentSlot'> | null): number | null {
   const parent = block?.parentSlot ?? null
   return parent === block?.slot ? null : parent
@@ -263,7 +263,7 @@ const nothingOf = (slot: number): StoredBlock => ({
 const isNothing = ({ row, trades, poolEvents, launches }: StoredBlock): boolean =>
   row === null && trades.length + poolEvents.length + launches.length === 0
 
-/** Whether a block that was read again has the events that are stored of it. */
+/** Whether a block that was read again has the stored events. */
 function isOf({ row, trades, poolEvents }: StoredBlock, fold: BlockFold): boolean {
   const cursors = new Set([...fold.trades, ...fold.poolEvents].map(({ cursor }) => cursor))
   const isCounted = row === null || row.events === fold.slot.events

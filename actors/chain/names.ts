@@ -16,7 +16,7 @@ import type { Run } from '../supervision/process.ts'
 const LAUNCHES_PER_READ = 500
 /** Milliseconds between two looks for traded tokens without names. Chosen: a ranking changes little in a minute. */
 const LOOK_MS = 60_000
-/** Milliseconds between two reloads at least, so that blocks that are put back one after another cause few. */
+/** Minimum milliseconds between two reloads, so that a series of replaced blocks causes few. */
 const RELOAD_PAUSE_MS = 5_000
 
 export interface NamesDeps {
@@ -28,13 +28,13 @@ export interface NamesDeps {
 }
 
 /**
- * Fills the index of names, and applies the feed to it. The process is ready at once; until the launches are read, a
- * search finds some of them, and says so.
+ * Fills the index of names, and applies the feed to it. The process is ready at once. Until the launches are read, a search
+ * finds only some of them, and its answer says so.
  *
  * N1. It follows the feed before it reads, so that each launch is read, or published, or both.
- * N2. Where the feed skipped blocks, or published blocks have changed, the launches are read again. Launches that were
- *     retracted leave the index when that ends.
- * N3. The newest launches are read, as many as memory allows, and those of the mints with the largest volume.
+ * N2. If the feed skipped blocks, or published blocks have changed, the launches are read again. Retracted launches leave
+ *     the index when that read ends.
+ * N3. It reads the newest launches, as many as memory allows, and the launches of the mints with the largest volume.
  * N4. If a damaged store has lost launches, the index stays incomplete.
  */
 export function names(deps: NamesDeps): Run<{ readonly storage: Storage }> {
@@ -157,7 +157,7 @@ async function readTraded(
   }
 }
 
-/** Returns the mints with the largest volume of the last day whose names are not searched. */
+/** Returns the mints with the largest volume of the last day whose names are not in the index. */
 function unnamed(ranking: RankingHandle, index: NameIndex): Pubkey[] {
   const top = ranking.current?.top('24h', RANKS_MAX) ?? []
   return top.map(({ mint }) => mint).filter((mint) => !index.has(mint))

@@ -24,10 +24,9 @@ export interface RankingDeps {
 /**
  * Maintains the ranking. The process is ready at once; the ranking becomes available when the last day is loaded.
  *
- * K1. It follows the feed before it reads, so that each block is read, or published, or both; the ranking counts
- *     both as one (R1 of the ranking).
- * K2. It restarts alone and reads again, and requests wait meanwhile. The same happens where the feed skipped
- *     blocks.
+ * K1. It follows the feed before it reads, so that each block is read, or published, or both; the ranking counts both as
+ *     one (R1 of the ranking).
+ * K2. It restarts alone and reads again, and requests wait meanwhile. The same happens if the feed skipped blocks.
  * K3. If a damaged store has lost the rows it needs, requests are refused with the store's error.
  */
 export function ranking(deps: RankingDeps): Run<{ readonly storage: Storage }> {

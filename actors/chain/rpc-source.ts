@@ -33,8 +33,8 @@ export interface RpcSourceOptions {
   /** Describes, in one line, stored slots of a lost fork that could not be removed; null without any. */
   readonly lostFork?: () => Promise<string | null>
   /**
-   * Calls a listener with each head of the only node, which is this process's own: the slot of a head has a block, and probes
-   * need not look for heads. Returns a function that ends it.
+   * Calls a listener with each head of the only node, the one in this process. The slot of a head has a block, so probes
+   * need not search for heads. Returns a function that ends it.
    */
   readonly ownHeads?: (listener: (slot: number) => void) => () => void
   readonly tuning?: Partial<RpcSourceTuning>
@@ -47,7 +47,7 @@ export interface RpcSourceTuning extends UpstreamsTuning {
   readonly giveUpMs: number
 }
 
-/** Chosen: health fails when the head is 120 s old, so that 30 s for a missing block do not make it fail. */
+/** Chosen: health fails when the head is 120 s old; 30 s for a missing block do not make it fail. */
 export const RPC_SOURCE_TUNING: RpcSourceTuning = { ...UPSTREAMS_TUNING, prefetch: 12, giveUpMs: 30_000 }
 
 export interface RpcSource extends BlockSource {

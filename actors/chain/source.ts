@@ -136,7 +136,7 @@ async function* paced(
   }
 }
 
-/** Reads one block; a folder says nothing of slots that it does not hold. */
+/** Reads one block; a folder does not say anything about slots that it does not hold. */
 async function blockAgain(index: RecordedIndex, slot: number): Promise<SourcedBlock | null> {
   if (!index.bySlot.has(slot)) return null
   for await (const block of readRecorded(index, { fromSlot: slot })) return recorded(block)

@@ -19,7 +19,7 @@ export const UNDO_SLOTS = GAP_SLOTS
  * on disk, and a rollback holds all of it in memory.
  */
 export const UNDO_WEIGHT_MAX = 100_000
-/** At the limit a thirty-second of the weight is freed at once, so that blocks are not weighed again at each commit. */
+/** At the limit a thirty-second of the weight is freed at once; otherwise each commit would weigh the blocks again. */
 const UNDO_WEIGHT_LEFT = UNDO_WEIGHT_MAX - UNDO_WEIGHT_MAX / 32
 /** Slots whose rows are read at once for weighing: some 2 MB. */
 const SLOTS_PER_READ = 10_000
@@ -43,8 +43,8 @@ export const NO_UNDO: UndoPolicy = { forForks: false, forGaps: false }
  * The newest blocks with their undo data, without a hole.
  *
  * N1. They end at the head: all blocks stored after the first one's parent are included.
- * N2. They begin after a gap that may be closed, or are `UNDO_SLOTS` long, and longer while they weigh
- *     `UNDO_WEIGHT_MAX` at most; without either reason nothing is kept.
+ * N2. While a gap may be closed, all blocks after it are kept. Where forks are possible, the last `UNDO_SLOTS` slots are
+ *     kept, and older blocks while the weight is at most `UNDO_WEIGHT_MAX`. Without either reason nothing is kept.
  * N3. A gap that is open for more than `GAP_SLOTS` stays, which is logged.
  */
 export class UndoHistory {

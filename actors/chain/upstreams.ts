@@ -28,7 +28,7 @@ export interface UpstreamsTuning {
   readonly probeMs: number
   readonly archiveProbeMs: number
   readonly probeTimeoutMs: number
-  /** Slots behind the newest one from which a node is asked after the others. */
+  /** A node this many slots behind the newest one is asked after the others. */
   readonly lagSlots: number
   /** Failed probes in a row after which a node is down. */
   readonly failuresMax: number
@@ -98,7 +98,7 @@ export class Upstreams {
   async run(signal: AbortSignal): Promise<void> {
     let told: SourceState | undefined
     this.#machine.subscribe(({ value, context: { slot, reason } }) => {
-      // The machine reconnects between two waits; only another state is news.
+      // The machine reconnects between two waits; only a change of the state is logged.
       if (value === told || value === 'connecting') return
       told = value
       if (value === 'advancing') this.#logger.info({ slot }, 'the source advances')
@@ -162,9 +162,9 @@ export class Upstreams {
   }
 
   /**
-   * Slots by which the newest node stands below the stored head, with the meaning; null if a node is at or above it.
-   * A few slots mean a node that took over from a faster one; more of them, or nodes that do not advance, may mean
-   * nodes that were restored to an older state.
+   * Slots by which the newest node is below the stored head, with the meaning; null if a node is at or above it. A few
+   * slots mean that a node took over from a faster one. More slots, or nodes that do not advance, may mean that nodes were
+   * restored to an older state.
    */
   #behind(): { readonly slots: number; readonly reason: string } | null {
     const heads = this.#live.flatMap(({ headSlot }) => headSlot ?? [])
@@ -215,7 +215,7 @@ export class Upstreams {
     this.#machine.send({ type: isRefused ? 'refused' : 'lost', reason })
   }
 
-  /** Logs each change of a node's state once; for a single node the source's line says it. */
+  /** Logs each change of a node's state once. For a single node, the source's line covers it. */
   #tellOf(node: Upstream): void {
     const { name, state, facts } = node
     if (state === this.#told.get(node) || state === 'probing') return

@@ -38,7 +38,7 @@ export interface YellowstoneSourceOptions extends Pick<ClusterCheckOptions, 'hea
   readonly rollbacks?: Pick<RollbackFinder, 'find'> | null
   /** Describes, in one line, stored slots of a lost fork that could not be removed; null without any. */
   readonly lostFork?: () => Promise<string | null>
-  /** Status of the nodes that are asked beside the stream. */
+  /** Status of the nodes that are asked besides the stream. */
   readonly nodes?: () => readonly NodeStatus[]
   /** Called with missing slots before any later block is yielded. */
   readonly onGap: (gap: StreamGap) => void | Promise<void>
@@ -73,8 +73,8 @@ export interface YellowstoneSource extends BlockSource {
 }
 
 /**
- * Reads a node over Yellowstone gRPC. The process is ready at once, so that stored data is served while the node is
- * down; readers wait for it. Each reader has its own stream. An empty store begins with the newest block. A node that
+ * Reads a node over Yellowstone gRPC. The process is ready at once: stored data is served while the node is down, and
+ * readers wait for the node. Each reader has its own stream. An empty store begins with the newest block. A node that
  * refuses us is not asked again: the process stays up and reports it, until it is restarted with other settings.
  */
 export function yellowstoneSource(

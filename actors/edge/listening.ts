@@ -8,7 +8,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 }
 
 /**
- * Opens a listening socket. A first failure that no restart can mend refuses the start; a later one is an ordinary
+ * Opens a listening socket. If a first failure cannot be fixed by a restart, it refuses the start. A later one is an ordinary
  * crash.
  */
 export class Listening {

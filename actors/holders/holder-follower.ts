@@ -17,9 +17,9 @@ import { RecentRows } from './recent-rows.ts'
 
 /** Milliseconds between two looks when nothing happens. */
 const LOOK_MS = 250
-/** Milliseconds between two lists of the mints that other processes have asked for. */
+/** Milliseconds between two lists of the mints that other processes have requested. */
 const SYNC_MS = 1_000
-/** The same, and between two looks, while there is no list and no other process. What this process is asked is announced. */
+/** Both intervals while there is no list and no other process: every request for a list then wakes this process. */
 const OFF_MS = 30_000
 /** Milliseconds for which blocks from before the start are waited for. Chosen: the newest eight come within a second. */
 const RECALL_MS = 60_000
@@ -29,15 +29,17 @@ const RECALL_SLOTS = FEE_SLOTS
 const PRUNE_MS = 10_000
 
 /**
- * Keeps the holder lists of mints that were asked for.
+ * Maintains the holder lists of requested mints.
  *
- * H1. Live lists are complete and exact at one slot, which moves with the blocks that this process commits. Readers see no other.
- * H2. A list begins with the accounts of a node. Of an account a block counts only if its slot is after that of the answer that
- *     had it, and all blocks after the oldest answer are collected.
- * H3. Blocks follow each other by their parents. A hole, a late block, or a balance other than the stored one before a block makes
- *     lists stale: they are served as they were, and read from the node again.
- * H4. The blocks of a lost fork are taken back as far as superseded versions are kept; lists that begin after it are read again.
- * H5. A row is durable before the slot reaches it. Rows after the stored slot are taken back at the start.
+ * H1. Live lists are complete and exact at one slot, which moves with the blocks that this process commits. Readers see no
+ *     other.
+ * H2. A list begins with a node's answers about accounts. A block counts for an account only if its slot is after that of
+ *     the account's answer. All blocks after the oldest answer are collected.
+ * H3. Blocks follow each other by their parents. A hole, a late block, or a stored balance that differs from the one before
+ *     a block makes lists stale: they are served unchanged, and read from the node again.
+ * H4. Blocks of a lost fork are rolled back as far as superseded versions are kept; lists that begin after it are read
+ *     again.
+ * H5. A row is durable before the slot reaches it. Rows after the stored slot are rolled back at the start.
  */
 export class HolderFollower {
   readonly #deps: HolderDeps
@@ -47,15 +49,17 @@ export class HolderFollower {
   #reader: ListReader | null = null
   #progress: HolderProgress = NO_PROGRESS
   #saveProgress: (progress: HolderProgress) => Promise<void> = async () => undefined
-  /** The slot of the last block that was taken; null before the first. */
+  /** The slot of the last applied block; null before the first. */
   #slot: number | null = null
   #end = new AbortController().signal
-  /** Up to when, and to which slot, blocks of before the start may still be read again. */
+  /** The time until which blocks from before the start may still be read again, and their last slot. */
   #recallUntilMs = 0
   #recallSlot: number | null = null
   #syncAtMs = 0
   #pruneAtMs = 0
-  /** Slots with the times at which they were complete, oldest first: what is past its time is pruned. */
+  /**
+   * Slots with the times at which they were complete, oldest first; versions up to a slot are pruned once its time is over.
+   */
   #complete: { readonly slot: number; readonly atMs: number }[] = []
 
   constructor(deps: HolderDeps) {
@@ -73,7 +77,7 @@ export class HolderFollower {
     return this.#slot
   }
 
-  /** Lists the mints that were asked for soon. */
+  /** Lists the requested mints at the next step. */
   hint(): void {
     this.#syncAtMs = 0
     this.#wake.set()
@@ -98,7 +102,7 @@ export class HolderFollower {
       await this.#open(taken.claim.token)
       while (await this.#step(first)) {
         first = []
-        // Blocks that still come are read again by the next start.
+        // Later blocks are read again by the next start.
         if (end.aborted) return
         await this.#wake.wait(clock, this.#isOff ? OFF_MS : LOOK_MS, end)
       }
@@ -109,7 +113,7 @@ export class HolderFollower {
     }
   }
 
-  /** Whether there is nothing to keep until somebody asks this process. */
+  /** Whether there is no list to maintain until a request comes to this process. */
   get #isOff(): boolean {
     return this.#lists.size === 0 && !this.#deps.storage.isShared
   }
@@ -145,7 +149,7 @@ export class HolderFollower {
     if (!this.lists.some((list) => list.isLive)) this.#slot = null
   }
 
-  /** Takes the events that wait. Resolves with false once another process commits. */
+  /** Applies the waiting events. Resolves with false once another process commits. */
   async #step(first: readonly HolderEvent[]): Promise<boolean> {
     const { blocks, storage, clock, feed } = this.#deps
     const now = clock.now()
@@ -207,7 +211,7 @@ export class HolderFollower {
     this.#deps.metrics.blocks.inc()
   }
 
-  /** Takes the blocks of before the start up to a slot, as far as they are read again. Without them lists are stale. */
+  /** Applies blocks from before the start up to a slot, as far as they can be read again. Without them lists become stale. */
   async #fill(upTo: number, before: string): Promise<void> {
     const { blocks, clock } = this.#deps
     while (this.#slot! < upTo && this.lists.some((list) => list.isLive)) {
@@ -227,7 +231,7 @@ export class HolderFollower {
     return this.#deps.clock.now() < this.#recallUntilMs && !this.#end.aborted
   }
 
-  /** Makes all lists stale that blocks up to a slot are missing of, and goes on at another one. */
+  /** Makes all lists stale that lack blocks up to a slot, and continues at another slot. */
   async #miss(kind: ReadingKind, reason: string, upTo: number, next: number | null): Promise<void> {
     for (const list of this.lists)
       if (list.isLive) await this.#reader!.makeStale(list, kind, reason, this.#slot)
@@ -235,14 +239,14 @@ export class HolderFollower {
     this.#slot = next
   }
 
-  /** Takes back the blocks after a slot (H4). */
+  /** Rolls back the blocks after a slot (H4). */
   async #lose(after: number): Promise<void> {
     if (this.#slot === null || after >= this.#slot) return
     this.#deps.metrics.rollbacks.inc()
     const from = this.#slot
     this.#slot = after
     this.#complete = this.#complete.filter(({ slot }) => slot <= after)
-    // Readers are told first.
+    // Before the rows change, so that readers see no rolled back block.
     await this.#put({ ...this.#progress, slot: after })
     for (const list of this.lists) {
       const isReachable = after >= (list.state.fromSlot ?? Infinity) && after >= this.#progress.oldestSlot
@@ -281,7 +285,7 @@ export class HolderFollower {
     const { slot } = this.#complete[last]!
     this.#complete = this.#complete.slice(last)
     if (slot <= this.#progress.oldestSlot) return
-    // Readers are told first.
+    // Before the rows change, so that readers do not read a pruned slot.
     await this.#put({ ...this.#progress, oldestSlot: slot })
     for (const list of this.lists) if (list.isLive) await list.prune(slot)
   }

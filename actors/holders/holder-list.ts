@@ -15,7 +15,7 @@ export interface StoredStates {
   readonly isOurs: (list: HolderList) => Promise<boolean>
 }
 
-/** A holder list in the hands of its follower. */
+/** A holder list, as its follower maintains it. */
 export class HolderList {
   readonly mint: Pubkey
   readonly key: string
@@ -63,8 +63,8 @@ export class HolderList {
   }
 
   /**
-   * Takes the number of the next reading, which no other process has: one that is paused while another takes over may write
-   * under its own number later. Deletes the rows of the last try. Rejects with LoadingFault where another process has taken over.
+   * Takes the number of the next reading, and deletes the rows of the last attempt. No other process has this number,
+   * because a paused process may later write under its own. Rejects with LoadingFault if another process has taken over.
    */
   async beginReading(): Promise<number> {
     const { reading, begun } = this.state
@@ -76,7 +76,7 @@ export class HolderList {
     return next
   }
 
-  /** Stores a block; resolves with why it does not fit, or null. */
+  /** Stores a block; resolves with the reason why it does not follow the list, or null. */
   async take(slot: number, changes: MintChanges): Promise<string | null> {
     const outcome = await storeBlock(this.#recent, this.id, slot, changes)
     if ('fault' in outcome) return outcome.fault

@@ -8,7 +8,7 @@ import type { HolderDeps } from './holder-deps.ts'
 import { HolderFollower } from './holder-follower.ts'
 
 export interface HoldersDeps extends Omit<HolderDeps, 'storage' | 'node' | 'report'> {
-  /** Announces mints that were asked for the first time. */
+  /** Announces mints that were requested for the first time. */
   readonly asked: Announcements
   /** URLs of nodes; read at each use. */
   readonly urls: () => readonly string[]
@@ -21,7 +21,7 @@ export interface HoldersNeeds {
 /** Milliseconds between a failure of the store, or the end of a lead, and the next try. */
 const RETRY_MS = 1_000
 
-/** Keeps holder lists from the blocks that this process commits. */
+/** Maintains holder lists from the blocks that this process commits. */
 export function holders<Needs extends HoldersNeeds>(deps: HoldersDeps): Run<Needs> {
   return async ({ input: { storage }, draining, ready, gauge, report }) => {
     const { clock, metrics, blocks, asked } = deps

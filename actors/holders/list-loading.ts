@@ -13,12 +13,12 @@ const BEHIND_MS = 1_000
 const BEHIND_TRIES = 60
 /** Milliseconds between two reports of progress. */
 const TOLD_MS = 1_000
-/** Changed accounts that wait for a list that is being read, above which it is read again. */
+/** Maximum changed accounts that wait for a list that is being read; above it the list is read again. */
 const COLLECTED_MAX = 200_000
 
 /** A list whose accounts cannot be read for now, in words for clients and the operator. */
 export class LoadingFault extends Error {
-  /** Whether another try soon may help. */
+  /** Whether the fault lasts: a retry within seconds does not help. */
   readonly isLasting: boolean
 
   constructor(message: string, isLasting: boolean) {
@@ -40,7 +40,7 @@ export interface LoadingSteps {
   readonly reach: (slot: number) => Promise<number>
   /** Called with the number of accounts before they are stored; throws LoadingFault where there is no room. */
   readonly found: (accounts: number) => void
-  /** Told from time to time how many accounts are stored. */
+  /** Receives from time to time the number of stored accounts. */
   readonly stored: (accounts: number) => Promise<void>
 }
 
@@ -108,7 +108,7 @@ export class ListLoading {
     this.loaded = { reading: this.#reading, fromSlot, accounts: balances.size }
   }
 
-  /** Reads the accounts as of slots that are not before the blocks that are collected. */
+  /** Reads the accounts, as of slots at or after the collected blocks. */
   async #read(): Promise<NodeBalances> {
     const { node, clock } = this.#deps
     const { signal } = this.end

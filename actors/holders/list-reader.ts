@@ -15,14 +15,14 @@ import { HolderList } from './holder-list.ts'
 import { ListLoading, LoadingFault } from './list-loading.ts'
 import type { RecentRows } from './recent-rows.ts'
 
-/** Why a list is read from the node; counted by metrics. */
+/** The reason why a list is read from the node; counted by metrics. */
 export type ReadingKind = 'start' | 'hole' | 'late' | 'missed' | 'fork' | 'disagreement'
 
-/** Readings under way at once: as many scans as a node is asked for. */
+/** Maximum readings at once: concurrent scans on a node. */
 const READINGS_MAX = 2
 /** Milliseconds between two tries after a failure, growing up to the most. */
 const RETRY_MS = { least: 1_000, most: 30_000 }
-/** Milliseconds until a list is tried again that a node cannot give now. */
+/** Milliseconds until a list is retried after a fault that lasts. */
 const LASTING_MS = 600_000
 
 export interface ListsOfFollower {
@@ -32,7 +32,7 @@ export interface ListsOfFollower {
   readonly slot: () => number | null
 }
 
-/** Reads the lists of a follower from the node, and those of mints that were asked for since. */
+/** Reads holder lists from the node: those of the follower, and those of mints requested since. */
 export class ListReader {
   readonly #deps: HolderDeps
   readonly #token: number
@@ -49,8 +49,8 @@ export class ListReader {
   }
 
   /**
-   * Takes up mints that were asked for, and makes room for them. The first call only takes up their state. Rejects with the
-   * store's error.
+   * Takes up requested mints, and evicts lists to make room for them. The first call only takes up the stored states. Rejects
+   * with the store's error.
    */
   async sync(documents: HolderMints): Promise<void> {
     const { lists, recent } = this.#follower
@@ -95,7 +95,7 @@ export class ListReader {
       .catch((error: unknown) => this.#deps.report(error))
   }
 
-  /** Stores that a list is served as of a slot until it has been read again, and reads it. */
+  /** Stores that a list is served as of a slot until it has been read again, and begins that reading. */
   async makeStale(list: HolderList, kind: ReadingKind, reason: string, slot: number | null): Promise<void> {
     const state: Partial<HolderListState> =
       list.state.fromSlot === null || slot === null
@@ -105,7 +105,7 @@ export class ListReader {
     this.begin(list, kind)
   }
 
-  /** Makes loaded lists live, with the blocks that came since. `save` stores the follower's slot, which readers take. */
+  /** Makes loaded lists live, with the blocks that came since. `save` stores the follower's slot for readers. */
   async finish(save: () => Promise<void>): Promise<void> {
     for (const list of this.#follower.lists.values()) {
       const { loading } = list
@@ -134,7 +134,7 @@ export class ListReader {
     }
   }
 
-  /** Tells that the follower has taken the blocks up to its slot. */
+  /** Notifies waiting readings that the follower has applied the blocks up to its slot. */
   passed(): void {
     this.#passed.resolve()
     this.#passed = Promise.withResolvers<void>()
@@ -229,7 +229,7 @@ export class ListReader {
     list.state = { ...list.state, accounts }
   }
 
-  /** Deletes the list that was not asked for longest. */
+  /** Evicts the list that was requested the longest ago. */
   async #evict(documents: HolderMints): Promise<void> {
     const { lists } = this.#follower
     const [oldest] = [...lists.values()].sort(
@@ -251,7 +251,7 @@ export class ListReader {
   }
 }
 
-/** Lets a number of works run at a time; others wait in order. */
+/** Limits the number of operations that run at a time; others wait in order. */
 class Permits {
   #left: number
   readonly #waiting: (() => void)[] = []

@@ -27,8 +27,8 @@ export async function writeRows(
 }
 
 /**
- * Stores what a block has changed of a list that is complete up to the block before. Resolves with the list's number of
- * accounts, or with why the block does not follow the list; then nothing is stored. Rejects with the store's error.
+ * Stores a block's changes of a list that is complete up to the block before. Resolves with the list's number of accounts,
+ * or with the fault by which the block does not follow the list; then nothing is stored. Rejects with the store's error.
  */
 export async function storeBlock(
   store: RecentRows,
@@ -67,13 +67,13 @@ export async function storeBlock(
 const knownOf = <T>(row: PresentRow | null, unpack: (bytes: Uint8Array) => T): Known<T> =>
   row && { value: unpack(row.value), slot: row.slot }
 
-/** Whether a list's rows are there: a store that was damaged is emptied. */
+/** Whether a list's rows exist: a damaged store is emptied. */
 export async function isStored(store: HolderStore, list: HolderListId, slot: number): Promise<boolean> {
   const [sums] = await store.at(list, 'sums', slot, [SUMS_KEY])
   return sums != null
 }
 
-/** Takes back the blocks of a list after a slot. */
+/** Rolls back the blocks of a list after a slot. */
 export async function takeBack(store: HolderStore, list: HolderListId, afterSlot: number): Promise<void> {
   for await (const change of changesOf(store, list, afterSlot)) {
     const { slot } = change
@@ -84,9 +84,9 @@ export async function takeBack(store: HolderStore, list: HolderListId, afterSlot
   }
 }
 
-/** Deletes the versions of a list that slots up to one have superseded: later slots do not need them. */
+/** Deletes the versions of a list that slots up to the given one have superseded: later slots do not need them. */
 export async function prune(store: HolderStore, list: HolderListId, upToSlot: number): Promise<void> {
-  // Blocks together: a write of each would take longer than its rows.
+  // Several blocks together: a write for each would take longer than its rows.
   let rows: HolderRowKey[] = []
   let done: PresentRow[] = []
   const drop = async (): Promise<void> => {

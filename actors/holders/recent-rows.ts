@@ -10,8 +10,8 @@ type RecentKind = 'account' | 'owner' | 'sums'
 /**
  * The store of holder rows for their only writer, with the newest versions of recently used rows in memory.
  *
- * R1. A row is in memory as the newest version in the store; null where it has none, or is gone.
- * R2. Where rows are taken back, or a write may have failed, all is forgotten.
+ * R1. A row is in memory as the newest version in the store; null if there is none, or if the row is gone.
+ * R2. If rows are rolled back, or a write may have failed, the cache is cleared.
  */
 export class RecentRows {
   readonly #store: HolderStore

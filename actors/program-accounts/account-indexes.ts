@@ -15,8 +15,8 @@ const SAVE_MS = 2_000
  * Builds and deletes the indexes of a program until they are the declared ones, step by step. Every method rejects with a
  * StoreError when the store fails.
  *
- * From the time on at which an index counts as building, new versions have entries in it. A scan of all versions adds the
- * others, and begins again after a restart. Readers are told before an index is deleted.
+ * New versions have entries in an index from the time at which it counts as building. A scan of all versions adds the other
+ * entries, and begins again after a restart. Readers stop using an index before it is deleted.
  */
 export class AccountIndexes {
   readonly #program: Pubkey
@@ -43,7 +43,7 @@ export class AccountIndexes {
     this.#deps = deps
   }
 
-  /** Does one step of what is left to do. Resolves with false where nothing is. */
+  /** Does one step of the remaining work. Resolves with false if there is none. */
   async step(): Promise<boolean> {
     const { indexes, slot } = this.#mirrored.progress
     const declared = this.#declared()

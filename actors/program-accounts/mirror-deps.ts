@@ -14,7 +14,7 @@ export interface ProgramMirrorDeps extends Ports {
   readonly store: ProgramAccountStore
   readonly metrics: MirrorMetrics
   readonly logger: { info(text: string): void; warn(text: string): void }
-  /** Slots from a block of the index to those that are confirmed: 0 where the index has confirmed blocks. */
+  /** Slots from the newest block of the index to the newest confirmed one: 0 if the index has confirmed blocks. */
   readonly slotsUnconfirmed: number
   readonly auditMs?: number
   readonly settleMs?: number

@@ -29,7 +29,7 @@ export interface MirrorShardDeps extends ProgramMirrorDeps {
 
 interface Entry {
   readonly isRemoved: boolean
-  /** As the store has had them last. */
+  /** The programs, as last read from the store. */
   indexes: Program['indexes']
   readonly end: AbortController
   readonly done: Promise<void>
@@ -143,7 +143,7 @@ export class MirrorShard implements OwnedShard {
     const { documents: store, store: accounts, logger } = this.#deps
     const { program } = stored.value
     const documents = programsIn(store)
-    // Readers are told first, in case it is added again.
+    // First, so that readers see no progress of deleted accounts if the program is added again.
     await documents.putHot(stored, this.claim.token, NO_PROGRESS)
     await accounts.clear(pubkeyFromBase58(program))
     if (await documents.delete(stored)) logger.info(`the mirrored accounts of program ${program} are deleted`)

@@ -6,7 +6,7 @@ import type { ProgramMirrorDeps } from './mirror-deps.ts'
 import { isSame, keyOf, stored, storedEach } from './mirror-store.ts'
 import { differencesFrom, type Ended, type Snapshot } from './snapshot-differences.ts'
 
-/** Superseded versions: paging runs have five minutes, less where these are too many. */
+/** Maximum superseded versions. Paging runs have five minutes, less if there are more versions than this. */
 const SUPERSEDED: SupersededLimits = { keptMs: 300_000, versionsMax: 50_000, bytesMax: 256 * 2 ** 20 }
 /** Versions and bytes of one durable write. */
 const WRITE_VERSIONS = 1_000
@@ -15,10 +15,9 @@ const WRITE_BYTES = 2 ** 20
 const PRUNE_MS = 10_000
 
 /**
- * The stored accounts of a program, and how far they are complete. Every method rejects with a StoreError when the store
- * fails.
- *
- * A version is durable before the progress reaches its slot, and never replaces one of the same account with a greater slot.
+ * The stored accounts of a program, and the slot up to which they are complete. Every method rejects with a StoreError when
+ * the store fails. A version is durable before the progress reaches its slot, and never replaces one of the same account with
+ * a greater slot.
  */
 export class MirroredAccounts {
   readonly #program: Pubkey
@@ -58,7 +57,10 @@ export class MirroredAccounts {
     this.#progress = progress
   }
 
-  /** A store that was emptied since, as a damaged one is, has nothing of the slot that readers would ask for. */
+  /**
+   * Since then the store may have been emptied, for example because it was damaged. It then has no data of the slot that
+   * readers request.
+   */
   async loseEmptied(): Promise<void> {
     const { slot, accounts } = this.#progress
     if (slot === null || accounts === 0) return
@@ -71,13 +73,13 @@ export class MirroredAccounts {
     return stored(this.#deps.store.newest(this.#program, addresses))
   }
 
-  /** Stores all updates up to a slot, ascending by slot, and moves to it. */
+  /** Stores all updates up to a slot, ascending by slot, and advances to it. */
   async advance(slot: number, updates: readonly AccountVersion[]): Promise<void> {
     const accounts = updates.length === 0 ? this.#progress.accounts : await this.#apply(updates)
     await this.put({ slot, accounts, atMs: this.#deps.clock.now(), reason: null })
   }
 
-  /** Stores the differences from a snapshot, and moves to its slot. Resolves with their number. */
+  /** Stores the differences from a snapshot, and advances to its slot. Resolves with their number. */
   async replace({ slot, accounts: listed }: Snapshot): Promise<number> {
     const accounts = listed.toSorted((a, b) => Buffer.compare(a.address, b.address))
     const isFirst = this.#progress.slot === null
@@ -105,14 +107,14 @@ export class MirroredAccounts {
     return differences
   }
 
-  /** Deletes superseded versions that are past their time, or too many, now and then. */
+  /** Deletes superseded versions, from time to time, that have expired or exceed the limit. */
   async prune(): Promise<void> {
     const now = this.#deps.clock.now()
     if (now < this.#pruneAtMs) return
     this.#pruneAtMs = now + PRUNE_MS
     const { keys, oldestSlot } = this.#superseded.take(now)
     if (keys.length === 0) return
-    // Readers are told first.
+    // Before the versions are deleted, so that readers do not request their slots.
     if (oldestSlot > this.#progress.oldestSlot) await this.put({ oldestSlot })
     for (let from = 0; from < keys.length; from += WRITE_VERSIONS)
       await stored(

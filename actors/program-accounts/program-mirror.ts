@@ -20,9 +20,9 @@ import { UpdateCheck } from './update-check.ts'
  * them within 100 ms; an update that is later still is noticed.
  */
 const SETTLE_MS = 1_000
-/** Milliseconds between two audits, which compare the mirror with a new snapshot. Chosen: a scan is dear for a node. */
+/** Milliseconds between two audits, which compare the mirror with a new snapshot. Chosen: a scan is expensive for a node. */
 const AUDIT_MS = 600_000
-/** The same where this process does not read blocks, so that closed accounts are found by audits alone. */
+/** The same if this process does not read blocks: only audits then find closed accounts. */
 const AUDIT_WITHOUT_BLOCKS_MS = 60_000
 /** Milliseconds between two tries after a failure, growing up to the most. */
 const RETRY_MS = { least: 1_000, most: 30_000 }
@@ -35,7 +35,7 @@ const BUILD_MS = 10
 /** Updates that wait for their slot: some hundred slots of the busiest program. At the limit a snapshot repairs the gap. */
 const PENDING: PendingLimits = { versionsMax: 50_000, bytesMax: 64 * 2 ** 20 }
 
-/** Why a mirror begins again with a snapshot; counted by metrics. */
+/** The reason why a mirror begins again with a snapshot; counted by metrics. */
 type GapKind = 'start' | 'connection' | 'blocks' | 'late' | 'full'
 
 interface Gap {
@@ -48,8 +48,8 @@ interface Gap {
  * Mirrors the accounts of one program.
  *
  * M1. The state at `slot` is complete and exact: a snapshot as of a slot, or all updates up to it. Readers see no other slot.
- * M2. Updates are held until their slot is complete: the index and the subscribed node have the block, and a round trip after
- *     a while shows that the node's messages have come. One that comes later is a gap.
+ * M2. Updates are held until their slot is complete: the index and the subscribed node have the block, and a later round trip
+ *     shows that the node's messages have come. A later update is a gap.
  * M3. A gap ends the advance until a snapshot as of a newer slot is stored: its differences become versions of that slot.
  */
 export class ProgramMirror {
@@ -65,7 +65,7 @@ export class ProgramMirror {
   /** Slots up to this one are in the last snapshot. */
   #baseline = -1
   #gap: Gap | null = null
-  /** The slot up to which the current or last gap may reach; null until the node has told one. */
+  /** The slot up to which the current or last gap may reach; null until the node has sent a slot. */
   #gapSlot: number | null = null
   #hasBlocks = false
   #auditAtMs = 0
@@ -106,7 +106,7 @@ export class ProgramMirror {
   async run(end: AbortSignal): Promise<void> {
     const { clock, random, logger, metrics } = this.#deps
     await this.#mirrored.loseEmptied()
-    // Before there is anything to scan, as a rule.
+    // At this time there are usually no accounts to scan yet.
     if (this.progress.slot === null) while (!end.aborted && (await this.#indexes.step()));
     for (let tries = 0; !end.aborted; tries++) {
       const before = this.progress.slot
@@ -219,7 +219,7 @@ export class ProgramMirror {
     this.#wake.set()
   }
 
-  /** Whether nodes should have confirmed the slots of a gap, so that a snapshot is not asked for in vain. */
+  /** Whether nodes should have confirmed the slots of a gap; an earlier snapshot would be too old. */
   #mayRepair({ atMs }: Gap, now: number): boolean {
     if (this.#gapSlot === null) return false
     return this.#settled.newest >= this.#gapSlot || now - atMs >= CONFIRMED_MS
@@ -291,7 +291,7 @@ export class ProgramMirror {
     return clock.now() + (auditMs ?? (this.#hasBlocks ? AUDIT_MS : AUDIT_WITHOUT_BLOCKS_MS))
   }
 
-  /** Reads all accounts as of a slot that neither the mirror nor the subscription is past. */
+  /** Reads all accounts as of a slot at or after those of the mirror and of the gap. */
   #snapshot(end: AbortSignal): Promise<Snapshot> {
     const least = Math.max(this.#gapSlot ?? -1, this.progress.slot ?? -1)
     return readSnapshot(this.#deps, this.#program, least, end)

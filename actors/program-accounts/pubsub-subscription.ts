@@ -25,7 +25,7 @@ const message = z.union([
 ])
 const slotNotice = z.object({ slot: z.int().min(0) })
 
-/** Returns how to subscribe at one of some WebSocket URLs: the first that accepts. `urls` is read at each call. */
+/** Returns a function that subscribes at the first of some WebSocket URLs that accepts. `urls` is read at each call. */
 export function pubsubSubscriptions(urls: () => readonly string[], clock: Clock): SubscribeProgram {
   return async (program, listener, signal) => {
     const known = nodeAddresses(urls())

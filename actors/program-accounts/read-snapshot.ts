@@ -7,7 +7,7 @@ import type { Snapshot } from './snapshot-differences.ts'
 const BEHIND_MS = 1_000
 const BEHIND_TRIES = 60
 
-/** Reads all accounts of a program as of a slot that is not before `least`. Rejects where the node stays behind. */
+/** Reads all accounts of a program as of a slot at or after `least`. Rejects if the node stays behind. */
 export async function readSnapshot(
   { node, clock }: { readonly node: Pick<AccountNode, 'programAccounts'>; readonly clock: Clock },
   program: Pubkey,

@@ -9,7 +9,7 @@ export interface Snapshot {
   readonly accounts: readonly AddressedAccount[]
 }
 
-/** A stored version that is not read from a slot on: a newer one has superseded it, or it is a close. */
+/** A stored version that is unused from a slot on: a newer one has superseded it, or it is a close. */
 export interface Ended {
   readonly version: AccountVersion
   readonly bySlot: number

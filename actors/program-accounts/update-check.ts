@@ -6,7 +6,7 @@ import type { MirrorMetrics } from '../../src/telemetry/mirror-metrics.ts'
 import type { AccountVersion } from '../../storage/port.ts'
 import { isSame } from './mirror-store.ts'
 
-/** Accounts that are asked for at once: one request. More of them are left to the next audit. */
+/** Maximum accounts requested at once: one request. Further ones are left to the next audit. */
 const ASKED_MAX = 100
 /** Tries to get an answer of a slot that is not too old, before the accounts are left to the next audit. */
 const TRIES = 5
@@ -16,29 +16,29 @@ const ROUNDS = 5
 export interface UpdateCheckDeps {
   readonly node: Pick<AccountNode, 'accounts'>
   readonly metrics: Pick<MirrorMetrics, 'checked'>
-  /** Reads what is stored of accounts, in their order; null for one without any. */
+  /** Reads the stored versions of accounts, in their order; null for an account without any. */
   readonly newest: (addresses: readonly Pubkey[]) => Promise<readonly (AccountVersion | null)[]>
-  /** Takes a version whose update was missed. */
+  /** Receives a version whose update was missed. */
   readonly correct: (version: AccountVersion) => void
 }
 
-/** Accounts without an expected update, and what the node says of them. */
+/** Accounts without an expected update, and the node's answer about them. */
 interface Round {
   readonly addresses: readonly Pubkey[]
   readonly tries: number
-  /** As of a slot that is not before the one in question. Null until there is one. */
+  /** As of a slot at or after the checked one. Null until there is one. */
   readonly answer: { readonly slot: number; readonly versions: readonly AccountVersion[] } | null
 }
 
 /**
- * Finds updates that a node did not send, by the accounts that blocks have touched: it reads those again that the mirror has or
- * that are new, and of which no update came. One that differs is corrected as of the slot of the answer.
+ * Finds updates that a node did not send. Of the accounts that blocks have touched, it reads those without an update that
+ * are new or in the mirror. An account that differs is corrected as of the slot of the answer.
  */
 export class UpdateCheck {
   readonly #program: Pubkey
   readonly #deps: UpdateCheckDeps
   readonly #expected = new ExpectedUpdates()
-  /** Accounts that the next round asks for. */
+  /** Accounts of the next round. */
   #suspects: readonly Pubkey[] = []
   #round: Round | null = null
   /** Rounds since updates were complete. */
@@ -61,8 +61,9 @@ export class UpdateCheck {
   }
 
   /**
-   * Resolves with whether the updates up to a slot are complete. Otherwise a later slot has to be tried, because the node's
-   * answer is of a later one; missed versions have been given to `correct` then. Rejects with the store's error.
+   * Resolves with whether the updates up to a slot are complete. False means that a later slot must be tried: there is no
+   * usable answer yet, the node's answer is of a later slot, or missed versions were given to `correct`. Rejects with the
+   * store's error.
    *
    * @param updates All that are not stored yet, ascending by slot.
    */
@@ -97,7 +98,7 @@ export class UpdateCheck {
     return true
   }
 
-  /** Notes the accounts that the mirror has or that are new: the others are of other programs. */
+  /** Notes the accounts that are new or in the mirror: the others are of other programs. */
   async #suspect(accounts: readonly TouchedAccount[], updates: readonly AccountVersion[]): Promise<void> {
     if (accounts.length === 0) return
     const stored = await this.#deps.newest(accounts.map(({ address }) => address))
@@ -131,7 +132,7 @@ export class UpdateCheck {
     }
   }
 
-  /** Returns the states of an answer that neither the store nor the updates up to its slot have. */
+  /** Returns the states of an answer that differ both from the store and from the updates up to the answer's slot. */
   async #differing(
     { versions }: NonNullable<Round['answer']>,
     updates: readonly AccountVersion[]

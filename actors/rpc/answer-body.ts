@@ -24,14 +24,14 @@ export interface ResponseRest {
 /** Bytes that wait for a slow reader at most, before the node is read no further. */
 const AHEAD_BYTES_MAX = 256 * 1024
 
-/** Thrown where a body is longer than it may be. */
+/** Thrown if a body is longer than allowed. */
 export class BodyTooLong extends Error {
   override readonly name = 'BodyTooLong'
 }
 
 /**
- * Receives a response: up to `windowBytes` of its body are awaited, and the rest is read as fast as it is taken. `started` is
- * called once, with the beginning or an error.
+ * Receives a response: up to `windowBytes` of its body are awaited, and the rest is read as fast as its reader takes it.
+ * `started` is called once, with the beginning or an error.
  */
 export class AnswerBody implements Dispatcher.DispatchHandler {
   readonly #windowBytes: number

@@ -1,8 +1,10 @@
 import type { NoUpstream, AnswerTooLarge, UpstreamAnswer, UpstreamCall } from '../../src/rpc/upstreams.ts'
 
-/** Reads in one request. As many as nodes and providers take in a batch; those beyond it go up beside it. */
+/** Maximum reads in one request: as many as nodes and providers accept in a batch. Further reads form another request. */
 const GATHERED_MAX = 100
-/** Params in the form that clients write: a text, and a commitment. What a node could refuse to parse goes up alone. */
+/**
+ * Params in the form that clients write: a text, and a commitment. A read that a node could refuse to parse is sent alone.
+ */
 const PLAIN_PARAMS = /^\[(?:"\w{1,200}")?,?(?:\{"commitment":"\w{1,20}"\})?\]$/
 
 type Outcome = UpstreamAnswer | NoUpstream | AnswerTooLarge
@@ -20,8 +22,8 @@ interface Upstreams {
 }
 
 /**
- * Sends the short reads that arrive in one turn of the event loop as one request of a node: a request costs more than the read.
- * None waits longer than the turn, and a read that is alone goes up alone.
+ * Sends the short reads that arrive in one turn of the event loop as one request to a node, because a request costs more
+ * than a read. No read waits longer than the turn, and a single read is sent alone.
  */
 export class GatheredReads {
   readonly #upstreams: Upstreams
@@ -36,7 +38,7 @@ export class GatheredReads {
     return method.isShort && (params === null || PLAIN_PARAMS.test(params))
   }
 
-  /** Resolves with the answer. Since others may go up with it, a read is not taken back. */
+  /** Resolves with the answer. Other reads may share its request, so a read cannot be cancelled. */
   read(call: UpstreamCall): Promise<UpstreamAnswer> {
     return new Promise((resolve, reject) => {
       if (this.#turn.push({ call, resolve, reject }) === 1) setImmediate(() => this.#flush())

@@ -25,7 +25,7 @@ export const NODE_LINK_TUNING: NodeLinkTuning = {
   bytesMax: 32 * 1024 * 1024
 }
 
-/** Answers up to this length are read whole before anything is sent on, so that another node can be asked instead. */
+/** Answers up to this length are read whole before anything is sent on. Until then another node can be asked instead. */
 const WINDOW_BYTES = 64 * 1024
 /** Pause after HTTP 429 without Retry-After, and the longest pause that a node can ask for. */
 const REST_MS = 1_000
@@ -64,7 +64,7 @@ export class NodeLink {
     })
   }
 
-  /** Whether it asked for a pause that is not over. */
+  /** Whether the node requested a pause that is not over. */
   get isResting(): boolean {
     return this.#clock.now() < this.#restUntilMs
   }

@@ -100,7 +100,7 @@ export class NodePool {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Notes that a client asks, so that slots are kept fresh. */
+  /** Records that a client sends requests, so that slots stay fresh. */
   noteRequest(): void {
     this.#askedAtMs = this.#ports.clock.now()
   }

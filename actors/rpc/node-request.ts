@@ -15,7 +15,7 @@ import type { ResponseStart } from './answer-body.ts'
 import { isDropped } from './node-link.ts'
 import type { UpstreamNode } from './upstream-node.ts'
 
-/** An answer of one node, and what becomes of it. */
+/** An answer of one node, and how to use it. */
 export interface NodeOutcome {
   readonly answer: UpstreamAnswer
   readonly verdict: Verdict
@@ -40,7 +40,7 @@ export async function askNode(
 }
 
 /**
- * Sends reads to a node in one batch. Each gives an outcome, or null where the answer is missing; all are null where the node
+ * Sends reads to a node in one batch. Each gives an outcome, or null if its answer is missing; all are null if the node
  * refuses the batch. Throws NodeError, AnswerTooLarge, or the signal's reason.
  */
 export async function askNodeAll(
@@ -62,11 +62,11 @@ export async function askNodeAll(
   if (answers === null) {
     const refusal = readRefusal(bytes)
     if (refusal === null) throw garbage(node, { status: start.status, bytes })
-    // The client is at fault where a request cannot be parsed; any other refusal concerns batches.
+    // A request that cannot be parsed is the client's fault; any other refusal concerns batches.
     if (refusal.code !== RPC_CODE.parseError) node.takesBatches = false
     return calls.map(() => null)
   }
-  // Nearly always no slot is in doubt, so that nothing waits.
+  // Usually no slot is in doubt, and no answer waits.
   if (answers.every((raw) => raw === null || raw.slot === null || node.canHaveReached(raw.slot)))
     return answers.map((raw, at) => raw && outcomeNow(node, calls[at]!, raw, newest))
   const outcomes = answers.map(async (raw, at) =>
@@ -91,7 +91,7 @@ async function outcomeOf(
   return outcomeNow(node, call, raw, newest)
 }
 
-/** The outcome of an answer whose slot the node can have reached. */
+/** The outcome of an answer whose slot is possible for the node. */
 function outcomeNow(
   node: UpstreamNode,
   call: UpstreamCall,
@@ -142,7 +142,9 @@ async function longOutcome(
   return { answer, verdict }
 }
 
-/** Throws NodeError for a slot that the node has not reached: where that is in doubt, it is asked for its slots again. */
+/**
+ * Throws NodeError for a slot that the node has not reached. If that is uncertain, the node is asked for its slots again.
+ */
 async function checkSlot(node: UpstreamNode, slot: number | null, signal: AbortSignal): Promise<void> {
   if (slot === null) return
   if (!node.canHaveReached(slot)) await node.probe(signal)

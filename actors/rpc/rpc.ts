@@ -20,7 +20,7 @@ export interface RpcDeps extends Ports {
   readonly metrics: RpcMetrics
 }
 
-/** Owns the connections to the nodes behind the RPC URL, the answers that are kept, and the slots that keys have seen. */
+/** Owns the connections to the nodes behind the RPC URL, the cached answers, and the slots that keys have seen. */
 export function rpcNodes<Needs>(
   { cacheBytes, metrics, clock, random }: RpcDeps,
   options: (given: Needs) => RpcNodesOptions

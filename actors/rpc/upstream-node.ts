@@ -31,7 +31,7 @@ export interface NodeSurroundings {
   readonly isBusy: () => boolean
   /** Checks a genesis; returns null, or why the node is of another cluster. */
   readonly admit: (genesis: string) => Promise<string | null>
-  /** Tells whether a slot can be that of the chain, by what the other nodes say. */
+  /** Tells whether the chain can be at a slot, judged by the other nodes. */
   readonly isPlausible: (slot: number) => boolean
   /** Called after each probe, and when the state changes. */
   readonly changed: () => void
@@ -40,15 +40,15 @@ export interface NodeSurroundings {
 /** Weight of the latest request in the average latency. Chosen: the last ten or so count. */
 const LATENCY_WEIGHT = 0.1
 /**
- * Slots that an answer may be above the last probe, besides those that can have passed since. Chosen: some 25 s; the greater
- * it is, the further a node with a false slot can put a client ahead of the others.
+ * Slots that an answer may be above the last probe, besides the slots that can have passed since. Chosen: some 25 s. The
+ * greater it is, the further a node with a false slot can put a client ahead of the others.
  */
 const REACH_SLOTS = 64
 /** The shortest slot of a chain, in milliseconds: that of a fast localnet. */
 const SLOT_MS_MIN = 10
 /**
- * Time for which a node must claim slots far above those of the others before it is believed. Chosen: a node that is right
- * beside others that are behind is taken in soon, and one that errs for a moment is not.
+ * Time for which a node must claim slots far above the others' before it is believed. Chosen: long enough to ignore a brief
+ * error; short enough to accept a correct node early when the others are behind.
  */
 const DISBELIEVED_MS = 10_000
 const PROBE_METHODS = COMMITMENTS.map(() => ({ slot: 'context' }) as const)
@@ -59,7 +59,7 @@ const PROBE = COMMITMENTS.map((commitment, id) => ({
   params: [{ commitment }]
 }))
 
-/** A node behind the RPC URL: probed all the time, with the slots that its answers have proven. */
+/** A node behind the RPC URL: it is probed all the time, and its slots are those that its answers prove. */
 export class UpstreamNode implements RpcUpstream {
   readonly index: number
   readonly isArchive: boolean
@@ -73,7 +73,7 @@ export class UpstreamNode implements RpcUpstream {
   #probedAtMs = 0
   #probing: Promise<void> | null = null
   #isAdmitted = false
-  /** Since when it claims slots far above those of the others; null while it does not. */
+  /** The time since which it claims slots far above those of the others; null while it does not. */
   #claimsSinceMs: number | null = null
   #latencyMs: number | null = null
   /** Whether it takes batches; asked again after each absence. */
@@ -136,7 +136,7 @@ export class UpstreamNode implements RpcUpstream {
     return first
   }
 
-  /** Tells whether a slot is one that it can have reached since its own last claim. */
+  /** Tells whether the node can have reached a slot since its own last claim. */
   canHaveReached(slot: number): boolean {
     const known = this.slot('processed')
     const elapsedMs = Math.max(0, this.#ports.clock.now() - this.#probedAtMs)
@@ -144,8 +144,8 @@ export class UpstreamNode implements RpcUpstream {
   }
 
   /**
-   * Notes the slot of an answer. An answer older than the node's own claim corrects the claim: the node is several behind
-   * one address, or says what is not so.
+   * Notes the slot of an answer. An answer older than the node's own claim corrects the claim: several nodes share the
+   * address, or the claim was false.
    */
   sawSlot(commitment: Commitment, slot: number): void {
     if (!this.canHaveReached(slot)) return
@@ -197,7 +197,7 @@ export class UpstreamNode implements RpcUpstream {
     await this.link.close()
   }
 
-  /** Asks for the node's slots, and judges its health by the answer. Rejects never; several at a time are one. */
+  /** Requests the node's slots, and judges its health by the answer. Never rejects; concurrent calls share one probe. */
   async probe(signal: AbortSignal): Promise<void> {
     this.#probing ??= this.#probe(signal).finally(() => (this.#probing = null))
     await this.#probing
@@ -251,7 +251,7 @@ export class UpstreamNode implements RpcUpstream {
     return refusal
   }
 
-  /** Asks for the state's slot at each commitment, in answers whose own context says it. */
+  /** Requests the state's slot at each commitment, from answers whose own context states it. */
   async #readSlots(signal: AbortSignal): Promise<number[]> {
     const startedMs = this.#ports.clock.now()
     const { bytes, rest } = await this.link.post(JSON.stringify(PROBE), signal)

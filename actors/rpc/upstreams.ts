@@ -24,7 +24,7 @@ const BEHIND_RETRY_MS = 100
 const SINGLES_MAX = 16
 /** Bytes of batch answers in memory at most, over all requests. */
 const BUFFERED_BYTES_MAX = 256 * 1024 * 1024
-/** Counts of what became of requests. */
+/** Counts the outcomes of requests. */
 export interface RpcNodesCounts {
   requests: number
   failovers: number
@@ -97,7 +97,7 @@ export class RpcNodes implements RpcUpstreams {
       this.counts.requests++
       try {
         outcomes = await askNodeAll(node, calls, this.newest('processed'), (n) => this.#buffer(n), signal)
-        // A batch that was refused as a whole is asked of the same node in single requests.
+        // After a batch was refused as a whole, its calls are sent to the same node as single requests.
         if (outcomes.some((each) => each !== null)) tried.add(node)
       } catch (error) {
         if (error instanceof AnswerTooLarge) return calls.map(() => error)
@@ -119,15 +119,15 @@ export class RpcNodes implements RpcUpstreams {
     })
   }
 
-  /** Where there is a second node each read is hedged by itself. */
+  /** With a second node each read is hedged by itself. */
   #mayGather(call: UpstreamCall): boolean {
     const [node] = this.nodes
     return this.nodes.length === 1 && node!.isUsable && node!.takesBatches && GatheredReads.takes(call)
   }
 
   /**
-   * Asks nodes in turn until one has an answer for the client. `tried` were asked before, the last of them with an outcome
-   * that may be improved.
+   * Asks one node after another until one has an answer for the client. `tried` were asked before, the last of them with an
+   * outcome that may be improved.
    */
   async #resolve(
     call: UpstreamCall,
@@ -174,7 +174,7 @@ export class RpcNodes implements RpcUpstreams {
         if (!call.method.isIdempotent && !wasUnsent(error)) break
       }
     }
-    // An archive that is away may have what the nodes have not.
+    // An archive that is unavailable may have blocks that the nodes lack.
     const hasAskedAll = this.nodes.every((node) => !node.isArchive || (tried.has(node) && last === null))
     if (best !== null && (!isAbsent || hasAskedAll)) return best
     throw new NoUpstream(
@@ -262,7 +262,7 @@ export class RpcNodes implements RpcUpstreams {
     }
   }
 
-  /** Reserves bytes of memory, or returns a negative number of them; false where there are none left. */
+  /** Reserves bytes of memory, or releases them if the number is negative. Returns false if there are none left. */
   #buffer(bytes: number): boolean {
     if (this.#bufferedBytes + bytes > BUFFERED_BYTES_MAX) return false
     this.#bufferedBytes += bytes
@@ -270,10 +270,13 @@ export class RpcNodes implements RpcUpstreams {
   }
 }
 
-/** The signal of a request that is not taken back. */
+/** The signal of a request that is never cancelled. */
 const untaken = (): AbortSignal => new AbortController().signal
 
-/** Resolves with the first of two outcomes that a client may get, else with one that is no fault; and with the other one. */
+/**
+ * Resolves with two outcomes, the better one first: the first to arrive that a client may get. If no outcome may be
+ * delivered, one that is no fault comes first.
+ */
 async function firstGood(
   a: Promise<NodeOutcome>,
   b: Promise<NodeOutcome>

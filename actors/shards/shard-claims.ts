@@ -57,8 +57,8 @@ export function claimOfLease(lease: Lease): ShardClaim {
 }
 
 /**
- * The claim of all shards of a product by one process, where there are no leases: on an embedded store, and on a cluster without Redis.
- * The last process that claims has it; another takes over when its heartbeats cease.
+ * One process's claim of all shards of a product without leases: on an embedded store, and on a cluster without Redis. The
+ * process that claimed last has it; another one takes over when its heartbeats stop.
  */
 export class LeaselessClaim {
   readonly #product: string

@@ -13,9 +13,11 @@ const ACQUIRE_MS = 500
 /** Milliseconds without a sign of life after which a process has no share. Chosen: as long as its leases last. */
 const PRESENCE_MS = 3_000
 /**
- * Milliseconds between two lists of all shards. On a shared store without hints of changes, the least: what was created is
- * taken up within 15 s (spec), and a submission while its blockhash lives. With hints, 20 times as long as a list takes, up
- * to the most. On a store of this process alone, which tells every change, a list finds only what failed by a fault of its own.
+ * Milliseconds between two lists of all shards.
+ *
+ * On a shared store without hints of changes it is `least`: new documents are taken up within 15 s (spec), and submissions
+ * while their blockhash lives. With hints it is 20 times the duration of a list, up to `most`. A store of one process
+ * announces every change; there a list finds only changes missed because of a fault.
  */
 const LIST_MS = { least: 1_000, most: 10_000, own: 30_000 }
 const LIST_REST = 20
@@ -33,7 +35,7 @@ export interface OwnedShard {
 }
 
 export interface ShardOwnerDeps<Shard extends OwnedShard> {
-  /** The product, as it begins the names of its leases and of its claim without leases. */
+  /** The product. The names of its leases and of its claim without leases begin with it. */
   readonly product: string
   /** The work that one process does for a shard, in words for the log, such as `delivers webhooks`. */
   readonly work: string
@@ -54,10 +56,10 @@ export interface ShardOwnerDeps<Shard extends OwnedShard> {
 /**
  * The shards of a product that this process works for.
  *
- * O1. A shard is worked for by the process that has its lease, with the lease's fencing token. Without leases one process
- *     has all shards: the one that claimed last.
- * O2. Processes share the shards evenly: one with more than its share gives some up after the requests in flight, and one
- *     with less asks for free ones. The leases of a dead process end within seconds.
+ * O1. A shard belongs to the process that has its lease, with the lease's fencing token. Without leases the process that
+ *     claimed last has all shards.
+ * O2. Processes share the shards evenly. A process with more than its share gives some up after the requests in flight; one
+ *     with less requests free ones. The leases of a dead process end within seconds.
  * O3. Changes of documents are found by listing the shards, and by hints at once.
  */
 export class ShardOwner<Shard extends OwnedShard> {
@@ -69,7 +71,7 @@ export class ShardOwner<Shard extends OwnedShard> {
   readonly #others = new Map<string, number>()
   readonly #look = new AutoResetEvent()
   readonly #due = new Set<string>()
-  /** Aborts when not even the requests in flight are waited for. */
+  /** Aborts when even the requests in flight are no longer awaited. */
   readonly #killed = new AbortController()
 
   constructor(deps: ShardOwnerDeps<Shard>) {
@@ -77,7 +79,7 @@ export class ShardOwner<Shard extends OwnedShard> {
     this.#names = [...deps.shards.keys()]
   }
 
-  /** The shards of this process, those not that it is giving up. */
+  /** The shards of this process, without those that it is giving up. */
   get shards(): readonly Shard[] {
     return [...this.#shards.values()]
   }
@@ -104,7 +106,7 @@ export class ShardOwner<Shard extends OwnedShard> {
     }
   }
 
-  /** Lists shards soon: those of the names that this process has. */
+  /** Lists the shards with these names at the next opportunity, if this process has them. */
   hint(shards: Iterable<string>): void {
     for (const shard of shards) this.#due.add(shard)
     this.#look.set()
@@ -166,7 +168,7 @@ export class ShardOwner<Shard extends OwnedShard> {
     return Math.floor(this.#names.length / processes.length) + (isLarger ? 1 : 0)
   }
 
-  /** Asks for every shard, as many at once as are lacking, until this process has its share. */
+  /** Requests the leases of shards, as many at once as are lacking, until this process has its share. */
   async #acquireShare(leases: Leases, end: AbortSignal): Promise<void> {
     const start = Number.parseInt(this.#id.slice(0, 4), 16) % this.#names.length
     // An order of this process, so that processes ask for different ones first.
@@ -226,7 +228,7 @@ export class ShardOwner<Shard extends OwnedShard> {
     this.#releases.delete(shard)
   }
 
-  /** Ends all shards, those too that are being given up. */
+  /** Ends all shards, including those that are being given up. */
   async #endWith(kill: AbortSignal): Promise<void> {
     const killNow = (): void => this.#killed.abort()
     kill.addEventListener('abort', killNow, { once: true })

@@ -9,9 +9,8 @@ const RETRY_MS = 500
 export type RetryPolicy = <T>(ask: () => Promise<T>, end: AbortSignal) => Promise<T>
 
 /**
- * Returns the retry policy of a store. A query of a shared store (a cluster) is retried every `RETRY_MS` while the
- * store is unavailable, until it answers or `end` aborts, so that an outage costs no restart. A query of an embedded
- * store runs once.
+ * Returns the retry policy of a store. A query of a shared store (a cluster) is retried every `RETRY_MS` while the store is
+ * unavailable, until it answers or `end` aborts. So an outage costs no restart. A query of an embedded store runs once.
  */
 export function retryWhileUnavailable({ isShared }: Pick<Storage, 'isShared'>, clock: Clock): RetryPolicy {
   return isShared ? retryUntilAvailable(clock) : (ask) => ask()

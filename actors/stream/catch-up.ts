@@ -14,7 +14,7 @@ export interface CatchingUp {
   /** Shared by all replays of the process: it bounds concurrent reads and memory. */
   readonly replays: Replays
   readonly retry: RetryPolicy
-  /** Hands the channels over to the hub, in the same turn of the event loop in which they reached the head. */
+  /** Hands the channels over to the hub. Called in the same turn of the event loop in which they reached the head. */
   readonly join: (channels: readonly ReplayedChannel[]) => void
   /** Resolves when the connection's queue is nearly sent; at once when it is empty. */
   readonly room: () => Promise<void>
@@ -30,15 +30,13 @@ export interface CatchingUp {
 }
 
 /**
- * Replays past events of some channels, oldest first, up to the head, and then hands the channels over to the hub.
- * Rejects with the store's error.
+ * Replays past events of some channels, oldest first, up to the head, and then hands the channels over to the hub. Rejects
+ * with the store's error.
  *
- * P1. No block can be published between the last look at the head and `join`: nothing is missed and nothing is
- *     sent twice.
- * P2. The next page is read when the one before is nearly sent, so that a slow reader holds little memory.
+ * P1. No block can be published between the last look at the head and `join`: nothing is missed and nothing is sent twice.
+ * P2. The next page is read when the page before is nearly sent, so that a slow reader holds little memory.
  *
- * Recent blocks come from the hub's memory instead of the store, so that a replay catches up with a head that moves
- * fast.
+ * Recent blocks come from the hub's memory instead of the store. So a replay catches up with a head that moves fast.
  */
 export function catchUp(past: MergedPast, isReplay: boolean, client: CatchingUp): Promise<void> {
   return client.replays.withArena((arena) => inPages(past, isReplay, client, arena))

@@ -59,7 +59,7 @@ export class ConnectionChannels implements Reader {
     return this.#subscriptions.has(name)
   }
 
-  /** The newest cursor up to which the client has everything, or will have it by events that are on their way. */
+  /** The newest cursor up to which the client has all events, or will have them once queued events are sent. */
   get shownCursor(): number {
     return Math.max(shownHead(this.#deps.hub.head), this.#changes?.position ?? 0)
   }
@@ -71,8 +71,8 @@ export class ConnectionChannels implements Reader {
   }
 
   /**
-   * Subscribes to channels, or begins them anew: live ones from the next block on, changes of submissions after a cursor. Those
-   * with a past wait for `replay`.
+   * Subscribes to channels, or restarts their subscriptions: live ones from the next block on, changes of submissions after a
+   * cursor. Channels with a past wait for `replay`.
    */
   subscribe(
     live: readonly StreamChannel[],
@@ -135,7 +135,7 @@ export class ConnectionChannels implements Reader {
     this.#changes?.hear(batch)
   }
 
-  /** Looks in the store for changes of the tenant's submissions that nobody told of. */
+  /** Reads changes of the tenant's submissions from the store that were not announced. */
   lookForChanges(): void {
     this.#changes?.look()
   }

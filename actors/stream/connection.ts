@@ -31,8 +31,8 @@ const TOO_MANY = `a connection may send ${MESSAGES_A_SECOND} messages a second, 
 const [OPENING] = initialTransition(connectionMachine)
 
 /**
- * One client's socket with its messages, its channels, and the queue of events to send. Blocks are written as they come, all
- * events of a block in one write; what the socket does not accept waits in the bounded outbox.
+ * One client's socket with its messages, its channels, and the queue of events to send. Blocks are written as they come,
+ * all events of a block in one write. Bytes that the socket does not accept wait in the bounded outbox.
  */
 export class StreamConnection implements ChannelsOwner {
   readonly caller: Caller
@@ -133,7 +133,7 @@ export class StreamConnection implements ChannelsOwner {
     this.#channels.hear(batch)
   }
 
-  /** Looks in the store for changes of the tenant's submissions that nobody told of. */
+  /** Reads changes of the tenant's submissions from the store that were not announced. */
   lookForChanges(): void {
     this.#channels.lookForChanges()
   }

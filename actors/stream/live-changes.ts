@@ -22,8 +22,8 @@ export interface LiveChangesDeps {
 /**
  * Sends the changes of a tenant's submissions to one connection as they come.
  *
- * C1. Each change after the first position is sent once, in cursor order, and after the events of its slot: a batch that
- *     follows the last one sent is taken as it was published, all others are read from the store.
+ * C1. Each change after the first position is sent once, in cursor order, and after the events of its slot. A batch that
+ *     follows the last one sent is taken as published; all others are read from the store.
  */
 export class LiveChanges {
   readonly #deps: LiveChangesDeps
@@ -53,7 +53,7 @@ export class LiveChanges {
     this.#send(changes.filter(({ cursor }) => cursor > this.#position).map(encodeChange))
   }
 
-  /** Reads changes from the store that were not heard of. */
+  /** Reads changes from the store that were not announced. */
   look(): void {
     this.#isBehind = true
     if (this.#isReading) return
@@ -81,7 +81,7 @@ export class LiveChanges {
         const [first] = events
         if (first === undefined) continue
         this.#isBehind = true
-        // They come behind the events of their slot.
+        // They follow the events of their slot.
         if (hub.head < first.cursor) await hub.reaches(first.cursor, end)
         if (!end.aborted) this.#send(events.filter(({ cursor }) => cursor <= hub.head))
       }

@@ -4,7 +4,7 @@ import { CHUNK_BYTES, Outbox, type Room } from '../../src/stream/outbox.ts'
 import type { Pipe } from './pipe.ts'
 
 /**
- * A large block is added to the outbox in this many slices of its room; what the socket takes at once does not wait
+ * A large block is added to the outbox in this many slices of its room. Bytes that the socket accepts at once do not wait
  * there.
  */
 const PARTS_OF_ROOM = 8

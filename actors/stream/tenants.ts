@@ -22,8 +22,8 @@ const SWEEP_MS = 500
 /** Sweeps between two pings of a connection: 25 s (spec choices, section 6). */
 const SWEEPS_A_PING = 50
 /**
- * Sweeps between two looks for changes of submissions that were stored and not heard of: 10 s. Chosen: only a process that dies
- * between the two, or a hint that is lost without a word, leaves any.
+ * Sweeps between two searches for stored changes of submissions that were not announced: 10 s. Chosen: such changes are left
+ * only by a process that dies between the two steps, or by a lost hint.
  */
 const SWEEPS_A_LOOK = 20
 /**
@@ -38,7 +38,7 @@ const RATE_SECONDS = 10
 export interface TenantsDeps {
   readonly clock: Clock
   readonly random: Random
-  /** Counts the sockets of a key, those of the RPC URL too; by default those of the stream alone. */
+  /** Counts the sockets of a key, including those of the RPC URL; by default those of the stream alone. */
   readonly sockets?: KeySockets
 }
 
@@ -55,8 +55,7 @@ export class Tenants implements StreamGateway {
   readonly #deps: TenantsDeps
   readonly #report: (fault: unknown) => void
   /**
-   * The connections of each tenant, each with the sweep, out of `SWEEPS_A_PING`, in which it is pinged: pings are
-   * spread over time.
+   * The connections of each tenant. Each is pinged in one sweep out of `SWEEPS_A_PING`, so that pings are spread over time.
    */
   readonly #tenants = new Map<string, Map<StreamConnection, number>>()
   readonly #sockets: KeySockets
@@ -131,8 +130,8 @@ export class Tenants implements StreamGateway {
   }
 
   /**
-   * Sends an event of a private channel to the connections of its tenant that have the channel. With null some may have been
-   * lost: those that are stored are looked for.
+   * Sends an event of a private channel to the connections of its tenant that have the channel. With null some events may
+   * have been lost; those that are stored are then read from the store.
    */
   tell(event: TenantEvent | null): void {
     if (event === null) return this.#lookForChanges()
@@ -149,7 +148,7 @@ export class Tenants implements StreamGateway {
     for (const connection of connections.keys()) connection.tell(event.channel, body)
   }
 
-  /** Closes connections whose key has ended and pings clients in turn. To be called every `SWEEP_MS`. */
+  /** Closes connections whose key has ended, and pings a part of the clients each time. To be called every `SWEEP_MS`. */
   sweep(): void {
     this.#sweeps++
     const nowMs = this.#deps.clock.now()

@@ -50,7 +50,7 @@ export function supervise(
   deadlines: Deadlines = { drainMs: 10_000, killMs: 2_000 },
   onFault: OnFault = () => undefined
 ): Supervision {
-  // Units that a refused start kills may end late, or otherwise than asked: neither is another reason for the end.
+  // Units that a refused start kills may end late, or in another way than requested: neither is another reason for the end.
   let refusal: StartRefused | null = null
   const wiring = new Wiring(ports, (path, error) => {
     if (error instanceof StartRefused) refusal ??= error
@@ -178,8 +178,8 @@ class Wiring {
 }
 
 /**
- * Returns the policy of a member under one_for_all: units are nested as under rest_for_one, but the first crash fails
- * each level, so that the supervisor restarts all.
+ * Returns the policy of a member under one_for_all. Units are nested as under rest_for_one, but the first crash fails each
+ * level, so that the supervisor restarts all.
  */
 function neverAlone(policy: Policy): Policy {
   return { ...policy, intensity: { ...policy.intensity, crashes: 0 } }

@@ -1,18 +1,21 @@
 import type { ChangeBatch, ToldChange } from '../../src/transactions/change-batch.ts'
 import { isSameChange, type SubmissionChange } from '../../src/transactions/changes.ts'
 
-/** Changes that the process before told after this one took over, by tenant and signature, until this one has one to tell. */
+/**
+ * Changes that the previous process published after this one took over, by tenant and signature. A signature's change is kept
+ * until this process has a change of it to publish.
+ */
 export class AdoptedChanges {
   readonly #adopted = new Map<string, Map<string, ToldChange>>()
 
-  /** Takes in a batch that the process before has stored after this one took over. */
+  /** Takes in a batch that the previous process stored after this one took over. */
   add({ tenant, changes }: ChangeBatch): void {
     const adopted = this.#adopted.get(tenant) ?? new Map<string, ToldChange>()
     for (const change of changes) adopted.set(change.signature, change)
     this.#adopted.set(tenant, adopted)
   }
 
-  /** Leaves out changes that the process before has told meanwhile. */
+  /** Removes changes that the previous process has published meanwhile. */
   untold(tenant: string, changes: readonly SubmissionChange[]): readonly SubmissionChange[] {
     const adopted = this.#adopted.get(tenant)
     if (adopted === undefined) return changes

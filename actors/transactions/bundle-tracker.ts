@@ -33,18 +33,18 @@ export interface BundleTrackerDeps {
 const CHECK_MS = 1_000
 /** Signatures of one `getSignatureStatuses` at most (Agave, MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS). */
 const STATUSES_MAX = 256
-/** Blocks after that of its blockhash in which a transaction can land (Agave, MAX_PROCESSING_AGE). */
+/** Blocks after the block of its blockhash in which a transaction can land (Agave, MAX_PROCESSING_AGE). */
 const BLOCKHASH_BLOCKS = 150
 
 /**
  * Submits and tracks the bundles of one shard while this process has it.
  *
  * T1. A bundle is submitted after it was stored, and each step is stored under the shard's token before it counts. While
- *     another process may have the shard, a step counts only if a read shows no greater token; a bundle of another process is
+ *     another process may have the shard, a step counts only if a read shows no greater token. A bundle of another process is
  *     fenced before its progress is read. So two processes never submit one bundle at once.
- * T2. Its end comes from the chain: members in blocks, or the evidence that none can land any more: the confirmed height is
- *     above the last valid one, which blocks or time bear out, the node says so of each blockhash, and statuses as of that
- *     slot know no member.
+ * T2. Its end comes from the chain: either members are in blocks, or none can land any more. The evidence for the latter: the
+ *     confirmed height is above the last valid one, as blocks or time confirm; a node says that each blockhash is invalid;
+ *     and statuses as of that slot know no member.
  */
 export class BundleTracker {
   readonly #deps: BundleTrackerDeps
@@ -101,7 +101,7 @@ export class BundleTracker {
     this.#bundles.clear()
   }
 
-  /** Takes up bundles of another process: whatever it writes after the fence is dropped, and it reads that. */
+  /** Takes up bundles of another process: its writes after the fence are dropped, and it notices the fence when it reads. */
   async #takeUp(fresh: readonly Stored<Bundle>[]): Promise<void> {
     const { claim, isShared } = this.#deps
     const found = await (isShared
@@ -138,7 +138,7 @@ export class BundleTracker {
       failed: (error) => this.#fail(error)
     })
     if (bundle.isDone) {
-      // The process before died between the last progress and the end of the document.
+      // The previous process died between the last progress and the end of the document.
       this.#finish(stored, bundle.progress).catch((error: unknown) => this.#fail(error))
       return
     }
@@ -192,7 +192,7 @@ export class BundleTracker {
     }
   }
 
-  /** Looks at the chain every `CHECK_MS`, and submits what waits, as long as there are bundles. */
+  /** Polls the chain every `CHECK_MS`, and submits waiting bundles, as long as there are bundles. */
   async #check(): Promise<void> {
     const { clock } = this.#deps
     this.#isChecking = true
@@ -248,7 +248,7 @@ export class BundleTracker {
     }
   }
 
-  /** Whether a node says so of all blockhashes, and statuses as of that slot know no more members than before. */
+  /** Whether a node says that all blockhashes are invalid, and statuses as of that slot know no more members than before. */
   async #areInvalid(blockhashes: readonly string[], bundle: TrackedBundle): Promise<boolean> {
     const { node } = this.#deps
     let since = 0

@@ -20,21 +20,22 @@ import { takeBatch, type PendingChange } from './pending-change.ts'
 /** Milliseconds between two attempts while the store is unavailable, or has no block. */
 const RETRY_MS = 500
 /**
- * Milliseconds after the newest block for which a change has its place behind that block's events; later ones come behind the
- * next block's. So other processes hear of a change before the block that follows it. Chosen: half a slot. A chain that is silent for longer than STALL_MS does not keep changes waiting.
+ * Milliseconds after the newest block for which a change is placed behind that block's events; later changes are placed
+ * behind the next block's. So other processes hear of a change before the block that follows it. Chosen: half a slot. A chain
+ * that is silent for longer than STALL_MS does not keep changes waiting.
  */
 const BEHIND_HEAD_MS = 200
 const STALL_MS = 2_000
 /** Times that a batch gets new cursors because blocks came while it was stored. Chosen: beyond that the store is too slow. */
 const MOVES_MAX = 3
 /**
- * Batches that are read when a shard is taken over. Chosen: the process before had at most 64 writes in flight, and a change
- * that it stored without its progress is among those of its last moments.
+ * Batches that are read when a shard is taken over. Chosen: the previous process had at most 64 writes in flight. A change
+ * that it stored without its progress is among its last ones.
  */
 const RESTORED_BATCHES = 256
 /**
- * Changes that wait for the first block while their submissions go on. Chosen: two of each transaction that a process tracks;
- * those beyond it hold the storing of their submissions up.
+ * Changes that wait for the first block while their submissions go on. Chosen: two of each transaction that a process tracks.
+ * Further changes delay the storing of their submissions.
  */
 const EARLY_MAX = 2 * TRACKED_PER_PROCESS_MAX
 /** Tenants whose newest batch is remembered. Chosen: more than are likely to submit at once; others are read again. */
@@ -43,7 +44,7 @@ const LASTS_MAX = 10_000
 export interface ChangeLogDeps {
   readonly documents: DocumentStore
   readonly clock: Clock
-  /** Whether connections of other processes hear of changes. */
+  /** Whether connections of other processes receive changes. */
   readonly isShared: boolean
   /** Milliseconds that changes are kept; null for ever. */
   readonly keptMs: number | null
@@ -53,7 +54,7 @@ export interface ChangeLogDeps {
   readonly unsettled: Pick<UnsettledBatches, 'begin' | 'end'>
   /** Called after changes are stored. */
   readonly publish: (batch: ChangeBatch) => void
-  /** Called with a fault of changes that nobody waits for. */
+  /** Called with a fault of changes without a waiting caller. */
   readonly report: (fault: unknown) => void
 }
 
@@ -66,11 +67,12 @@ interface LastBatch {
 /**
  * Stores the changes of tenants' submissions in the order in which connections are sent them, then publishes them.
  *
- * L1. Cursors of a tenant ascend, and none is used twice: batches are numbered, a number is stored once, and a process that
- *     finds a batch with a greater token has lost the shard. The cursors of another process's batch are fixed before the
- *     next one follows it.
- * L2. Without a block there is no place: changes wait for the first one. Placed before it, no replay would reach them. Their
- *     submissions do not wait: no client has a cursor yet from which it could miss a change that an end of the process loses.
+ * L1. Cursors of a tenant ascend, and none is used twice. Batches are numbered, and a number is stored once; a process that
+ *     finds a batch with a greater token has lost the shard. The cursors of another process's batch are fixed before the next
+ *     batch follows it.
+ * L2. Changes wait for the first block, because without a block they have no place: no replay would reach a change before it.
+ *     Their submissions do not wait. If the process ends and loses such a change, no client has a cursor from which it could
+ *     miss it.
  * L3. One write of a tenant is in flight; changes that come meanwhile are stored together by the next one.
  */
 export class ChangeLog {
@@ -125,14 +127,14 @@ export class ChangeLog {
   }
 
   /**
-   * Returns the newest change of each signature in a tenant's last batches, and publishes the last one again: the process
-   * before may have died before it did. Rejects with the store's error.
+   * Returns the newest change of each signature in a tenant's last batches. Publishes the last batch again, because the
+   * previous process may have died before it did. Rejects with the store's error.
    */
   async restore(tenant: string): Promise<ReadonlyMap<string, ToldChange>> {
     const { documents } = await this.#documents.list(tenant, { order: 'desc', limit: RESTORED_BATCHES })
     const batches = documents.map(({ value }) => value).toReversed()
     const last = documents[0] === undefined ? null : await this.#settled(documents[0])
-    // Also where there is none: a batch that comes meanwhile is then known to be of the process before. Not where this process
+    // Also without a last batch: a batch that comes meanwhile is then known to be the previous process's. Not if this process
     // has stored one meanwhile.
     if (!this.#lasts.has(tenant)) this.#remember(tenant, last === null ? BEFORE_FIRST : lastBatchOf(last))
     if (last !== null) this.#deps.publish(last)
@@ -178,7 +180,7 @@ export class ChangeLog {
         last = null
         if (other === null) continue
         if (other.value.token === claim.token) {
-          // The answer to this very write was lost. Else it is an earlier batch of this process, which was not remembered.
+          // Either the answer to this very write was lost, or it is an earlier batch of this process that was not remembered.
           if (isSameBatch(other.value, batch)) return this.#publish(other.value)
           last = lastBatchOf(other.value)
           continue
@@ -187,7 +189,7 @@ export class ChangeLog {
           claim.outranked(other.value.token)
           throw new Error(`changes of ${tenant} are stored by another process`)
         }
-        // The process before has stored it after this one took over.
+        // The previous process stored it after this one took over.
         const settled = await this.#settled(other)
         last = lastBatchOf(settled)
         this.#adopted.add(settled)
@@ -228,8 +230,8 @@ export class ChangeLog {
   }
 
   /**
-   * Gives a stored batch new cursors where the block after it was published meanwhile. Nobody has heard of it yet: a reader of
-   * another process changes it before it sends it, so that it stays at its place.
+   * Gives a stored batch new cursors if the block after it was published meanwhile. Nobody has received the batch yet:
+   * readers in other processes fix its cursors before they send it.
    */
   async #movedBehindHead(stored: Stored<ChangeBatch>, last: LastBatch): Promise<ChangeBatch> {
     let current = stored
@@ -257,7 +259,7 @@ export class ChangeLog {
     return last === undefined ? BEFORE_FIRST : lastBatchOf(await this.#settled(last))
   }
 
-  /** Fixes the cursors of a batch, after which the next one comes: the process before may be about to change them. */
+  /** Fixes the cursors of a batch, which the next one follows: the previous process may be about to change them. */
   async #settled(batch: Stored<ChangeBatch>): Promise<ChangeBatch> {
     return this.#deps.isShared ? (await settle(this.#documents, batch)).value : batch.value
   }
@@ -269,7 +271,9 @@ export class ChangeLog {
   }
 }
 
-/** Whether a change tells hardly more than the answer to the submission did. Its sync is not to delay that of the next one. */
+/**
+ * Whether a change says hardly more than the answer to the submission. Its sync must not delay that of the next submission.
+ */
 const isKnownToTenant = ({ event }: SubmissionChange): boolean => event === 'sent'
 
 const BEFORE_FIRST: LastBatch = { number: 0, cursor: -1 }

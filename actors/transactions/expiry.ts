@@ -9,17 +9,17 @@ import type { TrackedTransaction } from './tracked-transaction.ts'
 /** Blocks for which a blockhash is valid (agave, MAX_PROCESSING_AGE). */
 const BLOCKHASH_BLOCKS = 150
 /**
- * Blocks after the reception of a transaction by which the block of its blockhash was read. Chosen: a client can take it from
- * a block that is not confirmed yet, at most 32 ahead of the confirmed one.
+ * Blocks after the reception of a transaction by which the block of its blockhash was read. Chosen: a client can take the
+ * blockhash of an unconfirmed block, at most 32 ahead of the confirmed one.
  */
 const BLOCKS_AHEAD = 32
 /** Milliseconds between two requests for the height. Chosen: five slots; a send too many costs little. */
 const HEIGHT_MS = 2_000
-/** Blockhashes and nonces asked for in one round. The others follow in the next ones. */
+/** Blockhashes and nonces checked in one round. The others follow in the next rounds. */
 const ROUND_MAX = 50
 /** Milliseconds between two requests for a nonce: at first, and at most, as it grows with the age of the submission. */
 const NONCE_MS = { least: 2_000, most: 60_000 }
-/** The part of its age after which a nonce is asked for again. */
+/** Fraction of its age after which a nonce is requested again. */
 const NONCE_PART = 1 / 20
 
 export interface ExpiryDeps {
@@ -29,26 +29,27 @@ export interface ExpiryDeps {
   readonly clock: Clock
   /** Called for each transaction whose expiry is proven. */
   readonly expired: (transaction: TrackedTransaction) => void
-  /** Called for each that can land no more, while nobody knows whether it has landed. */
+  /** Called for each that can land no more, while it is unknown whether it has landed. */
   readonly unresolved: (transaction: TrackedTransaction) => void
 }
 
 /**
- * Finds transactions that can land no more. The clock proves nothing, and no single answer does:
+ * Finds transactions that can land no more. Neither the clock nor a single answer proves that:
  *
- * E1. With a recent blockhash: the confirmed height is above the last valid one, the blockhash is not valid as of that slot or
- *     a later one, and as of that one or a later one no status is known, from the history either. A height that
- *     has risen by more than the slots since its reception counts for nothing. Nodes are not believed alone: blocks that this
- *     process read, the committed slots or at the least the time since its reception bear it out (`isBorneOut`). A node
- *     without history proves by its cache alone only what it was asked for in time and without a gap; else a transaction
- *     that can land no more is `unresolved` after ten minutes.
- * E2. With a durable nonce: a confirmed block that this process read has another transaction that used the value up; then
- *     no node is asked. Else its account has another value, which it had not before, and as of that slot or a later one no
- *     status is known. Where it never had the value here, the answer counts after 150 blocks: a stale node has older values.
- * E3. Where the height of its blockhash is unknown, the last valid height is at most the one known after its reception plus
- *     150. A node whose height falls told a wrong one before, and the bound falls with it. A blockhash of no block that was
- *     read is older than all of them, once these reach beyond its reception: then it is the height below the first of those
- *     without a gap, plus 150.
+ * E1. With a recent blockhash: the confirmed height is above the last valid one; the blockhash is not valid as of that slot
+ *     or a later one; and as of that slot or a later one no status is known, not even from the history. A height that has
+ *     risen by more than the slots since the reception is ignored. Nodes are not believed alone: blocks that this process
+ *     read, the committed slots, or at least the time since the reception must confirm it (`isBorneOut`). The cache of a node
+ *     without history proves absence only if it was asked in time and without a gap. Otherwise a transaction that can land no
+ *     more is `unresolved` after ten minutes.
+ * E2. With a durable nonce: if a confirmed block that this process read has another transaction that used the nonce up, no
+ *     node is asked. Otherwise the nonce account has another value, after it had this one, and as of that slot or a later one
+ *     no status is known. If the account was never seen with this value here, the answer counts after 150 blocks, because a
+ *     stale node has older values.
+ * E3. If the height of its blockhash is unknown, the last valid height is at most the height known after its reception plus
+ *     150. A node whose height falls reported a wrong one before, and the bound falls with it. A blockhash that is in no
+ *     block read here is older than all blocks read here, once these reach beyond its reception. The last valid height is
+ *     then the height just below the first block of the run read without a gap, plus 150.
  */
 export class Expiry {
   readonly #deps: ExpiryDeps
@@ -59,7 +60,7 @@ export class Expiry {
     this.#deps = deps
   }
 
-  /** The newest confirmed height that a node told; null before. */
+  /** The newest confirmed height that a node reported; null before. */
   get height(): number | null {
     return this.#known?.height ?? null
   }
@@ -112,7 +113,7 @@ export class Expiry {
     { slot, height }: { readonly slot: number; readonly height: number },
     signal: AbortSignal
   ): Promise<void> {
-    // Heights rise by one a slot at most: before as many slots have passed, the height is a wrong one.
+    // Heights rise by one a slot at most: if fewer slots have passed, the height is wrong.
     const nowMs = this.#deps.clock.now()
     const late = open.filter(({ lifetime, since, value: { receivedAtMs } }) => {
       if (lifetime === null || height <= lifetime.height) return false
@@ -148,7 +149,7 @@ export class Expiry {
     }
   }
 
-  /** Ends those that no status is known of as of a slot. The others have landed, and their statuses are taken in. */
+  /** Ends transactions without a known status as of a slot. The others have landed, and their statuses are applied. */
   async #conclude(
     transactions: readonly TrackedTransaction[],
     slot: number,

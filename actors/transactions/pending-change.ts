@@ -1,7 +1,7 @@
 import type { SubmissionChange } from '../../src/transactions/changes.ts'
 import type { ShardClaim } from '../shards/shard-claims.ts'
 
-/** Changes, and bytes of them, that are stored together at most, so that a batch is far below the largest document. */
+/** Maximum changes, and bytes of them, that are stored together; a batch stays far below the largest document. */
 const BATCH_MAX = 32
 const BATCH_BYTES_MAX = 16 * 1024
 

@@ -8,7 +8,10 @@ import { Documents } from '../../storage/documents.ts'
 import { isOutage } from '../storage/retry.ts'
 import type { TrackedTransaction } from './tracked-transaction.ts'
 
-/** Writes in flight with a change to tell. Chosen: those of a tenant share a write, and one that takes over reads as many again. */
+/**
+ * Maximum writes in flight that also publish a change. Chosen: those of a tenant share a write, and a process that takes over
+ * reads as many again.
+ */
 const TELLING_MAX = 64
 /**
  * Other writes in flight. Chosen: 10,000 signatures have 5,000 a second, and the embedded store gathers those of 100 ms for one
@@ -30,7 +33,10 @@ export interface ProgressWriterDeps {
   /** Milliseconds that a submission is kept from its end; null for ever. */
   readonly keptMs: number | null
   readonly clock: Clock
-  /** Stores a change that its tenant sees, and publishes it; before the progress, so that a kill between them loses none. */
+  /**
+   * Stores a change that its tenant sees, and publishes it. Called before the progress is stored, so that a kill between them
+   * loses no change.
+   */
   readonly tell: (transaction: TrackedTransaction, progress: SubmissionProgress) => Promise<void>
   /** Called after the end of a transaction is stored, or its document is gone. */
   readonly onEnded: (transaction: TrackedTransaction) => void
@@ -38,17 +44,17 @@ export interface ProgressWriterDeps {
 }
 
 /**
- * Stores what is known of tracked transactions, each at its newest state: one write a transaction is in flight. Waits while the
- * store is unavailable, and writes nothing for a shard that is lost.
+ * Stores the newest state of tracked transactions. One write a transaction is in flight. Waits while the store is
+ * unavailable, and writes nothing for a shard that is lost.
  */
 export class ProgressWriter {
   readonly #deps: ProgressWriterDeps
   readonly #documents: Documents<Submission, 'tracked' | 'received' | 'ended', never, SubmissionProgress>
-  /** Those with a change to tell, and those with another count of sends alone. */
+  /** Transactions with a change to publish, and those for which only the count of sends has changed. */
   readonly #telling: Lane = { waiting: new Set(), writing: 0, writingMax: TELLING_MAX }
   readonly #counting: Lane = { waiting: new Set(), writing: 0, writingMax: COUNTING_MAX }
   readonly #writing = new Map<TrackedTransaction, Promise<void>>()
-  /** The states that tenants were told last. */
+  /** The states that were last published to tenants. */
   readonly #told = new WeakMap<TrackedTransaction, SeenState>()
   readonly #end: AbortSignal
 
@@ -72,7 +78,7 @@ export class ProgressWriter {
     )
   }
 
-  /** Takes a state as told. */
+  /** Counts a state as published. */
   restore(transaction: TrackedTransaction, told: SeenState): void {
     this.#told.set(transaction, told)
   }
@@ -98,8 +104,8 @@ export class ProgressWriter {
   }
 
   /**
-   * Returns those transactions of which no other process has written the progress with a greater token; reports the others.
-   * Rejects with the store's error.
+   * Returns the transactions whose progress no other process has written with a greater token; reports the others. Rejects
+   * with the store's error.
    */
   async confirmed(transactions: readonly TrackedTransaction[]): Promise<readonly TrackedTransaction[]> {
     const stored = await this.#documents.hot(transactions.map((each) => each.reference))
@@ -145,7 +151,7 @@ export class ProgressWriter {
     } catch (fault) {
       if (transaction.claim.lost.aborted || this.#end.aborted) return
       if (!isOutage(fault)) report(fault)
-      // Also after another fault: what is known of a transaction must not be lost.
+      // Also after another fault: the state of a transaction must not be lost.
       await sleep(clock, RETRY_MS, this.#end)
       this.add(transaction)
     }

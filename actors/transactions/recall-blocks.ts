@@ -29,9 +29,9 @@ export type RecallBlocks = (
 ) => Promise<void>
 
 /**
- * Returns a function that fills what is kept of recent blocks in memory after a restart: fees and blockhashes. It asks
- * the source for the stored blocks of the last 150 slots, newest first and one at a time. A block that nobody has any
- * more is left out.
+ * Returns a function that restores fees and blockhashes of recent blocks to memory after a restart. It requests the stored
+ * blocks of the last 150 slots from the source, newest first and one at a time. A block that is no longer available is
+ * skipped.
  */
 export function recallBlocks({ committedBlocks, fees, clock, logger }: RecallDeps): RecallBlocks {
   return async (head, blocks, again, signal) => {
@@ -51,7 +51,7 @@ export function recallBlocks({ committedBlocks, fees, clock, logger }: RecallDep
         if (signal.aborted) return
         const block = found === null || found === 'skipped' ? null : found.block
         const isStored = block !== null && (blockhash === null || block.blockhash === blockhash)
-        // While it was read, ingest may have removed its fork.
+        // Ingest may have removed its fork during the read.
         if (isStored && slot <= lostAfter) committedBlocks.recall(block)
         counts[isStored ? 'read' : 'missing']++
         await sleep(clock, PAUSE_MS, signal)

@@ -2,8 +2,8 @@ import type { Clock } from '../../src/ports.ts'
 import { REBROADCAST_MS } from '../../src/transactions/submission.ts'
 
 /**
- * Milliseconds of one bucket, by which a send can be late. Chosen: a fifth of the bar of 50 ms, and 100 wake-ups a second
- * at most; sends of one bucket share a request.
+ * Milliseconds of one bucket, and the most by which a send can be late. Chosen: a fifth of the limit of 50 ms, and at most
+ * 100 wake-ups a second. Sends of one bucket share a request.
  */
 const BUCKET_MS = 10
 const BUCKETS = REBROADCAST_MS / BUCKET_MS
@@ -17,7 +17,7 @@ export interface Periodic {
 
 /**
  * A timer wheel of one period: all items share one timer. An item stays in the bucket of its anchor, so that adding, finding
- * and removing cost the same with any number. Missed instants are not made up for.
+ * and removing cost the same with any number of items. Missed instants are not made up for.
  */
 export class SendGrid<Item extends Periodic> {
   readonly #clock: Clock

@@ -90,7 +90,7 @@ export class SendLoop {
     if (unsure.length > 0) void this.#sendConfirmed(unsure, nowMs)
   }
 
-  /** Sends after a read that shows that no other process has the shard. While the store is away nothing is sent. */
+  /** Sends after a read that shows that no other process has the shard. While the store is unavailable nothing is sent. */
   async #sendConfirmed(unsure: readonly TrackedTransaction[], atMs: number): Promise<void> {
     for (const each of unsure) each.isSending = true
     let confirmed: readonly TrackedTransaction[] = []

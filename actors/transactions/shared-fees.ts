@@ -28,8 +28,8 @@ export interface SharedFeesDeps {
  *
  * F1. The store is the truth: the window keeps and takes only blocks of the last 150 slots that are stored, by slot and
  *     blockhash. A digest of a lost fork is never used, and the blocks of one leave the window.
- * F2. A block is published after it is committed, and again when Redis is back, which may have lost it.
- * F3. While Redis is away the window stays behind; its slots say how far. Nothing waits for Redis.
+ * F2. A block is published after it is committed, and again when Redis is back, because Redis may have lost it.
+ * F3. While Redis is unavailable the window stays behind; its slots say how far. Nothing waits for Redis.
  */
 export function sharedFees(
   deps: SharedFeesDeps
@@ -48,7 +48,7 @@ class SharedWindow {
   readonly #wakeUp = new AutoResetEvent()
   /** Stored blocks of the window by slot; null where they have to be read again. */
   #rows: Map<number, SlotRow> | null = null
-  /** Blocks that are in Redis, as far as is known. */
+  /** Blocks that are in Redis, as far as this process knows. */
   #published = new WeakSet<BlockFees>()
 
   constructor(deps: SharedFeesDeps, stored: Pick<Storage['blocks'], 'between'>, digests: BlockDigests) {
@@ -96,7 +96,7 @@ class SharedWindow {
       if (publishes) await this.#publish(end)
       await this.#read(end)
     } catch {
-      // Redis is away (F3), which its connection logs.
+      // Redis is unavailable (F3), which its connection logs.
     }
   }
 

@@ -14,16 +14,16 @@ const LANES = 4
 const INTERVAL_MS = 1_000
 const REQUESTS_PER_SECOND = 8
 /**
- * Intervals between two requests for a signature that this process looks for in its own blocks, and for a confirmed one,
- * whose finality takes 13 s.
+ * Intervals between two requests for a signature: for one that this process looks for in its own blocks, and for a confirmed
+ * one, whose finality takes 13 s.
  */
 const REST_WITH_BLOCKS = 5
 const REST_CONFIRMED = 2
 /** Milliseconds after which a node answers about a landed signature only from its history: 150 slots take 60 s. */
 const RECENT_MS = 60_000
 /**
- * Slots between two answers from a node's status cache that leave no gap. The cache has at least the last 300 rooted blocks
- * (agave, MAX_RECENT_BLOCKHASHES); half of them, so that a change of forks between the answers is covered too.
+ * Slots between two answers from a node's status cache that leave no gap. Chosen: half of the last 300 rooted blocks, which
+ * the cache has at least (agave, MAX_RECENT_BLOCKHASHES). So a change of forks between the answers is covered too.
  */
 const CACHE_SLOTS = 150
 
@@ -32,7 +32,7 @@ export interface StatusPollerDeps {
   readonly clock: Clock
   /** Tells whether blocks arrive in this process. */
   readonly hasBlocks: () => boolean
-  /** Receives each answer with the slot that it is as of; null where it has not landed until then. */
+  /** Receives each answer with the slot that it is as of; null if the transaction has not landed until then. */
   readonly answered: (
     transaction: TrackedTransaction,
     status: SignatureStatus | null,
@@ -67,8 +67,8 @@ export class StatusPoller {
   }
 
   /**
-   * Asks for the statuses from the node's history too. Resolves with those that have not landed, as of a slot. Where the node
-   * has no history, these are the ones that its cache has never had since their reception, without a gap.
+   * Requests the statuses, also from the node's history. Resolves with the transactions that have not landed, as of a slot.
+   * If the node has no history, these are the transactions that its cache never had since their reception, without a gap.
    */
   async unknownAsOf(
     transactions: readonly TrackedTransaction[],
@@ -97,7 +97,7 @@ export class StatusPoller {
           const isAbsent = this.#isAbsent(transaction, contextSlot, isWhole)
           if (isAbsent) onUnknown(transaction, contextSlot)
           transaction.noteAnswer(isAbsent || !history, this.#deps.clock.now())
-          // A node without history has forgotten it, or it never was: neither is known.
+          // Either a node without history has forgotten it, or it never landed: the answer does not tell.
           if (!isAbsent) continue
         }
         this.#deps.answered(transaction, status, contextSlot)
@@ -107,7 +107,7 @@ export class StatusPoller {
     }
   }
 
-  /** Asks a node that has no history for its cache. `isWhole` tells whether the history was looked through. */
+  /** Asks a node that has no history for its cache. `isWhole` tells whether the history was searched. */
   async #statuses(signatures: readonly string[], history: boolean, signal: AbortSignal) {
     const { node } = this.#deps
     try {
@@ -118,7 +118,7 @@ export class StatusPoller {
     }
   }
 
-  /** Takes in that a status is not known as of a slot. Returns whether the transaction has not landed until then. */
+  /** Records that a status is not known as of a slot. Returns whether the transaction has not landed until then. */
   #isAbsent(transaction: TrackedTransaction, slot: number, isWhole: boolean): boolean {
     const { absentSlot, value, hasSeenNonce } = transaction
     // With a nonce that was never seen it can have landed long before its reception; with a blockhash 150 blocks before.

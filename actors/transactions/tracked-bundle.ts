@@ -14,11 +14,11 @@ import type { Clock } from '../../src/ports.ts'
 import type { Stored } from '../../storage/documents.ts'
 
 /**
- * Milliseconds after an unsure submission from which the engine's word counts that it does not know the bundle. Chosen: the
+ * Milliseconds after an unsure submission before the engine's `Invalid` (it does not know the bundle) counts. Chosen: the
  * engine calls a bundle that it has just taken `Invalid` for some seconds.
  */
 const UNSURE_MS = 10_000
-/** States in which the engine is asked for the bundle. */
+/** States in which the engine is asked for the bundle's status. */
 const FOLLOWED: readonly BundleProgress['state'][] = ['unsure', 'pending', 'rejected']
 
 export interface TrackedBundleDeps {
@@ -117,7 +117,7 @@ export class TrackedBundle {
     }
   }
 
-  /** Notes what a node says of a member, as of a slot. */
+  /** Records a node's answer about a member, as of a slot. */
   noteStatus(signature: string, status: SignatureStatus | null, contextSlot: number): void {
     const known = this.members.get(signature) ?? null
     if (status === null) {
@@ -178,8 +178,8 @@ export class TrackedBundle {
   }
 
   /**
-   * Returns the last block height at which a member can land. Where that of a blockhash is not known, the given bound, which
-   * is noted once.
+   * Returns the last block height at which a member can land. If the height of a blockhash is not known, the given bound
+   * counts; it is stored at the first use.
    */
   lastValidBlockHeight(sightings: Pick<BlockSightings, 'lastValidBlockHeight'>, bound: number): number {
     const known = this.#progress.lastValidBlockHeight

@@ -29,7 +29,7 @@ const CONTRADICTIONS_MAX = 3
 type Snapshot = SnapshotFrom<typeof transactionMachine>
 
 const [START] = initialTransition(transactionMachine)
-/** A snapshot of each state, of which those of all transactions differ in the context alone. */
+/** A snapshot of each state. Snapshots of all transactions in a state differ only in the context. */
 const SNAPSHOTS = Object.fromEntries(
   TRANSACTION_MACHINE_STATES.map((value) => [
     value,
@@ -54,9 +54,9 @@ export class TrackedTransaction {
   /** The next instant. */
   dueAtMs: number
   isSending = false
-  /** Whether this process does not send it any more. */
+  /** Whether this process has stopped sending it. */
   isDropped = false
-  /** Ends the look for it in blocks. */
+  /** Stops watching for it in blocks. */
   unwatch: () => void = () => undefined
   /** Unix milliseconds of the next request for its status, and for its nonce. */
   askAtMs = 0
@@ -67,8 +67,9 @@ export class TrackedTransaction {
   /** The confirmed block in which another transaction has used its nonce up; null before. */
   nonceSpentSlot: number | null = null
   /**
-   * The first confirmed block that was known since it is tracked here; and the newest one that this process had heard of and
-   * read then, null and 0 without one.
+   * `slot` and `height` are of the first confirmed block that was known since it is tracked here. `seenSlot` is the newest
+   * slot that this process had heard of by then, null without one. `seenHeight` is the newest height that it had read, 0
+   * without one.
    */
   since: {
     readonly slot: number
@@ -76,7 +77,7 @@ export class TrackedTransaction {
     readonly seenSlot: number | null
     readonly seenHeight: number
   } | null = null
-  /** Unix milliseconds since when nodes without history were asked for it in vain; null where they were not. */
+  /** Unix milliseconds since when nodes without history were asked for it in vain; null if they were not. */
   unknowableSinceMs: number | null = null
   /** The newest slot as of which a node proved that it had not landed; null before. */
   absentSlot: number | null = null
@@ -170,7 +171,7 @@ export class TrackedTransaction {
   }
 
   /**
-   * Takes in the answer of a node that does not know it, or has it in another block at a lower commitment. Returns true once
+   * Records an answer of a node that does not know it, or has it in another block at a lower commitment. Returns true once
    * its block counts as dropped.
    */
   isContradicted(contextSlot: number): boolean {
@@ -180,30 +181,30 @@ export class TrackedTransaction {
     return ++this.#contradictions >= CONTRADICTIONS_MAX
   }
 
-  /** Takes in that a block has a use of a nonce. Returns whether another transaction has used up the nonce of this one. */
+  /** Records a block that has a use of a nonce. Returns whether another transaction has used up the nonce of this one. */
   noteNonce(
     { account, value, signature }: SightedNonce,
     { slot, commitment }: Pick<SightedBlock, 'slot' | 'commitment'>
   ): boolean {
     const { nonceAccount, blockhash, signature: own } = this.value
     if (nonceAccount !== account || blockhash !== value || own === signature) return false
-    // A block at processed may still be dropped: the node is asked then, which answers as of a confirmed one.
+    // A block at processed may still be dropped: the node is asked next, which answers as of a confirmed block.
     if (commitment === 'processed') this.askNonceAtMs = 0
     else this.nonceSpentSlot = slot
     return true
   }
 
-  /** Takes in that all blocks after a slot were on a lost fork. */
+  /** Records that all blocks after a slot were on a lost fork. */
   noteLost(afterSlot: number): void {
     if (this.nonceSpentSlot !== null && this.nonceSpentSlot > afterSlot) this.nonceSpentSlot = null
   }
 
-  /** Takes in an answer without a status, and whether it tells anything. */
+  /** Records an answer without a status. `isTelling` says whether the answer proves anything. */
   noteAnswer(isTelling: boolean, nowMs: number): void {
     this.unknowableSinceMs = isTelling ? null : (this.unknowableSinceMs ?? nowMs)
   }
 
-  /** Tells whether it was followed for as long as one is whose end nobody knows. */
+  /** Tells whether it was followed for long enough to end it as `unresolved`. */
   isFollowedEnough(nowMs: number): boolean {
     return (
       nowMs >= this.value.receivedAtMs + FOLLOWED_MS.sinceReception &&

@@ -15,7 +15,7 @@ export interface TrackerDeps extends TransactionSenderDeps {
   readonly isShared: boolean
   readonly clock: Clock
   readonly metrics: TransactionMetrics
-  /** The log of changes that tenants are told. */
+  /** The log of changes that are published to tenants. */
   readonly changes: Pick<ChangeLog, 'append'>
   readonly report: (fault: unknown) => void
 }

@@ -32,10 +32,10 @@ const SETTLE_MS = 20
 /**
  * Sends and follows submissions of the shards that this process has, up to TRACKED_PER_PROCESS_MAX of them.
  *
- * A1. A new submission is sent at once, and then at each instant of its grid until its loop ends. One that another process has
- *     had is sent after its progress bears this process's token.
- * A2. Nothing is sent after its end, nor for a shard that is lost. While another process may have the shard, each send follows
- *     a read that shows no greater token.
+ * A1. A new submission is sent at once, and then at each instant of its grid until its loop ends. A submission of another
+ *     process is sent after its progress bears this process's token.
+ * A2. Nothing is sent after its end, nor for a shard that is lost. While another process may have the shard, each send
+ *     follows a read that shows no greater token.
  * A3. A fault of one transaction is reported, and ends the tracking of that one alone. It is taken up again from the store.
  */
 export class Tracker {
@@ -124,7 +124,7 @@ export class Tracker {
     return this.#writer.size
   }
 
-  /** Numbers of transactions by state; those whose end is not stored are left out. */
+  /** Numbers of transactions by state, without those whose end is not stored yet. */
   get states(): Record<TrackedLabel, number> {
     return this.#table.states
   }
@@ -137,7 +137,7 @@ export class Tracker {
     return this.#table.get(tenant, signature)
   }
 
-  /** Returns what is known of a transaction that is tracked here; null for any other. */
+  /** Returns the state of a transaction that is tracked here; null for any other. */
   progress(tenant: string, signature: string): SubmissionProgress | null {
     return this.#table.get(tenant, signature)?.progress(this.#deps.clock.now()) ?? null
   }
@@ -147,12 +147,12 @@ export class Tracker {
     this.#add(stored, claim, null, false)
   }
 
-  /** Runs a list of stored submissions. One whose end is stored meanwhile is not taken up from it. */
+  /** Runs a list of stored submissions. Submissions whose end is stored meanwhile are not taken up from it. */
   listing(list: () => Promise<void>): Promise<void> {
     return this.#lists.run(list)
   }
 
-  /** Takes up a submission from a list, with the progress that the store has, and the state that its tenant was told last. */
+  /** Takes up a submission from a list, with its stored progress, and the state that was last published to its tenant. */
   takeUp(
     stored: Stored<Submission>,
     claim: ShardClaim,

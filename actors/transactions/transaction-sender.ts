@@ -15,7 +15,7 @@ export interface TransactionSenderDeps {
   readonly metrics: Pick<TransactionMetrics, 'sends' | 'leaders'>
 }
 
-/** The outcome of a send: null where neither a node nor a leader nor the engine received it. */
+/** The outcome of a send: null if no node, no leader and no engine received it. */
 export type SendOutcome = { readonly leaders: number } | null
 
 /** Sends a transaction once by its route. Refusals are counted; the loop repeats a send at its next instant. */

@@ -26,12 +26,12 @@ export class TransactionShard implements OwnedShard {
   /** Null where there is no block engine. */
   readonly #bundles: BundleTracker | null
   readonly #documents: Documents<Submission, 'tracked' | 'received' | 'ended', never, SubmissionProgress>
-  /** Documents as they were listed last, by version: those that have not changed are not parsed again. */
+  /** Documents by version, as they were listed last: unchanged ones are not parsed again. */
   #listed: ReadonlyMap<string, Stored<Submission>> = new Map()
   readonly #changes: Pick<ChangeLog, 'restore'>
-  /** The changes that tenants were told before this process had the shard, by tenant and signature. */
+  /** The changes published to tenants before this process had the shard, by tenant and signature. */
   readonly #told = new Map<string, Promise<ReadonlyMap<string, ToldChange>>>()
-  /** Whether all submissions that a process before may have tracked were listed. */
+  /** Whether all submissions that a previous process may have tracked were listed. */
   #isTakenOver = false
   #isStopping = false
   #syncing: Promise<void> | null = null
@@ -108,7 +108,7 @@ export class TransactionShard implements OwnedShard {
     this.#told.clear()
   }
 
-  /** Returns a listed submission, but as it is tracked where it is: not two copies of each are held. */
+  /** Returns a listed submission, or its tracked copy if there is one, so that no submission is held twice. */
   #leanOf(listed: Stored<Submission>): Stored<Submission> {
     const { tenant, signature } = listed.value
     return this.#tracker.find(tenant, signature)?.reference ?? listed
@@ -131,7 +131,7 @@ export class TransactionShard implements OwnedShard {
     }
   }
 
-  /** Returns the change that a tenant was told last by a process before this one; null where there is none to know of. */
+  /** Returns the change that an earlier process last published to a tenant; null if there can be none. */
   async #toldOf(
     { tenant, signature }: Submission,
     progress: SubmissionProgress | null
@@ -146,7 +146,7 @@ export class TransactionShard implements OwnedShard {
     return (await told).get(signature) ?? null
   }
 
-  /** Stores an end that the tenant was told by a process that died before it had stored it. */
+  /** Stores an end that a process published to the tenant, but died before storing. */
   async #end({ value }: Stored<Submission>, end: SubmissionProgress): Promise<void> {
     await storeEnd(this.#documents, value, { ...end, token: this.claim.token })
   }

@@ -10,8 +10,8 @@ const RECENT_MAX = 2 * ATTEMPTS_A_PAGE
 const PAGES_A_DELETION = 8
 
 /**
- * The attempts of one webhook. The newest are written beside its progress, without a write of their own; a page is stored
- * when there are enough.
+ * The attempts of one webhook. The newest are written together with its progress, without a write of their own. Once there
+ * are enough, they are stored as a page.
  */
 export class AttemptLog {
   readonly #store: DocumentStore

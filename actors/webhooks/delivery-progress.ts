@@ -51,7 +51,7 @@ export class DeliveryProgress {
     return this.#value
   }
 
-  /** Time of the next write, if nothing is written before. */
+  /** Time of the next write, if there is no earlier one. */
   get writeAtMs(): number {
     return this.#writeAtMs
   }
@@ -75,7 +75,7 @@ export class DeliveryProgress {
     this.change({ dropped: dropped + count, droppedTotal: droppedTotal + count })
   }
 
-  /** Has the end of a batch written in some milliseconds, if nothing is written before. */
+  /** Schedules a write of a batch's end in some milliseconds, unless another write comes first. */
   writeWithin(ms: number): void {
     this.#isUnwritten = true
     this.#writeAtMs = Math.min(this.#writeAtMs, this.#deps.clock.now() + ms)
@@ -89,7 +89,7 @@ export class DeliveryProgress {
     const { position, hole } = backlog
     this.change({ ...change, position, hole })
     this.#written()
-    // The log has the attempts: their text is not held here beside it.
+    // The log has the attempts, so their text is not held here, too.
     await store.write(webhook(), { ...this.#value, attempts: log.text }, end)
   }
 

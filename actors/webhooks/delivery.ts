@@ -98,7 +98,7 @@ export class WebhookDelivery {
         await this.#deliver(batch, end)
         batch = null
       }
-      // So that the next run repeats nothing.
+      // The next run then repeats nothing.
       if (!end.aborted) await this.#progress!.writeIfChanged(end)
     } finally {
       this.#gatherer?.leave()
@@ -175,7 +175,7 @@ export class WebhookDelivery {
     backlog.addRead(range, events, to)
   }
 
-  /** Takes the next batch, and stores it together with the end of the one before it (D1). Null if none is to be sent now. */
+  /** Takes the next batch, and stores it together with the end of the batch before it (D1). Null if none is due. */
   async #record(end: AbortSignal): Promise<SentBatch | null> {
     if (end.aborted || !this.#is('gathering') || this.#gatherer!.backlog.ready === 0) return null
     this.#change({ type: 'batch.due' })

@@ -14,7 +14,7 @@ export interface GathererDeps {
 
 const NEVER = 2 ** 30
 
-/** Gathers the events of one webhook from the hub until they are to be sent: 64 of them, or 500 ms after the first. */
+/** Gathers the events of one webhook from the hub until they are due: 64 of them, or 500 ms after the first. */
 export class EventGatherer implements Reader {
   readonly backlog: Backlog
   readonly #channels: readonly Channel[]
@@ -23,7 +23,7 @@ export class EventGatherer implements Reader {
   readonly #block = new BlockFrames()
   /** Arrival of the oldest event that can be taken; null without one. */
   #oldestAtMs: number | null = null
-  /** Number of events that can be taken with which the present wait ends; more than there can be without a wait. */
+  /** The wait ends once this many events can be taken. While nothing waits, it is greater than any possible number. */
   #awaited = NEVER
 
   constructor(backlog: Backlog, channels: readonly Channel[], deps: GathererDeps) {

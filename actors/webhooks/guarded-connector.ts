@@ -11,7 +11,7 @@ export interface GuardedConnectorOptions {
 
 /**
  * Returns a connector of undici that connects only to addresses that the guard allows. The host is resolved once, and the
- * socket connects to an address of that answer, so that no second answer of the name server is asked for or used.
+ * socket connects to an address of that answer. So a second answer of the name server is neither requested nor used.
  */
 export function guardedConnector(
   guard: UrlGuard,

@@ -125,8 +125,8 @@ export class PostAttempt implements Dispatcher.DispatchHandler {
 }
 
 /**
- * Gives the memory of a body back, unless the body is a part of memory that others use too. Bodies that wait for the garbage
- * collector bring on collections of the whole heap, at half of the cost of a delivery.
+ * Frees the memory of a body, unless it is a part of memory that others use too. Otherwise bodies that wait for the garbage
+ * collector cause collections of the whole heap, at half of the cost of a delivery.
  */
 function free({ buffer, byteLength }: Uint8Array): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0)

@@ -19,8 +19,8 @@ export class ProgressStore {
   }
 
   /**
-   * Announces the token, and takes over the progress that the process before has left. That process may still run, cut off
-   * from its leases: a write of which it learns that it counts is read here, whenever it was made.
+   * Announces the token, and takes over the progress of the previous process. That process may still run, cut off from its
+   * leases. Any of its writes that was confirmed to it is read here, whenever it was made.
    */
   async takeUp(webhook: Stored<Webhook>, end: AbortSignal): Promise<WebhookProgress | null> {
     const { token } = this.#claim
@@ -42,8 +42,8 @@ export class ProgressStore {
   }
 
   /**
-   * Changes a webhook of the same activation. Resolves with the stored document; that of its owner, where the owner has
-   * changed or deleted it meanwhile. A process that was outranked changes nothing.
+   * Changes a webhook of the same activation. Resolves with the stored document, or with its owner's if the owner has changed
+   * or deleted it meanwhile. A process that was outranked changes nothing.
    */
   async update(
     webhook: Stored<Webhook>,
@@ -79,7 +79,7 @@ export class ProgressStore {
 
 /**
  * Returns the progress with which a process takes a webhook up. Another activation begins where its owner said, or at the
- * head; events before that are then told as a range that nobody counted.
+ * head. Earlier undelivered events are then reported as a range without a count.
  */
 export function progressAt(
   { activation, since, failuresAtStart }: Webhook,
@@ -88,7 +88,7 @@ export function progressAt(
 ): WebhookProgress {
   if (stored?.activation === activation) return stored
   const position = since ?? Math.max(head, -1)
-  // A range that no accepted batch has told is told by a batch of this activation.
+  // A missed range that no accepted batch has reported is reported by a batch of this activation.
   const untold = since === null ? (stored?.missed ?? null) : null
   const left = stored === null || since !== null || stored.position >= position ? null : stored.position
   return {

@@ -65,8 +65,8 @@ interface OpenPool {
 }
 
 /**
- * Sends POSTs to receivers. A POST waits for a place of its tenant first, and only then for one of the process, so that the
- * waiting POSTs of a tenant hold no place of others. Receivers that hang have at most half of the places together.
+ * Sends POSTs to receivers. A POST waits for a place of its tenant first, and only then for one of the process. So a tenant's
+ * waiting POSTs hold no place that others could use. Receivers that hang have at most half of the places together.
  */
 export class PooledSender implements WebhookSender {
   readonly #tuning: SenderTuning
@@ -159,7 +159,7 @@ export class PooledSender implements WebhookSender {
     try {
       attempt.start(this.#poolOf(origin), { method: 'POST', path, headers, body: request.body })
     } catch (error) {
-      // A connection that cannot even be begun, which the rules of URLs leave no case for.
+      // The connection cannot even be begun. The rules for URLs exclude this.
       attempt.end(postErrorOf(error))
     }
   }

@@ -13,7 +13,7 @@ export class WebhookShard implements OwnedShard {
   readonly #deps: TenantWebhooksDeps
   readonly #documents: Documents<Webhook, never, 'slot', unknown>
   readonly #tenants = new Map<string, TenantWebhooks>()
-  /** Documents as they were listed last, by version: those that have not changed are not parsed again. */
+  /** Documents by version, as they were listed last: unchanged ones are not parsed again. */
   #listed: ReadonlyMap<string, Stored<Webhook>> = new Map()
   #isStopping = false
   #syncing: Promise<void> | null = null

@@ -98,8 +98,8 @@ function faultOf({ tenant, id }: Pick<Webhook, 'tenant' | 'id'>, fault: unknown)
 }
 
 /**
- * A webhook of this process. Changes of its document are carried out one after another: a chain of promises, as a queue object
- * for each would be a tenth of the memory of an idle webhook.
+ * A webhook of this process. Changes of its document are carried out one after another, by a chain of promises. A queue
+ * object for each would be a tenth of the memory of an idle webhook.
  */
 interface Entry {
   stored: Stored<Webhook>
@@ -201,7 +201,7 @@ export class TenantWebhooks {
   }
 }
 
-/** Tells whether deliveries go on as they are: the change was of secrets, or was made by the deliveries themselves. */
+/** Tells whether deliveries go on unchanged: only secrets have changed, or the deliveries themselves made the change. */
 function isSameActivation(before: Webhook, now: Webhook): boolean {
   return (
     before.active === now.active &&

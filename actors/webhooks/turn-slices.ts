@@ -18,9 +18,9 @@ export interface WorkSlices {
 }
 
 /**
- * Runs pieces of work in the order of the calls, for SLICE_MS in each turn of the event loop, so that what a thousand webhooks
- * begin at one moment delays nothing else. Only the part of a piece before its first `await` counts. A webhook waits with one
- * piece at a time, so a tenant never has more than five of the places in the line.
+ * Runs pieces of work in the order of the calls, for SLICE_MS in each turn of the event loop. So work that a thousand
+ * webhooks begin at one moment delays nothing else. Only the part of a piece before its first `await` counts. A webhook waits
+ * with one piece at a time, so a tenant never has more than five places in the line.
  */
 export class TurnSlices implements WorkSlices {
   readonly #options: TurnSlicesOptions

@@ -15,7 +15,7 @@ export interface WebhookOwnerDeps extends TenantWebhooksDeps {
 
 type Coordination = Pick<ClusterCoordination, 'leases' | 'webhooks' | 'deliverers'>
 
-/** The shards of webhooks that this process delivers for. Changes are told by the process itself and by hints. */
+/** The shards of webhooks that this process delivers for. Changes arrive from the process itself and by hints. */
 export class WebhookOwner {
   readonly #coordination: Coordination
   readonly #deps: WebhookOwnerDeps

@@ -4,17 +4,16 @@ import { WebSocket } from 'ws'
 
 /** Clients that connect at once; a validator takes 50 ms to answer each. */
 const AT_ONCE = 50
-/** Milliseconds without a notification after which all are taken for received: slots of a busy machine take half a second. */
+/** Milliseconds without a notification after which all count as received: slots of a busy machine take half a second. */
 const QUIET_MS = 2_000
 const LOOK_MS = 50
 /** Milliseconds until clients that still differ have lost something. */
 const SETTLE_MS = 30_000
 
 /**
- * Clients that subscribe to one account, and note the slot of each notification.
- *
- * They are compared when nothing changes any more, not at a moment under load: a loop that is behind reads the first of its
- * sockets several notifications before the last.
+ * Clients that subscribe to one account, and note the slot of each notification. They are compared once nothing changes any
+ * more, not at a moment under load. An event loop that is behind reads several notifications of its first socket before the
+ * last socket.
  */
 export class Audience {
   readonly #slots: number[][] = []
@@ -36,14 +35,14 @@ export class Audience {
     return this.#slots.reduce((sum, { length }) => sum + length, 0)
   }
 
-  /** When the last notification came, in milliseconds of `performance.now`. */
+  /** The time of the last notification, in milliseconds of `performance.now`. */
   get heardAtMs(): number {
     return this.#heardAtMs
   }
 
   /**
-   * Waits until the clients have received everything. Rejects where one has not the slots of the others, or was closed.
-   * Nothing may change the account any more.
+   * Waits until the clients have received everything. Rejects if a client's slots differ from the others', or if it was
+   * closed. Nothing may change the account any more.
    */
   async settled(): Promise<void> {
     const startedMs = performance.now()

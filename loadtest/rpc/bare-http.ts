@@ -1,6 +1,6 @@
 /**
- * Answers each POST with a constant, and does nothing else: what a request costs at least in Node. The argument names the
- * layer: `fastify` a route of the framework, `http` a listener of `node:http`, `net` a socket whose bytes are hardly looked at.
+ * Answers each POST with a constant, and does nothing else: the minimum cost of a request in Node. The argument names the
+ * layer: `fastify` a route of the framework, `http` a listener of `node:http`, `net` a socket whose bytes are hardly parsed.
  */
 import { createServer as createHttpServer } from 'node:http'
 import { createServer, type AddressInfo, type Server } from 'node:net'

@@ -1,6 +1,6 @@
 /**
- * Passes each POST on to the node whose URL is the argument, and its answer back as it arrives, and does nothing else: what a
- * proxy costs at least in Node, with `node:http` before and undici behind.
+ * Passes each POST on to the node whose URL is the argument, and returns its answer as it arrives. It does nothing else: the
+ * minimum cost of a proxy in Node, with `node:http` in front and undici behind.
  */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,6 +1,6 @@
 /**
- * Writes one ready frame to each socket again and again, from the message `start` to `stop`, and nothing else: what a
- * notification costs at least in Node.
+ * Writes one ready frame to each socket repeatedly, from the message `start` to `stop`, and nothing else: the minimum cost of
+ * a notification in Node.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'

@@ -12,8 +12,9 @@ export interface LoopResult {
 }
 
 /**
- * Posts in a closed loop over so many connections: each sends its next request when its last one is answered. Throws for an
- * answer that is no HTTP 200 or that has no result. It reads HTTP itself, since a client costs more than a proxy otherwise.
+ * Posts in a closed loop over a number of connections: each sends its next request when its last one is answered. Throws for
+ * an answer other than HTTP 200, or without a result. It parses HTTP itself, because a client library costs more than a
+ * proxy.
  */
 export async function closedLoop(
   url: string,

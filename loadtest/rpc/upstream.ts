@@ -1,6 +1,6 @@
 /**
- * A node for `rpc.ts` that costs little itself: it answers small reads at the slot of the moment, and `getBlock` with a value
- * of so many bytes. The argument is that number.
+ * A cheap node for `rpc.ts`: it answers small reads at the current slot, and `getBlock` with a value of a given number of
+ * bytes, the argument.
  */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

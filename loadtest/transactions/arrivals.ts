@@ -10,13 +10,14 @@ import { keyOf, transfers } from './transfers.ts'
 
 const BARS = { p50_ms_more: 3, p99_ms_more: 15 }
 const SENDS_PER_SECOND = 100
-/** Sends of each way that are not counted. */
+/** Uncounted sends of each way. */
 const WARM_UP = 100
 const OPTIONS = { encoding: 'base64', skipPreflight: true, maxRetries: 0 }
 
 /**
- * Measures the time from a POST to the node's receipt, by the service and to the node directly, in turn. The former waits for
- * the disk, once or behind another sync: what a sync takes without the service is measured after it, and what is beyond it.
+ * Measures the time from a POST to the node's receipt, alternately through the service and to the node directly. The service
+ * waits for the disk, once or behind another sync. Afterwards the duration of a sync without the service is measured; the
+ * time beyond it is the service's own.
  */
 export async function measureArrivals(service: SendingService, node: MeasuredProcess, count: number) {
   const pools = [new Pool(service.process.url), new Pool(node.url)] as const

@@ -9,7 +9,7 @@ const BATCH = 64
 const WARM_UP = 20
 const OPTIONS = { encoding: 'base64', skipPreflight: true, maxRetries: 0 }
 
-/** Measures a request of 64 sends against 64 requests of one, with the client that the service has. */
+/** Measures a request of 64 sends against 64 requests of one, with the service's client. */
 export async function measureBatches(node: MeasuredProcess, rounds: number) {
   const limits = { requestsPerSecond: Infinity, concurrency: 32, compressed: false }
   const client = new RpcClient(nodeAddresses([node.url])[0]!, systemPorts.clock, limits)

@@ -9,7 +9,7 @@ import { summaryOf } from '../webhooks/figures.ts'
 /** A group of the store's log with one submission takes about as much. */
 const BYTES = 1_500
 
-/** Measures how long the disk takes to make an appended record durable, with nothing else in the way; milliseconds. */
+/** Measures the milliseconds that the disk takes to make an appended record durable, without other writes. */
 export async function measureDiskSync(count: number, perSecond: number) {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-sync-'))
   const file = await open(join(directory, 'log'), 'a')

@@ -1,7 +1,7 @@
 /**
- * A node for load tests: takes sends, one or many in a request, and records when each signature came. It has a block a slot,
- * empty ones while it holds the transactions that it received; once the parent process says so they land, and are finalized
- * two slots later.
+ * A node for load tests. It takes sends, one or many in a request, and records when each signature came. It has a block a
+ * slot. The blocks are empty while it holds the received transactions. Once the parent process tells it to, they land, and
+ * are finalized two slots later.
  */
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -26,9 +26,9 @@ const FIRST_SLOT = 1_000
 const FINALIZED_AFTER = 2
 /** Transactions of a block. Chosen: as many as mainnet's fullest ones. */
 const BLOCK_MAX = 2_000
-/** Blocks that can be asked for. Arbitrary: the service reads each as it comes. */
+/** Blocks that can be requested. Arbitrary: the service reads each as it comes. */
 const BLOCKS_KEPT = 100
-/** A legacy transfer, as a node tells of it. */
+/** A legacy transfer, in the form of a node's answer. */
 const LANDED = {
   version: 'legacy',
   meta: {
@@ -108,7 +108,7 @@ function resultOf({ method, params: [first, second] = [] }: Call, atMs: number):
     case 'getEpochInfo':
       return { absoluteSlot: head, blockHeight: head }
     case 'isBlockhashValid':
-      // So that nothing expires.
+      // Constant, so that nothing expires.
       return inContext(true)
     case 'getGenesisHash':
       return 'a-node-of-the-loadtest'

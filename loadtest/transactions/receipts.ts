@@ -6,7 +6,7 @@ const TWICE_MS = 1_000
 
 export const askNode = (node: MeasuredProcess, order: NodeOrder): Promise<unknown> => node.ask(order)
 
-/** Returns what the node has received, by transaction. */
+/** Returns the sends that the node has received, by transaction. */
 export async function receiptsOf(node: MeasuredProcess): Promise<ReadonlyMap<string, readonly number[]>> {
   return new Map((await askNode(node, 'receipts')) as Receipts)
 }

@@ -18,8 +18,8 @@ interface Round {
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!
 
 /**
- * Measures sends a second, verified and stored, against a bare route that verifies the signature and forwards, in turn. A
- * round's transactions are tracked and sent again until its end; then blocks have them.
+ * Measures sends a second, verified and stored, alternately with a bare route that verifies the signature and forwards. A
+ * round's transactions are tracked and resent until its end; then they land in blocks.
  */
 export async function measureSends(
   service: SendingService,

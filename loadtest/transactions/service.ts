@@ -50,11 +50,11 @@ export async function startSending(
     keys.push(String((await create('/v1/admin/keys', { tenant: `tenant-${n}` })).key))
   }
   const isTracked = async (key: string): Promise<boolean> => {
-    // Most are confirmed for the longest time, and one of them is found at once.
+    // Most are confirmed for the longest time, so one of them is found at once.
     for (const state of ['confirmed', 'sent']) {
       const path = `/v1/tx?status=${state}&limit=1`
       const answer = await fetch(service.url + path, { headers: { 'x-api-key': key } })
-      // A machine that is busy with their ends may refuse the list: they are tracked then.
+      // A machine that is busy with their ends may refuse the list; they are then still tracked.
       if (!answer.ok || ((await answer.json()) as { data: readonly unknown[] }).data.length > 0) return true
     }
     return false

@@ -10,7 +10,7 @@ const BLOCKS = 60
 /** Runs of as many blocks, of which the median counts. The first one is the warm-up. */
 const RUNS = 7
 
-/** Measures what ingest spends on each block for transactions: the look for watched signatures, and priority fees. */
+/** Measures the cost of transactions for ingest, for each block: the search for watched signatures, and priority fees. */
 export function measureTaps(watched: number) {
   const recorded = readBlock(JSON.parse(recordedBlockText()))
   const forms = recorded.transactions.map(plainTransaction)

@@ -1,6 +1,6 @@
 /**
- * Tracks transactions as the service does, on an embedded store, for the parent process, which says what to do. Arguments:
- * the directory of the store, and the URL of the node.
+ * Tracks transactions as the service does, on an embedded store, as the parent process directs. Arguments: the directory of
+ * the store, and the URL of the node.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { ChangeLog } from '../../actors/transactions/change-log.ts'
@@ -102,7 +102,7 @@ function submission(): Submission {
   const wire = nextTransfer()
   const tenant = `tenant-${Math.floor(tracked.length / TRACKED_PER_TENANT_MAX)}`
   const signature = encodeBase58(wire.subarray(1, 65))
-  // A copy: a part of a text holds all of it.
+  // A copy: a substring would keep the whole text in memory.
   const key = Buffer.from(keyOf(wire.toString('base64'))).toString('latin1')
   tracked.push({ key, tenant, signature })
   return {

@@ -12,7 +12,7 @@ export interface ReadBatch {
   readonly dropped: number
 }
 
-/** Reads the cursors of a batch, and the number of dropped events that it tells. */
+/** Reads the cursors of a batch, and its number of dropped events. */
 export function readBatch(body: Buffer): ReadBatch {
   const cursors: number[] = []
   const end = body.lastIndexOf(END_OF_EVENTS)

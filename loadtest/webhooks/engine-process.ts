@@ -1,4 +1,4 @@
-/** Runs the delivery of webhooks for the parent process, which says what to do. Argument: the directory of the store. */
+/** Runs the delivery of webhooks as the parent process directs. Argument: the directory of the store. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { WebhookDelivery } from '../../actors/webhooks/delivery.ts'
 import { SENDER_TUNING } from '../../actors/webhooks/sender.ts'
@@ -74,7 +74,7 @@ const isIdle = ({ state, buffered, isBehind }: WebhookDelivery): boolean =>
   typeof state === 'object' && state.active === 'idle' && buffered === 0 && !isBehind
 
 async function drained(): Promise<void> {
-  // Collected anew, as a restart replaces a delivery.
+  // Computed again, because a restart replaces a delivery.
   while (!engine.deliveries.every(isIdle)) await sleep(LOOK_MS)
 }
 

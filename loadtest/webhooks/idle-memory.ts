@@ -7,7 +7,9 @@ const CHANNELS = 500
 /** Milliseconds of idleness before memory is read. */
 const IDLE_MS = 2_000
 
-/** Measures what idle webhooks hold, garbage collected: their store's caches included, and their deliveries alone. */
+/**
+ * Measures the memory of idle webhooks after a garbage collection: with their store's caches, and of their deliveries alone.
+ */
 export async function measureIdle(webhooks: number) {
   const side = await Side.start(false)
   try {

@@ -15,7 +15,7 @@ const BUSY_CHANNELS = 4
 /** One of ten webhooks: half of the tenants have one. */
 const isHanging = (n: number): boolean => n % 10 === 3
 const WARM_UP_BLOCKS = 8
-/** Blocks after the measurement: their batches tell the drops before them. */
+/** Blocks after the measurement: their batches report the earlier drops. */
 const LAST_BLOCKS = 4
 
 const PLANS = Array.from({ length: WEBHOOKS }, (_, n): Plan => {
@@ -50,7 +50,7 @@ class Measured {
       this.commitsMs.push(...waitsMs)
       for (const [slot, ms] of atMs) this.#committed.set(slot, ms)
     }
-    // Events that come later than that count with the next phase's.
+    // Later events count with the next phase's.
     for (const [n, slot, receivedMs, events] of await this.side.receipts()) {
       const at = this.#committed.get(slot)
       if (at === undefined || isHanging(n)) continue
@@ -69,8 +69,8 @@ class Measured {
 }
 
 /**
- * Measures 1,000 webhooks of 200 tenants at the live rate: with 10 % that hang, without those, and a service without
- * webhooks, in phases that alternate.
+ * Measures 1,000 webhooks of 200 tenants at the live rate in alternating phases: with 10 % that hang, without those, and a
+ * service without webhooks.
  */
 export async function measureIsolation(rounds: number, blocks: number, hasCore: boolean) {
   const [none, healthy, hanging] = [
@@ -92,7 +92,7 @@ export async function measureIsolation(rounds: number, blocks: number, hasCore: 
     }
     await hanging.side.hang([])
     await hanging.side.drained()
-    // Another batch tells what was dropped last.
+    // Another batch reports the last drops.
     for (const each of [healthy, hanging]) {
       await each.phase(LAST_BLOCKS, true)
       await each.side.drained()

@@ -12,7 +12,7 @@ export interface Plan {
   readonly burst: number
 }
 
-/** Returns the path that tells the receiver what to expect. */
+/** Returns the path that contains the expectation for the receiver. */
 export const pathOf = ({ n, first, count, burst }: Plan): string => `/${n}/${first}/${count}/${burst}`
 
 /** Returns the webhook of a path; null for the bare loop's, whose bodies are repeated. */

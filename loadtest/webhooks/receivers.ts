@@ -1,6 +1,6 @@
 /**
- * Receivers of webhooks on many ports, in a process of their own. Each webhook's events are compared with those that are
- * expected. Argument: the number of ports.
+ * Receivers of webhooks on many ports, in a process of their own. Each webhook's events are compared with the expected ones.
+ * Argument: the number of ports.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -15,7 +15,7 @@ export type ReceiversOrder =
   | { readonly kind: 'hang'; readonly numbers: readonly number[] }
   /** Asks for the receipts since the last such message. */
   | { readonly kind: 'receipts' }
-  /** Asks for the totals, and begins anew for another engine. */
+  /** Requests the totals, and resets for another engine. */
   | { readonly kind: 'totals'; readonly eventsPerChannel: number }
 
 /** Events of one slot in one POST. */

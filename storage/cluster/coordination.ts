@@ -2,31 +2,31 @@
 
 /** A right that one process has at a time. */
 export interface Lease {
-  /** Grows with every holder, so that what a former holder still does can be told by it and refused. */
+  /** Fencing token: grows with every holder, so that writes of a former holder can be recognized and refused. */
   readonly token: number
   /**
-   * Aborts once the lease is given up, or known to be another's. It does not abort while nobody can say: the holder then
-   * goes on, and its token is what the store refuses once another has claimed.
+   * Aborts once the lease is given up, or known to be another process's. It does not abort while the state is unknown: the
+   * holder then goes on, and the store refuses its token once another process has claimed.
    */
   readonly lost: AbortSignal
   /**
-   * Whether no other process can have the lease: false from shortly before the server can let it go until the server
-   * has renewed it. Looks at the clock, so that it is false also in a process that stood still.
+   * Whether no other process can have the lease. It is false from shortly before the server can end the lease until the
+   * server has renewed it. It reads the clock, so it is false also in a process that stood still.
    */
   readonly held: boolean
-  /** Gives it up, so that another need not wait for its end. Never rejects. */
+  /** Gives the lease up, so that another process need not wait for its end. Never rejects. */
   release(): Promise<void>
 }
 
 export interface Leases {
   /**
-   * Resolves with null while another process has it, and while nobody can say. The lease's token is greater than `above`,
-   * as is needed where the server has lost the tokens that it gave, and its clock is behind them.
+   * Resolves with null while another process has it, and while the state is unknown. The lease's token is greater than
+   * `above`. Callers need `above` if the server has lost its tokens and its clock is behind them.
    */
   acquire(name: string, above?: number): Promise<Lease | null>
 }
 
-/** Says that the store may be worth a look. The store is the truth: a hint can be lost, come twice and come late. */
+/** Notifies that the store may have changed. The store is the truth: a hint can be lost, come twice or come late. */
 export interface HintChannel<What> {
   /** Whether hints of other processes arrive at present. */
   readonly available: boolean
@@ -66,21 +66,21 @@ export interface RateUse {
 }
 
 /**
- * Counts calls against quotas in fixed windows, the minutes of the wall clock. A counter that several processes share
- * has to wait for its answer and gives a promise; one in memory answers at once.
+ * Counts calls against quotas in fixed windows, the minutes of the wall clock. A counter that several processes share returns
+ * a promise; one in memory answers at once.
  */
 export interface RateCounter {
-  /** Takes calls, one by default, out of the quota that a name has in the window of a time: all of them, or none. */
+  /** Takes calls (one by default) from a name's quota in the window of a time: all of them, or none. */
   take(name: string, quota: number, nowMs: number, calls?: number): RateUse | Promise<RateUse>
   /** Looks at the quota without taking a call out of it. */
   look(name: string, quota: number, nowMs: number): RateUse | Promise<RateUse>
 }
 
-/** Bytes that stand for recent blocks, for processes that do not ingest them. They may be lost, or of a lost fork. */
+/** Digests of recent blocks, as bytes, for processes that do not ingest them. They may be lost, or of a lost fork. */
 export interface BlockDigests {
-  /** Replaces the digest of a slot. Rejects while nobody can be reached. */
+  /** Replaces the digest of a slot. Rejects while the server is unavailable. */
   put(slot: number, digest: Uint8Array): Promise<void>
-  /** Returns what is there for each slot: of it, of another slot, or null. Rejects while nobody can be reached. */
+  /** Returns a digest for each slot: its own, that of another slot, or null. Rejects while the server is unavailable. */
   read(slots: readonly number[]): Promise<(Uint8Array | null)[]>
   /** Calls `listener` when digests cease or begin to be reachable, until the returned function is called. */
   onChange(listener: (available: boolean) => void): () => void
@@ -88,9 +88,9 @@ export interface BlockDigests {
 
 /** How this process coordinates with the others of the service, apart from the store. */
 export interface ClusterCoordination {
-  /** Null where processes have nothing to agree by. */
+  /** Null if the processes have nothing to coordinate with. */
   readonly leases: Leases | null
-  /** The slot of a block that was committed. Null where processes do not notify each other, like `keys`. */
+  /** The slot of a committed block. Null if processes do not notify each other, like `keys`. */
   readonly commits: HintChannel<number> | null
   /** A key or tenant was made or changed. */
   readonly keys: HintChannel<void> | null
@@ -98,7 +98,7 @@ export interface ClusterCoordination {
   readonly webhooks: HintChannel<void> | null
   /** A process that delivers to webhooks is alive; the content identifies it. */
   readonly deliverers: HintChannel<string> | null
-  /** A submission was stored. A lost hint is made up for by the lists of its shard's owner. */
+  /** A submission was stored. After a lost hint it is found by the lists of its shard's owner. */
   readonly submissions: HintChannel<StoredSubmission> | null
   /** A process that tracks transactions is alive; the content identifies it. */
   readonly trackers: HintChannel<string> | null
@@ -108,7 +108,7 @@ export interface ClusterCoordination {
   readonly digests: BlockDigests | null
   /** Counts the calls of each key. */
   readonly limits: RateCounter
-  /** Not null while none of them can be reached; it ends by itself. */
+  /** Not null while none of them is available; it ends by itself. */
   readonly outage: { readonly sinceMs: number; readonly detail: string } | null
   close(): Promise<void>
 }

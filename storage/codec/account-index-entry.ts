@@ -4,9 +4,9 @@ import type { IndexedRange, IndexLookup, VersionKey } from '../port/program-acco
 import { keysFrom, type Key, type KeyRange } from './keys.ts'
 
 /**
- * Entries of indexes, in the engine that has the versions: the key is MARK, program, offset, length, the value, the address,
- * and the slot with its bits inverted. The entries of a value ascend by address, the newest first. Numbers are big-endian; the
- * value of an entry is empty.
+ * Index entries, in the same engine as the versions: the key is MARK, program, offset, length, the value, the address, and
+ * the slot with its bits inverted. The entries of a value ascend by address, and for an address the newest is first. Numbers
+ * are big-endian; the value of an entry is empty.
  */
 const PROGRAM_AT = 32
 const OFFSET_AT = 64

@@ -7,22 +7,22 @@ import { addressIn, hourOfActivityKey } from './keys.ts'
 import type { RecordKind } from './record.ts'
 import { readUsdPrice, writeUsdPrice } from './usd-price.ts'
 
-/** Bits of a minute's flags: what is there beside the trades. */
+/** Bits of a minute's flags: the fields that are present besides the trades. */
 const OPEN_USD = 1
 const CLOSE_USD = 2
 /** The close is another price than the open. */
 const MOVED = 4
-/** There were events that are no trades. */
+/** There were events other than trades. */
 const OTHERS = 8
-/** The first, the last row that forms a price has none in USD. */
+/** The first, or the last, price-forming row has no price in USD. */
 const OPEN_UNPRICED = 16
 const CLOSE_UNPRICED = 32
 
 const minuteLists = new GrowingLists<ActivityMinute>()
 
 /**
- * An hour of an owner's activity: its minutes ascending, the price before it and its sketch of traders. Owner and hour are
- * in the key.
+ * An hour of an owner's activity: its minutes ascending, the price before it and its sketch of traders. Owner and hour are in
+ * the key.
  */
 export const activityKind: RecordKind<ActivityHour> = {
   name: 'activity hour',

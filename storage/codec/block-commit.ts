@@ -7,12 +7,12 @@ import { readLastHash, slotFieldsKind, writeLastHash } from './kinds.ts'
 import type { RecordKind } from './record.ts'
 import { blockPart } from './records.ts'
 
-/** Blocks of the first versions ended before the log, those of later ones with the hash behind it. */
+/** Blocks of the first versions end before the log; blocks of later versions have the hash after it. */
 const LOG = RECORD_NAMES.indexOf('log')
 const BEFORE_HASH = RECORD_NAMES.slice(0, LOG + 1)
 const BEHIND_HASH = RECORD_NAMES.slice(LOG + 1)
 
-/** All that a block changes: the rows of each record in the order of `RECORDS`. */
+/** All changes of a block: the rows of each record in the order of `RECORDS`. */
 export const blockCommitKind: RecordKind<BlockCommit> = {
   name: 'block',
   write(out, block) {
@@ -36,7 +36,7 @@ export const blockCommitKind: RecordKind<BlockCommit> = {
   weigh: (block) => 1_000 * (10 + block.trades.length + block.poolEvents.length + block.candles.length)
 }
 
-/** The hash, empty where it is not known, and records of which older versions wrote none. */
+/** The hash, empty if it is not known, and records that older versions did not write. */
 function writeBehindHash(out: ByteWriter, block: BlockCommit): void {
   out.text(block.slot.blockhash ?? '')
   for (const name of BEHIND_HASH) blockPart(name).write(out, rowsOf(block, name))
@@ -48,7 +48,7 @@ function rowsOf<Name extends RecordName>(block: BlockCommit, name: Name): readon
   return Array.isArray(rows) ? (rows as readonly RowOf<Name>[]) : [rows as RowOf<Name>]
 }
 
-/** The rows of a record; none where the block was written before there was such a record. */
+/** The rows of a record; none if the block was written before the record existed. */
 function readRows<Name extends RecordName>(source: ByteReader, name: Name): RowOf<Name>[] {
   const mayLack = RECORD_NAMES.indexOf(name) >= LOG
   return mayLack && source.atEnd ? [] : blockPart(name).read(source)

@@ -14,14 +14,14 @@ export interface BlockPart<Row> {
   read(source: ByteReader): Row[]
 }
 
-/** Rows that share a table of addresses: it is searched from its start, so it is to stay short. */
+/** Rows that share a table of addresses. The table is searched from its start, so it must stay short. */
 const ROWS_OF_A_TABLE = 32
 const nested = new ByteWriter()
 
-/** For records whose bytes need nothing of a key. */
+/** For records whose bytes need no field of a key. */
 export const NO_KEY: Key = Buffer.alloc(0)
 
-/** Rows that are each packed as what differs from the one before. */
+/** Rows that are each packed as their difference from the one before. */
 export const packedRows = <Row>(codec: RowCodec<Row>): BlockPart<Row> => ({
   write(out, rows) {
     out.count(rows.length)
@@ -42,7 +42,7 @@ export const packedRows = <Row>(codec: RowCodec<Row>): BlockPart<Row> => ({
   }
 })
 
-/** Values each with its key, of which a kind's bytes do not repeat what they can do without. */
+/** Values, each with its key. A kind's bytes leave out fields that follow from the key. */
 export const packedRecords = <T>(kind: RecordKind<T>, keyOf: (value: T) => Key): BlockPart<T> => ({
   write(out, values) {
     out.count(values.length)

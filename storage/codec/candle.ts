@@ -18,7 +18,7 @@ const USD_RAW = 8
 /** The raw prices are those of the price-forming rows, as in most buckets. */
 const NATIVE_RAW_SAME = 16
 const USD_RAW_SAME = 32
-/** All but the time is as in the candle before: a quiet pair's intervals hold the same few trades. */
+/** Everything except the time is as in the candle before: a quiet pair's intervals hold the same few trades. */
 const REPEATED = 64
 
 /** The newest candle of a pair in each interval that has one. */

@@ -11,7 +11,7 @@ const TEXT = 2
 const NUMBER = 3
 /** A number has its type and a double. */
 const NUMBER_BYTES = 9
-/** Texts and bytes end with a zero; a zero in them is followed by this, which sorts above every beginning of a part. */
+/** Texts and bytes end with a zero. A zero in them is followed by this byte, which sorts above every first byte of a part. */
 const ESCAPE = 0xff
 
 /** Encodes a key so that its bytes sort as its parts do. Throws RangeError for a key that cannot be stored. */

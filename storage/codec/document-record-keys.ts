@@ -3,7 +3,7 @@ import { decodeText, encodeKey } from './document-key.ts'
 import { keysFrom, type Key, type KeyRange } from './keys.ts'
 
 /**
- * The keys of documents in the embedded store, after the letter `D`. A cluster has what follows the partition as its row.
+ * The keys of documents in the embedded store, after the letter `D`. On a cluster the part after the partition is the row's key.
  *
  *   0x00 time key                     address of a document that expires then
  *   kind partition 0x01 key           document

@@ -75,6 +75,6 @@ function writeEach(out: ByteWriter, each: readonly Uint8Array[]): void {
 }
 
 function readEach(source: ByteReader): Uint8Array[] {
-  // Copies: what is kept must not hold on to the buffer of an answer.
+  // Copies: a cached value must not hold the buffer of an answer in memory.
   return Array.from({ length: source.count() }, () => source.bytes().slice())
 }

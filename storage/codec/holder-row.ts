@@ -5,7 +5,7 @@ import type { Key, KeyRange } from './keys.ts'
 import { keysFrom } from './keys.ts'
 
 /**
- * Rows of holder lists in a store of their own: the key is mint, reading, kind, the row's key, and the slot with its bits
+ * Rows of holder lists in a store of their own. The key is mint, reading, kind, the row's key, and the slot with its bits
  * inverted, so that the newest version of a row comes first. The value is a flag and the row's bytes. Numbers are big-endian.
  */
 const READING_AT = 32

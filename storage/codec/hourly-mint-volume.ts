@@ -36,7 +36,7 @@ export const hourlyMintVolumeKind: RecordKind<MintVolumeMinutes> = {
   weigh: (minutes) => 100 * minutes.length
 }
 
-/** Returns the oldest hour whose hourly volume is kept after a block of this time, in unix seconds. */
+/** Returns the oldest hour, in unix seconds, whose mint volumes are kept after a block of this time. */
 export const oldestMintVolumeHour = (blockTime: number): number =>
   Math.floor((blockTime - KEPT_SECONDS) / HOUR) * HOUR
 

@@ -15,8 +15,8 @@ const withHash = (before: MarketBefore): MarketBefore =>
   before.head === null ? before : { ...before, head: { ...NO_HASH, ...before.head } }
 
 /**
- * A kept block lives for an hour at most, and longer only beside a gap: it is packed as the engine clones objects, which
- * needs no layout, and compressed. One that an older version wrote is completed when it is read.
+ * A kept block lives for an hour at most, longer only next to a gap. It is serialized as the engine clones objects, which
+ * needs no layout, and compressed. A block that an older version wrote is completed when it is read.
  */
 export const keptBlockKind: RecordKind<KeptBlock> = {
   name: 'kept block',
@@ -52,7 +52,7 @@ function storedForm(loaded: LoadedRecords) {
   }
 }
 
-/** Stands for records that a block was not folded on when it was stored. */
+/** Used for records that a block was not folded on when it was stored. */
 const NOTHING_READ = byName<LoadedRecords>(READ_FIRST, () => [])
 
 function loadedForm(stored: ReturnType<typeof storedForm>): LoadedRecords {
@@ -71,8 +71,8 @@ function loadedForm(stored: ReturnType<typeof storedForm>): LoadedRecords {
 }
 
 /**
- * Adds the fields that an older version did not keep: hashes, the provider's side of liquidity, and of a pool its newest
- * price-forming price and its reserves.
+ * Adds the fields that an older version did not write: hashes, the provider's side of liquidity, and a pool's newest
+ * price-forming price and reserves.
  */
 function completed({ block, before }: StoredBlock): KeptBlock {
   return {

@@ -7,13 +7,13 @@ import { activityOfCodes, intervalCodes, launchStatusCodes, logChannelCodes } fr
 import { recentAddresses } from './recent-addresses.ts'
 
 /**
- * The keys of the store: a letter for the kind of record, what a reader asks for, then what orders the records
- * under it, numbers big-endian so that bytes sort as numbers do.
+ * The keys of the store: a letter for the kind of record, the address that readers request, then the order of the records
+ * under it. Numbers are big-endian, so that bytes sort as numbers do.
  *
  *   v                            format version
  *   R                            the horizon of the retention
  *   b slot                       slot
- *   d slot                       a block with what it was folded on, as long as it is kept
+ *   d slot                       a kept block with its undo data
  *   t mint cursor                a full page of a mint's trades, by its first cursor; all bits set: the open page
  *   w wallet cursor              the same of a wallet's trades
  *   e pool cursor                the same of a pool's events
@@ -21,7 +21,7 @@ import { recentAddresses } from './recent-addresses.ts'
  *   c mint cash interval page    older buckets
  *   p mint                       the pairs of a mint
  *   a of owner hour              activity of an hour
- *   h hour mint                  what a mint traded in an hour; gone once it is a day old
+ *   h hour mint                  hourly volume of a mint; deleted once it is a day old
  *   m mint                       token
  *   q pool                       pool
  *   r mint cursor                pool listed under a mint, by the cursor that first named it
@@ -29,7 +29,7 @@ import { recentAddresses } from './recent-addresses.ts'
  *   l mint                       launch
  *   n cursor                     mint launched at a cursor
  *   s status cursor              the same of one status
- *   j channel slot               what the stream sent of a slot on a channel; gone once it is past the horizon
+ *   j channel slot               the stream's events of a slot on a channel; deleted once past the horizon
  *   x minute                     sol price
  *   z                            totals
  *   f                            hash of the genesis
@@ -52,7 +52,7 @@ export interface KeyRange {
 const OPEN = 0xff_ff_ff_ff
 const UINT32_MAX = 0xff_ff_ff_ff
 
-/** A key's text, one character a byte: what maps are keyed by. */
+/** A key's text, one character a byte, for use as the key of a map. */
 export function keyText(key: Key): string {
   return key.toString('latin1')
 }
@@ -97,7 +97,7 @@ export const earlierKeyKey = (hash: Uint8Array): Key => joined('k', hash)
 export const earlierKeyIdKey = (id: string): Key => Buffer.from(`i${id}`, 'utf8')
 export const earlierTenantKey = (name: string): Key => Buffer.from(`y${name}`, 'utf8')
 
-/** The address that the key of one record names; what it gives is no part of the key. */
+/** The address in a record's key; it is not a view of the key's bytes. */
 export const addressIn = (key: Key, at = 1): Pubkey => recentAddresses.at(key, at)
 
 export function seriesKey(mint: Pubkey, cash: Pubkey, interval: Interval): Key {
@@ -108,7 +108,7 @@ export const candlePageKey = (series: Key, page: number): Key => keyAt(series, p
 
 export const pageOfCandleKey = (key: Key): number => key.readUInt32BE(key.length - 4)
 
-/** Times before 1970 and after 2106 are none of a block: they become the nearest that is. */
+/** Times before 1970 and after 2106 cannot be block times: they become the nearest possible one. */
 const uint32 = (value: number): number => Math.min(Math.max(Math.ceil(value), 0), UINT32_MAX)
 
 /** Returns the common prefix of the keys of an owner's hours. */
@@ -146,7 +146,7 @@ export const cursorOfPageKey = (key: Key): number => Number(key.readBigUInt64BE(
 
 export const isOpenPageKey = (key: Key): boolean => key.readUInt32BE(33) === OPEN
 
-/** The key that ends in a number of so many bytes. */
+/** A key that ends in a number of this many bytes. */
 export function keyAt(prefix: Key, position: number, bytes: 4 | 8): Key {
   const key = Buffer.allocUnsafe(prefix.length + bytes)
   key.set(prefix)
@@ -176,10 +176,7 @@ export const logKeysOf = (channel: LogChannel): KeyRange => keysFrom(logKey(chan
 export const launchKeysOf = (status: LaunchStatus): KeyRange =>
   keysFrom(launchOfStatusKey(status, 0).subarray(0, 2))
 
-/**
- * The part of a list of keys that end in a cursor which a page asks for: only cursors below (desc) or above (asc)
- * `from`.
- */
+/** The keys of a list that a page requests, where keys end in a cursor: only cursors below (desc) or above (asc) `from`. */
 export function keysBeyond(
   all: KeyRange,
   keyAt: (cursor: number) => Key,

@@ -9,7 +9,7 @@ import { compressed, uncompressed } from './zstd.ts'
 /** Bodies below this number of bytes are not compressed: little would be saved. */
 const COMPRESSED_FROM = 1_024
 
-/** Encoded entries: a cluster writes each twice, to its journal and to its table. */
+/** Caches encoded entries: a cluster writes each twice, to its journal and to its table. */
 const packedEntries = new WeakMap<LogEntry, Uint8Array>()
 const scratch = new ByteWriter()
 const scratchBodies = new ByteWriter()

@@ -1,7 +1,7 @@
 import type { KeyRange } from './keys.ts'
 import type { RecordKind } from './record.ts'
 
-/** Ranges of keys whose records a repair could not get back. */
+/** Ranges of keys whose records a repair could not restore. */
 export const lostRangesKind: RecordKind<readonly KeyRange[]> = {
   name: 'lost ranges',
   write(out, ranges) {

@@ -23,7 +23,8 @@ const scratch = new ByteWriter()
 /** Encodes a value as version, CRC-32 and contents. The result is valid until the next record is packed. */
 export function packRecord<T>(kind: RecordKind<T>, key: Key, value: T): Uint8Array<ArrayBuffer> {
   scratch.clear()
-  // Key and contents are adjacent, so that one call computes the checksum of both; then the head overwrites the key's end.
+  // Key and contents are adjacent, so that one call computes the checksum of both. Afterwards the head overwrites the key's
+  // end.
   scratch.fixed(NO_HEAD, HEAD_BYTES)
   scratch.fixed(key, key.length)
   kind.write(scratch, value)

@@ -39,7 +39,7 @@ export interface AddressedRecord<Row> extends KeyedRecord<Row, Pubkey> {
   readonly title: string
 }
 
-/** How every record is stored. What differs from its shape is in each adapter's own store of it. */
+/** How every record is stored. Each adapter has its own store for records that differ from their shape. */
 export const STORED = {
   trades: { inBlock: packedRows(tradeCodec) },
   poolEvents: { inBlock: packedRows(poolEventCodec) },

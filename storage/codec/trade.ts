@@ -7,7 +7,7 @@ import type { KeyTable } from './key-table.ts'
 import { readRowOrigin, writeRowOrigin } from './row-origin.ts'
 import type { RowCodec } from './row-origin.ts'
 
-/** Bits of a row's flags: what is there, and the small closed choices. */
+/** Bits of a row's flags: the fields that are present, and the small closed choices. */
 const EXACT_IN = 1
 const EXACT_OUT = 2
 const CASH_IN = 4

@@ -14,7 +14,7 @@ import type { View } from './view.ts'
 type Range = Parameters<ActivityStore['range']>[2]
 
 const HOUR = 3_600
-/** The hours of a range up to this long are read one by one, as they are known by their keys: a rolling day is. */
+/** A range of at most this many hours, such as a rolling day, is read hour by hour: the keys are known. */
 const KNOWN_HOURS_MAX = 26
 
 const rows = new KeyedRows('activity')

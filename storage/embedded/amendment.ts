@@ -7,7 +7,7 @@ import type { RecordTables } from './record-stores.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
-/** Puts what an amendment brings and takes out what it ends. */
+/** Puts the records that an amendment adds, and deletes those that it ends. */
 export async function stageAmendment(
   tables: RecordTables,
   view: View,

@@ -11,7 +11,7 @@ import type { View } from './view.ts'
 
 export function blockStore(database: Database, tables: RecordTables): BlockStore {
   return {
-    // The engine's lock on the directory lets no second writer in.
+    // The engine's lock on the directory excludes a second writer.
     claim: () => database.read((view) => view.head),
     commit: (block, kept, after) =>
       database.write(async (view, batch) => {
@@ -39,7 +39,10 @@ async function between(view: View, first: number, last: number): Promise<SlotRow
   return rows
 }
 
-/** The first slot at or after a block time, by halving the range of slots: one look at the disk a step, and at most as many as a slot has bits. */
+/**
+ * The first slot at or after a block time, by binary search over the slots: one disk read a step, and at most as many steps
+ * as a slot has bits.
+ */
 export async function firstSince(
   view: View,
   blockTime: number,

@@ -2,9 +2,8 @@ import { keyText } from '../codec/keys.ts'
 import type { Key } from '../codec/keys.ts'
 
 /**
- * A fact about records that is cached because finding it again costs a read from disk, such as which pages there are. A
- * change of the records keeps it true with `WriteBatch.remember`, also where it is not cached: a reader may cache it while
- * the change is written.
+ * A fact about records, such as which pages exist. It is cached because finding it again costs a disk read. A change of the
+ * records updates it with `WriteBatch.remember`, even if it is not cached: a reader may cache it while the change is written.
  */
 export interface CachedFact<T> {
   /** One character, which is no letter of a kind of record. */

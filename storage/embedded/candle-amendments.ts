@@ -11,7 +11,7 @@ import { stageCandles } from './candle-staging.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
-/** Puts candles in place of those with their time, and takes others out of their series. */
+/** Replaces candles with the same times, and removes others from their series. */
 export async function amendCandles(
   view: View,
   batch: WriteBatch,
@@ -60,7 +60,7 @@ class SeriesEdit {
     this.#interval = interval
   }
 
-  /** Gives the newest bucket that is left. */
+  /** Returns the newest bucket that is left. */
   async amend(
     open: Candle | undefined,
     put: readonly Candle[],
@@ -80,7 +80,7 @@ class SeriesEdit {
     }
   }
 
-  /** The newest bucket is with those of the other intervals, the others in pages. */
+  /** The newest bucket is stored with those of the other intervals; the others are in pages. */
   stage(batch: WriteBatch, newest: Candle | undefined): void {
     for (const [number, candles] of this.#pages) {
       const key = candlePageKey(this.#series, number)

@@ -3,9 +3,9 @@ import type { CachedFact } from './cached-fact.ts'
 /** Chosen: six weeks of minutes of a pair that never rests. */
 const KNOWN_PAGES_MAX = 1_000
 
-/** Which pages of a series there are, so that those in memory are found without a look at the disk. */
+/** The existing pages of a series, so that cached pages are found without a disk read. */
 export interface KnownPages {
-  /** The newest first; all there are from `since` on. */
+  /** The newest first; complete from `since` on. */
   readonly pages: readonly number[]
   readonly since: number
 }

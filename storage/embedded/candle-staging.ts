@@ -9,7 +9,7 @@ import type { Key } from '../codec/keys.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
-/** Puts candles in place of those with their time. */
+/** Replaces candles with the same times. */
 export async function stageCandles(
   view: View,
   batch: WriteBatch,
@@ -57,7 +57,7 @@ async function stagePages(view: View, batch: WriteBatch, upserts: readonly Candl
   stageKnownPages(view, batch, created)
 }
 
-/** Keeps true what memory knows of the pages of a series. */
+/** Updates the cached list of a series' pages. */
 function stageKnownPages(view: View, batch: WriteBatch, created: readonly PageChange[]): void {
   for (const ofSeries of Map.groupBy(created, ({ series }) => keyText(series)).values()) {
     const { series } = ofSeries[0]!

@@ -61,7 +61,7 @@ function candlesIn(view: View, series: Series, range: CandleRange): MaybePromise
 interface Pages {
   readonly first: number
   readonly last: number
-  /** The last that there can be. */
+  /** The last possible one. */
   readonly newest: number
 }
 

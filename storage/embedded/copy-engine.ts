@@ -19,8 +19,8 @@ export type Entry = readonly [Key, Uint8Array]
 export type Write = { type: 'put'; key: Key; value: Buffer } | { type: 'del'; key: Key }
 
 /**
- * An engine beside the store, for copies of the chain's accounts: its writes wait for no block and delay none. It is opened by
- * the first use. Where it is damaged it is emptied, and filled again from a node.
+ * A second engine for copies of the chain's accounts. Its writes neither wait for a block nor delay one. It is opened by the
+ * first use. If it is damaged it is emptied, and filled again from a node.
  */
 export class CopyEngine {
   readonly #directory: string
@@ -64,7 +64,7 @@ export class CopyEngine {
     })
   }
 
-  /** Deletes keys, all or none. After a crash some may be there again: what a copy has too much is deleted again. */
+  /** Deletes keys, all or none. After a crash some may exist again; the owner of a copy deletes surplus keys again. */
   drop(keys: readonly Key[]): Promise<void> {
     return this.write(
       Iterator.from(keys).map((key) => ({ type: 'del', key })),
@@ -72,7 +72,7 @@ export class CopyEngine {
     )
   }
 
-  /** Deletes a range and gives back its disk. */
+  /** Deletes a range and frees its disk space. */
   clear(range: { readonly gte: Key; readonly lt: Key }): Promise<void> {
     return this.use(async (level) => {
       await level.clear(range)

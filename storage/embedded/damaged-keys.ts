@@ -1,15 +1,18 @@
 import type { Key, KeyRange } from '../codec/keys.ts'
 import type { FileDamage } from './engine-files/store-check.ts'
 
-/** Records listed that reads have met. Chosen: one is enough to stop ingest; those beyond it are refused like them. */
+/**
+ * Maximum listed records that reads found damaged. Chosen: one is enough to stop ingest; further ones are refused all the
+ * same.
+ */
 const RECORDS_MAX = 100
 
 /** A part of a file whose keys cannot be read. */
 export type DamagedRange = FileDamage & { readonly keys: KeyRange }
 
 /**
- * The ranges of keys that were in damaged parts of the store's files. A value that is found under such a key may be older
- * than the one that was lost, and a key that is not found may have been there: neither is given to a reader.
+ * The ranges of keys that were in damaged parts of the store's files. A value found under such a key may be older than the
+ * lost one, and a key that is not found may have existed. Readers get neither.
  */
 export class DamagedKeys {
   readonly ranges: readonly DamagedRange[]
@@ -34,17 +37,17 @@ export class DamagedKeys {
     return this.#records.size > 0
   }
 
-  /** Takes note of a record that a read has found to be damaged; each counts once. */
+  /** Adds a record that a read has found damaged; each counts once. */
   meet(line: string): void {
     if (this.#records.size < RECORDS_MAX) this.#records.add(line)
   }
 
-  /** The damage that a key is in; null for a sound one. */
+  /** The damage that covers a key; null for a sound key. */
   at(key: Key): DamagedRange | null {
     return this.ranges.find(({ keys }) => isBefore(keys.gte, key, true) && isBefore(key, keys.lt)) ?? null
   }
 
-  /** The first damage that a range of keys touches; null where there is none. */
+  /** The first damage that overlaps a range of keys; null if there is none. */
   within({ gte, lt }: KeyRange): DamagedRange | null {
     if (!isBefore(gte, lt)) return null
     return this.ranges.find(({ keys }) => isBefore(keys.gte, lt) && isBefore(gte, keys.lt)) ?? null

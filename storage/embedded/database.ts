@@ -21,13 +21,13 @@ import { WriteBatch } from './write-batch.ts'
 
 /** The format of the whole store: which keys there are and what they mean. */
 export const FORMAT = 3
-/** Tenants and API keys, also those that an earlier version stored: without them nobody can be told from anybody else. */
+/** Tenants and API keys, also those of an earlier version: without them no caller can be identified. */
 const NEEDED = [documentKeysOf(TENANT.kind), documentKeysOf(API_KEY.kind), keysOf('y'), keysOf('k')]
 
 export interface DatabaseOptions {
   readonly directory: string
   readonly hotBytesMax: number
-  /** For the engine's buffers; left out, as much as is of use. */
+  /** For the engine's buffers; by default, as much as is of use. */
   readonly engineBytes?: number | undefined
   /** Whether a crash of the machine may undo writes. */
   readonly isScratch?: boolean | undefined
@@ -35,11 +35,13 @@ export interface DatabaseOptions {
 }
 
 /**
- * The engine and what of it readers may see. D1: one write at a time, each a single batch, synced unless it only deletes
- * what readers no longer see, or a crash of the machine may undo it. D2: readers look
- * through a view, which is replaced by one assignment after the batch is on disk. D3: after a failed write nobody
- * knows what is on disk, so all later writes are refused until the store is opened again. D4: the engine reads only
- * files whose checksums were verified; what was damaged in them is an error of whoever asks for it.
+ * The engine, and the part of its data that readers may see.
+ *
+ * D1: one write at a time, each a single batch. It is synced unless it only deletes hidden records, or a crash of the machine
+ *     may undo it.
+ * D2: readers use a view, which is replaced by one assignment after the batch is on disk.
+ * D3: after a failed write the state on disk is unknown. All later writes are refused until the store is opened again.
+ * D4: the engine reads only files whose checksums were verified. A read of data that was damaged in them fails.
  */
 export class Database {
   readonly #level: Level
@@ -92,8 +94,8 @@ export class Database {
   }
 
   /**
-   * Runs a query on the newest committed state, which stays as it is until the query ends. One that is answered from
-   * memory costs no more than the promise of its answer.
+   * Runs a query on the newest committed state, which does not change until the query ends. A query answered from memory
+   * costs no more than the promise of its answer.
    */
   async read<T>(query: (view: View) => MaybePromise<T>): Promise<T> {
     if (this.#closed !== null) throw closed()
@@ -121,18 +123,18 @@ export class Database {
     })
   }
 
-  /** A number that each amendment makes greater: with another one, what was read before may have changed. */
+  /** A number that grows with each amendment: if it differs, earlier reads may be outdated. */
   get amendments(): number {
     return this.#amendments
   }
 
-  /** Merges the tables of a range of keys, which gives back the disk that its deleted records take. */
+  /** Merges the tables of a range of keys, which frees the disk space of its deleted records. */
   compact({ gte, lt }: KeyRange): Promise<void> {
     if (this.#closed !== null) return Promise.reject(closed())
     return this.#compactions.add(() => this.#level.compactRange(gte, lt))
   }
 
-  /** The bytes of a range of keys in the engine's tables, estimated; what the tables do not have yet is not counted. */
+  /** Estimates the bytes of a range of keys in the engine's tables; data that is not in the tables yet is not counted. */
   approximateBytes({ gte, lt }: KeyRange): Promise<number> {
     if (this.#closed !== null) return Promise.reject(closed())
     return this.#level.approximateSize(gte, lt)
@@ -150,7 +152,7 @@ export class Database {
       await this.#level.close()
       // Files with a record that cannot be read are not trusted.
       if (this.damaged.isMet) return
-      // Without the list the next start verifies every file, so that a full disk does not fail the close.
+      // Without the list the next start verifies every file. A full disk must not fail the close.
       await writeTrustedFiles(this.#directory).catch(() => undefined)
     })
     return this.#closed
@@ -187,7 +189,7 @@ export class Database {
     return true
   }
 
-  /** Without an await in it: readers see the state before or the state after. */
+  /** Contains no await: readers see the state before or the state after. */
   #publish(batch: WriteBatch, head: SlotRow | null): void {
     const before = this.#view
     batch.warm(this.#hot)
@@ -197,8 +199,8 @@ export class Database {
 }
 
 /**
- * Content of a batch: a block, which becomes the head, a change of stored blocks, a deletion of what readers no
- * longer see, a group of documents, or control data: keys, tenants, gaps, the horizon.
+ * Content of a batch: a block, which becomes the head; a change of stored blocks; a deletion of hidden records; a group of
+ * documents; or control data: keys, tenants, gaps, the horizon.
  */
 export type Staged =
   | { readonly kind: 'commit'; readonly head: SlotRow }

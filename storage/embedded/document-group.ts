@@ -12,32 +12,37 @@ interface Waiting {
 }
 
 /**
- * Changes that one write makes durable at most. Chosen: some 5 ms of the processor, so that a block that comes meanwhile
- * waits no longer than for another block.
+ * Maximum changes that one write makes durable. Chosen: some 5 ms of CPU time, so that a block waits no longer than for
+ * another block.
  */
 const GROUP_MAX = 500
 /** Changes that wait at most; further ones are refused. Chosen: five seconds of 2,000 a second. */
 const WAITING_MAX = 10_000
 /**
- * Milliseconds that a hot value waits for others to share its write. Chosen: at 2,000 a second 200 of them do, and a block
- * meets one of ten writes a second.
+ * Milliseconds that a hot value waits for others to share its write. Chosen: at 2,000 a second 200 of them share one, and a
+ * block meets one of ten writes a second.
  */
 export const HOT_GATHER_MS = 100
-/** Milliseconds that a document waits that may be stored soon. Chosen: at a hundred submissions a second it shares the write of the next one. */
+/**
+ * Milliseconds that a document stored with `isSoon` waits. Chosen: at a hundred submissions a second it shares the write of
+ * the next one.
+ */
 export const SOON_GATHER_MS = 20
 /**
- * Urgent changes that begin a group before the requests that have come with them are read. Chosen: the signatures of as many
- * submissions take the processor a millisecond.
+ * Urgent changes that begin a group before the requests that came with them are read. Chosen: the signatures of as many
+ * submissions take a millisecond of CPU time.
  */
 const EAGER = 8
 /** Milliseconds between two looks for expired documents. */
 const SWEEP_EVERY_MS = 1_000
 
 /**
- * Makes changes of documents in the order in which they came, many of them with one durable write (group commit). G1: one
- * group is under way at a time, so that blocks and groups take turns. G2: a change sees those before it, also of its own
- * group. G3: each is answered after its group is on disk, or of scratch documents alone after the engine has it; where that
- * fails, all of the group are rejected.
+ * Writes changes of documents in the order in which they came, many with one durable write (group commit).
+ *
+ * G1: one group is under way at a time, so that blocks and groups alternate.
+ * G2: a change sees the changes before it, also of its own group.
+ * G3: each change is answered after its group is on disk; a group of scratch documents alone, after the engine has it. If
+ *     that fails, all changes of the group are rejected.
  */
 export class DocumentGroups {
   readonly #database: Database
@@ -49,7 +54,7 @@ export class DocumentGroups {
   #isWriting = false
   #timer: unknown = null
   #timerAtMs = Infinity
-  /** Milliseconds that those that wait for others wait at most. */
+  /** Maximum milliseconds that waiting changes are gathered. */
   #gatherMs = HOT_GATHER_MS
   #sweepTimer: unknown = null
   #sweepAtMs = -Infinity
@@ -61,8 +66,8 @@ export class DocumentGroups {
   }
 
   /**
-   * Makes a change with the next group, which begins once what has come with it is read, unless one is under way. A group
-   * costs some 100 µs of the processor, so that requests that come together had better share one.
+   * Makes a change with the next group. Unless a group is under way, it begins once the requests that came with this one are
+   * read. A group costs some 100 µs of CPU time, so simultaneous requests had better share one.
    */
   change<T>(change: (stage: DocumentStage) => T, isSynced = true): Promise<T> {
     const changed = this.#add(change, isSynced)
@@ -71,7 +76,10 @@ export class DocumentGroups {
     return changed
   }
 
-  /** Makes a change with the next group, which begins within `ms` unless one is under way: others are to share its write. */
+  /**
+   * Makes a change with the next group. Unless a group is under way, it begins within `ms`, so that other changes share its
+   * write.
+   */
   changeWithin<T>(ms: number, change: (stage: DocumentStage) => T): Promise<T> {
     const changed = this.#add(change)
     this.#gatherMs = Math.min(this.#gatherMs, ms)
@@ -79,7 +87,7 @@ export class DocumentGroups {
     return changed
   }
 
-  /** Hands the database all that waits, before it closes; later changes are refused. */
+  /** Hands all waiting changes to the database, before it closes; later changes are refused. */
   close(): void {
     this.#isClosed = true
     this.#clearTimers()
@@ -133,7 +141,7 @@ export class DocumentGroups {
     this.#timer = null
   }
 
-  /** Writes those that wait, those included that come until the database begins with them. Never rejects. */
+  /** Writes the waiting changes, including those that come until the database begins with them. Never rejects. */
   async #write(most: number): Promise<void> {
     const group: Waiting[] = []
     let hasBegun = false
@@ -152,12 +160,12 @@ export class DocumentGroups {
       })
       for (const each of group) each.resolve()
     } catch (error) {
-      // A database that has failed begins with no group: then all that wait are refused.
+      // A database that has failed begins with no group; then all waiting changes are refused.
       for (const each of hasBegun ? group : this.#waiting.splice(0)) each.reject(error)
     }
   }
 
-  /** Deletes expired documents, a bounded number, and sees to it that the next look comes where there are more. */
+  /** Deletes a bounded number of expired documents, and schedules the next sweep if there are more. */
   async #sweep(stage: DocumentStage): Promise<void> {
     this.#sweepAtMs = stage.nowMs + SWEEP_EVERY_MS
     if (!(await stage.sweep()) || this.#isClosed) return

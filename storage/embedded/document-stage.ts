@@ -56,7 +56,7 @@ export class DocumentStage {
     return written
   }
 
-  /** Spares the first write of a hot value two reads: whether there is one before it, and whether the document is there. */
+  /** Saves the first write of a hot value two reads: of an earlier value, and of the document. */
   #keepNoHot(address: DocumentAddress, born: string): void {
     const key = documentRecordKey(address, 'hot', address.key)
     const none = { born, token: 0, value: '' }
@@ -64,7 +64,7 @@ export class DocumentStage {
     this.#batch.keep(fencedKind, key, none)
   }
 
-  /** Stores a document as it was, with its entries, which have been lost. */
+  /** Stores a document unchanged, with its entries, which have been lost. */
   restore(row: DocumentRow): void {
     this.#write(row, false)
   }
@@ -87,7 +87,7 @@ export class DocumentStage {
     return hotValueOf(this.#putHot(document, token, (before) => before))
   }
 
-  /** Returns the hot value that counts afterwards; null where there is no such document. */
+  /** Returns the current hot value after the write; null if there is no such document. */
   #putHot(
     { address, born }: DocumentHeader,
     token: number,
@@ -95,18 +95,18 @@ export class DocumentStage {
   ): FencedRecord | null {
     const key = documentRecordKey(address, 'hot', address.key)
     const before = this.#get(fencedKind, key)
-    // A hot value goes with its document: where there is one of it, the document is there.
+    // A hot value is deleted with its document: if it has one, the document exists.
     const isKnown = before?.born === born
     if (isKnown && before.token > token) return before
     if (!isKnown && this.#document(address)?.born !== born) return null
     const hot = { born, token, value: change(isKnown ? before.value : '') }
     this.#staged.set(keyText(key), hot)
-    // Kept as it is: the next write asks for the token.
+    // The token stays stored: the next write needs it.
     this.#batch.putOwned(fencedKind, key, hot)
     return hot
   }
 
-  /** Deletes some of the documents that have expired; true where there are more. What is damaged stays. */
+  /** Deletes some of the expired documents; true if there are more. Damaged ones stay. */
   async sweep(): Promise<boolean> {
     try {
       const expiries = await this.#view.keys(expiriesUntil(this.nowMs), SWEPT_MAX)
@@ -154,7 +154,7 @@ export class DocumentStage {
       this.#batch.putUnkept(documentAddressKind, expiryKey(record.expiresAtMs, key), address)
   }
 
-  /** Deletes a document that ends, if there is one, with its hot value. */
+  /** Deletes a document, if it exists, with its hot value. */
   #drop(address: DocumentAddress | null, record: DocumentRecord | null): void {
     if (address === null || record === null) return
     this.#remove(address, record)
@@ -189,7 +189,7 @@ export class DocumentStage {
 export const isExpired = ({ expiresAtMs }: Pick<DocumentHeader, 'expiresAtMs'>, nowMs: number): boolean =>
   expiresAtMs !== null && nowMs >= expiresAtMs
 
-/** Returns a stored hot value as the port has it; of none, the token 0 without a value. */
+/** Returns a stored hot value in the form of the port; without one, the token 0 and no value. */
 export const hotValueOf = (hot: FencedRecord | null): HotValue => ({
   token: hot?.token ?? 0,
   value: hot === null || hot.value === '' ? null : hot.value

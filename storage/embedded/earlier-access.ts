@@ -9,7 +9,7 @@ import type { Database } from './database.ts'
 import { DocumentStage } from './document-stage.ts'
 import type { View } from './view.ts'
 
-/** Makes documents of tenants and API keys that an earlier version stored, and deletes its records, in one durable step. */
+/** Converts tenants and API keys of an earlier version into documents, and deletes its records, in one durable step. */
 export async function moveEarlierAccess(database: Database, clock: Clock): Promise<void> {
   await database.write(async (view, batch) => {
     const keys = await valuesOf(view, earlierKeyKind, 'k')

@@ -1,9 +1,9 @@
 /**
- * Each one that is full is merged with most of the level below it, so that twice as large is half as often: 0.45 ms of
- * the processor a block less than with 16 MiB. One is read again after a crash, in 0.2 s. Two of them exist at most.
+ * A full buffer is merged with most of the level below it, so a buffer of twice the size halves the merges: 0.45 ms of CPU
+ * time a block less than with 16 MiB. One buffer is read again after a crash, in 0.2 s. At most two of them exist.
  */
 const WRITE_BUFFER_BYTES = 32 * 2 ** 20
-/** Little: tables are read through the system's page cache, and what was decoded is kept in memory. */
+/** Small: tables are read through the system's page cache, and decoded records are cached in memory. */
 const BLOCK_CACHE_BYTES = 8 * 2 ** 20
 const FILE_BYTES_MAX = 8 * 2 ** 20
 /** Tables whose index is in memory, some 30 KB each with blocks of this size: 8 GB of store before one is opened again. */
@@ -19,7 +19,7 @@ export const ENGINE = {
   maxFileSize: FILE_BYTES_MAX,
   maxOpenFiles: OPEN_FILES_MAX,
   blockSize: BLOCK_BYTES,
-  // Pages are packed already: it would save a twentieth, and cost each compaction its time twice.
+  // Pages are packed already: compression would save a twentieth, and double the time of each compaction.
   compression: false
 } as const
 
@@ -27,15 +27,15 @@ export const ENGINE = {
 const FEW_TABLES_BYTES = 8 * 2 ** 20
 
 /**
- * Tables are mapped into memory, and what was read of them is resident: 55 MiB of a localnet's store of 350, after a third of
- * its first day's slots, and more with each day. The engine keeps at least 64 tables open (it counts ten other files), so their
- * size is what bounds that. With tables of 1 MiB it is 20 MiB, and a slot takes no more of the processor.
+ * Tables are mapped into memory, and the parts read are resident. Of a localnet's store of 350 MiB that was 55 MiB after a
+ * third of its first day's slots, and it grows each day. The engine keeps at least 64 tables open (it counts ten other
+ * files), so the size of the tables bounds that memory. With tables of 1 MiB it is 20 MiB, and a slot takes no more CPU time.
  */
 const FEW_TABLES = { maxFileSize: 2 ** 20, maxOpenFiles: 74 } as const
 
 /**
- * Returns the options for so many bytes of memory: two buffers for what is being written, and an eighth for blocks that are
- * read again. Smaller buffers are merged more often, and larger ones than the usual bring nothing.
+ * Returns the options for a number of bytes of memory: an eighth for the block cache, and the rest for two write buffers.
+ * Smaller buffers are merged more often; buffers above the default size bring nothing.
  */
 export function engineWithin(bytes: number) {
   const cacheSize = Math.min(Math.floor(bytes / 8), BLOCK_CACHE_BYTES)

@@ -24,7 +24,7 @@ import type {
 import { chunksOf, CopyEngine, type Entry } from './copy-engine.ts'
 import { GatheredWrites } from './gathered-writes.ts'
 
-/** Versions of one key besides the first that a page expects, so that most pages take one read of the engine. */
+/** Versions that a page reads for each key besides the first, so that most pages take one read of the engine. */
 const SPARE = 8
 
 /** Holder lists in an engine of their own, beside the store. */

@@ -5,5 +5,5 @@ import type { View } from './view.ts'
 
 const NOTHING_EXPIRED: RowHorizon = { cursor: 0, time: 0 }
 
-/** Where the rows begin that readers see. It is stored, so that a row that was hidden once stays hidden. */
+/** The start of the rows that readers see. It is stored, so that hidden rows stay hidden. */
 export const horizonOf = (view: View): RowHorizon => view.get(horizonKind, horizonKey()) ?? NOTHING_EXPIRED

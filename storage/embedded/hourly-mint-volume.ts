@@ -7,10 +7,10 @@ import { oldestMintVolumeHour, hourlyMintVolumeKind, mintVolumeMinutes } from '.
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
-/** So a block that begins an hour does not pay for all that ends with it. */
+/** The limit spreads the deletions, so that a block which begins an hour does not pay for the whole hour that ends. */
 const EXPIRED_PER_BLOCK_MAX = 256
 
-/** Up to which key all that is old is deleted. */
+/** The key up to which all old records are deleted. */
 const deletedUntil: CachedFact<Key> = { sign: '<', weigh: () => 100 }
 
 export async function mintsOfHour(
@@ -29,7 +29,7 @@ export async function mintsOfHour(
   return found
 }
 
-/** Writes what a block's mints traded, and deletes some of what is too old to rank. */
+/** Writes the hourly volumes of a block's mints, and deletes some that are too old to rank. */
 export async function stageHourlyMintVolume(
   view: View,
   batch: WriteBatch,
@@ -45,7 +45,7 @@ export async function stageHourlyMintVolume(
   await stageDeletions(view, batch, hourlyMintVolumeKeysOf(oldest).gte)
 }
 
-/** Writes anew what mints traded, and takes out what they have not. */
+/** Rewrites the hourly volumes of an amendment's mints, and deletes those without trades. */
 export function amendHourlyMintVolume(
   batch: WriteBatch,
   { put, remove }: Amendment['activity'],

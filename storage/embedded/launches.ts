@@ -63,7 +63,7 @@ async function indexedMints(view: View, page: LaunchPage): Promise<Pubkey[]> {
   return mints
 }
 
-/** Puts launches in place of those of their mints, takes others out, and lists each where it belongs now. */
+/** Replaces launches of the same mints, removes others, and updates the index entries of each. */
 async function amendLaunches(
   view: View,
   batch: WriteBatch,

@@ -13,14 +13,16 @@ import type { RecordTable } from './record-table.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
-/** More than a channel gets while the others have their turns, so that a horizon that was drawn nearer is caught up with. */
+/** More than a channel gets between two of its deletions. So deletions catch up after the horizon was moved closer. */
 const EXPIRED_PER_BLOCK_MAX = 128
 
 const CHANNELS = logChannelCodes.words
-/** A prime above their number, so that chains that leave out every second slot pass none. */
+/**
+ * A prime above the number of channels, so that every channel has its turn also if the chain leaves out every second slot.
+ */
 const TURNS = 23
 
-/** Up to which key all of a channel is deleted, and the block time of what is next, at the latest. */
+/** The key up to which a channel is deleted, and an upper bound of the next entry's block time. */
 interface Deleted {
   readonly until: Key
   readonly nextTime: number
@@ -57,7 +59,9 @@ async function partsOf(
   return entries
 }
 
-/** Writes a block's entries, and deletes some of what is past the horizon, `seconds` before it; null keeps all. */
+/**
+ * Writes a block's entries, and deletes some entries beyond the horizon, which is `seconds` before the block; null keeps all.
+ */
 async function stageLog(
   view: View,
   batch: WriteBatch,
@@ -82,11 +86,11 @@ async function stageDeletions(
   const gte = known?.until ?? begin
   const keys = await view.keys({ gte, lt }, EXPIRED_PER_BLOCK_MAX)
   let old = 0
-  // An empty channel gets nothing that is older than this block.
+  // An empty channel gets no entries older than this block.
   let nextTime = keys.length === 0 ? time : -Infinity
   for (const [i, key] of keys.entries()) {
     const row = view.get(slotKind, slotKey(logAddressIn(key).slot))
-    // Blocks that were committed as one have one row, that of the last.
+    // Blocks that were committed together have one row: the last block's.
     if (row === null) continue
     if (row.blockTime >= oldestTime) {
       nextTime = row.blockTime

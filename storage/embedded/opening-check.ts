@@ -5,9 +5,9 @@ import { checkStore, holdsStore } from './engine-files/store-check.ts'
 import { readTrustedFiles } from './engine-files/trusted-files.ts'
 
 /**
- * Verifies a store's files before the engine opens them, and isolates what is damaged; gives the keys that were in it.
- * The engine verifies no checksum when it reads, and ends the process where a damaged block makes no sense. Rejects with
- * STORAGE_UNAVAILABLE where a damaged file leaves the engine no store to open.
+ * Verifies a store's files before the engine opens them, isolates damage, and returns the damaged keys. The engine verifies
+ * no checksum when it reads, and ends the process on a block that makes no sense. Rejects with STORAGE_UNAVAILABLE if damage
+ * leaves the engine no store to open.
  */
 export async function checkBeforeOpening(directory: string): Promise<DamagedKeys> {
   if (!(await holdsStore(directory))) return new DamagedKeys([])

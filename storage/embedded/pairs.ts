@@ -9,7 +9,7 @@ import type { RecordTable } from './record-table.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
-/** The pairs of a mint are one value: there are at most as many as cash mints, and they are asked for together. */
+/** The pairs of a mint are one value: there are at most as many as cash mints, and they are read together. */
 export function pairTable(database: Database): RecordTable<'pairs'> {
   const ofMint = (view: View, mint: Pubkey): readonly PairRow[] => view.get(pairsKind, pairsKey(mint)) ?? []
   return {
@@ -24,7 +24,7 @@ export function pairTable(database: Database): RecordTable<'pairs'> {
   }
 }
 
-/** Puts pairs in place of those of their mint and cash, and takes others out. */
+/** Replaces pairs with the same mint and cash, and removes others. */
 async function amendPairs(view: View, batch: WriteBatch, edit: Amendment['pairs']): Promise<void> {
   const put = Map.groupBy(edit.put, ({ mint }) => pubkeyMapKey(mint))
   const removed = Map.groupBy(edit.remove, ({ mint }) => pubkeyMapKey(mint))
@@ -34,7 +34,7 @@ async function amendPairs(view: View, batch: WriteBatch, edit: Amendment['pairs'
   for (const [i, mint] of [...mints.keys()].entries()) {
     const gone = removed.get(mint) ?? []
     const rest = (stored[i] ?? []).filter((pair) => !gone.some(({ cash }) => samePubkey(cash, pair.cash)))
-    // Kept as they are: the next block with the mint merges them again.
+    // Cached: the next block with the mint merges them again.
     const pairs = mergedPairs(rest, (put.get(mint) ?? []).map(ownPair))
     if (pairs.length === 0) batch.delete(keys[i]!)
     else batch.putOwned(pairsKind, keys[i]!, pairs)

@@ -20,7 +20,7 @@ const rows = new KeyedRows('pools')
 /** Most pools of a mint that are cached: one more than are valued with a token (`VALUED_POOLS_MAX`). */
 const LISTED_MAX = 101
 
-/** All pools of a mint, the newest first, by the first of its keys in the index: most of its readers ask for all. */
+/** All pools of a mint, the newest first, by the first of its keys in the index. Most readers request all. */
 const listedPools: CachedFact<readonly Pubkey[]> = { sign: ')', weigh: (pools) => 100 + 150 * pools.length }
 
 /** Pools by address, and an index from the mints that they are listed under. */
@@ -33,7 +33,7 @@ export function poolTable(database: Database): RecordTable<'pools'> {
     stage(_, batch, { slot, pools }) {
       rows.put(batch, pools)
       for (const pool of pools)
-        // The block that is the first to name a pool lists it.
+        // A pool is listed by the block that names it first.
         if (splitCursor(pool.firstCursor).slot === slot.slot) stageListing(batch, pool)
     },
     async amend(view, batch, { pools }) {
@@ -82,7 +82,7 @@ export function stageListing(batch: WriteBatch, pool: PoolRow): void {
   forgetListed(batch, pool)
 }
 
-/** Drops what is cached of the pools of a pool's mints. */
+/** Evicts the cached pool lists of a pool's mints. */
 function forgetListed(batch: WriteBatch, pool: PoolRow): void {
   for (const mint of listingMints(pool)) batch.remember(listedPools, mintPoolKeysOf(mint).gte, undefined)
 }

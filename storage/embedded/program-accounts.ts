@@ -38,7 +38,7 @@ import { SingleVersions } from './single-versions.ts'
 
 /** Iterators that read single accounts together. */
 const ITERATORS = 4
-/** Values below which another thread is not worth its start. */
+/** Below this number of values a second thread costs more than it saves. */
 const READ_TOGETHER_MIN = 32
 const NOTHING = Buffer.alloc(0)
 
@@ -215,7 +215,7 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
     return pageByIndex(reads, lookups, query)
   }
 
-  /** Reads the versions at a slot of accounts with entries: most have one version alone, so that all are read at once. */
+  /** Reads the versions of accounts with entries, as of a slot. Most have only one version, so all are read at once. */
   async #atEntries(
     level: Level,
     program: Pubkey,
@@ -229,7 +229,7 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
     const found = new Map<VersionKey, AccountVersion>()
     for (const [i, value] of values.entries())
       if (value !== undefined) found.set(named[i]!, versionOf([keys[i]!, value]))
-    // The others, and accounts whose version was dropped since.
+    // The other accounts, and accounts whose version was dropped since.
     const others = entries.filter((each) => !found.has(each))
     const read = await this.at(
       program,

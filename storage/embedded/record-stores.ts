@@ -19,7 +19,7 @@ import type { WriteBatch } from './write-batch.ts'
 
 export type RecordTables = { readonly [Name in RecordName]: RecordTable<Name> }
 
-/** The parts of every record; `logSeconds`: how long the log is kept, null for ever. */
+/** The tables of every record; `logSeconds`: how long the log is kept, null for ever. */
 export function recordTables(database: Database, logSeconds: number | null): RecordTables {
   const own: { readonly [Name in keyof OwnStores]: RecordTable<Name> } = {
     trades: tradeTable(database),
@@ -41,7 +41,7 @@ export function recordTables(database: Database, logSeconds: number | null): Rec
 export const recordStores = (tables: RecordTables): RecordStores =>
   byName<RecordStores>(RECORD_NAMES, (name) => tables[name].port)
 
-/** Stages what a block changes of all records. */
+/** Stages a block's changes of all records. */
 export async function stageRecords(
   tables: RecordTables,
   view: View,
@@ -52,7 +52,7 @@ export async function stageRecords(
   await Promise.all(RECORD_NAMES.map(async (name) => tables[name].stage(view, batch, block)))
 }
 
-/** Stages what an amendment changes of all records. */
+/** Stages an amendment's changes of all records. */
 export async function amendRecords(
   tables: RecordTables,
   view: View,

@@ -16,12 +16,12 @@ import type { MaybePromise } from './maybe-promise.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
-/** A record in the embedded store: what readers ask of it, and what it puts into a batch. */
+/** A record in the embedded store: its reads, and the writes that it adds to a batch. */
 export interface RecordTable<Name extends RecordName> {
   readonly port: RecordStores[Name]
-  /** Stages what a block changes. */
+  /** Stages the changes of a block. */
   stage(view: View, batch: WriteBatch, block: BlockCommit): MaybePromise<void>
-  /** Stages what an amendment changes. */
+  /** Stages the changes of an amendment. */
   amend(view: View, batch: WriteBatch, amendment: Amendment): MaybePromise<void>
 }
 

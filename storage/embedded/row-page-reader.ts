@@ -28,7 +28,7 @@ export class RowPageReader<Row extends { readonly cursor: number }> {
     this.#kind = kind
   }
 
-  /** Rows of an owner, `limit` at most, in the order asked for. */
+  /** Rows of an owner, `limit` at most, in the requested order. */
   read(view: View, owner: Pubkey, page: PageRequest): MaybePromise<Row[]> {
     const kept = withinRetention(page, horizonOf(view).cursor)
     if (kept.limit <= 0) return []
@@ -37,7 +37,7 @@ export class RowPageReader<Row extends { readonly cursor: number }> {
       : (this.#oldestInMemory(view, owner, kept) ?? this.#oldestOnDisk(view, owner, kept))
   }
 
-  /** A page that others name; null for one that is past the retention and deleted. */
+  /** A page that others name; null if it is past the retention and deleted. */
   pageAt(view: View, key: Key): RowPage<Row> | null {
     const page = view.get(this.#kind, key)
     if (page === null && cursorOfPageKey(key) < horizonOf(view).cursor) return null
@@ -45,7 +45,7 @@ export class RowPageReader<Row extends { readonly cursor: number }> {
     return page
   }
 
-  /** From page to page back from the open one, past newer ones as far as memory has them. */
+  /** Reads from page to page back from the open one. Skips newer pages as long as they are cached. */
   #newest(view: View, owner: Pubkey, query: PageRequest): MaybePromise<Row[]> {
     let page = view.get(this.#kind, openPageKey(this.#list, owner))
     const { from = Infinity } = query
@@ -59,7 +59,7 @@ export class RowPageReader<Row extends { readonly cursor: number }> {
     return page === null ? [] : this.#takeBack(view, owner, page, query, [])
   }
 
-  /** From the last page that begins before `from`. */
+  /** Reads from the last page that begins before `from`. */
   async #newestBelow(view: View, owner: Pubkey, query: PageRequest, from: number): Promise<Row[]> {
     const range = { gte: pageKey(this.#list, owner, 0), lt: pageKey(this.#list, owner, Math.max(from, 0)) }
     const key = await view.lastKey(range)
@@ -85,7 +85,7 @@ export class RowPageReader<Row extends { readonly cursor: number }> {
     return rows
   }
 
-  /** Only of the open page: whoever reads forward reads long lists once, and memory is not kept for that. */
+  /** Reads only the open page. Readers that go forward read long lists once, so their pages are not cached. */
   #oldestInMemory(view: View, owner: Pubkey, query: PageRequest): Row[] | null {
     const open = view.hot(this.#kind, openPageKey(this.#list, owner))
     if (open === undefined) return null
@@ -101,7 +101,7 @@ export class RowPageReader<Row extends { readonly cursor: number }> {
     const first = pageKey(this.#list, owner, 0)
     const range = { gte: first, lt: keyAfter(openPageKey(this.#list, owner)) }
     if (query.from !== undefined) {
-      // The page whose first cursor is the last one up to there may hold what comes next.
+      // The last page whose first cursor is not above `from` may hold the next rows.
       const next = Math.min(Math.max(query.from, -1), CURSOR_MAX - 1) + 1
       range.gte = (await view.lastKey({ gte: first, lt: pageKey(this.#list, owner, next) })) ?? first
     }
@@ -110,13 +110,13 @@ export class RowPageReader<Row extends { readonly cursor: number }> {
     return rows
   }
 
-  /** One more than full pages would need, as the first one is entered in its middle. */
+  /** One more than full pages would need, because the read begins in the middle of the first page. */
   #pagesOf(rows: number): number {
     return Math.ceil(rows / this.#pageRows) + 1
   }
 }
 
-/** The part of a request that asks for rows which the retention keeps. */
+/** Limits a request to rows within the retention. */
 function withinRetention(page: PageRequest, horizon: number): PageRequest {
   if (horizon === 0) return page
   return page.order === 'desc'
@@ -124,7 +124,7 @@ function withinRetention(page: PageRequest, horizon: number): PageRequest {
     : { ...page, from: Math.max(page.from ?? -1, horizon - 1) }
 }
 
-/** Takes what belongs to the query, newest first; true when nothing older can. */
+/** Takes the rows of a page that match the query, newest first. Returns true when no older row can match. */
 function takeNewest<Row extends { readonly cursor: number }>(
   into: Row[],
   page: RowPage<Row>,

@@ -9,8 +9,8 @@ import type { RowCodec } from '../codec/row-origin.ts'
 export interface RowPage<Row> {
   readonly rows: readonly Row[]
   /**
-   * The rows as stored, a character a byte, and the addresses they name: what the next row is appended to. Of a page
-   * that takes no more rows memory has neither.
+   * The rows as stored, a character a byte, and the addresses they name; the next row is appended to both. For full pages
+   * memory has neither.
    */
   readonly packed: string
   readonly keys: readonly Pubkey[]
@@ -24,8 +24,8 @@ const OPEN_ROW_WEIGHT = 1_400
 const scratch = new ByteWriter()
 
 /**
- * A page with rows added; both the given page and the rows stay as they are. Rows that are `owned` are kept; of others
- * what their bytes give back, as those given may hold on to the buffers of a whole block.
+ * A page with rows added; the given page and the rows stay as they are. `owned` rows are kept as they are. Other rows are
+ * decoded from their bytes again, because the given ones may hold the buffers of a whole block in memory.
  */
 export function extendPage<Row>(
   codec: RowCodec<Row>,
@@ -49,7 +49,7 @@ export function extendPage<Row>(
   }
 }
 
-/** Part of a full page that memory keeps. */
+/** The part of a full page that is cached. */
 export function closedPage<Row>({ rows, older }: RowPage<Row>): RowPage<Row> {
   return { rows, packed: '', keys: [], older }
 }

@@ -22,9 +22,9 @@ import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
 /**
- * Lists of rows in cursor order, one for each owner (a mint, a pool). The newest rows are in the open page, at a
- * key that is known without looking; a full page moves to the key of its first cursor once the next row comes. Each
- * names the one before it, so that the newest rows are found without a search.
+ * Lists of rows in cursor order, one for each owner (a mint, a pool). The newest rows are in the open page, whose key is
+ * known without a search. A full page moves to the key of its first cursor once the next row comes. Each page names the one
+ * before it, so that the newest rows are found without a search.
  */
 export class RowPages<Row extends { readonly cursor: number }> {
   readonly #list: PageList
@@ -42,8 +42,8 @@ export class RowPages<Row extends { readonly cursor: number }> {
   }
 
   /**
-   * Appends rows to the lists of their owners; the rows of an owner come in cursor order. Gives the rows as memory
-   * keeps them, in cursor order: another list that takes them as `owned` keeps the same ones.
+   * Appends rows to the lists of their owners; the rows of an owner come in cursor order. Returns the rows as they are
+   * cached, in cursor order. Another list that takes them as `owned` shares these objects.
    */
   async stage(
     view: View,
@@ -62,7 +62,7 @@ export class RowPages<Row extends { readonly cursor: number }> {
     return kept.sort((a, b) => a.cursor - b.cursor)
   }
 
-  /** Puts rows in the place of those with their cursors, or between others, and takes rows out of their lists. */
+  /** Puts rows in place of those with their cursors, or between others, and removes rows from their lists. */
   async amend(
     view: View,
     batch: WriteBatch,
@@ -87,15 +87,15 @@ export class RowPages<Row extends { readonly cursor: number }> {
     }
   }
 
-  /** Rows of an owner, `limit` at most, in the order asked for. */
+  /** Rows of an owner, `limit` at most, in the requested order. */
   read(view: View, owner: Pubkey, page: PageRequest): MaybePromise<Row[]> {
     return this.#reader.read(view, owner, page)
   }
 
   /**
-   * Looks at the next pages from a key on, `limit` at most, and gives those of which every row is below a cursor, and where
-   * to go on; null where there is no further page. Of closed pages it reads keys alone: all rows of one are below the first
-   * of the page after it.
+   * Checks the next pages from a key on, at most `limit`. Returns those with every row below a cursor, and the key to
+   * continue at; null if there is no further page. For closed pages it reads only keys: all rows of a page are below the
+   * first row of the page after it.
    */
   async expired(
     view: View,
@@ -121,7 +121,7 @@ export class RowPages<Row extends { readonly cursor: number }> {
     return { keys, next: keyAfter(isLive(last) ? openPageKey(this.#list, addressIn(last)) : last) }
   }
 
-  /** Whether every row of a page is below a cursor; of one that is no longer there, too. */
+  /** Whether every row of a page is below a cursor; true also for a deleted page. */
   isExpired(view: View, key: Key, cursor: number): boolean {
     const page = view.get(this.kind, key)
     return page === null || page.rows.at(-1)!.cursor < cursor
@@ -133,8 +133,8 @@ export class RowPages<Row extends { readonly cursor: number }> {
   }
 
   /**
-   * Makes one list of the pages that an owner has left and of rows that were in lost pages: rows between two pages become
-   * pages, each page names the one before it, and the last one is the open one.
+   * Makes one list of an owner's remaining pages and of rows from lost pages. Rows between two pages become pages, each page
+   * names the one before it, and the last one becomes the open page.
    */
   async mend(view: View, batch: WriteBatch, owner: Pubkey, found: readonly Row[]): Promise<void> {
     const lost = [...found].sort((a, b) => a.cursor - b.cursor)
@@ -178,7 +178,7 @@ export class RowPages<Row extends { readonly cursor: number }> {
     open: RowPage<Row> | null,
     rows: readonly Row[],
     owned: boolean,
-    /** The page before, where none is open. */
+    /** The page before, if none is open. */
     before: number | null = null
   ): readonly Row[] {
     const kept: Row[] = []
@@ -200,7 +200,7 @@ export class RowPages<Row extends { readonly cursor: number }> {
     return kept
   }
 
-  /** Deletes the pages from the one on that a cursor belongs into, and gives their rows and the page before them. */
+  /** Deletes the pages from the one that a cursor belongs to on. Returns their rows and the page before them. */
   async #takeOut(
     view: View,
     batch: WriteBatch,
@@ -220,7 +220,7 @@ export class RowPages<Row extends { readonly cursor: number }> {
     return { rows, older: older ?? null }
   }
 
-  /** Writes the end of a list anew, after a page that stays; with no rows that page becomes the open one. */
+  /** Rewrites the end of a list, after a page that stays. Without rows that page becomes the open one. */
   #putBack(view: View, batch: WriteBatch, owner: Pubkey, rows: readonly Row[], older: number | null): void {
     if (rows.length > 0) this.#append(batch, owner, null, rows, false, older)
     else if (older !== null) {

@@ -1,15 +1,15 @@
 import { pubkeyMapKey, samePubkey, type Pubkey } from '../../src/chain/pubkey.ts'
 import type { VersionKey } from '../port/program-accounts.ts'
 
-/** Accounts with several versions that are known. Chosen: some 20 MB; above, all accounts count as such. */
+/** Maximum known accounts with several versions. Chosen: some 20 MB. Above it no account counts as single. */
 const SEVERAL_MAX = 100_000
 
 /**
- * The accounts of a program of which only one version is stored: an index entry of such an account names the version that any
- * later slot has.
+ * The accounts of a program with only one stored version. An index entry of such an account names the version that is valid
+ * at any later slot.
  *
- * V1. They are known from the end of a scan of all versions on. Before it, and beyond the limit, no account counts as one.
- * V2. An account that is written, also a new one, is none of them until the next scan: from before the write is durable.
+ * V1. They are known after a complete scan of all versions. Before it, and beyond the limit, no account counts as one.
+ * V2. A written account, also a new one, is none of them until the next scan. This holds from before the write is durable.
  */
 export class SingleVersions {
   /** Accounts that may have several versions; null while they are not known. */
@@ -39,7 +39,7 @@ export class SingleVersions {
     }
   }
 
-  /** Passes on a scan of all versions, ascending by address, and learns from it once it has come to its end. */
+  /** Passes on a scan of all versions, ascending by address. Learns the accounts with a single version once it has ended. */
   async *learn<Group extends readonly VersionKey[]>(scan: AsyncIterable<Group>): AsyncGenerator<Group> {
     const written = new Set<string>()
     for (const versions of this.#underWay)

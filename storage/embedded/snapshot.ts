@@ -6,8 +6,8 @@ import { snapshotStore } from './engine-files/snapshot.ts'
 import { openEmbeddedStorage, type EmbeddedStorageOptions } from './store.ts'
 
 /**
- * Opens a snapshot of a store that another process has open. It lies beside the store, and is removed when it is closed;
- * what an ended process left there is removed first. Rejects with STORAGE_UNAVAILABLE.
+ * Opens a snapshot of a store that another process has open. It lies next to the store, and is removed when it is closed.
+ * Snapshots left by ended processes are removed first. Rejects with STORAGE_UNAVAILABLE.
  */
 export async function openEmbeddedSnapshot(options: EmbeddedStorageOptions): Promise<Storage> {
   const { directory } = options

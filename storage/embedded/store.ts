@@ -16,7 +16,7 @@ import { EmbeddedLosses } from './repair/losses.ts'
 import { RowSweeper } from './sweeper.ts'
 import { usageOf } from './usage.ts'
 
-/** Estimated bytes of records that the store keeps in memory, where nobody says how much. */
+/** Default for the estimated bytes of cached records. */
 const HOT_BYTES_MAX = 64 * 2 ** 20
 
 export interface EmbeddedStorageOptions {
@@ -28,7 +28,7 @@ export interface EmbeddedStorageOptions {
   readonly engineBytes?: number
   /** How long the log is kept, counted back from the head's block time; null, or left out, for ever. */
   readonly logSeconds?: number | null
-  /** Whether a crash of the machine may undo writes; for a store that is made anew then. */
+  /** Whether a crash of the machine may undo writes; for a store that is then recreated. */
   readonly isScratch?: boolean
   /** How long rows are kept, counted back from the head's block time; null, or left out, for ever. */
   readonly retentionSeconds?: number | null
@@ -45,8 +45,8 @@ export interface EmbeddedStorageOptions {
 }
 
 /**
- * Opens the store in a directory. Rejects with STORAGE_UNAVAILABLE when another process has it open, when its format
- * is not the one that this version knows, or when it cannot be read.
+ * Opens the store in a directory. Rejects with STORAGE_UNAVAILABLE if another process has it open, if this version does not
+ * know its format, or if it cannot be read.
  */
 export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Promise<Storage> {
   const { hotBytesMax = HOT_BYTES_MAX, clock = systemPorts.clock } = options
@@ -89,7 +89,7 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
       return { bytes: database.recordBytes, bytesMax: hotBytesMax }
     },
     usage: () => usageOf(database, { programAccounts, holders }, options),
-    // Lost records are made again of the rows that are left.
+    // Lost records are recomputed from the remaining rows.
     sweeper: sweeper && {
       step: async () => (losses === null || losses.isSettled ? sweeper.step() : false)
     },

@@ -17,20 +17,20 @@ import { horizonOf } from './horizon.ts'
 import { poolEventPages, tradePages, walletPages } from './row-lists.ts'
 import type { View } from './view.ts'
 
-/** The horizon moves on once it would by so much: a look at the slots and a synced write each time. */
+/** The horizon moves only by at least this step: each move takes a read of the slots and a synced write. */
 const HORIZON_STEP_SECONDS = 60
 /**
- * Rounds of deletion while the retention passes once: expired rows take a twelfth of the disk at most, and each compaction
- * rewrites twelve times what it gives back.
+ * Rounds of deletion in one retention period. Expired rows then take at most a twelfth of the disk, and each compaction
+ * rewrites twelve times the space that it frees.
  */
 const ROUNDS_PER_RETENTION = 12
 /** Owners of hours that a step looks at, some 50 µs each on the engine's threads. */
 const OWNERS_PER_STEP = 16
-/** Records that a step looks at, and that it deletes at most: a block waits some 1.5 ms where all of them are open pages. */
+/** Records that a step reads, and the most that it deletes. A block waits some 1.5 ms if all of them are open pages. */
 const RECORDS_PER_STEP = 32
 /**
- * Deleted records after which the disk is given back: some 64 MB of pages. Each time the engine writes its buffer to a
- * table of its own, however little is in it.
+ * Deleted records after which disk space is freed: some 64 MB of pages. Each time the engine writes its buffer to a table of
+ * its own, however small it is.
  */
 const DELETED_PER_COMPACTION = 16_384
 
@@ -43,7 +43,7 @@ interface Round {
   readonly horizon: RowHorizon
   letter: number
   at: Key
-  /** Where the stretch begins that is compacted next, and what was deleted in it. */
+  /** The start of the range that is compacted next, and the number of records deleted in it. */
   from: Key
   deleted: number
 }
@@ -55,13 +55,13 @@ interface Found {
 }
 
 /**
- * Ends rows in two steps. The horizon moves first, in one durable write: readers no longer see what is below it, in any
- * list. Then rounds delete what is hidden, some records at a time between two commits, and compact what they passed.
+ * Ends rows in two steps. First the horizon moves, in one durable write: readers no longer see rows below it, in any list.
+ * Then rounds delete hidden rows, some records at a time between two commits, and compact the ranges behind them.
  *
- * W1. Only hidden records are deleted, so that no reader sees a round, nor where it was interrupted.
- * W2. A round keeps its place in memory: after a restart another one begins, and finds less.
- * W3. What was found outside the queue of writes is deleted unless an amendment came between; if a block came between,
- *     open pages are looked at again, as it may have extended them.
+ * W1. Only hidden records are deleted, so readers see neither a round nor its interruption.
+ * W2. A round keeps its position in memory: after a restart another one begins, and finds less.
+ * W3. Records found outside the write queue are deleted unless an amendment came between. If a block came between, open pages
+ *     are checked again, because the block may have extended them.
  */
 export class RowSweeper implements Sweeper {
   readonly #database: Database
@@ -109,7 +109,7 @@ export class RowSweeper implements Sweeper {
     return this.#round !== null
   }
 
-  /** Moves the horizon where the head has moved on, and gives it. */
+  /** Moves the horizon if the head has moved on, and returns it. */
   async #advanced(): Promise<RowHorizon> {
     let horizon = await this.#database.read((view) => horizonOf(view))
     await this.#database.write(async (view, batch) => {
@@ -134,7 +134,7 @@ export class RowSweeper implements Sweeper {
   }
 }
 
-/** Looks at some records from where a round is. */
+/** Checks some records from a round's position on. */
 async function expiredFrom(view: View, { letter, at, horizon }: Round): Promise<Found> {
   const list = LETTERS[letter]!
   const end = keysOf(list).lt
@@ -153,7 +153,9 @@ async function expiredFrom(view: View, { letter, at, horizon }: Round): Promise<
   return { keys, next, isLast: false }
 }
 
-/** The hours of the first owner from a key on that have expired, and where to go on; null where there is no further hour. */
+/**
+ * Returns the expired hours of the first owner from a key on, and the key to continue at; null if there is no further hour.
+ */
 async function expiredHours(view: View, from: Key, horizon: RowHorizon, limit: number) {
   const keys = await view.keys({ gte: from, lt: keysOf('a').lt }, limit)
   if (keys.length === 0) return null
@@ -164,6 +166,6 @@ async function expiredHours(view: View, from: Key, horizon: RowHorizon, limit: n
 
 function isStillExpired(view: View, key: Key, horizon: RowHorizon): boolean {
   const list = LETTERS.find((letter) => letter.charCodeAt(0) === key[0])!
-  // A closed page changes by amendments alone, and an hour that has passed as well.
+  // Closed pages and past hours change only by amendments.
   return list === 'a' || !isOpenPageKey(key) || PAGES[list].isExpired(view, key, horizon.cursor)
 }

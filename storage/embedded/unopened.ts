@@ -2,7 +2,7 @@ import { ServiceError } from '../../src/errors.ts'
 
 const LOCKED = 'LEVEL_LOCKED'
 
-/** Why a store cannot be opened, from what the engine says. */
+/** The error of a store that cannot be opened, by the engine's message. */
 export function unopened(directory: string, cause: unknown): ServiceError {
   if (cause instanceof ServiceError) return cause
   const reason = reasonOf(cause)

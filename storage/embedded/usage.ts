@@ -15,8 +15,8 @@ interface StoreOptions {
 }
 
 /**
- * Estimates the bytes of each kind of rows in the engine's tables. The newest rows, up to two write buffers, are in its
- * write-ahead log alone, which is one more kind.
+ * Estimates the bytes of each kind of rows in the engine's tables. The newest rows, up to two write buffers, are only in the
+ * write-ahead log, which counts as one more kind.
  */
 export async function usageOf(
   database: Pick<Database, 'approximateBytes'>,

@@ -20,13 +20,13 @@ export interface ScanOptions {
   readonly reverse?: boolean
   /** How many records the reader is likely to take. */
   readonly expected: number
-  /** Whether what is read is kept in memory. */
+  /** Whether records that are read are cached. */
   readonly keep?: boolean
 }
 
 /**
- * The store as it was after one commit. A view that is not the newest any more answers from its snapshot and leaves
- * the values in memory alone, as those have moved on.
+ * The store as it was after one commit. A view that is no longer the newest answers from its snapshot, and does not use the
+ * cached values, because those are newer.
  */
 export class View {
   readonly head: SlotRow | null
@@ -84,16 +84,16 @@ export class View {
   }
 
   /**
-   * The value of a key; null when there is none. What memory does not have is read at once: a tenth of a millisecond at
-   * worst where the table is not in the system's page cache, and else a third of what a turn of the engine's threads
-   * takes of this one.
+   * The value of a key; null when there is none. A value that is not cached is read synchronously. That takes at worst a
+   * tenth of a millisecond, if the table is not in the system's page cache. Otherwise it takes a third of the time that a
+   * read on the engine's threads costs this thread.
    */
   get<T>(kind: RecordKind<T>, key: Key): T | null {
     const known = this.hot(kind, key)
     return known === undefined ? this.#read(kind, key) : known
   }
 
-  /** The values of the keys, in their order, at once when all are in memory; without `keep` memory takes no further ones. */
+  /** The values of the keys, in their order, at once when all are cached; without `keep` no further ones are cached. */
   getMany<T>(kind: RecordKind<T>, keys: readonly Key[], keep = true): MaybePromise<(T | null)[]> {
     const values = keys.map((key) => this.hot(kind, key))
     const isHere = (value: T | null | undefined): value is T | null => value !== undefined
@@ -149,7 +149,7 @@ export class View {
     return this.#keys(range, { reverse: false, limit })
   }
 
-  /** Decodes the bytes of a key. Where they are not its record, that counts as damage from then on. */
+  /** Decodes the bytes of a key. If they are not its record, that counts as damage from then on. */
   #unpacked<T>(kind: RecordKind<T>, key: Key, bytes: Uint8Array): T {
     try {
       return unpackRecord(kind, key, bytes)
@@ -179,7 +179,7 @@ export class View {
     return this.#found(kind, key, bytes)
   }
 
-  /** Reads those that memory did not have. */
+  /** Reads the values that were not cached. */
   async #readMany<T>(
     kind: RecordKind<T>,
     keys: readonly Key[],
@@ -227,7 +227,7 @@ export class View {
     return new ServiceError('STORAGE_UNAVAILABLE', what, { cause })
   }
 
-  /** Refuses what was read from a range of keys of which some are damaged. */
+  /** Throws if a range of keys that was read contains damaged ones. */
   #assertSound(kind: Named, range: KeyRange): void {
     const damage = this.#damaged.within(range)
     if (damage !== null) throw damaged(kind, damage)
@@ -249,7 +249,7 @@ interface Named {
 
 const KEY: Named = { name: 'a key' }
 
-/** The part of a range that was read when the last key of it was; the whole range where there was no further key. */
+/** The part of a range up to the last key read; the whole range if there was no further key. */
 function passed({ gte, lt }: KeyRange, last: Key | undefined, reverse: boolean): KeyRange {
   if (last === undefined) return { gte, lt }
   return reverse ? { gte: last, lt } : { gte, lt: keyAfter(last) }

@@ -18,25 +18,25 @@ export class WriteBatch {
     this.#engine = level.batch()
   }
 
-  /** A caller's value: memory keeps its bytes, which hold on to no buffer of a block, until somebody asks for it. */
+  /** Writes a caller's value. Memory keeps its bytes until the first read, so that it holds no buffer of a block. */
   put<T>(kind: RecordKind<T>, key: Key, value: T): void {
     const packed = new Packed(this.#write(kind, key, value))
     this.#hold(key, packed, packed.length)
   }
 
-  /** A value of our own making, which memory keeps as it is or as `kept`. */
+  /** A value of our own, which is cached as it is or as `kept`. */
   putOwned<T>(kind: RecordKind<T>, key: Key, value: T, kept: T = value): void {
     this.#write(kind, key, value)
     this.#hold(key, kept, kind.weigh(kept))
   }
 
-  /** A value that nobody asks for by its key soon: memory forgets what it had there. */
+  /** Writes without caching the value, and evicts any cached one. For values that are not read by key in the near future. */
   putUnkept<T>(kind: RecordKind<T>, key: Key, value: T): void {
     this.#write(kind, key, value)
     this.#hold(key, undefined, 0)
   }
 
-  /** Keeps a value in memory that says no more than the key's absence does; writes no byte. */
+  /** Caches a value that is equivalent to an absent key; writes no byte. */
   keep<T>(kind: RecordKind<T>, key: Key, value: T): void {
     this.#hold(key, value, kind.weigh(value))
   }
@@ -46,7 +46,7 @@ export class WriteBatch {
     this.#hold(key, null, 0)
   }
 
-  /** Deletes a record that nobody asks for any more: memory does not note that it is absent. */
+  /** Deletes a record that nobody reads any more: its absence is not cached. */
   deleteUnkept(key: Key): void {
     this.#engine.del(key)
     this.#hold(key, undefined, 0)
@@ -63,12 +63,12 @@ export class WriteBatch {
     return this.#engine.write({ sync })
   }
 
-  /** Gives the batch up, nothing written. */
+  /** Discards the batch without writing. */
   drop(): Promise<void> {
     return this.#engine.close()
   }
 
-  /** Puts into memory what the batch put on disk. */
+  /** Puts the written values into the cache. */
   warm(hot: SecondChanceCache<unknown>): void {
     for (const { text, value, bytes } of this.#values) {
       if (value === undefined) hot.delete(text)
@@ -76,7 +76,7 @@ export class WriteBatch {
     }
   }
 
-  /** Gives the bytes, which are good until the next record is packed: the engine has copied them. */
+  /** Returns the bytes, which are valid until the next record is packed: the engine has copied them. */
   #write<T>(kind: RecordKind<T>, key: Key, value: T): Uint8Array<ArrayBuffer> {
     const bytes = packRecord(kind, key, value)
     this.#engine.put(key, bytes)

@@ -7,22 +7,21 @@ import type { GapRow } from './coverage.ts'
 /** Takes blocks, and says which are stored. */
 export interface BlockStore {
   /**
-   * Makes this process the only writer of blocks, and resolves with the newest committed slot as of then: whoever
-   * claimed before commits nothing from here on. Ingest claims before it reads anything that it goes on from.
+   * Makes this process the only writer of blocks, and resolves with the newest committed slot as of then. Earlier claimants
+   * can commit nothing from then on. Ingest claims before it reads any state that it continues from.
    *
    * `token` is the fencing token of a lease. A claim without a lease has null, and outranks every claim before it. Rejects
-   * with LostClaim when a greater token has claimed before, and names that token; so do, without naming it, commits of
-   * whoever claimed before. Where one process alone can have the store open, there is nobody to refuse.
+   * with LostClaim, which names the token, if a greater token has claimed before. Commits of earlier claimants reject with
+   * LostClaim without a token. A store that only one process can have open refuses nobody.
    */
   claim(token: number | null): Promise<SlotRow | null>
   /**
-   * Stores a block in one durable step; resolves after it is on disk. Slots come in ascending order: a slot at or
-   * below the head is already stored, and nothing is written. Returns whether it was written. With `kept` it is
-   * in the history until it is forgotten.
+   * Stores a block in one durable step; resolves after it is on disk. Slots come in ascending order: a slot at or below the
+   * head is already stored, and nothing is written. Returns whether it was written. With `kept` it is in the history until it
+   * is forgotten.
    *
-   * Blocks may be given before those before them are answered: they are stored and answered in the order in which they
-   * were given. With `after`, the slot of the one before, it rejects where that one has not become the head: who gives
-   * several leaves no hole where one fails.
+   * Blocks may be given before earlier ones are answered: they are stored and answered in the order of the calls. `after` is
+   * the slot of the block before. If that block has not become the head, the call rejects; so a failed block leaves no hole.
    */
   commit(block: BlockCommit, kept?: KeptBlock, after?: number): Promise<boolean>
   /** The newest committed slot, null on an empty store. */
@@ -31,30 +30,30 @@ export interface BlockStore {
   has(slot: number): Promise<boolean>
   /** A committed slot; null where it is none. */
   at(slot: number): Promise<SlotRow | null>
-  /** Committed slots from one up to another, both included, ascending; who asks bounds how far they are apart. */
+  /** Committed slots from one up to another, both included, ascending. The caller bounds their distance. */
   between(first: number, last: number): Promise<SlotRow[]>
   /**
-   * The first slot whose block time is at or after a time, null when there is none yet. Block times never fall from
-   * slot to slot by more than a second or two; who needs the exact second looks at the rows.
+   * The first slot whose block time is at or after a time, null when there is none yet. Block times never fall from slot to
+   * slot by more than a second or two. A caller that needs the exact second checks the rows.
    */
   firstSince(blockTime: number): Promise<number | null>
 }
 
-/** The newest committed blocks with what they were folded on, in one run up to the head, and what changes them. */
+/** The newest committed blocks with their undo data, in one run up to the head, and the amendments of stored blocks. */
 export interface History {
-  /** Blocks that are kept, after a slot (null: from the first), by slot: `limit` at most. */
+  /** Kept blocks after a slot (null: from the first), by slot: `limit` at most. */
   after(slot: number | null, limit: number): Promise<KeptBlock[]>
   /** Forgets those up to a slot, included. */
   forget(until: number): Promise<void>
   /**
-   * Changes what is stored of blocks up to the head, and the gaps between them, as whoever claimed last: all of it once
-   * it resolves, and where it does not, all of it or nothing. Writing the same amendment again changes nothing. The
-   * journal does not reach back behind it.
+   * Amends the stored blocks up to the head, and the gaps between them, under the latest claim. If it resolves, all of it is
+   * stored; if it rejects, all or nothing. Writing the same amendment again changes nothing. The journal does not reach back
+   * behind an amendment.
    */
   amend(amendment: Amendment, gaps: Edit<GapRow, number>): Promise<void>
   /**
-   * A number that each amendment makes greater, as of the newest head or blocks that this process was told: with another
-   * one what was told before may have changed.
+   * A number that grows with each amendment, as of the newest head or blocks that this process was given. If it differs,
+   * earlier answers may have changed.
    */
   amendments(): Promise<number>
 }
@@ -62,9 +61,9 @@ export interface History {
 /** The newest committed blocks, whole, for a limited time. */
 export interface Journal {
   /**
-   * The blocks committed after a slot (null: from the first), oldest first, `limit` at most; empty when there are none
-   * yet. Resolves with null when the journal no longer reaches back to the slot, or the slot was never committed: then
-   * only the rows themselves say what was missed.
+   * The blocks committed after a slot (null: from the first), oldest first, `limit` at most; empty when there are none yet.
+   * Resolves with null when the journal no longer reaches back to the slot, or the slot was never committed. Missed data is
+   * then only in the rows.
    */
   after(slot: number | null, limit: number): Promise<readonly BlockCommit[] | null>
 }

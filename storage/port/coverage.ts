@@ -10,26 +10,29 @@ export interface GapRow {
   readonly atMs: number
 }
 
-/** Where the rows begin that the retention keeps. */
+/** The start of the rows that the retention keeps. */
 export interface RowHorizon {
   /** Rows of trades and pool events with a cursor below this one are past the retention. */
   readonly cursor: number
-  /** Their block times are below this one, but for a second or two; hours of activity that end by then are past it, too. */
+  /**
+   * Rows before the horizon have block times below this one, except for a second or two. Hours of activity that end by then
+   * are past the retention, too.
+   */
   readonly time: number
 }
 
 /** Facts of the chain beside its blocks: genesis, gaps, horizon. */
 export interface CoverageStore {
   /**
-   * Where rows begin that are all kept; null where none has expired. The embedded store has nothing below it; a cluster may
-   * still have some rows there, as it goes by the time of their writes.
+   * The horizon: all rows from it on are kept; null if none has expired. The embedded store has no rows below it. A cluster
+   * may still have some, because it expires rows by the time of their writes.
    */
   horizon(): Promise<RowHorizon | null>
   /** The hash of the cluster's genesis, in base58; null while none is known. */
   genesis(): Promise<string | null>
-  /** Sets it unless there is one; resolves with the one there is. */
+  /** Sets the genesis unless there is one; resolves with the stored one. */
   settleGenesis(hash: string): Promise<string>
-  /** Adds a gap, in the place of one that begins at the same slot. What closes it is an amendment. */
+  /** Adds a gap, replacing one that begins at the same slot. Gaps are closed by amendments. */
   addGap(gap: GapRow): Promise<void>
   /** Gaps that begin after a slot (null: from the first), by slot: `limit` at most. */
   gaps(page: { readonly after: number | null; readonly limit: number }): Promise<GapRow[]>

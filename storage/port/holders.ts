@@ -9,7 +9,7 @@ export interface HolderListId {
 
 /**
  * Kinds of rows of a list, with the bytes of their keys: token accounts and owners by address, both by amount, sums of the
- * list, and what each block has changed.
+ * list, and the changes of each block.
  */
 export const HOLDER_ROW_KINDS = {
   account: 32,
@@ -54,14 +54,17 @@ export interface HolderRowsPage {
 }
 
 /**
- * The balances of mints whose holders were asked for, by version. A version stays until it is dropped, so that all pages of a
- * paging run show one slot while newer blocks are stored, and the blocks of a lost fork can be taken back. Every method rejects
- * with STORAGE_UNAVAILABLE when the store cannot answer.
+ * The balances of mints whose holders were requested, by version. A version stays until it is dropped. So all pages of a
+ * paging run show one slot while newer blocks are stored, and the blocks of a lost fork can be rolled back. Every method
+ * rejects with STORAGE_UNAVAILABLE when the store cannot answer.
  */
 export interface HolderStore {
   /** Stores versions durably, in place of earlier ones of the same slots. Not atomic: rows of kind `change` come first. */
   put(list: HolderListId, rows: readonly HolderRow[]): Promise<void>
-  /** Reads the newest version up to a slot of each key, in their order; null for one without any, and where it is gone. */
+  /**
+   * Reads the newest version up to a slot of each key, in the order of the keys; null if there is none, or if the row is
+   * gone.
+   */
   at(
     list: HolderListId,
     kind: HolderRowKind,

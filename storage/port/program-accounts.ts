@@ -2,7 +2,7 @@ import type { Pubkey } from '../../src/chain/pubkey.ts'
 
 /** Bytes of a range that can be indexed: an address. */
 export const INDEXED_BYTES_MAX = 32
-/** Bytes of data in a page, from which on it ends: some hundred accounts of usual size, or one of the largest. */
+/** A page ends once it has this many bytes of data: some hundred accounts of usual size, or one of the largest. */
 export const PAGE_BYTES_MAX = 4 * 2 ** 20
 
 /** A stored account; its owner is the program. */
@@ -74,11 +74,12 @@ export interface IndexStep {
 }
 
 /**
- * The mirrored accounts of programs, by version. A version is written once and stays until it is dropped, so that pages of a
- * paging run can show one slot while newer ones are written. Versions are facts of the chain: writing one again changes nothing.
+ * The mirrored accounts of programs, by version. A version is written once and stays until it is dropped. So pages of a
+ * paging run can show one slot while newer versions are written. Versions are facts of the chain: writing one again changes
+ * nothing.
  *
  * An index has an entry of each version whose data has its range: the value, the address and the slot. No version is there
- * without its entries. An entry may be there without its version, after a crash: a reader looks at the version itself.
+ * without its entries. After a crash an entry may exist without its version, so readers check the version itself.
  *
  * Every method rejects with STORAGE_UNAVAILABLE when the store cannot answer.
  */

@@ -14,7 +14,7 @@ import type {
   TradeRow
 } from '../../src/market/rows.ts'
 
-/** The store of each record: that of its shape, where it has none of its own. */
+/** The store of each record: its own, or by default that of its shape. */
 export type RecordStores = {
   readonly [Name in RecordName]: Name extends keyof OwnStores
     ? OwnStores[Name]
@@ -25,7 +25,7 @@ export type RecordStores = {
         : never
 }
 
-/** Stores that answer more than the shape of their record gives. */
+/** Stores with more queries than the shape of their record has. */
 export interface OwnStores {
   readonly trades: TradeStore
   readonly poolEvents: PoolEventStore
@@ -60,7 +60,7 @@ export interface PageRequest {
 export interface TradeStore {
   /** Rows listed under a mint, in cursor order; `limit` rows at most. An unknown mint has none. */
   ofMint(mint: Pubkey, page: PageRequest): Promise<TradeRow[]>
-  /** Rows whose user is the wallet, in cursor order; of a trade without a cash side the row of the mint paid in. */
+  /** Rows whose user is the wallet, in cursor order. A trade without a cash side gives the row of the mint paid in. */
   ofWallet(wallet: Pubkey, page: PageRequest): Promise<TradeRow[]>
 }
 
@@ -69,30 +69,30 @@ export interface PoolEventStore {
   ofPool(pool: Pubkey, page: PageRequest): Promise<PoolEventRow[]>
 }
 
-/** Which events of a channel are asked for. */
+/** Selects the events of a channel. */
 export interface LogPage {
   /** Only events with a cursor above this one. */
   readonly from?: number
   /** Only events whose cursor is at most this one. */
   readonly until?: number
-  /** Parts at most. */
+  /** Maximum number of entries. */
   readonly limit: number
-  /** Where what is read may be put, as far as the caller needs it; memory of its own unless given. */
+  /** Allocator for the data that is read; by default it has memory of its own. */
   readonly allocator?: Allocator
 }
 
-/** An answer has no further part once its bodies have so many bytes: some 3,000 events, which bounds the memory of a replay. */
+/** An answer ends once its bodies have so many bytes: some 3,000 events, which bounds the memory of a replay. */
 export const LOG_ANSWER_BYTES = 4 * 2 ** 20
 
 /**
- * Events that the stream has sent of blocks on the channels that are kept, as long as its horizon reaches back, and what an
- * amendment has put above the head, to be sent before the next block.
+ * Events that the stream has sent on the stored channels, as far back as its horizon. Also events that an amendment has put
+ * above the head, to be sent before the next block.
  */
 export interface LogStore {
   /**
-   * A channel's entries with the events that a page asks for, oldest first. There are `limit` at most, and fewer where the
-   * next one would come after LOG_ANSWER_BYTES: who reads on asks for what is above the last cursor until there is
-   * nothing, which alone says that there is no more. Of slots before the horizon some or all may be gone.
+   * A channel's entries with the events that a page requests, oldest first: at most `limit`, and fewer if the next one would
+   * come after LOG_ANSWER_BYTES. Only an empty answer says that there is no more: callers continue after the last cursor
+   * until then. For slots before the horizon some or all events may be gone.
    */
   read(channel: LogChannel, page: LogPage): Promise<LogEntry[]>
 }
@@ -162,8 +162,8 @@ export interface HourlyMintVolume {
 
 export interface PoolStore extends RecordStore<'pools'> {
   /**
-   * Pools listed under a mint, by `firstCursor`: those whose base it is, and those whose quote it is where the quote
-   * is no cash (`PoolRow.quoteListed`). The block of its first cursor lists a pool, and these facts stay as they were.
+   * Pools listed under a mint, by `firstCursor`: pools with the mint as base, and pools with it as quote if it is not a cash
+   * mint (`PoolRow.quoteListed`). A pool is listed by the block of its first cursor, and these facts never change.
    */
   ofMint(
     mint: Pubkey,

@@ -18,13 +18,13 @@ export interface KindUsage {
 
 /**
  * Ends rows of trades and pool events and hours of activity once they are older than the retention. Candles, tokens, pools,
- * curves, launches, slots, gaps, prices and totals stay. The embedded store counts back from the head's block time; on a
- * cluster a row has a time to live from its write, so that old blocks which were written late stay for longer there.
+ * curves, launches, slots, gaps, prices and totals stay. The embedded store counts back from the head's block time. On a
+ * cluster a row has a TTL from its write, so old blocks that were written late stay longer.
  */
 export interface Sweeper {
   /**
-   * Does the next bounded step: hides what has expired from readers, or deletes some of what is hidden, or gives disk
-   * back. Resolves with whether there is more to do now.
+   * Does the next bounded step: hides expired rows from readers, deletes some hidden rows, or frees disk space. Resolves with
+   * whether more steps are due now.
    */
   step(): Promise<boolean>
 }

@@ -94,7 +94,7 @@ export class RedisConnection {
     return this.#options.clock.now() + this.#serverAheadMs
   }
 
-  /** Key of a hash whose field `since` has the time since which the server has lost no data, in unix milliseconds. */
+  /** Key of a hash. Its field `since` is the time, in unix milliseconds, since which the server has lost no data. */
   get memoryKey(): string {
     return this.key('memory')
   }

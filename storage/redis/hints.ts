@@ -174,7 +174,7 @@ type AnyChannel = Pick<RedisHintChannel<unknown>, 'name' | 'flush' | 'hear' | 'a
 
 /**
  * H1. One message is in flight at a time. Up to `waitingMax`, the newest, wait for it or for a server that is away.
- * H2. Followers are told of a possible loss (null) whenever hints start or cease to arrive.
+ * H2. Followers get a notice of a possible loss (null) whenever hints start or cease to arrive.
  */
 class RedisHintChannel<What> implements HintChannel<What> {
   readonly name: string

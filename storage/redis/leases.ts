@@ -6,16 +6,17 @@ import type { RedisConnection } from './connection.ts'
 import type { RunScript, Script } from './script.ts'
 
 /**
- * How long a lease lasts that is not renewed. Chosen: with half a second until another process asks, and its claim, work
- * that a dead process had goes on within 5 s. A holder that is only late loses nothing but work (`Lease.lost`).
+ * How long a lease lasts that is not renewed. Chosen: together with up to half a second until another process requests it,
+ * and its claim, a dead process's work continues within 5 s. A holder that is only late loses nothing but work
+ * (`Lease.lost`).
  */
 export const LEASE_MS = 3_000
 /** Fractions of the length: the pause before a renewal, and before another attempt after a failed one. */
 const RENEWAL = 1 / 3
 const ATTEMPT = 1 / 12
 /**
- * Fraction of the length by which the holder stops before the server ends the lease. It covers clocks whose speeds differ
- * by 5 %, and a timer that is late by as much again.
+ * Fraction of the length by which the holder stops before the server ends the lease. It covers clocks whose speeds differ by
+ * 5 %, and a timer that is late by the same amount.
  */
 const MARGIN = 1 / 10
 
@@ -42,8 +43,8 @@ return token`
 }
 
 /**
- * Renews a lease, also one that has ended or that the server has forgotten, unless there was another since. What comes
- * later than the holder waits for changes nothing: the holder may be gone. Replies 1, 0 where there was another, or -1 where
+ * Renews a lease, also one that has ended or that the server has forgotten, unless there was another since. A request that
+ * arrives later than the holder waits changes nothing: the holder may be gone. Replies 1, or 0 if there was another, or -1 if
  * it came late.
  */
 const RENEW: Script = {
@@ -78,15 +79,15 @@ export interface LeaseOptions {
   readonly clock: Clock
   /** Milliseconds, at least 100. Every process of a service has the same. */
   readonly lengthMs?: number
-  /** Milliseconds that nobody sets; they go on while the process stands still. */
+  /** A monotonic clock in milliseconds: nobody sets it, and it goes on while the process stands still. */
   readonly monotonicMs?: () => number
 }
 
 /**
- * Leases that a Redis gives: one holder of a name at a time among all processes of a service, as far as each can know. A
- * holder that cannot renew goes on without knowing whether another has the lease (`held`); then it is the fencing token
- * that keeps it out. So it is too where the server's clock of the day is set forward, or the holder's machine sleeps,
- * which stops its monotonic clock.
+ * Leases from Redis: one holder of a name at a time among all processes of a service, as far as each can know. A holder that
+ * cannot renew goes on without knowing whether another process has the lease (`held`). Only the fencing token then refuses
+ * its writes. The same holds if the server's wall clock is set forward, or if the holder's machine sleeps, which stops its
+ * monotonic clock.
  */
 export class RedisLeases implements Leases {
   readonly #connection: LeaseServer
@@ -119,7 +120,7 @@ export class RedisLeases implements Leases {
       await lease.release()
       return null
     } catch {
-      // The connection says what is wrong with the server; whoever asks does so again anyway.
+      // The connection reports what is wrong with the server, and callers retry anyway.
       return null
     }
   }
@@ -129,7 +130,7 @@ interface LeaseTerms {
   readonly clock: Clock
   readonly lengthMs: number
   readonly monotonicMs: () => number
-  /** Until when the server may do what is sent now, by its clock: the sender waits no longer. */
+  /** Server time until which a request sent now may take effect: the sender waits no longer. */
   readonly latestMs: () => number
   readonly renew: RunScript
   readonly release: RunScript
@@ -139,15 +140,15 @@ interface Grant {
   readonly keys: readonly string[]
   readonly owner: string
   readonly token: number
-  /** When it was asked for, by the clock here: the server began to count later. */
+  /** Local time of the request: the server began to count later. */
   readonly sentMs: number
 }
 
 /**
- * L1. `held` ends a margin before the server can end the lease, counted from before the last renewal that succeeded was
- *     sent. It begins again with a renewal that succeeds: the server has given the lease to nobody else meanwhile.
- * L2. `lost` aborts once the server says that another was given the lease, or it is released; then it is lost for good,
- *     whatever is answered later.
+ * L1. `held` ends a margin before the server can end the lease, counted from before the last successful renewal was sent. A
+ *     successful renewal restarts it: the server has given the lease to nobody else meanwhile.
+ * L2. `lost` aborts once the server says that another process got the lease, or once it is released. It is then lost for
+ *     good, whatever is answered later.
  */
 class HeldLease implements Lease {
   readonly token: number
@@ -196,7 +197,7 @@ class HeldLease implements Lease {
     try {
       reply = renewReply.parse(await renew(keys, [owner, lengthMs, token, latestMs()]))
     } catch {
-      // The connection says what is wrong with the server; the next attempt follows.
+      // The connection reports what is wrong with the server; the next attempt follows.
     }
     if (this.lost.aborted) return
     if (reply === 0) return this.#lose('the server has given it to another process')

@@ -3,8 +3,9 @@ import { ServiceError } from '../../src/errors.ts'
 import type { Ports } from '../../src/ports.ts'
 
 /**
- * Milliseconds without an answer after which the server counts as away and the socket is closed. Chosen: much shorter, a
- * slow server would count as away; much longer, callers would wait on a dead socket for most of a lease.
+ * Milliseconds without an answer after which the server counts as unavailable and the socket is closed. Chosen: if it were
+ * much shorter, a slow server would count as unavailable; if much longer, callers would wait on a dead socket for most of a
+ * lease.
  */
 const ANSWER_MS = 1_500
 /**

@@ -57,7 +57,9 @@ export class CqlAccountIndex {
     )
   }
 
-  /** Yields the entries of a value, ascending by address, newest first. The first pages of its buckets are asked for together. */
+  /**
+   * Yields the entries of a value, ascending by address, newest first. The first pages of its buckets are requested together.
+   */
   async *entries(
     program: Pubkey,
     { offset, length, value }: IndexLookup,

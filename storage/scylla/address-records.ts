@@ -29,5 +29,5 @@ export class AddressRecords<T> extends RecordTable<Pubkey, T> {
   }
 }
 
-/** The address in a column, in a buffer of its own: that of the row is a part of its frame. */
+/** The address in a column, copied: the row's buffer is a part of the whole response frame. */
 export const addressIn = (row: CqlRow, column: string): Pubkey => new Uint8Array(row[column] as Buffer)

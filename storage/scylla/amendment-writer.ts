@@ -11,30 +11,30 @@ import type { WriterClaim } from './writer-claim.ts'
 import { Snapshot } from './visibility.ts'
 import { amendmentStatement } from './watermark.ts'
 
-/** Batches under way at once: some are pieces of kept blocks, of half a megabyte each, which the server holds in memory. */
+/** Batches in flight at once. Some are pieces of kept blocks, of half a megabyte each, which the server holds in memory. */
 const BATCHES_AT_ONCE = 16
 
 /** An amendment of blocks that are in the tables. */
 export interface Change {
-  /** The newest slot there is after it. */
+  /** The newest slot after the amendment. */
   readonly head: SlotRow | null
-  /** Whether it takes slots out: they may come again with other rows. */
+  /** Whether it removes slots: they may come again with other rows. */
   readonly takesBack: boolean
-  /** Adds what it writes to the tables, after reading what that needs. */
+  /** Adds its writes to the tables' commit, after the reads that they need. */
   readonly stage: (commit: TableCommit) => Promise<void>
   /** Writes to the tables of undo data. */
   readonly historyRows: (version: Version) => readonly RowWrite[]
 }
 
 /**
- * Changes what the tables have of earlier blocks, once they have all that is committed.
+ * Changes the tables' records of earlier blocks, once the tables have all committed blocks.
  *
- * A1. An amendment is the first commit of an epoch: its rows lie beside those that they replace, so that what was and what
- *     is to be are both there until the watermark decides. Where it takes slots out it is the only one: blocks that come again
- *     would write over what says that their rows are gone, or not, as the times of blocks decide for rows that expire.
- * A2. Both watermarks of the epoch move with one conditional write, and the head and the number of the amendment with them:
- *     all of it counts at once, or nothing ever does.
- * A3. Its number is that of no block: the journal has a hole there, and nobody who reads it passes over what has changed.
+ * A1. An amendment is the first commit of an epoch. Its rows lie next to those that they replace, so that both exist until
+ *     the watermark decides. If it removes slots, it is the only commit of the epoch. Otherwise returning blocks could
+ *     overwrite the rows that mark removed ones, because rows that expire are ordered by block times.
+ * A2. Both watermarks of the epoch, the head and the number of the amendment move with one conditional write: all of it
+ *     counts at once, or nothing ever does.
+ * A3. No block has its number: the journal has a hole there, so that no reader of the journal misses the change.
  */
 export class AmendmentWriter {
   readonly #base: ScyllaBase
@@ -54,7 +54,7 @@ export class AmendmentWriter {
     this.#reached = reached
   }
 
-  /** Makes a change; resolves with what tidies up after it. A failure ends the epoch (W3). */
+  /** Makes a change; resolves with the writes that clean up after it. A failure ends the epoch (W3). */
   async amend(change: Change): Promise<readonly RowWrite[]> {
     const epoch = await this.#writerClaim.renew('amend.claimed')
     try {
@@ -70,7 +70,7 @@ export class AmendmentWriter {
 
   async #write(version: Version, { head, stage, historyRows }: Change): Promise<TableCommit> {
     const { memtable, snapshot } = this.#base.visibility
-    // All was in the tables before the claim.
+    // All blocks were in the tables before the claim.
     if (memtable.blocks.length > 0) throw forgotten()
     const { blockTime } = head ?? snapshot.head ?? { blockTime: 0 }
     const commit = new TableCommit(version, blockTime, snapshot, this.#writerClaim.committed)

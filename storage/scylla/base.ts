@@ -8,14 +8,14 @@ export interface ScyllaBase {
   readonly client: CqlClient
   readonly visibility: Visibility
   /**
-   * Reads the watermarks and the blocks between them, so that all that was committed before the call is visible after it.
+   * Reads the watermarks and the blocks between them. All blocks that were committed before the call are visible after it.
    */
   refresh(): Promise<void>
   /** How long rows of events are kept; null for ever. */
   readonly retentionSeconds: number | null
   /** How long rows of the log live; null for ever. */
   readonly logTtlSeconds: number | null
-  /** Estimated bytes that one list may keep of its buckets. */
+  /** Estimated bytes of the cached buckets of one list. */
   readonly indexBytesMax: number
 }
 
@@ -37,7 +37,7 @@ export class CommittedVersions {
     return this.#versions.bytes
   }
 
-  /** Undefined where nothing is known, null where there is no record. */
+  /** Undefined if nothing is known, null if there is no record. */
   get(text: string): CommittedVersion | null | undefined {
     return this.#versions.get(text)
   }

@@ -24,7 +24,7 @@ export function blockStore(base: ScyllaBase, slots: RowList<SlotRow>, writer: Bl
     at,
     async between(first, last) {
       base.client.assertOpen()
-      // Both are of one moment: what a flush moves meanwhile is in one of them.
+      // Both are of one moment: a block that a flush moves meanwhile is in one of them.
       const inMemtable = base.visibility.memtable.blocks.map(({ block }) => block.slot)
       const rows = await between(slots, first, last + 1, last + 1 - first)
       const before = inMemtable[0]?.slot ?? Infinity
@@ -48,7 +48,7 @@ export function blockStore(base: ScyllaBase, slots: RowList<SlotRow>, writer: Bl
     return inMemtable?.block.slot ?? (await slots.at(SLOTS_OWNER, cursorAt(slot, 0)))?.row ?? null
   }
 
-  /** The newest slot of the tables. A store from before there were flushes tells that of its first one only. */
+  /** The newest slot of the tables. A store from before there were flushes has only the newest slot of its first flush. */
   async function headOfTables(head: SlotRow | null, next: SlotRow | undefined): Promise<SlotRow | null> {
     if (head === null || next === undefined || head.slot < next.slot) return head
     const [newest = null] = await slots.read(SLOTS_OWNER, { order: 'desc', limit: 1 })
@@ -65,8 +65,8 @@ export function blockStore(base: ScyllaBase, slots: RowList<SlotRow>, writer: Bl
 }
 
 /**
- * Block times grow nearly evenly with slots, so the slot is guessed between the two nearest that are known: a few reads
- * suffice. Every second time the middle is taken, so that uneven times cost a read for each bit of a slot at most.
+ * Block times grow nearly evenly with slots. So the slot is interpolated between the two nearest known ones, and a few reads
+ * suffice. Every second try takes the middle, so that uneven times cost at most two reads for each bit of a slot.
  */
 async function firstSince(
   slots: RowList<SlotRow>,
@@ -75,7 +75,7 @@ async function firstSince(
   head: SlotRow
 ): Promise<number> {
   if (oldest.blockTime >= blockTime) return oldest.slot
-  // The newest slot known before the time, the oldest known since, and where slots that nobody has looked at end.
+  // The newest slot known before the time, the oldest known since, and the end of the slots not read yet.
   let before = oldest
   let since = head
   let end = head.slot

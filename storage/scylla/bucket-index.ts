@@ -7,21 +7,21 @@ import type { TableCommit } from './commit.ts'
 /** Owner of a list: an address, or other bytes that name one, such as the code of a status. */
 export type Owner = Pubkey | Uint8Array
 
-/** Entries that are read at a time, and kept of an owner. */
+/** Entries that are read at a time, and cached for an owner. */
 const ENTRIES_PER_READ = 32
-/** Age at which cached buckets are read anew, since entries expire. */
+/** Age at which cached buckets are reread, because entries expire. */
 const KNOWN_MS = 10 * 60_000
 /** Later buckets that are read without asking the index, for an owner whose newest entries were read a while ago. */
 const UNASKED_MAX = 1
 /** The longest time to live that there is: 20 years. */
 const TTL_MAX = 630_720_000
-/** An entry is written again, and lives longer, after this part of its rows' time; it outlives them by as much. */
+/** An entry is rewritten, with a new TTL, after this fraction of its rows' time; it outlives them by as much. */
 const RENEWAL = 0.1
 
-/** The newest buckets of an owner, newest first, as they were once. */
+/** The newest buckets of an owner, newest first, as of an earlier read. */
 interface Known {
   readonly buckets: readonly number[]
-  /** The bucket that was the newest of all then: entries below it are complete. */
+  /** The newest bucket of all owners at that time: entries below it are complete. */
   readonly newest: number
   /** Whether there are older ones. */
   readonly more: boolean
@@ -36,16 +36,16 @@ interface FoundBuckets {
   readonly unasked: number
 }
 
-/** Which buckets of a range are asked for. */
+/** Selects the buckets of a range. */
 interface BucketRange {
   readonly low: number
   readonly high: number
-  /** The newest that any owner can have a visible row in. */
+  /** The newest bucket in which any owner can have a visible row. */
   readonly newest: number
   readonly order: 'asc' | 'desc'
 }
 
-/** Which buckets of an owner have rows, or have had some of a block that never became visible. */
+/** The buckets of an owner that have rows, or have had rows of a block that never became visible. */
 export class BucketIndex {
   readonly #base: ScyllaBase
   readonly #ttlSeconds: number
@@ -86,8 +86,8 @@ export class BucketIndex {
   }
 
   /**
-   * Buckets of an owner within a range, in its order, as many at a time as are known at once. Of the newest bucket of all
-   * nobody needs to ask whether it has rows: it may be given without.
+   * Buckets of an owner within a range, in its order, as many at a time as are known at once. The newest bucket of all is
+   * read without the index: it may have no rows.
    */
   async *find(owner: Owner, range: BucketRange): AsyncGenerator<FoundBuckets, void, undefined> {
     const isNewest = range.order === 'desc' && range.high === range.newest
@@ -100,7 +100,7 @@ export class BucketIndex {
       high = (known.buckets.at(-1) ?? 0) - 1
       if (!known.more || high < range.low) return
     }
-    // Entries are kept as they come down from the newest to the oldest, with no bound in between.
+    // Entries are cached as they are read, from the newest to the oldest, with no bound in between.
     const kept = isNewest && known === undefined && range.low === 0
     const { amended } = this.#base.visibility
     const params = [blob(owner), range.low, high]
@@ -116,7 +116,7 @@ export class BucketIndex {
       this.#keep(text, { buckets: first, newest: range.newest, more: false, amended })
   }
 
-  /** The same, without saying of which nobody asked. */
+  /** The same, without the number of buckets that were not read. */
   async *read(owner: Owner, range: BucketRange): AsyncGenerator<readonly number[], void, undefined> {
     for await (const { buckets } of this.find(owner, range)) yield buckets
   }
@@ -134,7 +134,7 @@ export class BucketIndex {
   }
 }
 
-/** Puts the buckets that have become the newest since before the known ones. */
+/** Puts newer buckets, which became the newest since, before the known ones. */
 function laterAndKnown({ buckets, newest }: Known, range: BucketRange): FoundBuckets {
   const later: number[] = []
   for (let bucket = range.newest; bucket >= newest; bucket--) if (bucket !== buckets[0]) later.push(bucket)

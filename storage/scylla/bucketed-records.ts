@@ -18,20 +18,20 @@ import { lastOf } from './table.ts'
  *                    PRIMARY KEY ((owner, bucket), <position>), clustered descending
  *   <table>_buckets  owner blob, bucket int, PRIMARY KEY (owner, bucket), clustered descending
  *
- * The index says which buckets of an owner have records, so that a wide range reads no empty one.
+ * The index says which buckets of an owner have records, so that a wide range reads no empty bucket.
  */
 export interface BucketedLayout<T> {
   readonly table: string
   readonly position: string
-  /** The key of a record in the embedded store is that of its owner and then the position in so many bytes. */
+  /** The key of a record in the embedded store is that of its owner, followed by the position in this many bytes. */
   readonly positionBytes: 4 | 8
   readonly positionsPerBucket: number
   readonly kind: RecordKind<T>
-  /** Whether records go after the retention, where there is one. */
+  /** Whether records expire with the retention, if there is one. */
   readonly expires?: boolean
 }
 
-/** Where a record is. The owner is what its key in the embedded store begins with. */
+/** The place of a record. The owner is the beginning of its key in the embedded store. */
 export interface Place {
   readonly owner: StoreKey
   readonly position: number
@@ -44,13 +44,13 @@ export interface PositionRange {
   readonly lt: number
   readonly order: 'asc' | 'desc'
   readonly limit: number
-  /** Whether there most likely is a record where the range begins in its order: that bucket is read without asking. */
+  /** Whether a record at the beginning of the range is likely: that bucket is read without the index. */
   readonly likely?: boolean
 }
 
-/** A range over so many buckets is read without asking which of them there are. */
+/** A range over at most this many buckets is read without the index. */
 const UNASKED_MAX = 2
-/** Buckets that are read at once: one at first, and twice as many each time as long as they do not suffice. */
+/** Buckets that are read at once: one at first, then twice as many each time until they suffice. */
 const BUCKETS_AT_ONCE_MAX = 4
 /** The greatest that a table can name; no block has a position beyond it. */
 const BUCKET_MAX = 2 ** 31 - 1
@@ -103,20 +103,20 @@ export class BucketedRecords<T> {
       this.#index.stage(commit, place.owner, this.#bucketOf(place.position), textOf(place))
   }
 
-  /** Takes the records at places out, as far as there are any; a place may come once a commit, of those staged too. */
+  /** Removes the records at places, if there are any. A place may come once a commit, also counting staged ones. */
   remove(commit: TableCommit, places: readonly Place[]): Promise<void> {
     return this.#records.remove(commit, places)
   }
 
-  /** Deletes the record at a place as a version left it, and not as a later one wrote it again. */
+  /** Deletes the record at a place as a version left it; a version that a later commit wrote stays. */
   deletion(version: Version, { owner, position }: Place): RowWrite {
     const params = [versionTimestamp(version), owner, this.#bucketOf(position), BigInt(position)]
     return { statement: this.#delete, params, bytes: owner.length + KEY_BYTES }
   }
 
   /**
-   * Records of an owner within a range, in its order, `limit` at most. So many are read of each bucket at most, and of
-   * four buckets at once.
+   * Records of an owner within a range, in its order, `limit` at most. At most as many are read of each bucket, and from four
+   * buckets at once.
    */
   async range(
     owner: StoreKey,

@@ -23,7 +23,7 @@ export interface CandleTables {
 
 type CandleEdit = Amendment['candles']
 
-/** Puts candles in place of those with their time, and takes others out of their series. */
+/** Replaces candles with the same times, and removes others from their series. */
 export async function amendCandles(
   commit: TableCommit,
   tables: CandleTables,
@@ -95,7 +95,7 @@ async function readPages(commit: TableCommit, { pages }: CandleTables, edits: re
   }
 }
 
-/** The newest candle that is left, in a page before those that are affected where they have none. */
+/** The newest remaining candle; if the affected pages have none, it is in an earlier page. */
 async function findNewest(commit: TableCommit, { pages }: CandleTables, series: SeriesEdit): Promise<void> {
   for (let last = Math.max(...series.pages.keys()); ;) {
     const newest = [...(series.pages.get(last)?.values() ?? [])].sort((a, b) => b.ts - a.ts)[0]
@@ -138,7 +138,7 @@ async function stageOpen(
   )
 }
 
-/** The newest candle is with those of the other intervals, the others are in pages. */
+/** The newest candle is stored with those of the other intervals; the others are in pages. */
 async function stagePages(commit: TableCommit, tables: CandleTables, edits: readonly SeriesEdit[]) {
   const changed = new Map<string, Place & { readonly value: Candle[] }>()
   for (const { owner, pages, stored, newest } of edits)

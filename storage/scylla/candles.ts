@@ -29,8 +29,8 @@ interface Series extends Pair {
 }
 
 /**
- * The newest bucket of each interval of a pair is in one record, which a block rewrites; older buckets are in pages,
- * written when a bucket stops being the newest.
+ * The newest bucket of each interval of a pair is in one record, which a block rewrites. Older buckets are in pages, written
+ * when a bucket stops being the newest.
  */
 export function candleTable(base: ScyllaBase): Table<CandleStore> {
   const candles = new CandleRecords(base)
@@ -81,7 +81,7 @@ class CandleRecords {
     const newest = await this.#newest(series)
     if (newest === null || range.limit <= 0 || range.to <= range.from || newest.ts < range.from) return []
     const found = newest.ts < range.to ? [newest] : []
-    // Should a block have come between, a page has what is in hand as the newest.
+    // If a block came between, a page has the candle that was read as the newest.
     const older = { ...range, to: Math.min(range.to, newest.ts) }
     if (found.length < range.limit && older.from < older.to) await this.#takeFromPages(series, older, found)
     return found.reverse()
@@ -138,12 +138,12 @@ class CandleRecords {
     return (await this.#open.get({ mint, cash }))?.[interval] ?? null
   }
 
-  /** Takes candles of a range from their pages, newest first: of a series with gaps more pages at each read. */
+  /** Takes candles of a range from their pages, newest first. For a series with gaps each read takes more pages. */
   async #takeFromPages(series: Series, range: CandleRange, found: Candle[]): Promise<void> {
     const gte = pageAt(series.interval, range.from)
     let lt = pageAt(series.interval, range.to - 1) + 1
     for (let least = 1; lt > gte; least *= 2) {
-      // One more than full pages would need, as the first one is entered in its middle.
+      // One more than full pages would need, because the read begins in the middle of the first page.
       const needed = Math.ceil((range.limit - found.length) / PAGE_BUCKETS) + 1
       const limit = Math.min(Math.max(needed, least), PAGES_PER_READ_MAX)
       const pages = await this.#pages.range(ownerOf(series), { gte, lt, order: 'desc', limit })

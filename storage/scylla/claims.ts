@@ -5,7 +5,7 @@ import { EPOCHS_MAX } from './version.ts'
 import { isOutage, refused, superseded } from './errors.ts'
 import { claimStatement, claimOf, selectClaim } from './watermark.ts'
 
-/** How often a claim is tried where others claim at the same time. */
+/** Attempts of a claim while others claim at the same time. */
 const CLAIM_TRIES = 10
 
 /** How a claim reads. */
@@ -45,7 +45,7 @@ export async function takeEpoch(
   const claim = randomUUID()
   for (let tries = 1; tries <= CLAIM_TRIES; tries++) {
     const before = claimOf(await serial(selectClaim))
-    // An earlier try was done after all.
+    // An earlier try has taken effect after all.
     if (before.claim === claim) return { epoch: before.epoch!, token: before.token }
     if (token !== null && before.token !== null && token < before.token) throw superseded(before.token)
     if (after !== null && before.epoch !== after) throw superseded()
@@ -59,7 +59,7 @@ export async function takeEpoch(
   throw superseded()
 }
 
-/** False also where nobody knows: the caller looks. */
+/** False also if the outcome is unknown: the caller reads it. */
 async function isTaken(client: CqlClient, statements: readonly CqlStatement[]): Promise<boolean> {
   try {
     return (await client.conditional(statements)).applied

@@ -19,23 +19,23 @@ export interface CqlStatement {
   readonly params: readonly unknown[]
 }
 
-/** A read is tried so often at most, and not again once it has taken this long: twice where nobody answers in time. */
+/** Maximum tries of a read, and the time after which it is not tried again: twice if no node answers in time. */
 const READ_TRIES = 3
 const READ_AGAIN_MS = 3_500
-/** Reads under way at once, each of which holds its answer in memory; further ones are refused. */
+/** Maximum reads in flight, each of which holds its answer in memory; further ones are refused. */
 const READS_MAX = 2_000
 /** Reads that one call has under way at once. */
 const READS_OF_ONE = 32
 /** Pauses between tries. The longest is well below the 5 s in which ingest goes on after an outage. */
 const PAUSE_MS = { first: 50, most: 1_000 }
 
-/** Claims of a store at most, which is far more than an answer can hold: they are read once, at the start. */
+/** Maximum claims of a store, which are read once, at the start. Far more than an answer can hold. */
 const SERIAL_READ: QueryOptions = { ...SERIAL, fetchSize: 100_000 }
 
-/** Rows that a node tells of itself at most: 40 tables of 256 ranges each, several times over. */
+/** Maximum rows that a node reports about itself: 40 tables of 256 ranges each, several times over. */
 const OWN_ROWS_MAX = 100_000
 
-/** How a conditional write ended: with the row as it is where the condition did not hold. */
+/** The outcome of a conditional write, with the current row if the condition did not hold. */
 export interface Conditional {
   readonly applied: boolean
   readonly row: CqlRow
@@ -69,8 +69,8 @@ export class CqlClient {
   }
 
   /**
-   * Rows of an answer: all of them, page after page, so of statements with a known bound. For callers of the store; what
-   * a commit needs is read with `readThrough`.
+   * Rows of an answer: all of them, page after page. Only for statements with a known bound. For callers of the store; reads
+   * of a commit use `readThrough`.
    */
   async read(statement: string, params: readonly unknown[]): Promise<CqlRow[]> {
     const rows: CqlRow[] = []
@@ -90,15 +90,15 @@ export class CqlClient {
   async readOnEachNode(statement: string, params: readonly unknown[]): Promise<CqlRow[]> {
     const options: QueryOptions = { ...QUORUM, fetchSize: OWN_ROWS_MAX }
     const nodes = this.#session.nodesUp
-    // Where none is up, that is what the statement fails with.
+    // If no node is up, the statement fails with that error.
     const each = nodes.length === 0 ? [options] : nodes.map((host) => ({ ...options, host }))
     const answers = await Promise.all(each.map((options) => this.#read({ statement, params }, options)))
     return answers.flatMap(({ rows }) => rows)
   }
 
   /**
-   * A read of an accepted commit, which waits while the cluster does not answer, and is done while closing too: at most
-   * 5,000 rows.
+   * A read for an accepted commit, of at most 5,000 rows. It waits while the cluster does not answer, and runs also during a
+   * close.
    */
   async readThrough(statement: string, params: readonly unknown[]): Promise<CqlRow[]> {
     const answer = await this.persist(() => this.#session.execute(statement, params, PATIENT))
@@ -109,7 +109,7 @@ export class CqlClient {
     return mapBounded(each, READS_OF_ONE, (params) => this.readThrough(statement, params))
   }
 
-  /** Rows in pages of a number of rows; the next is asked for when it is wanted. */
+  /** Rows in pages of a number of rows; each page is requested when it is needed. */
   async *pages(
     statement: string,
     params: readonly unknown[],
@@ -132,15 +132,15 @@ export class CqlClient {
     return answer.rows
   }
 
-  /** The same, once; rejects with the driver's error. */
+  /** The same in one try; rejects with the driver's error. */
   async trySerial({ statement, params }: CqlStatement): Promise<CqlRow[]> {
     const answer = await this.#session.execute(statement, params, SERIAL_READ)
     return answer.rows
   }
 
   /**
-   * Writes rows of one partition, and keeps trying while the cluster does not answer, until the client is closed. Says so
-   * in `outages`.
+   * Writes rows of one partition, and keeps trying while the cluster does not answer, until the client is closed. Reports
+   * that in `outages`.
    */
   async writeThrough(rows: readonly RowWrite[]): Promise<void> {
     await this.persist(() => this.#write(rows))
@@ -152,9 +152,9 @@ export class CqlClient {
   }
 
   /**
-   * A conditional write of one partition, of several statements as one. Rejects with the driver's error, and then nobody
-   * knows whether it was done: `isOutage` errors are to be followed by a serial read. It is not refused while closing,
-   * for the sake of accepted commits: others ask `assertOpen` first.
+   * A conditional write of one partition, of several statements as one. If it rejects with the driver's error, the outcome is
+   * unknown: after `isOutage` errors the caller must do a serial read. It is not refused while closing, for the sake of
+   * accepted commits; other callers use `assertOpen` first.
    */
   async conditional(statements: readonly CqlStatement[]): Promise<Conditional> {
     const [first] = statements
@@ -166,8 +166,8 @@ export class CqlClient {
   }
 
   /**
-   * Tries until the cluster answers or the client is closed; what is tried must be safe to repeat. A refusal, and a try
-   * that fails while closing, rejects.
+   * Tries until the cluster answers or the client is closed; the operation must be safe to repeat. Rejects after a refusal,
+   * and after a try that fails while closing.
    */
   async persist<T>(attempt: () => Promise<T>): Promise<T> {
     const trouble = this.outages.trouble()
@@ -189,7 +189,7 @@ export class CqlClient {
   }
 
   /**
-   * Changes the schema: one statement that may be repeated, on the same node whoever asks, which then makes it one at a
+   * Changes the schema by one statement that may be repeated. Every process sends it to the same node, which applies one at a
    * time. Resolves once the nodes that are up agree.
    */
   async define(statement: string): Promise<void> {
@@ -203,7 +203,7 @@ export class CqlClient {
     if (this.#closing.signal.aborted) throw closed()
   }
 
-  /** No new reads and no further tries from here on; what is under way is awaited by who started it. */
+  /** Accepts no new reads and no further tries from here on. Requests in flight are awaited by their callers. */
   beginClose(): void {
     this.#closing.abort()
   }

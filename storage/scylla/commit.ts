@@ -5,20 +5,19 @@ import type { Version } from './version.ts'
 import type { Snapshot } from './visibility.ts'
 
 /**
- * Writes to the tables that belong together, collected before any of it is sent. Its statements are prepared constants and
- * idempotent, and each row of them carries the commit's epoch and number, so that readers pass over it until the watermark
- * reaches it.
+ * Writes to the tables that belong together, collected before any of them is sent. Statements are prepared constants and
+ * idempotent. Each row carries the commit's epoch and number, so that readers ignore it until the watermark reaches it.
  */
 export class TableCommit implements Version {
   readonly epoch: number
   readonly number: number
-  /** Block time of the newest block there is after it, in unix seconds. */
+  /** Block time of the newest block after the commit, in unix seconds. */
   readonly blockTime: number
   /** State of the tables before it. */
   readonly base: Snapshot
   /**
-   * The newest versions of records that this writer has read or written under its claim, by table and key; null of those
-   * that do not exist.
+   * The newest versions of records that this writer has read or written under its claim, by table and key; null for absent
+   * records.
    */
   readonly committed: CommittedVersions
   readonly #writes: (readonly RowWrite[])[] = []
@@ -39,17 +38,14 @@ export class TableCommit implements Version {
   }
 
   /**
-   * Adds a write that tidies up: it is sent once after the commit is visible, and nobody waits for it or misses it.
-   * Nothing that a reader's answer depends on may be done with it.
+   * Adds a cleanup write: it is sent once after the commit is visible, and nobody waits for it or misses it. No reader's
+   * answer may depend on it.
    */
   afterwards(row: RowWrite): void {
     this.#afterwards.push(row)
   }
 
-  /**
-   * Runs once the commit is visible: for what memory knows of the store.
-   * It must not throw. Of a commit that fails it never runs.
-   */
+  /** Runs once the commit is visible, to update caches. It must not throw. If the commit fails it never runs. */
   whenVisible(run: () => void): void {
     this.#whenVisible.push(run)
   }

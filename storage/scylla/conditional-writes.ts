@@ -3,13 +3,13 @@ import { ServiceError } from '../../src/errors.ts'
 import type { CqlClient, CqlRow, CqlStatement } from './client.ts'
 import { isOutage, refused } from './errors.ts'
 
-/** Changes that wait at most, of one partition and of all; further ones are refused. Chosen: seconds of a busy tenant. */
+/** Maximum waiting changes, of one partition and in total; further ones are refused. Chosen: seconds of a busy tenant. */
 const WAITING_MAX = 1_000
 const ALL_WAITING_MAX = 10_000
 
 /**
- * Conditional writes. Those of one partition are made one after the other in this process, since they would only refuse
- * each other; against those of other processes by their conditions.
+ * Conditional writes. In this process those of one partition run one after another, because they would only refuse each
+ * other. Their conditions order them against those of other processes.
  */
 export class ConditionalWrites {
   readonly #client: CqlClient
@@ -43,7 +43,7 @@ export class ConditionalWrites {
   }
 }
 
-/** Reads what conditional writes have left, and finishes those under way. It is not refused while closing. */
+/** Reads the state after conditional writes, and finishes those under way. It is not refused while closing. */
 export async function readSettled(client: CqlClient, statement: CqlStatement): Promise<CqlRow[]> {
   try {
     return await client.trySerial(statement)

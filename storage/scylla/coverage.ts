@@ -7,7 +7,7 @@ import type { Gaps } from './gaps.ts'
 const CHAIN = 'solana'
 const SELECT_GENESIS = 'SELECT DISTINCT chain, genesis FROM coverage WHERE chain = ?'
 const SET_GENESIS = 'UPDATE coverage SET genesis = ? WHERE chain = ? IF genesis = null'
-/** Times that setting the genesis is sent again after it was found not done. */
+/** Attempts to set the genesis after a try turned out to have had no effect. */
 const TRIES = 3
 
 export function coverageStore(

@@ -23,10 +23,10 @@ const PUT_ENTRY = `UPDATE documents USING TTL ? SET owner = ? WHERE ${WHERE}`
 const TAKE_ENTRY = `${PUT_ENTRY} IF owner = ?`
 const DELETE = `DELETE FROM documents WHERE ${WHERE} IF version = ?`
 const DELETE_ENTRY = `DELETE FROM documents WHERE ${WHERE}`
-/** Times that a change is made anew because of another process's, or because there was no answer. */
+/** Attempts of a change that another process's change overtook, or that had no answer. */
 const TRIES = 10
 
-/** Another document that has a unique entry; null where it is gone and the entry was left. */
+/** Another document that has a unique entry; null if it is gone and the entry was left. */
 interface Owner {
   readonly entry: string
   readonly key: Uint8Array
@@ -34,14 +34,14 @@ interface Owner {
 }
 
 /**
- * A change of one document with its entries: one conditional batch of its partition. Where the answer is lost, what is
- * stored tells whether it was done: each write has a version that no other has, and leaves it in the trail.
+ * A change of one document with its entries: one conditional batch of its partition. If the answer is lost, the stored
+ * document tells whether the change was done: each write has a unique version, and leaves it in the trail.
  */
 export class DocumentChange {
   readonly #client: CqlClient
   readonly #address: DocumentAddress
   readonly #isServed: (row: DocumentHeader) => boolean
-  /** The reason why nobody knows whether a try was done. */
+  /** The error of a try whose outcome is unknown. */
   #lost: unknown = null
 
   constructor(client: CqlClient, address: DocumentAddress, isServed: (row: DocumentHeader) => boolean) {
@@ -50,7 +50,7 @@ export class DocumentChange {
     this.#isServed = isServed
   }
 
-  /** Does what DocumentStore.put says. */
+  /** Implements DocumentStore.put. */
   async put(
     { ttlMs, isScratch: _, ...rest }: NewDocumentRow,
     before: DocumentHeader | null
@@ -73,7 +73,7 @@ export class DocumentChange {
     throw this.#givenUp()
   }
 
-  /** Does what DocumentStore.delete says. One that is gone after a lost answer counts as deleted here. */
+  /** Implements DocumentStore.delete. A document that is gone after a lost answer counts as deleted here. */
   async delete(before: DocumentHeader): Promise<boolean> {
     if (!this.#isServed(before)) return false
     for (let tries = 0; tries < TRIES; tries++) {
@@ -85,7 +85,7 @@ export class DocumentChange {
     throw this.#givenUp()
   }
 
-  /** False also where nobody knows: the caller looks. */
+  /** False also if the outcome is unknown: the caller reads it. */
   async #isDone(statements: readonly CqlStatement[]): Promise<boolean> {
     try {
       return (await this.#client.conditional(statements)).applied
@@ -97,8 +97,8 @@ export class DocumentChange {
   }
 
   /**
-   * The refusal of a change that another one came before. Where answers were lost and so much was changed since that the
-   * trail does not reach back, nobody knows whether this one was done.
+   * The refusal of a change that another one came before. If answers were lost and the trail no longer reaches back to the
+   * version, it is unknown whether this change was done.
    */
   #overtaken(stored: DocumentRow | null, version: string | null): Refusal {
     const isKnown =

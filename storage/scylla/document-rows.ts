@@ -6,7 +6,7 @@ import type { DocumentAddress, DocumentRow } from '../document-store.ts'
 import type { CqlRow, CqlStatement } from './client.ts'
 
 export const SELECT_ROW = 'SELECT row, document, owner FROM documents WHERE kind = ? AND part = ? AND row = ?'
-/** Seconds that a server keeps what is served no longer, so that its clock may differ from ours. */
+/** Seconds that a server keeps rows after they are no longer served: its clock may differ from ours. */
 const TTL_SLACK = 60
 
 type Partition = Pick<DocumentAddress, 'kind' | 'partition'>

@@ -37,7 +37,7 @@ export function documentStore(client: CqlClient, writes: ConditionalWrites, hot:
       const [row] = await client.read(statement, params)
       const key = ownerIn(row)
       const document = key === null ? null : await get({ kind, partition, key })
-      // It may have been given another value between the two reads.
+      // The entry may have been given to another document between the two reads.
       return document?.unique.some((entry) => isSame(entry, unique)) ? document : null
     },
     list: (range) => list(client, range, isServed),
@@ -58,7 +58,7 @@ export function documentStore(client: CqlClient, writes: ConditionalWrites, hot:
   }
 }
 
-/** Reads until the page is full: entries and documents that are not served take no place in it. */
+/** Reads until the page is full: expired entries and documents take no place in it. */
 async function list(
   client: CqlClient,
   range: DocumentRange,

@@ -2,20 +2,20 @@ import { auth, Client, policies, types } from 'cassandra-driver'
 import type { HostMap, QueryOptions } from 'cassandra-driver'
 import { HealthyNodesFirst, NodeHealth } from './node-health.ts'
 
-/** Limit of steps without one of their own, as preparing a statement: as long as a whole request may take. */
+/** Limit of steps without one of their own, such as preparing a statement: the limit of a whole request. */
 const ANSWER_MS = 2_000
-/** Each try of a read or a conditional write: half of what a request may take, so that there is time for another node. */
+/** Timeout of each try of a read or a conditional write: half of a request's limit, which leaves time for another node. */
 const TRY_MS = 1_000
-/** Each try of what nobody waits for with a deadline: as long as a server tries a write by default. */
+/** Timeout of each try of an operation without a deadline: a server's default limit for a write. */
 const PATIENT_TRY_MS = 2_000
 const CONNECT_MS = 3_000
-/** An idle connection is asked whether it lives this often, so that a node that hangs is left soon. */
+/** Heartbeat interval of idle connections, so that a node that hangs is left early. */
 const HEARTBEAT_MS = 5_000
 /** Tries without an answer after which a connection is given up. */
 const UNANSWERED_MAX = 16
 /**
- * An idempotent statement without an answer by then is sent to a second node too. A read takes 1 to 5 ms, a batch of half a
- * megabyte 30: at twenty and ten times that little is sent twice where nothing is wrong.
+ * Without an answer by then an idempotent statement is sent to a second node, too. A read takes 1 to 5 ms, a batch of half a
+ * megabyte 30. The limits are twenty and ten times that, so healthy nodes rarely get a statement twice.
  */
 const SECOND_NODE_AFTER_MS = { read: 100, write: 300 }
 /** Pauses between tries to reach a node that is down, as those of the session (`session.ts`). */
@@ -33,7 +33,7 @@ export interface DriverOptions {
 
 const { localQuorum, localSerial } = types.consistencies
 
-/** A majority of the local datacenter's replicas has a write, or answers a read. */
+/** Acknowledged, or answered, by a majority of the local datacenter's replicas. */
 export const QUORUM: QueryOptions = {
   prepare: true,
   isIdempotent: true,
@@ -43,13 +43,13 @@ export const QUORUM: QueryOptions = {
 }
 /** Writes, and reads of commits. */
 export const PATIENT: QueryOptions = { ...QUORUM, readTimeout: PATIENT_TRY_MS }
-/** Conditional writes are never repeated by the driver: whether one was done is looked at first. */
+/** The driver never repeats conditional writes: the client checks first whether one took effect. */
 export const CONDITIONAL: QueryOptions = {
   ...QUORUM,
   isIdempotent: false,
   serialConsistency: localSerial
 }
-/** Sees, and finishes, what conditional writes have under way. */
+/** Sees, and finishes, conditional writes under way. */
 export const SERIAL: QueryOptions = { ...QUORUM, consistency: localSerial }
 /** One partition each, so that the batch is one write for its replicas and needs no log. */
 export const BATCH: QueryOptions = { ...PATIENT, logged: false }
@@ -77,7 +77,7 @@ export function newDriver(options: DriverOptions, keyspace: string | null): NewD
     contactPoints: [...contactPoints],
     ...(keyspace === null ? {} : { keyspace }),
     ...(username === null ? {} : { authProvider: new auth.PlainTextAuthProvider(username, password ?? '') }),
-    // Nodes that the contact points tell of are reached at the same port.
+    // Nodes that the contact points report are reached at the same port.
     protocolOptions: { port },
     policies: {
       loadBalancing: new HealthyNodesFirst(new loadBalancing.TokenAwarePolicy(nodes), health),
@@ -91,19 +91,19 @@ export function newDriver(options: DriverOptions, keyspace: string | null): NewD
       readTimeout: ANSWER_MS,
       defunctReadTimeoutThreshold: UNANSWERED_MAX
     },
-    // Each node is told of a statement when it is first asked: one that hangs would let all of them wait.
+    // Each node prepares a statement when it first gets it. Preparing on all nodes at once would wait for one that hangs.
     prepareOnAllHosts: false,
     // The ring is needed for routing, which a connection without a keyspace does not do.
     isMetadataSyncEnabled: keyspace !== null,
-    // Integers of 64 bits are bigint; blobs stay in the buffer they came in until somebody keeps one.
+    // 64-bit integers are bigint; blobs stay in the buffer they came in until a caller copies them.
     encoding: { useBigIntAsLong: true, copyBuffer: false }
   })
   return { driver, nodes, health }
 }
 
 /**
- * The nodes of the datacenter, which is named here alone: where there are none the driver would fail to connect, and leave
- * a connection open. That is said afterwards instead.
+ * The nodes of the datacenter, which only this class names. If there are none, the driver itself would fail to connect, and
+ * leave a connection open. Here the error is reported after connecting instead.
  */
 export class LocalNodes extends policies.loadBalancing.DCAwareRoundRobinPolicy {
   problem: Error | null = null
@@ -134,9 +134,9 @@ class SecondNodeOnce extends ConstantSpeculativeExecutionPolicy {
 }
 
 /**
- * Within one try a statement goes to one other node at most: at once, since a coordinator may be cut off where another
- * is not. Waiting and trying again is the client's (`client.ts`). The driver asks for idempotent statements alone,
- * except about replicas that are known to be down, when nothing was done.
+ * Within one try a statement goes to one other node at most, without a pause, because a coordinator may be cut off while
+ * another one is not. The client (`client.ts`) waits and tries again. The driver calls this only for idempotent statements,
+ * or for replicas known to be down, when nothing was done.
  */
 class OtherNodeOnce extends policies.retry.RetryPolicy {
   override onRequestError(info: policies.retry.OperationInfo): policies.retry.DecisionInfo {
@@ -156,7 +156,7 @@ class OtherNodeOnce extends policies.retry.RetryPolicy {
   }
 
   #once(info: policies.retry.OperationInfo): policies.retry.DecisionInfo {
-    // Left out, the level of consistency stays as it is.
+    // Undefined leaves the consistency level unchanged.
     return info.nbRetry === 0
       ? this.retryResult(undefined as unknown as types.consistencies, false)
       : this.rethrowResult()

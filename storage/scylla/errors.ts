@@ -15,7 +15,7 @@ const PASSING: ReadonlySet<number> = new Set([
   CODES.writeFailure
 ])
 
-/** Answers that tell of nodes that are down. */
+/** Answers that show that nodes are down. */
 const LOSSES: ReadonlySet<number> = new Set([CODES.unavailableException, CODES.isBootstrapping])
 
 /**
@@ -34,15 +34,15 @@ export function isOutage(error: unknown): boolean {
 }
 
 /**
- * Whether a node was lost: its connection broke, none can be had, or others know that it is down. One that takes its time
- * is not.
+ * Whether a node was lost: its connection broke, no node can be reached, or others report that it is down. A slow node does
+ * not count.
  */
 export function isLoss(error: unknown): boolean {
   if (error instanceof errors.ResponseError) return LOSSES.has(error.code)
   return error instanceof errors.NoHostAvailableError || isSocketError(error) || isWithoutConnection(error)
 }
 
-/** Whether a statement was refused because what it names is not there. */
+/** Whether a statement was refused because an object that it names does not exist. */
 export function isMissing(error: unknown): boolean {
   const cause = error instanceof ServiceError ? error.cause : error
   return (
@@ -52,7 +52,7 @@ export function isMissing(error: unknown): boolean {
   )
 }
 
-/** Whether a statement was refused because a column that it adds is there. */
+/** Whether a statement was refused because a column that it adds exists. */
 export const isThere = (error: unknown): boolean =>
   error instanceof errors.ResponseError &&
   error.code === Number(CODES.invalid) &&
@@ -81,7 +81,7 @@ export function refused(cause: unknown): ServiceError {
 
 export const closed = (): ServiceError => new ServiceError('STORAGE_UNAVAILABLE', 'the store is closed')
 
-/** Claims and commits of a process that another one has taken over from. `token` is that of a claim that outranks it. */
+/** Error for claims and commits of a process whose claim was taken over. `token` is that of the claim that outranks it. */
 export const superseded = (token: bigint | null = null): LostClaim =>
   new LostClaim(
     'STORAGE_UNAVAILABLE',
@@ -89,7 +89,7 @@ export const superseded = (token: bigint | null = null): LostClaim =>
     { outrankedBy: token === null ? null : Number(token) }
   )
 
-/** Commits that are built on one that the cluster no longer has. */
+/** Error for commits that are built on one that the cluster no longer has. */
 export const forgotten = (): ServiceError =>
   new LostClaim(
     'STORAGE_UNAVAILABLE',
@@ -104,7 +104,7 @@ export interface ConnectTarget {
   readonly username: string | null
 }
 
-/** Why a start cannot go on yet: no server answers so far, or another process is changing the schema. */
+/** The reason why a start must wait: no server answers so far, or another process is changing the schema. */
 export class NotYetOpen extends ServiceError {}
 
 /** A failed start in one line that says what to do about it; NotYetOpen where waiting may help. */
@@ -125,7 +125,7 @@ export function startProblem(error: unknown, target: ConnectTarget): ServiceErro
   return new NotYetOpen('STORAGE_UNAVAILABLE', detail, { cause: error })
 }
 
-/** Why a cluster that answers does not let us in; null where that is not the problem. */
+/** The reason why a cluster that answers refuses the login; null if that is not the problem. */
 function startRefusal(error: unknown, target: ConnectTarget): string | null {
   const { contactPoints, datacenter, keyspace, username } = target
   const inner = innermost(error)
@@ -147,15 +147,15 @@ function innermost(error: unknown): unknown {
   return error instanceof errors.NoHostAvailableError ? (firstInner(error)[1] ?? error) : error
 }
 
-/** The first node that said something, and what; nothing where no node was tried. */
+/** The first node that gave an error, with it; nothing if no node was tried. */
 function firstInner(error: errors.NoHostAvailableError): readonly [host?: string, error?: unknown] {
   const tried = Object.entries((error.innerErrors ?? {}) as Record<string, unknown>)
   return tried.find(([, inner]) => inner !== null) ?? tried[0] ?? []
 }
 
 /**
- * Whether a node had lost its last connection and did not count as down yet. The driver goes on to the next node for a
- * statement, but not where it prepares one: that rejects with this plain error.
+ * Whether a node had lost its last connection and did not count as down yet. For a statement the driver then goes on to the
+ * next node. While preparing a statement it does not, and rejects with this plain error.
  */
 const isWithoutConnection = (error: unknown): boolean =>
   error instanceof Error && error.message === 'No connection available'

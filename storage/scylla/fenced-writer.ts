@@ -12,19 +12,22 @@ export interface FencedWrite {
   readonly atOnce: number
   /** Conditional; it is sent once all rows are acknowledged. */
   readonly watermark: CqlStatement
-  /** Whether the watermark was moved after all; rejects when it cannot be any more. */
+  /** Whether the watermark was moved after all; rejects if that is no longer possible. */
   readonly isDecided: () => Promise<boolean>
   /** Runs when half of the rows are acknowledged, when all are, and when the watermark is on its way. */
   readonly reached: (point: 'halfway' | 'written' | 'deciding') => void
 }
 
 /**
- * Writes rows that take effect as a whole. W1. All rows are acknowledged by a majority before the watermark is sent. W4. What was
- * sent before a node was lost is sent again before it, as the node may have forgotten the last that it acknowledged.
+ * Writes rows that take effect as a whole.
+ *
+ * W1. All rows are acknowledged by a majority before the watermark is sent.
+ * W4. After the loss of a node, writes that were sent before it are sent again before the watermark. The node may have
+ *     forgotten its last acknowledged writes.
  */
 export class FencedWriter {
   readonly #client: CqlClient
-  /** Conditional writes of one partition get in each other's way: ours go one at a time. */
+  /** Conditional writes of one partition conflict, so ours go one at a time. */
   readonly #deciding = new PQueue({ concurrency: 1 })
 
   constructor(client: CqlClient) {
@@ -38,7 +41,7 @@ export class FencedWriter {
     await decided
   }
 
-  /** Sends the rows; resolves with the losses that there had been when that began (W4). */
+  /** Sends the rows; resolves with the number of losses when that began (W4). */
   async #sendAll({ batches, atOnce, reached }: FencedWrite): Promise<number> {
     const { outages } = this.#client
     for (;;) {
@@ -53,7 +56,7 @@ export class FencedWriter {
     }
   }
 
-  /** Moves the watermark. Of a try without an answer it finds out first whether it was done. */
+  /** Moves the watermark. After a try without an answer it first finds out whether it took effect. */
   async #decide(write: FencedWrite, lossesBefore: number): Promise<void> {
     const client = this.#client
     let losses = lossesBefore

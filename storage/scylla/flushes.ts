@@ -14,16 +14,16 @@ import { flushStatement } from './watermark.ts'
 
 /** Batches of a flush under way at once: more only wait in the server's queue, in front of reads. */
 const BATCHES_AT_ONCE = 64
-/** Packed bytes of blocks that are not in the tables, of which a flush begins at half: a commit waits at the limit. */
+/** Maximum packed bytes of blocks that are not in the tables. A flush begins at half of it; a commit waits at the limit. */
 const MEMTABLE_BYTES_MAX = 32 * 2 ** 20
-/** Writes that tidy up and wait; further ones are left out. */
+/** Maximum waiting cleanup writes; further ones are left out. */
 const TIDYING_MAX = 1_000
 
 export interface FlushOptions {
-  /** Adds what blocks write to their commit, after reading what that needs. */
+  /** Adds the writes of blocks to their commit, after the reads that they need. */
   readonly stage: (commit: Commit) => Promise<void>
   readonly reached: (point: ScyllaCrashPoint) => void
-  /** A flush begins at so many blocks; at twice as many commits wait for it. */
+  /** A flush begins at this number of blocks; at twice as many commits wait for it. */
   readonly flushBlocks: number
 }
 
@@ -34,9 +34,9 @@ export class Flushes {
   readonly #fencedWriter: FencedWriter
   readonly #options: FlushOptions
   readonly #tidying = new PQueue({ concurrency: 4 })
-  /** The flush that is under way, by its epoch: that of an epoch that has ended is nobody's. */
+  /** The flush under way, with its epoch: a flush of an ended epoch no longer counts. */
   #underWay: { readonly epoch: number; readonly done: Promise<void> } | null = null
-  /** Up to which part of the journal this writer has deleted. */
+  /** The part of the journal up to which this writer has deleted. */
   #deletedPart = -1
   #isClosed = false
 
@@ -47,18 +47,18 @@ export class Flushes {
     this.#options = options
   }
 
-  /** Whether the memtable has come to a part of its limit. */
+  /** Whether the memtable has reached a fraction of its limit. */
   isFilled(part: number): boolean {
     const { blocks, bytes } = this.#base.visibility.memtable
     return blocks.length >= 2 * this.#options.flushBlocks * part || bytes >= MEMTABLE_BYTES_MAX * part
   }
 
-  /** How many blocks more the memtable takes. */
+  /** The number of further blocks that the memtable takes. */
   get room(): number {
     return this.isFilled(1) ? 0 : 2 * this.#options.flushBlocks - this.#base.visibility.memtable.blocks.length
   }
 
-  /** Whether the tables have all that is committed, and no flush is under way. */
+  /** Whether the tables have all committed blocks, and no flush is under way. */
   get isDone(): boolean {
     return this.#current === null && this.#base.visibility.memtable.blocks.length === 0
   }
@@ -68,12 +68,12 @@ export class Flushes {
     this.run().catch(() => undefined)
   }
 
-  /** Begins one with what there is, if there is anything (W5). */
+  /** Begins a flush of the present blocks, if there are any (W5). */
   begin(): void {
     if (this.#base.visibility.memtable.blocks.length > 0) this.run().catch(() => undefined)
   }
 
-  /** Writes the blocks to the tables that they do not have. One flush at a time: who asks meanwhile waits for that one. */
+  /** Writes the blocks to the tables that they do not have. One flush runs at a time; callers meanwhile wait for that one. */
   run(): Promise<void> {
     const current = this.#current
     if (current !== null) return current
@@ -92,7 +92,7 @@ export class Flushes {
     return done
   }
 
-  /** Begins none by itself from here on; after what is accepted is done, flushes what there is by then. */
+  /** Stops automatic flushes. After accepted operations are done, flushes all remaining blocks. */
   async close(done: Promise<void>): Promise<void> {
     this.#isClosed = true
     await done
@@ -138,10 +138,10 @@ export class Flushes {
       isDecided: () => this.#writerClaim.isDecided(commit, 'flushed'),
       reached: (point) => reached(points[point])
     })
-    // The process that claims next finds out about an epoch that has ended meanwhile.
+    // The next claimant finds out about an epoch that has ended meanwhile.
     if (this.#writerClaim.epoch !== epoch) return
     reached('flush.visible')
-    // A query has seen that another process claims: it knows more than that this flush was done, and goes on from there.
+    // A query has seen another process's claim. Its state is newer than this flush, so this writer continues from there.
     if (visibility.committed.epoch !== epoch) throw superseded()
     const flushed = new Snapshot(commit, blocks.newest, before.ended)
     visibility.advance({ committed: visibility.committed, flushed })

@@ -30,8 +30,8 @@ interface Added {
 }
 
 /**
- * Gaps: as they were added, by whoever gave the blocks up, and beside them what amendments have made of them, which counts
- * with the amendment. An edit is of the gap as it was added then; one that was added since stands.
+ * Gaps as they were added, and separately the edits that amendments made of them. An edit counts from its amendment on. It
+ * applies to the gap as it was added then; a gap that was added since stands.
  */
 export class Gaps {
   readonly #base: ScyllaBase
@@ -62,7 +62,7 @@ export class Gaps {
     return readConsistently(this.#base, () => this.#page(after ?? -1, limit))
   }
 
-  /** Stages what an amendment makes of gaps, and what tidies up after those before. */
+  /** Stages an amendment's edits of gaps, and the cleanup after earlier ones. */
   async amend(commit: TableCommit, { put, remove }: Edit<GapRow, number>): Promise<void> {
     const changes = [
       ...put.map((gap) => ({ from: gap.from, gap })),
@@ -93,7 +93,7 @@ export class Gaps {
       ])
       const added = new Map(rows.map((row) => [Number(row['from_slot']), addedIn(row)]))
       const edited = new Map(edits.map(({ key, value }) => [key, value]))
-      // Both may have more beyond what is read.
+      // Both may have more rows than were read.
       const ends = [added, edited]
         .filter(({ size }) => size === count)
         .map((each) => Math.max(...each.keys()))
@@ -108,7 +108,7 @@ export class Gaps {
     return found.slice(0, Math.max(0, limit))
   }
 
-  /** When gaps were added, by their slots, of those that there are. */
+  /** The times at which existing gaps were added, by their slots. */
   async #added(slots: readonly number[]): Promise<Map<number, number>> {
     const keys = slots.map((slot) => [CHAIN, BigInt(slot)])
     const answers = await this.#base.client.readEachThrough(SELECT_ONE, keys)

@@ -6,7 +6,7 @@ import { amendedKeptRows } from './kept-blocks.ts'
 import type { KeptBlocks } from './kept-blocks.ts'
 import type { BlockWriter } from './writer.ts'
 
-/** Adds what an amendment and its gaps change of the tables to a commit. */
+/** Adds the table changes of an amendment and its gaps to a commit. */
 export type StageAmendment = (
   commit: TableCommit,
   amendment: Amendment,

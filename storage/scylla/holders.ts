@@ -119,7 +119,7 @@ export class CqlHolders implements HolderStore {
     )
   }
 
-  /** Yields rows ascending by key. The first pages of some buckets are asked for together. */
+  /** Yields rows ascending by key. The first pages of some buckets are requested together. */
   async *#rowsAfter(
     { mint, reading }: HolderListId,
     kind: HolderRowKind,

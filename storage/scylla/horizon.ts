@@ -7,8 +7,8 @@ import { tradesByMint } from './row-lists.ts'
 const MARGIN_SECONDS = 300
 
 /**
- * Where the rows of a keyspace begin that are all kept: no row is written before its block time, so one whose block time is
- * within the time to live is there. After the retention was made longer, rows that were written before end sooner.
+ * The horizon of a keyspace: all rows from it on are kept. No row is written before its block time, so a row whose block time
+ * is within the TTL exists. After the retention was made longer, rows that were written before end sooner.
  */
 export async function rowHorizon(
   client: CqlClient,

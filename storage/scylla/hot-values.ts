@@ -24,7 +24,7 @@ const WRITING_MAX = 10_000
 const GATHER_MS = 50
 /** Requests under way at most: blocks need the server, too. Chosen: with 5 ms each, 1,600 partitions a second. */
 const REQUESTS_MAX = 8
-/** Carried to a token where there was no value, so that none of a lesser token is read; no document's is empty. */
+/** Carried to a token if there was no value, so that no value of a lesser token is read. No document's hot value is empty. */
 const NO_VALUE = ''
 /** Bytes of a statement's values besides the hot value, estimated. */
 const KEY_BYTES = 200
@@ -44,10 +44,11 @@ interface GatheredWrite {
 }
 
 /**
- * Hot values of documents. Each fencing token has a row of its own, and of those with a value the one of the greatest token is
- * read: a writer that has lost its lease writes a row that nobody reads. A fence is a row that the value is carried to. Under one token
- * the times of writes follow the order of the calls. Writes of one partition share a batch: those that come while earlier ones are
- * under way go together after them.
+ * Hot values of documents. Each fencing token has a row of its own, and the value of the greatest token that has one is read.
+ * So a writer that has lost its lease writes a row that nobody reads. A fence is a row that the value is carried to.
+ *
+ * Under one token the timestamps of writes follow the order of the calls. Writes of one partition share a batch: those that
+ * come while earlier ones are in flight follow together.
  */
 export class HotValues {
   readonly #client: CqlClient
@@ -72,11 +73,11 @@ export class HotValues {
   }
 
   /**
-   * Stores a token, and then under it the value that counts. A write of an earlier token is read here, or comes after the
+   * Stores a token, and then the current value under it. A write of an earlier token is either read here, or comes after the
    * token was stored.
    */
   async fence(document: DocumentHeader, token: number): Promise<HotValue> {
-    // Older than each value that is stored under the token from now on, so that it takes the place of none.
+    // Older than any value stored under the token from now on, so that it replaces none.
     const carriedAt = this.#nextTime()
     await this.#gather(document, token, {
       place: 'fence',
@@ -102,7 +103,7 @@ export class HotValues {
     const ttl = ttlSecondsOf(document.expiresAtMs, this.#client.now())
     const { kind, partition, key } = document.address
     const gathering = this.#gatheringOf(JSON.stringify([kind, partition]))
-    // A fence takes no place of a value, nor the other way round.
+    // A fence must not replace a value, nor the other way round.
     const row = `${place} ${token} ${document.born} ${blob(key).toString('latin1')}`
     gathering.rows.set(row, writeAt(ttl, this.#nextTime()))
     gathering.size++
@@ -116,7 +117,7 @@ export class HotValues {
     return (await this.#read(documents)).map(({ token, value }) => ({ token, value }))
   }
 
-  /** Reads values, each with the token that it is stored under. Rows of tokens before that one are deleted by the way. */
+  /** Reads values, each with the token that it is stored under. Also deletes the rows of earlier tokens. */
   async #read(documents: readonly DocumentHeader[]): Promise<(HotValue & { readonly valueToken: number })[]> {
     const answers = await this.#client.readEach(SELECT, documents.map(keyOf))
     const values: (HotValue & { readonly valueToken: number })[] = []
@@ -135,7 +136,7 @@ export class HotValues {
     return values
   }
 
-  /** The time of a write, in microseconds: later than that of each before. */
+  /** The timestamp of a write, in microseconds: later than every earlier one. */
   #nextTime(): bigint {
     this.#writtenAt = Math.max(this.#writtenAt + 1, this.#client.now() * 1_000)
     return BigInt(this.#writtenAt)
@@ -160,7 +161,7 @@ export class HotValues {
     return gathering
   }
 
-  /** Has what is gathered sent in GATHER_MS, or after what is under way. */
+  /** Schedules the gathered writes: in GATHER_MS, or after the requests in flight. */
   #gatherOn(): void {
     if (this.#gathering.size === 0 || this.#underWay.size > 0) return
     this.#timer ??= this.#clock.setTimeout(() => this.#flush(REQUESTS_MAX), GATHER_MS)
@@ -185,7 +186,7 @@ export class HotValues {
     }
   }
 
-  /** Never rejects: the callers are told. */
+  /** Never rejects: the callers get the error. */
   async #write({ rows, callers, size }: Gathering): Promise<void> {
     try {
       await Promise.all(batchesOf([...rows.values()]).map((batch) => this.#client.write(batch)))
@@ -197,7 +198,7 @@ export class HotValues {
     }
   }
 
-  /** Nobody reads what is deleted here, so that it may fail. */
+  /** Nobody reads the deleted rows, so the deletion may fail. */
   async #forget(statement: string, params: readonly unknown[]): Promise<void> {
     await this.#client.write([{ statement, params, bytes: KEY_BYTES }]).catch(() => undefined)
   }

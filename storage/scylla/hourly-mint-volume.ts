@@ -23,21 +23,21 @@ const entryOf = ({ hour, owner }: HourAddress): Entry => ({ hour, mint: owner })
 /** The one list of hours there is. */
 const CHAIN = 'solana'
 const INSERT_HOUR = 'INSERT INTO turnover_hours (chain, hour) VALUES (?, ?) USING TIMESTAMP ?'
-/** Hours that go with one block, the oldest first; more of them only follow a gap. */
+/** Maximum hours deleted with one block, the oldest first; more of them only follow a gap. */
 const HOURS_PER_BLOCK_MAX = 64
 const SELECT_HOURS = `SELECT hour FROM turnover_hours WHERE chain = ? AND hour < ? LIMIT ${HOURS_PER_BLOCK_MAX}`
 const DELETE_HOUR = 'DELETE FROM turnover_hours USING TIMESTAMP ? WHERE chain = ? AND hour = ?'
 const DELETE_ENTRIES = 'DELETE FROM turnover USING TIMESTAMP ? WHERE hour = ?'
-/** For so long an hour stays listed and is deleted again with each new hour, as nobody hears of a deletion that fails. */
+/** An hour stays listed for so long, and is deleted again with each new hour, because a failed deletion is not noticed. */
 const DELETED_AGAIN_SECONDS = 24 * 3_600
 /** Bytes of one of these statements' values, estimated. */
 const HOUR_BYTES = 50
 
-/** Volumes of the mints by the hour, for as long as it can be ranked; and the hours there are, so that they can be deleted. */
+/** Volumes of the mints by hour, for as long as they can be ranked. Also a list of these hours, for their deletion. */
 export class HourlyMintVolumes {
   readonly #base: ScyllaBase
   readonly #entries: RecordTable<Entry, MintVolumeMinutes>
-  /** Up to which hour this process has looked for hours to delete, and which it has put into the list of them. */
+  /** The hour up to which this process has searched for hours to delete; and the hours that it has put into the list. */
   #deletedUntil = 0
   #listed: ReadonlySet<number> = new Set()
 
@@ -61,7 +61,7 @@ export class HourlyMintVolumes {
     return entries.map(({ key, value }) => ({ mint: key.mint, minutes: value }))
   }
 
-  /** Adds what the blocks' mints traded, and lets go what is too old to rank. */
+  /** Adds the hourly volumes of the blocks' mints, and deletes hours that are too old to rank. */
   async stage(commit: Commit, activity: readonly ActivityHour[]): Promise<void> {
     const oldest = oldestMintVolumeHour(commit.blockTime)
     const entries = activity
@@ -75,7 +75,7 @@ export class HourlyMintVolumes {
     await Promise.all([this.#entries.stage(commit, entries), this.#deleteBefore(commit, oldest)])
   }
 
-  /** Writes anew what mints traded, and takes out what they have not. */
+  /** Rewrites the hourly volumes of an amendment's mints, and deletes those without trades. */
   async amend(commit: TableCommit, { activity, head }: Amendment): Promise<void> {
     const oldest = oldestMintVolumeHour(head?.blockTime ?? -Infinity)
     const entries = activity.put

@@ -14,7 +14,7 @@ import type { Snapshot } from './visibility.ts'
 export const COMMITS_PER_PART = 64
 /** Partitions that stay: 9,216 blocks, an hour of the chain. A follower that is away for longer reads the rows. */
 const PARTS_KEPT = 144
-/** Partitions before those that are deleted again with each, as nobody hears of a deletion that fails. */
+/** Earlier partitions that are deleted again with each one, because a failed deletion is not noticed. */
 const DELETED_AGAIN = 8
 
 const INSERT = 'INSERT INTO journal (part, number, epoch, piece, pieces, block) VALUES (?, ?, ?, ?, ?, ?)'
@@ -23,7 +23,7 @@ const SELECT_ONE = `${SELECT} = ?`
 const SELECT_SPAN = `${SELECT} >= ? AND number <= ?`
 const DELETE_PART = 'DELETE FROM journal WHERE part = ?'
 
-/** A block as bytes; throws a RangeError where one of its values is none that can be stored. */
+/** A block as bytes; throws a RangeError if one of its values cannot be stored. */
 export function packedBlock(number: number, block: BlockCommit): Buffer {
   return Buffer.from(packRecord(blockCommitKind, keyOf(number), block))
 }
@@ -80,7 +80,7 @@ export async function readSpan(
   return blocks
 }
 
-/** Deletes partitions that nobody needs once all up to a number is in the tables. */
+/** Deletes partitions that are no longer needed once all blocks up to a number are in the tables. */
 export function journalDeletions(flushed: number): RowWrite[] {
   const newest = partOf(flushed) - PARTS_KEPT - 1
   const parts = Array.from({ length: 1 + DELETED_AGAIN }, (_, i) => newest - i).filter((part) => part >= 0)
@@ -90,7 +90,7 @@ export function journalDeletions(flushed: number): RowWrite[] {
 export const partOf = (number: number): number => Math.floor(number / COMMITS_PER_PART)
 const keyOf = (number: number): Buffer => Buffer.from(`j${number}`, 'latin1')
 
-/** Puts blocks together, from a number on without a gap, of rows in their order; what is not committed is passed over. */
+/** Assembles blocks of rows in their order, from a number on without a hole; uncommitted rows are skipped. */
 class Pieces {
   next: number
   readonly #committed: Snapshot

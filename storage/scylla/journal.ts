@@ -7,19 +7,19 @@ import type { RowList } from './row-list.ts'
 import { SLOTS_OWNER } from './row-lists.ts'
 import type { Memtable, MemtableBlock } from './memtable.ts'
 
-/** Slots whose commits are known: those that followers asked for lately. */
+/** Slots whose commits are known: those that followers requested recently. */
 const KNOWN_SLOTS_MAX = 1_024
 
 /**
- * Whole blocks by the numbers of their commits, which follow each other without a gap: a number that is not there was
- * there once. The newest are in memory.
+ * Whole blocks by the numbers of their commits, which are consecutive: a missing number has been deleted. The newest blocks
+ * are in memory.
  */
 export class CommitJournal implements Journal {
   readonly #base: ScyllaBase
   readonly #slots: RowList<SlotRow>
   /** The numbers of commits by slot. */
   readonly #numbers = new Map<number, number>()
-  /** The newest amendment as of when they were found. */
+  /** The newest amendment at the time of that read. */
   #amended = 0
 
   constructor(base: ScyllaBase, slots: RowList<SlotRow>) {
@@ -41,7 +41,7 @@ export class CommitJournal implements Journal {
     const found = inMemtable
       ? memtable.blocks.filter(({ number }) => number > from && number <= last)
       : await readSpan(client, from + 1, last, committed)
-    // A missing block is gone, and a reader that asked for all has no use for those after it.
+    // A missing block is gone, and a reader that requested all blocks cannot use those after it.
     if (found.length < last - from) return null
     return found.map((each) => this.#remember(each))
   }

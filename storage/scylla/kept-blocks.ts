@@ -29,7 +29,7 @@ const SELECT =
 const DELETE = 'DELETE FROM kept_blocks USING TIMESTAMP ? WHERE part = ? AND slot <= ?'
 const DELETE_PART = 'DELETE FROM kept_parts USING TIMESTAMP ? WHERE chain = ? AND part = ?'
 
-/** The rows of a kept block and of the part that it is in; each is a write of its own. */
+/** The rows of a kept block and of its part; each is a write of its own. */
 export function keptRows(version: Version, kept: KeptBlock): RowWrite[] {
   const { slot } = kept.block
   const packed = Buffer.from(packRecord(keptBlockKind, keptBlockKey(slot), kept))
@@ -38,7 +38,7 @@ export function keptRows(version: Version, kept: KeptBlock): RowWrite[] {
   return [{ statement: INSERT_PART, params, bytes: COLUMN_BYTES }, ...rows]
 }
 
-/** The rows of an amendment's kept blocks: those that it puts, and of the others one of no pieces each. */
+/** The rows of an amendment's kept blocks: those that it puts, and for each removed one a row of no pieces. */
 export const amendedKeptRows = (version: Version, { put, remove }: Edit<KeptBlock, number>): RowWrite[] => [
   ...put.flatMap((kept) => keptRows(version, kept)),
   ...remove.map((slot) => rowOf(version, slot, { piece: 0, pieces: 0, bytes: Buffer.alloc(0) }))
@@ -50,7 +50,7 @@ function rowOf({ epoch, number }: Version, slot: number, { piece, pieces, bytes 
   return { statement: INSERT, params, bytes: bytes.length + COLUMN_BYTES }
 }
 
-/** Reads the blocks that are kept, and deletes those that are forgotten. */
+/** Reads kept blocks, and deletes forgotten ones. */
 export class KeptBlocks {
   readonly #base: ScyllaBase
 
@@ -87,7 +87,7 @@ export class KeptBlocks {
     return first !== undefined && first <= partOf(slot)
   }
 
-  /** Deletes what is forgotten; it is passed over from when that is known, deleted or not. */
+  /** Deletes forgotten blocks. Readers skip them from the time that they are known to be forgotten, deleted or not. */
   async delete(forgotten: Forgotten): Promise<void> {
     const { client } = this.#base
     const timestamp = versionTimestamp(forgotten)
@@ -110,11 +110,11 @@ export class KeptBlocks {
 
 const partOf = (slot: number): number => Math.floor(slot / SLOTS_PER_PART)
 
-/** Puts blocks together of the rows of a part in their order: of each slot what the newest visible epoch says. */
+/** Assembles blocks of the rows of a part in their order: for each slot, the rows of the newest visible epoch. */
 class KeptPieces {
   readonly #committed: Snapshot
   readonly #forgotten: Forgotten | null
-  /** The slot that is told or taken out, of which older epochs say nothing. */
+  /** The slot that is already assembled or removed; rows of older epochs for it are ignored. */
   #decided = -1
   #pieces: CqlRow[] = []
 
@@ -123,7 +123,7 @@ class KeptPieces {
     this.#forgotten = forgotten
   }
 
-  /** The block that is whole with a row. */
+  /** Returns the block that a row completes. */
   take(row: CqlRow): KeptBlock | null {
     const slot = Number(row['slot'])
     const version = { epoch: row['epoch'] as number, number: row['commit'] as number }

@@ -22,12 +22,12 @@ type LaunchPage = Parameters<LaunchStore['page']>[0]
 const SLOTS_PER_BUCKET = 65_536
 /** The list of all launches. The others are those of a status. */
 const ALL = keysOf('n').gte
-/** Listings that are read at a time, where more are passed over or have left the list. */
+/** Listings that are read at a time, if more are skipped or have left the list. */
 const LISTINGS_PER_READ_MAX = 1_000
 
-/** Commits after which a mark is deleted, some 100 s: by then no process reads the store as it was before the mark. */
+/** Commits after which a mark is deleted, some 100 s: by then no process uses a snapshot from before the mark. */
 const MARKED_COMMITS = 256
-/** Marks that wait for that; further ones stay, and are passed over. */
+/** Maximum marks that wait for deletion; further ones stay, and readers skip them. */
 const MARKS_MAX = 10_000
 
 /**
@@ -59,7 +59,7 @@ export function launchTable(base: ScyllaBase): Table<LaunchStore> {
   }
 }
 
-/** A launch as a commit leaves it, and as it was; null where there is none, or was. */
+/** A launch as a commit leaves it, and as it was before; null if there is none, or was none. */
 interface LaunchChange {
   readonly row: LaunchRow | null
   readonly before: LaunchRow | null
@@ -134,7 +134,10 @@ class LaunchLists {
 
 type CursorRange = Omit<PositionRange, 'limit'>
 
-/** Reads a list without the launches that have left it, page by page as they are taken; `expected` most likely are. */
+/**
+ * Reads a list without the launches that have left it, page by page as the caller takes them. `expected` is the likely
+ * number.
+ */
 async function* listed<T>(
   records: BucketedRecords<T | null>,
   list: Key,
@@ -154,7 +157,7 @@ async function* listed<T>(
 const beyond = (range: CursorRange, position: number): CursorRange =>
   range.order === 'asc' ? { ...range, gte: position + 1 } : { ...range, lt: position }
 
-/** The cursors that a page asks for. There is a launch at the newer end most likely, and at a cursor of a page before. */
+/** The cursors that a page requests. A launch is likely at the newer end, and at the cursor of an earlier page. */
 function rangeOf({ from, order }: LaunchPage, end: number): CursorRange {
   const all = { gte: 0, lt: end, order, likely: order === 'desc' || from !== undefined }
   return from === undefined ? all : beyond(all, Math.min(Math.max(from, 0), end))

@@ -11,8 +11,8 @@ type LaunchPage = Parameters<LaunchStore['page']>[0]
 type PoolPage = Parameters<PoolStore['ofMint']>[1]
 
 /**
- * A page of a list, of which the tables have the rows below a cursor and the memtable, oldest first, those above it: each is
- * asked only for what the other does not give.
+ * A page of a list. The tables have the rows below a cursor, and the memtable, oldest first, the rows above it. The second of
+ * the two is read only for the rows that the first lacks.
  */
 export async function pageWithMemtable<Row extends { readonly cursor: number }>(
   inMemtable: readonly Row[],
@@ -57,7 +57,7 @@ function within<Row extends { readonly cursor: number }>(rows: readonly Row[], p
   )
 }
 
-/** Launches of the tables, and in their place those of the memtable, which may have left a list or come into it. */
+/** Launches of the tables, replaced by newer versions from the memtable. These may have left the status or come into it. */
 export async function launchesWithMemtable(
   memtable: Memtable,
   page: LaunchPage,
@@ -68,7 +68,7 @@ export async function launchesWithMemtable(
     memtable.all(({ block }) => block.launches).map((row) => [pubkeyMapKey(row.mint), row])
   )
   if (changed.size === 0 || page.limit <= 0) return read(page)
-  // Rows of those that are read that may be passed over.
+  // Also covers rows that may be skipped.
   const limit = offset + page.limit + changed.size
   const unchanged = (await read({ ...rest, limit })).filter(({ mint }) => !changed.has(pubkeyMapKey(mint)))
   const listed = [...changed.values()].filter(

@@ -10,8 +10,8 @@ import type { BlockCommit } from '../port.ts'
 import type { Version } from './version.ts'
 
 /**
- * A committed block that the tables do not have yet, with what finds its rows: by text of the key, made when first asked.
- * Rows of an owner are in the order of their cursors, values of a key in the order of the block.
+ * A committed block that the tables do not have yet, with indexes of its rows by the text of their key. An index is made at
+ * its first use. Rows of an owner are in cursor order, values of a key in the order of the block.
  */
 export class MemtableBlock implements Version {
   readonly epoch: number

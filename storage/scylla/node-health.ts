@@ -16,8 +16,8 @@ const CHECK_OPTIONS: QueryOptions = {
 }
 
 /**
- * Nodes that did not answer their last health check. The driver alone learns of a node that hangs from statements that
- * time out there, and of those that a second node answered it learns nothing.
+ * Nodes that did not answer their last health check. The driver itself notices a hanging node only by statements that time
+ * out there, and not by those that a second node answered.
  */
 export class NodeHealth {
   readonly #unhealthy = new Set<string>()
@@ -33,8 +33,8 @@ export class NodeHealth {
   }
 
   /**
-   * Checks nodes until `end` aborts, each by one statement at a time; never rejects. A node that the driver holds for down
-   * is checked once it is up again.
+   * Checks nodes until `end` aborts, each by one statement at a time; never rejects. A node that the driver considers down is
+   * checked once it is up again.
    */
   async watch(driver: Client, nodesUp: () => readonly Host[], clock: Clock, end: AbortSignal): Promise<void> {
     while (!end.aborted) {
@@ -59,8 +59,8 @@ export class NodeHealth {
 }
 
 /**
- * The plan of another policy with unhealthy nodes last. They stay in it: a cluster none of whose nodes is healthy is asked
- * all the same, so that an outage is what statements say and never what health checks say.
+ * The plan of another policy, with unhealthy nodes last. They stay in the plan: a cluster without a healthy node is still
+ * used, so that an outage follows from statements and never from health checks.
  */
 export class HealthyNodesFirst extends policies.loadBalancing.LoadBalancingPolicy {
   readonly #inner: policies.loadBalancing.LoadBalancingPolicy

@@ -2,16 +2,19 @@ import type { Clock } from '../../src/ports.ts'
 import type { Outage } from '../port.ts'
 import { isLoss, reasonOf } from './errors.ts'
 
-/** A write that is tried again and again: it says when it fails, and must say once it is over. */
+/** A write that is retried: it reports each failure, and must report its end. */
 export interface Trouble {
   failed(error: unknown): void
   over(): void
 }
 
 /**
- * Whether the store answers. W1. A write that waits is an outage once a second try has failed as well, from the first one
- * on, until it is done or given up: the first may have gone to a node that hangs, the second goes to another one.
- * W2. A read that is given up begins one, and the next read that is answered ends it.
+ * Whether the store answers.
+ *
+ * W1. A waiting write counts as an outage once its second try has failed, too. The first may have gone to a node that hangs,
+ *     but the second goes to another one. The outage is dated from the first try, and lasts until the write is done or given
+ *     up.
+ * W2. A read that is given up begins an outage, and the next answered read ends it.
  */
 export class OutageWatch {
   readonly #clock: Clock
@@ -23,12 +26,12 @@ export class OutageWatch {
     this.#clock = clock
   }
 
-  /** How many tries of writes have failed because a node was lost. */
+  /** The number of write attempts that failed because a node was lost. */
   get losses(): number {
     return this.#losses
   }
 
-  /** The longest of those there are. */
+  /** The earliest-started current outage, or null. */
   get current(): Outage | null {
     let longest = this.#reads
     for (const outage of this.#troubles.values())

@@ -9,7 +9,7 @@ import type { TableCommit } from './commit.ts'
 import { lastOf } from './table.ts'
 import type { Table } from './table.ts'
 
-/** The pairs of a mint are one value: there are at most as many as cash mints, and they are asked for together. */
+/** The pairs of a mint are one value: there are at most as many as cash mints, and they are read together. */
 export function pairTable(base: ScyllaBase): Table<PairStore> {
   const pairs = new AddressRecords(base, {
     table: 'pairs',

@@ -1,4 +1,4 @@
-/** A row's share of a packed block: of the largest blocks some MB, and a server takes 16 MB at once at most. */
+/** Bytes of a packed block in one row. The largest blocks have some MB, and a server accepts at most 16 MB at once. */
 const PIECE_BYTES = 512 * 2 ** 10
 /** Rows of an answer, each of a piece. */
 export const PIECES_PER_READ = 8

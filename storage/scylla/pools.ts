@@ -53,7 +53,7 @@ export function poolTable(base: ScyllaBase): Table<PoolStore> {
           const listed = await listings.range(rangeOf(mint, page))
           const rows = await pools.getMany(listed.map(({ value }) => value))
           return rows.filter((row) => {
-            // Should an amendment have taken it out meanwhile, all is asked again.
+            // If an amendment removed it meanwhile, the query runs again.
             if (row === null && snapshot === base.visibility.snapshot)
               throw new ServiceError('STORAGE_UNAVAILABLE', 'a pool in the index is missing')
             return row !== null

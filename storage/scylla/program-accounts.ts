@@ -43,8 +43,8 @@ const SELECT_AT = `${SELECT} AND address = ? AND slot <= ? LIMIT 1`
 const SLOT_LAST = 2n ** 62n
 
 /**
- * The mirrored accounts in one table, and their indexes in another. Entries are written before their versions and deleted before
- * them: after a crash none is missing of a version that is read.
+ * The mirrored accounts in one table, and their indexes in another. Entries are written before their versions, and also
+ * deleted before them. After a crash no version that is read lacks an entry.
  */
 export class CqlProgramAccounts implements ProgramAccountStore {
   readonly #client: CqlClient
@@ -183,7 +183,7 @@ export class CqlProgramAccounts implements ProgramAccountStore {
     return answers.map(([row]) => (row === undefined ? null : versionOf(row)))
   }
 
-  /** Yields rows ascending by address. The first pages of some buckets are asked for together. */
+  /** Yields rows ascending by address. The first pages of some buckets are requested together. */
   async *#rowsAfter(program: Pubkey, after: Pubkey | undefined, size: number): AsyncGenerator<CqlRow[]> {
     const first = after === undefined ? 0 : bucketOf(after)
     for (let from = first; from < BUCKETS; from += BUCKETS_AT_ONCE) {

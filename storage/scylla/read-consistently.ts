@@ -5,9 +5,9 @@ import type { Visibility } from './visibility.ts'
 const ATTEMPTS_MAX = 5
 
 /**
- * Runs a query that takes several reads until all of them have seen the same blocks: each read goes by the snapshot
- * that is current when it begins, and a flush between two of them would show a block in part. Rejects with
- * STORAGE_UNAVAILABLE, which can be retried, when flushes overtake every attempt.
+ * Runs a query of several reads until all of them have seen the same blocks. Each read uses the snapshot that is current when
+ * it begins, and a flush between two of them would show a block in part. Rejects with STORAGE_UNAVAILABLE, which can be
+ * retried, when flushes overtake every attempt.
  */
 export async function readConsistently<T>(
   { visibility }: { readonly visibility: Pick<Visibility, 'snapshot'> },

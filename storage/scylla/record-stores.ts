@@ -16,7 +16,7 @@ import { solPriceTable } from './sol-prices.ts'
 import type { Table } from './table.ts'
 import { tradeTable } from './trades.ts'
 
-/** Answers of the tables alone, which have no block of the memtable. */
+/** Queries of the tables alone, without the blocks of the memtable. */
 export type TableStores = Omit<RecordStores, 'log'> & { readonly log: LogRows }
 
 export type RecordTables = { readonly [Name in RecordName]: Table<TableStores[Name]> }

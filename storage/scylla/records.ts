@@ -15,9 +15,9 @@ import type { Snapshot } from './visibility.ts'
  *
  *   epoch int, commit int, value blob, before_epoch int, before_commit int, before_value blob
  *
- * `commit` being the number of the commit. The newest version is in front and the newest committed one behind it, so
- * that a reader has the one or the other at any moment. A record that has no version before has 0, 0 and no bytes there; a
- * version of no bytes takes the record out.
+ * `commit` is the number of the commit. The newest version is in front, and the newest committed one in the `before_`
+ * columns, so that a reader can always use one of them. A record without an earlier version has 0, 0 and no bytes there. A
+ * version of no bytes removes the record.
  */
 export interface RecordLayout<Key, T> {
   readonly table: string
@@ -123,15 +123,18 @@ export class RecordTable<Key, T> {
   }
 
   /**
-   * Reads the versions that the commit's blocks replace: the newest committed values, in the order of the keys. Of records that this writer
-   * knows it asks nobody. What was staged into the same commit is not seen.
+   * Reads the versions that the commit's blocks replace: the newest committed values, in the order of the keys. Records that
+   * this writer knows are not read. Values staged into the same commit are not seen.
    */
   async committed(commit: TableCommit, keys: readonly Key[]): Promise<(T | null)[]> {
     const versions = await this.#committed(commit, keys)
     return versions.map((version, i) => this.#value(keys[i]!, version))
   }
 
-  /** Puts values in place of those of their keys; a key may come once a commit. Reads what it does not know of them. */
+  /**
+   * Puts values in place of those of their keys; a key may come once a commit. Reads the replaced versions that it does not
+   * know.
+   */
   async stage(
     commit: TableCommit,
     records: readonly { readonly key: Key; readonly value: T }[]
@@ -146,7 +149,7 @@ export class RecordTable<Key, T> {
     })
   }
 
-  /** Takes the records of keys out, as far as there are any; a key may come once a commit, of those staged too. */
+  /** Removes the records of keys, if there are any. A key may come once a commit, also counting staged ones. */
   async remove(commit: TableCommit, keys: readonly Key[]): Promise<void> {
     const before = await this.#committed(commit, keys)
     keys.forEach((key, i) => {
@@ -176,7 +179,7 @@ export class RecordTable<Key, T> {
     }
   }
 
-  /** The versions that a commit puts behind its own: known ones, and those that the store has. */
+  /** The versions that a commit puts behind its own, from the cache or from the store. */
   async #committed(commit: TableCommit, keys: readonly Key[]): Promise<(CommittedVersion | null)[]> {
     const { client } = this.#base
     const { committed } = commit
@@ -191,7 +194,7 @@ export class RecordTable<Key, T> {
     unknown.forEach((i, n) => {
       const row = answers[n]![0]
       const found = row === undefined ? null : this.#replaced(row, commit.base)
-      // The answer's buffer is that of many; what memory keeps has its own.
+      // The answer's buffer holds many values; a cached value gets its own.
       const kept = found === null ? null : { ...found, value: Buffer.from(found.value) }
       versions[i] = kept
       committed.set(texts[i]!, kept)
@@ -200,8 +203,9 @@ export class RecordTable<Key, T> {
   }
 
   /**
-   * The version of a row that is visible. Where two commits have passed since the snapshot, neither may be: what is known
-   * by now decides then, or else what the store knows, which is newer than the row.
+   * The visible version of a row. If two commits have passed since the snapshot, neither of its versions may be visible. The
+   * newest known snapshot decides then; if that does not suffice, the watermarks are read again, which are newer than the
+   * row.
    */
   #visible(row: CqlRow, snapshot: Snapshot): CommittedVersion | null | Promise<CommittedVersion | null> {
     const found = firstVisible(row, snapshot)
@@ -217,8 +221,8 @@ export class RecordTable<Key, T> {
   }
 
   /**
-   * The version that a commit replaces. Where nodes have forgotten a flush that others were built on, it is one that is
-   * committed: the journal has its blocks, and they change nothing when they are flushed again.
+   * The version that a commit replaces. If nodes have forgotten a flush that later rows were built on, the version is a
+   * committed one: the journal has its blocks, and flushing them again changes nothing.
    */
   #replaced(row: CqlRow, base: Snapshot): CommittedVersion | null {
     const found = firstVisible(row, base)
@@ -244,7 +248,7 @@ export class RecordTable<Key, T> {
     const last = clustering.at(-1)!
     const within = [...partition, ...clustering.slice(0, -1)].map((column) => `${column} = ?`)
     const where = [...within, ...bounds.map((bound) => `${last} ${BOUNDS[bound]} ?`)]
-    // The first clustering columns are fixed, and the server wants all of them named in the order all the same.
+    // The first clustering columns are fixed, but the server requires all of them in the order.
     const ordered = clustering.map((column) => `${column} ${order === 'asc' ? 'ASC' : 'DESC'}`)
     const statement =
       `SELECT ${[...partition, ...clustering, ...VERSION_COLUMNS].join(', ')} FROM ${table} ` +
@@ -258,8 +262,8 @@ const boundsOf = (range: RecordRange): (keyof typeof BOUNDS)[] =>
   (Object.keys(BOUNDS) as (keyof typeof BOUNDS)[]).filter((bound) => range[bound] !== undefined)
 
 /**
- * The first of a row's two versions that is visible. One behind another is committed, always: where it is not visible
- * either, the snapshot is older than the row. Without one behind, the record did not exist as of the snapshot.
+ * The first of a row's two versions that is visible. The version in the `before_` columns is always committed: if it is not
+ * visible either, the snapshot is older than the row. Without one, the record did not exist as of the snapshot.
  */
 function firstVisible(row: CqlRow, snapshot: Snapshot): CommittedVersion | null | 'unknown' {
   const [epoch, number] = [row['epoch'] as number, row['commit'] as number]

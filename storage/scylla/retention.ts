@@ -13,36 +13,36 @@ const WINDOWS: readonly CompactionWindow[] = [
   ...[1, 2, 3, 6, 12].map((size) => windowOf('HOURS', size, HOUR)),
   ...[1, 2, 3, 5, 10, 15, 30, 60, 120, 240].map((size) => windowOf('DAYS', size, DAY))
 ]
-/** The longest time to live that there is, 20 years, less what entries of indexes outlive their rows by. */
+/** The longest possible TTL, 20 years, less the time by which index entries outlive their rows. */
 const TTL_MAX = Math.floor(630_720_000 / 1.1)
 
-/** The span of time whose rows share files, which go as a whole once all of them have expired. */
+/** The span of time whose rows share files, which are dropped as a whole once all of them have expired. */
 export interface CompactionWindow {
   readonly unit: 'MINUTES' | 'HOURS' | 'DAYS'
   readonly size: number
   readonly seconds: number
 }
 
-/** How long rows are kept, in seconds; null for ever. Who writes none leaves it as it is. */
+/** How long rows are kept, in seconds; null for ever. A process that never writes leaves it unchanged. */
 export type Retention = number | null | 'as it is'
 
-/** Tables whose rows go after a time. */
+/** Tables whose rows expire. */
 export interface Expiring {
   readonly tables: readonly string[]
   readonly seconds: Retention
 }
 
-/** A table of fewer windows is none, so a shorter horizon keeps its rows for longer. */
+/** A table cannot have fewer windows, so a shorter horizon keeps its rows for longer. */
 const LOG_TTL_MIN = HOUR
 
 /**
- * How long rows of the log live, which is at least as long as the horizon reaches back from the head's block time: they
- * get older while no block comes, and blocks that come late are written late. A quarter more bridges six hours of a day.
+ * The TTL of rows of the log: at least as long as the horizon reaches back from the head's block time. Rows get older while
+ * no block comes, and late blocks are written late. A quarter more covers six hours of a day.
  */
 export const logTtlOf = (horizon: Retention): Retention =>
   typeof horizon === 'number' ? Math.min(Math.max(Math.ceil(horizon * 1.25), LOG_TTL_MIN), TTL_MAX) : horizon
 
-/** The window that a time to live needs: 20 to 50 of them, about 30. Throws, saying why, where none does. */
+/** The window for a TTL: 20 to 50 of them, about 30. Throws, with the reason, if no window fits. */
 export function windowOfRetention(ttlSeconds: number): CompactionWindow {
   const shortest = WINDOWS_MIN * WINDOWS[0]!.seconds
   if (ttlSeconds < shortest)
@@ -57,8 +57,7 @@ export function windowOfRetention(ttlSeconds: number): CompactionWindow {
 }
 
 /**
- * The statements that bring tables to their retention: time windows and a time to live, or neither. None where they have
- * it already.
+ * The statements that set the retention of tables: time windows and a TTL, or neither. None if the tables have it already.
  */
 export async function retentionChanges(
   client: CqlClient,

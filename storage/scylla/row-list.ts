@@ -21,19 +21,21 @@ import type { Snapshot } from './visibility.ts'
  *                    PRIMARY KEY ((owner, bucket), cursor, epoch), both clustered descending
  *   <table>_buckets  owner blob, bucket int, PRIMARY KEY (owner, bucket), clustered descending
  *
- * A bucket is the slots of a stretch of time, so that no partition grows beyond its bounds; the index says which
- * buckets of an owner have rows. The epoch is part of the key: what a writer left behind that lost its claim stays
- * beside the row that its successor wrote, whatever the order they arrive in, and is never visible. Of the visible rows of a
- * cursor that of the latest epoch counts: an amendment puts another one in the place of a row, or one of no bytes, which
- * says that there is none.
+ * A bucket is a range of slots, which bounds the size of a partition. The index says which buckets of an owner have rows. The
+ * epoch is part of the key. So rows of a writer that lost its claim stay next to those of its successor, in whatever order
+ * they arrive, and are never visible. Of the visible rows of a cursor the one with the latest epoch counts. An amendment
+ * replaces a row by another one, or removes it by a row of no bytes.
  */
 export interface RowListLayout<Row> {
   readonly table: string
   /** Length of a bucket. */
   readonly slotsPerBucket: number
-  /** After what rows go, where that is set; null where they stay. */
+  /** The setting after which rows expire; null if they stay. */
   readonly expires: 'retentionSeconds' | 'logTtlSeconds' | null
-  /** Whether an amendment puts rows above the head of the tables, which count from then on; read ascending alone. */
+  /**
+   * Whether an amendment puts rows above the head of the tables, which count from then on. Such lists are read only in
+   * ascending order.
+   */
   readonly isAboveHead?: boolean
   /** Packs a row; its key is `storeKey`. */
   readonly kind: RecordKind<Row>
@@ -46,7 +48,7 @@ const NO_BYTES = Buffer.alloc(0)
 /** Rows that are read beyond a limit, for those of a block that is not visible yet. */
 const UNSEEN_ROWS = 4
 const PAGE_ROWS_MAX = 1_000
-/** Buckets that are read at once: one at first, and twice as many each time as long as they do not suffice. */
+/** Buckets that are read at once: one at first, then twice as many each time until they suffice. */
 const BUCKETS_AT_ONCE_MAX = 8
 /** Bytes on the wire of the columns beside the packed row, estimated. */
 const COLUMN_BYTES = 80
@@ -90,7 +92,7 @@ export class RowList<Row> {
     this.#selectSpan = { asc: span('ASC'), desc: span('DESC') }
   }
 
-  /** Visible rows of an owner, `limit` at most, in the order asked for. All are of one moment. */
+  /** Visible rows of an owner, `limit` at most, in the requested order. All are of one moment. */
   async read(owner: Owner, page: PageRequest): Promise<Row[]> {
     this.#base.client.assertOpen()
     const rows: Row[] = []
@@ -133,8 +135,8 @@ export class RowList<Row> {
   }
 
   /**
-   * Adds rows, in any order. A cursor of an owner may come once. `numberOf` is for rows that tell of a commit that the
-   * writer's includes; they become visible with the others.
+   * Adds rows, in any order. A cursor of an owner may come once. `numberOf` is for rows of an earlier commit that the
+   * writer's commit includes; they become visible with the others.
    */
   stage(
     commit: TableCommit,
@@ -150,10 +152,10 @@ export class RowList<Row> {
     this.#write(commit, entries)
   }
 
-  /** Puts rows in the place of those at their cursors, and takes others out; a cursor of an owner may come once. */
+  /** Puts rows in place of those at their cursors, and removes others; a cursor of an owner may come once. */
   amend(commit: TableCommit, { put, remove }: Edit<Row, Row>, ownerOf: (row: Row) => Owner): void {
     this.stage(commit, put, ownerOf)
-    // Both would be written with one timestamp, of which either may count.
+    // Otherwise both would have one timestamp, and either could win.
     const placeOf = (row: Row): string =>
       `${blob(ownerOf(row)).toString('latin1')}${this.#layout.cursorOf(row)}`
     const taken = new Set(put.map(placeOf))
@@ -164,7 +166,7 @@ export class RowList<Row> {
     )
   }
 
-  /** Takes rows out; there need be none. */
+  /** Removes the rows at places; there need not be any. */
   removeAt(commit: TableCommit, places: readonly { readonly owner: Owner; readonly cursor: number }[]): void {
     const { number } = commit
     this.#write(
@@ -196,8 +198,8 @@ export class RowList<Row> {
   }
 
   /**
-   * Deletes the row at a cursor once the commit is visible, best effort: a reader must know by itself that the row no
-   * longer counts. Of lists that do not expire; a later commit may write the row again.
+   * Deletes the row at a cursor once the commit is visible, best effort: readers must know by themselves that the row no
+   * longer counts. For lists that do not expire; a later commit may write the row again.
    */
   tidy(commit: TableCommit, owner: Owner, cursor: number): void {
     const params = [versionTimestamp(commit), blob(owner), this.#bucketOf(cursor), BigInt(cursor)]
@@ -212,7 +214,7 @@ export class RowList<Row> {
     snapshot: Snapshot
   ): Promise<Row[]> {
     const found: CqlRow[] = []
-    // A row that was written again counts as the later epoch wrote it: the first or the last of its cursor.
+    // If several rows have one cursor, the one of the latest epoch counts: the last one ascending, the first one descending.
     let newest: CqlRow | null = null
     const params = [blob(owner), bucket, BigInt(low), BigInt(high)]
     const pageRows = Math.min(limit + UNSEEN_ROWS, PAGE_ROWS_MAX)
@@ -237,7 +239,10 @@ export class RowList<Row> {
     return Math.floor(cursor / POSITIONS_PER_SLOT / this.#layout.slotsPerBucket)
   }
 
-  /** Rows that expire carry the newest block's time, by which files of a time window are filled and dropped as a whole. */
+  /**
+   * Rows that expire carry the newest block's time as timestamp. Files of a time window are filled by it, and dropped as a
+   * whole.
+   */
   #timestampOf(commit: TableCommit): bigint {
     return this.#layout.expires === null ? versionTimestamp(commit) : BigInt(commit.blockTime) * 1_000_000n
   }

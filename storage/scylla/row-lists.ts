@@ -24,7 +24,7 @@ const WALLET_SLOTS = 8_192
 const SLOT_SLOTS = 65_536
 const LOG_SLOTS = 1_024
 
-/** Rows as those of the embedded store's pages are packed; the owner's address is in the key and not in the bytes. */
+/** Rows are packed like those of the embedded store's pages; the owner's address is in the key and not in the bytes. */
 function rowKind<Row>(name: string, codec: RowCodec<Row>, ownerOf: (row: Row) => Pubkey): RecordKind<Row> {
   return {
     name,
@@ -74,7 +74,7 @@ export const eventsByPool: RowListLayout<PoolEventRow> = rowLayout(
 /** Owner of the list of all committed slots. */
 export const SLOTS_OWNER: Uint8Array = Uint8Array.of(0)
 
-/** All committed slots: they stay, and say what was covered. */
+/** All committed slots: they stay, and record the coverage. */
 export const slots: RowListLayout<SlotRow> = {
   table: 'slots',
   slotsPerBucket: SLOT_SLOTS,
@@ -101,7 +101,7 @@ export const log: RowListLayout<LogEntry> = {
 const withIndexes = (...lists: readonly { readonly table: string }[]): string[] =>
   lists.flatMap(({ table }) => [table, `${table}_buckets`])
 
-/** Tables whose rows go after the retention, with their indexes. */
+/** Tables whose rows expire with the retention, with their indexes. */
 export const EXPIRING_TABLES: readonly string[] = withIndexes(tradesByMint, tradesByWallet, eventsByPool)
-/** Those whose rows go once they are past the horizon of the stream. */
+/** Tables whose rows expire once they are past the horizon of the stream. */
 export const LOG_TABLES: readonly string[] = withIndexes(log)

@@ -15,10 +15,10 @@ import { speculationChanges, withSpeculation } from './speculation.ts'
 
 /** The files of this version, `NNN-name.cql`, numbered from 1. Each is applied once, forwards only. */
 const DIRECTORY = join(import.meta.dirname, 'schema')
-/** The lock ends by itself after this, so that a process that dies does not keep it. Each statement has as long. */
+/** The lock ends by itself after this time, so that a dead process does not keep it. Each statement has as long. */
 const LOCK_SECONDS = 15
 const LOCK_AGAIN_MS = 200
-/** A server that makes tables answers late: a step of the lock is tried until the lock would have ended by itself. */
+/** A server that creates tables answers late: a step of the lock is retried until the lock would have ended by itself. */
 const LOCK_STEP_WITHIN_MS = LOCK_SECONDS * 1_000
 
 /** Tables that another process makes are there by then. */
@@ -45,8 +45,8 @@ interface SchemaFile {
 }
 
 /**
- * Brings the keyspace to the schema of this version, whoever else does the same at the time, and says which files it
- * applied. Every statement can be repeated: a file that a process died in is applied again as a whole. A keyspace with a
+ * Migrates the keyspace to the schema of this version, and returns the files that it applied. Other processes may do the same
+ * at the same time. Every statement can be repeated: a file whose process died is applied again as a whole. A keyspace with a
  * newer schema is refused.
  */
 export async function applySchema(client: CqlClient, options: SchemaOptions): Promise<string[]> {
@@ -95,8 +95,8 @@ async function applyLocked(
 }
 
 /**
- * The statements that follow from no file: they make the tables of records, and bring the options of tables to what this
- * version and its configuration want.
+ * The statements that are in no file: they create the tables of records, and set the options of tables that this version and
+ * its configuration need.
  */
 async function otherChanges(client: CqlClient, options: SchemaOptions): Promise<string[]> {
   return [
@@ -106,7 +106,7 @@ async function otherChanges(client: CqlClient, options: SchemaOptions): Promise<
   ]
 }
 
-/** Repeats a statement that may have been made: to add a column has no IF NOT EXISTS that both servers know. */
+/** Repeats a statement that may have taken effect: both servers have no common IF NOT EXISTS for adding a column. */
 async function define(client: CqlClient, statement: string): Promise<void> {
   try {
     await client.define(statement)
@@ -135,7 +135,7 @@ function statementsOf(text: string): string[] {
     .filter((statement) => statement !== '')
 }
 
-/** The files name tables alone. */
+/** The files contain only unqualified table names. */
 const withKeyspace = (statement: string, keyspace: string): string =>
   statement.replace(/^(CREATE TABLE IF NOT EXISTS|ALTER TABLE) /, `$1 ${keyspace}.`)
 
@@ -160,7 +160,7 @@ async function makeKeyspace(client: CqlClient, options: SchemaOptions): Promise<
   )
 }
 
-/** Versions that are applied, and who has the lock; one partition, so that both are one conditional write. */
+/** Applied versions and the holder of the lock, in one partition, so that both are one conditional write. */
 async function makeVersionTable(client: CqlClient, keyspace: string): Promise<void> {
   const statement =
     "SELECT table_name FROM system_schema.tables WHERE keyspace_name = ? AND table_name = 'schema_versions'"
@@ -173,7 +173,8 @@ async function makeVersionTable(client: CqlClient, keyspace: string): Promise<vo
 }
 
 /**
- * Runs what needs a keyspace or a table that another process may be making: it is listed a moment before it can be used.
+ * Runs a statement that needs a keyspace or a table which another process may be creating: it is listed a moment before it
+ * can be used.
  */
 async function onceThere<T>(clock: Clock, run: () => Promise<T>): Promise<T> {
   const deadline = clock.now() + THERE_WITHIN_MS
@@ -203,7 +204,7 @@ function refuseNewer(version: number, files: readonly SchemaFile[], keyspace: st
 
 const NAME = 'millrace'
 
-/** A lock with a lease. What is done under it can be repeated, so a holder that has lost it does no harm. */
+/** A lock with a lease. The work under it can be repeated, so a holder that has lost it does no harm. */
 class SchemaLock {
   readonly #client: CqlClient
   readonly #table: string
@@ -230,13 +231,13 @@ class SchemaLock {
     }
   }
 
-  /** A lease that ended while a statement took long is taken anew, unless another process has it by now. */
+  /** A lease that ended during a long statement is acquired again, unless another process has it by now. */
   async renew(): Promise<void> {
     if ((await this.#hold('holder = ?')) || (await this.#hold('holder = null'))) return
     throw lostLock()
   }
 
-  /** Says that a file is applied, which only the holder may. */
+  /** Records that a file is applied, which only the holder may do. */
   async record({ version, name }: SchemaFile): Promise<void> {
     await this.renew()
     const file = `UPDATE ${this.#table} SET file = ? WHERE name = ? AND version = ? IF holder = ?`
@@ -244,14 +245,14 @@ class SchemaLock {
     if (!applied) throw lostLock()
   }
 
-  /** Where that fails the lease ends the lock. */
+  /** If that fails, the lease ends the lock. */
   async release(): Promise<void> {
     const statement = `DELETE holder FROM ${this.#table} WHERE name = ? IF holder = ?`
     const params = [NAME, this.#holder]
     await this.#client.conditional([{ statement, params }]).catch(() => undefined)
   }
 
-  /** Looks first: conditional writes of those that wait would get in the way of the holder's. */
+  /** Reads first: conditional writes of waiting processes would conflict with the holder's. */
   async #takeIfFree(): Promise<boolean> {
     const holder = `SELECT holder FROM ${this.#table} WHERE name = ? LIMIT 1`
     const [row] = await this.#client.read(holder, [NAME])
@@ -263,11 +264,11 @@ class SchemaLock {
     const statement = `UPDATE ${this.#table} USING TTL ${LOCK_SECONDS} SET holder = ? WHERE name = ? IF ${condition}`
     const params = [this.#holder, NAME, ...(condition === 'holder = ?' ? [this.#holder] : [])]
     const { applied, row } = await this.#conditional(statement, params)
-    // A try that had no answer may have been done.
+    // A try without an answer may have taken effect.
     return applied || row['holder'] === this.#holder
   }
 
-  /** A conditional write that is repeated while it has no answer: done twice, each of ours comes to the same. */
+  /** A conditional write that is repeated while it has no answer. Each of ours is idempotent. */
   async #conditional(statement: string, params: readonly unknown[]): Promise<Conditional> {
     const { clock } = this.#options
     const deadline = clock.now() + LOCK_STEP_WITHIN_MS

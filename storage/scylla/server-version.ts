@@ -1,7 +1,7 @@
 import { ServiceError } from '../../src/errors.ts'
 import type { CqlClient } from './client.ts'
 
-/** The oldest that the statements of this store are known to work on. */
+/** The oldest versions with which this store's statements are known to work. */
 const OLDEST = { 'Apache Cassandra': [5, 0], ScyllaDB: [6, 0] } as const
 
 export interface ServerVersion {

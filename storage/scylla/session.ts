@@ -5,15 +5,17 @@ import { pauseAfter } from './back-off.ts'
 import { newDriver, type DriverOptions, type NewDriver } from './driver.ts'
 import type { NodeHealth } from './node-health.ts'
 
-/** All contact points have this long together. */
+/** Time limit for all contact points together. */
 const CONNECT_WITHIN_MS = 10_000
 /** Pauses between tries to connect again. The longest is well below the 5 s in which ingest goes on after an outage. */
 const AGAIN_MS = { first: 100, most: 1_000 }
 
 /**
- * A connected driver. S1. Once no node of the datacenter is up it is ended, and a new one connects, without end until
- * closed: after all nodes were away at once the driver's own ways back race each other, and may end with none. S2.
- * Meanwhile statements reject at once with why the last try failed.
+ * A connected driver.
+ *
+ * S1. Once no node of the datacenter is up, the driver is ended, and a new one tries to connect until closed. After a loss of
+ *     all nodes the driver's own reconnections race each other, and may end with none.
+ * S2. Meanwhile statements reject at once with the error of the last try.
  */
 export class Session {
   readonly #options: DriverOptions
@@ -75,7 +77,7 @@ export class Session {
   #use({ driver, health }: NewDriver): void {
     this.#driver = driver
     this.#health = health
-    // Its own way back would race ours, and leave connections behind that nobody can end.
+    // The driver's own reconnection would race ours, and leave connections behind that nobody can end.
     internalsOf(driver).controlConnection._initializeConnection = () => Promise.reject(lostAll())
     const { datacenter } = this.#options
     const replaced = new AbortController()
@@ -115,7 +117,7 @@ export class Session {
 const upIn = (driver: Client, datacenter: string): Host[] =>
   driver.hosts.values().filter((node) => node.datacenter === datacenter && node.isUp())
 
-/** A driver that has connected; one that has not leaves nothing open. */
+/** Returns a connected driver; a failed one leaves nothing open. */
 async function connected(options: DriverOptions, keyspace: string | null, ports: Ports): Promise<NewDriver> {
   const made = newDriver(options, keyspace)
   const { driver, nodes } = made
@@ -126,7 +128,8 @@ async function connected(options: DriverOptions, keyspace: string | null, ports:
     if (nodes.problem !== null) throw nodes.problem
     return made
   } catch (error) {
-    // Also of one that still connects, once it has. One that fails to forgets the connection that it began with.
+    // A driver that is still connecting is shut down once it has connected. If it fails, it forgets its first connection,
+    // which is closed here.
     void connecting
       .then(
         () => driver.shutdown(),
@@ -151,7 +154,7 @@ const internalsOf = (driver: Client): Internals => driver as unknown as Internal
 
 const lostAll = (): Error => new errors.NoHostAvailableError({})
 
-/** Rejects once connecting takes too long; never, where it was aborted before. */
+/** Rejects once connecting takes too long; never, if it was aborted before. */
 async function tooLate({ clock }: Ports, signal: AbortSignal): Promise<never> {
   await sleep(clock, CONNECT_WITHIN_MS, signal)
   if (signal.aborted) return new Promise(() => undefined)

@@ -4,7 +4,7 @@ import { NotYetOpen } from './errors.ts'
 /** How long a start waits for a cluster that does not answer, and for other processes that make its tables. */
 export interface StartWait {
   readonly ms: number
-  /** Hears what is waited for, each time that it is something else. */
+  /** Called with the reason of the wait, each time that it changes. */
   readonly waiting: (reason: string) => void
   /** Ends the wait. */
   readonly end: AbortSignal
@@ -14,8 +14,8 @@ export interface StartWait {
 const AGAIN_MS = 1_000
 
 /**
- * Opens something as soon as it can be opened; rejects with why it could not be last once the time is over, and at once
- * where waiting does not help. Each try is told how much of the wait is left.
+ * Opens something as soon as possible. Rejects with the last error once the time is over, and at once if waiting does not
+ * help. Each try gets the time that is left.
  */
 export async function whenOpen<T>(
   clock: Clock,

@@ -34,7 +34,7 @@ import { usageOf } from './usage.ts'
 import { Visibility } from './visibility.ts'
 import { BlockWriter } from './writer.ts'
 
-/** Estimated bytes of records that the writer caches, so that it need not read what it replaces. */
+/** Estimated bytes of records that the writer caches, so that it need not read the versions that it replaces. */
 const COMMITTED_BYTES_MAX = 64 * 2 ** 20
 const INDEX_BYTES_MAX = 128 * 2 ** 20
 /** Lists that find their rows by buckets. */
@@ -48,7 +48,7 @@ export interface ScyllaStorageOptions {
   /** CQL port of every node. */
   readonly port: number
   readonly datacenter: string
-  /** Made where it is missing. */
+  /** Created if it is missing. */
   readonly keyspace: string
   readonly username: string | null
   readonly password: string | null
@@ -60,9 +60,9 @@ export interface ScyllaStorageOptions {
   readonly logSeconds: Retention
   /** Estimated bytes of records that the writer caches. */
   readonly committedBytesMax?: number
-  /** Estimated bytes that all lists may keep of their buckets. */
+  /** Estimated bytes of the cached buckets of all lists. */
   readonly indexBytesMax?: number
-  /** A flush of blocks to the tables begins at so many; commits wait for it at twice as many. */
+  /** A flush of blocks to the tables begins at this number of blocks; commits wait for it at twice as many. */
   readonly flushBlocks?: number
   /** For a start that may come before its servers, or at the same time as another one; else it is tried once. */
   readonly startWait?: StartWait
@@ -79,9 +79,9 @@ const ONCE: StartWait = {
 }
 
 /**
- * Opens the store in a keyspace of a cluster, which any number of processes may do. Rejects with STORAGE_UNAVAILABLE, in
- * one line that says what to do, when the cluster cannot be reached within `startWait`, is too old or does not let us in,
- * and when the keyspace has a newer schema than this version knows.
+ * Opens the store in a keyspace of a cluster; any number of processes may do so. Rejects with STORAGE_UNAVAILABLE, in one
+ * line that says what to do, in these cases: the cluster cannot be reached within `startWait`, is too old, or refuses the
+ * login, or the keyspace has a newer schema than this version knows.
  */
 export async function openScyllaStorage(options: ScyllaStorageOptions): Promise<Storage> {
   const { startWait, ports = systemPorts } = options
@@ -97,7 +97,7 @@ async function tryToOpen(options: ScyllaStorageOptions, lockWait: StartWait): Pr
     { tables: LOG_TABLES, seconds: logTtlOf(options.logSeconds) }
   ]
   try {
-    // The keyspace may have to be made first: the connection that does so has none.
+    // The keyspace may have to be created first, by a connection without a keyspace.
     const admin = await CqlClient.connect(options, null, ports)
     try {
       refuseOldServer(await serverVersion(admin))
@@ -146,7 +146,7 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
     committedBytesMax,
     flushBlocks: options.flushBlocks ?? FLUSH_BLOCKS,
     async stage(commit) {
-      // A slot tells the number of its own commit: they follow each other up to the last.
+      // A slot gives the number of its own commit: commits are numbered consecutively up to the last.
       const { slots } = commit.blocks
       const numbers = new Map(slots.map((row, i) => [row, commit.number - slots.length + 1 + i]))
       slotList.stage(
@@ -165,7 +165,7 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
   const blocks = blockStore(base, slotList, writer)
   let closing: Promise<void> | null = null
   const close = async (): Promise<void> => {
-    // Writes that wait are sent before the client refuses further tries.
+    // Waiting writes are sent before the client refuses further tries.
     const hotValuesWritten = hotValues.close()
     client.beginClose()
     await Promise.all([writer.close(), conditionalWrites.idle(), hotValuesWritten])
@@ -211,5 +211,5 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
   }
 }
 
-/** A process that leaves a retention as it is writes no rows. */
+/** `as it is` is for a process that writes no rows. */
 const knownOf = (retention: Retention): number | null => (retention === 'as it is' ? null : retention)

@@ -1,12 +1,12 @@
 import type { Amendment } from '../../src/market/amendment.ts'
 import type { Commit, TableCommit } from './commit.ts'
 
-/** A table of the store: the queries of its readers, and the rows that a commit of blocks or an amendment adds to it. */
+/** A table of the store: its queries, and the rows that a commit of blocks or an amendment adds to it. */
 export interface Table<Port> {
   readonly port: Port
-  /** Adds what the commit's block changes here, after reading what that needs; nothing is sent yet. */
+  /** Adds the block's changes of this table to the commit, after the reads that they need; nothing is sent yet. */
   readonly stage: (commit: Commit) => Promise<void>
-  /** Adds what an amendment changes here, in the same way. */
+  /** Adds an amendment's changes of this table, in the same way. */
   readonly amend: (commit: TableCommit, amendment: Amendment) => Promise<void>
 }
 

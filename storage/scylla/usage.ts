@@ -10,8 +10,8 @@ const SELECT_TABLES =
 const INDEX = /_buckets$/
 
 /**
- * Adds up what the nodes that are up estimate of their own ranges: one replica, before compression, without rows that
- * are in memory alone. Servers bring their estimates up to date every few minutes.
+ * Sums the estimates of the nodes that are up, each for its own ranges: one replica, before compression, without rows that
+ * are only in memory. Servers update their estimates every few minutes.
  */
 export async function usageOf(
   client: Pick<CqlClient, 'read' | 'readOnEachNode'>,

@@ -1,4 +1,4 @@
-/** Which commit a row or a version of a record belongs to: it is visible once its epoch's watermark reaches it. */
+/** The commit of a row or of a version of a record. It is visible once its epoch's watermark reaches it. */
 export interface Version {
   /** Epoch of the claim under which it was written, from 1. */
   readonly epoch: number
@@ -7,16 +7,16 @@ export interface Version {
 }
 
 /**
- * Commits of one epoch at most, and epochs of one store: 25 years of blocks, and as long 60 a day, which claims take and
- * amendments.
+ * Maximum commits of one epoch, and epochs of one store: 25 years of blocks, and 25 years of 60 epochs a day. Claims and
+ * amendments each take an epoch.
  */
 export const COMMITS_MAX = 2 ** 31 - 1
 export const EPOCHS_MAX = 2 ** 19
 
 /**
- * The time of a write in the sense of the cluster, where of two writes of a cell the one of the later time counts,
- * whichever arrives last: a later epoch's is later, then a later commit's. As times these lie before the year 2006, since
- * a server may refuse times to come.
+ * The CQL write timestamp: of two writes of a cell the later timestamp wins, in whatever order they arrive. A later epoch has
+ * a later timestamp, then a later commit. As times these lie before the year 2006, because a server may refuse future
+ * timestamps.
  */
 export const versionTimestamp = ({ epoch, number }: Version): bigint =>
   BigInt(epoch) * BigInt(COMMITS_MAX + 1) + BigInt(number)

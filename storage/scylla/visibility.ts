@@ -4,8 +4,8 @@ import { Memtable } from './memtable.ts'
 import type { MemtableBlock } from './memtable.ts'
 
 /**
- * A snapshot of one moment: a row counts when its commit is at or below the watermark of its epoch. It never changes,
- * so a query that keeps to one sees whole blocks only.
+ * A snapshot of one moment: a row counts when its commit is at or below the watermark of its epoch. It never changes, so a
+ * query on one snapshot sees whole blocks only.
  */
 export class Snapshot {
   readonly head: SlotRow | null
@@ -39,15 +39,15 @@ export class Snapshot {
   }
 }
 
-/** The two watermarks of each epoch: blocks of the journal count up to the one, rows of the tables up to the other. */
+/** The two watermarks of each epoch: blocks of the journal count up to one, rows of the tables up to the other. */
 export interface Watermarks {
   /** The newest committed version. */
   readonly committed: Snapshot
   /** The newest version that the tables have. */
   readonly flushed: Snapshot
-  /** The number of the newest amendment, 0 before the first. Left out where it is as known. */
+  /** The number of the newest amendment, 0 before the first. Left out if it is unchanged. */
   readonly amended?: number
-  /** Left out where it is as known; null where nothing was forgotten. */
+  /** Left out if it is unchanged; null if nothing was forgotten. */
   readonly forgotten?: Forgotten | null
 }
 
@@ -76,7 +76,7 @@ export class Visibility {
     return this.#known
   }
 
-  /** The number of the newest amendment: what memory found out before it may be otherwise since. */
+  /** The number of the newest amendment: caches older than this amendment may be stale. */
   get amended(): number {
     return this.#known.amended
   }
@@ -90,7 +90,7 @@ export class Visibility {
     return this.#memtable
   }
 
-  /** The numbers of blocks that are to be read before a state can be taken, in their order. */
+  /** The numbers of the blocks that must be read before a state can be applied, in their order. */
   missing(next: Watermarks): number[] {
     const missing: number[] = []
     if (!this.#isPassedBy(next)) return missing
@@ -100,7 +100,7 @@ export class Visibility {
     return missing
   }
 
-  /** Takes a state that was read or reached, unless a newer one is known; `found` are the blocks that were missing. */
+  /** Applies a state that was read or reached, unless a newer one is known. `found` are the blocks that were missing. */
   advance(next: Watermarks, found: readonly MemtableBlock[] = []): void {
     if (!this.#isPassedBy(next)) return
     const kept = this.#kept(next)
@@ -113,7 +113,7 @@ export class Visibility {
     this.#memtable = new Memtable(blocks)
   }
 
-  /** The known blocks that are committed in a state too, and not in its tables. */
+  /** The known blocks that a state has committed, too, but not in its tables. */
   #kept({ committed, flushed }: Watermarks): MemtableBlock[] {
     return this.#memtable.blocks.filter(
       ({ epoch, number }) => number > flushed.newest && committed.isVisible(epoch, number)

@@ -16,15 +16,15 @@ export class WatermarkReader {
   }
 
   /**
-   * Knows all that was committed before the call once it resolves. Calls that come during a read share the next one, and
-   * reject with the one under way: who waits does not sit out the limits of two.
+   * Once it resolves, all commits before the call are known. Calls that come during a read share the next one. If the read in
+   * flight fails, they reject with it, so that no caller waits for the time limits of two reads.
    */
   refresh(): Promise<void> {
     if (this.#running === null) return this.#run()
     return (this.#next ??= this.#running.finally(() => (this.#next = null)).then(() => this.#run()))
   }
 
-  /** Takes the state that rows of the watermarks say, after reading the blocks that it lacks. */
+  /** Applies the state given by rows of the watermarks, after reading the missing blocks. */
   async take(rows: readonly CqlRow[], readEach: CqlClient['readEach']): Promise<void> {
     const next = watermarksOf(rows, this.#visibility.known)
     const missing = this.#visibility.missing(next)

@@ -7,9 +7,9 @@ import { Snapshot } from './visibility.ts'
 import type { Forgotten, Watermarks } from './visibility.ts'
 
 /**
- * The rows of the table of writers: one for each epoch with its two watermarks, and what is of all: which epoch may write,
- * who claimed it, the greatest lease token that has claimed, the newest committed slot, and the newest one of the tables; which
- * amendment is the newest, and which kept blocks are forgotten. One partition, so that a conditional write sees all of it.
+ * The rows of the table of writers. Each epoch has one, with its two watermarks. Shared columns say which epoch may write,
+ * who claimed it, the greatest lease token that has claimed, the newest committed slot, the newest slot of the tables, the
+ * newest amendment, and the forgotten kept blocks. All are in one partition, so that a conditional write sees all of them.
  */
 const CHAIN = 'solana'
 const HEAD_KEY = Buffer.from('head', 'latin1')
@@ -75,7 +75,7 @@ function moving(statement: string, { epoch, number }: Version, head: SlotRow, la
   return { statement, params: [number, packed(head), CHAIN, epoch, epoch, last] }
 }
 
-/** Makes an amendment count, the first commit of its epoch, with the head that there is after it. */
+/** Makes an amendment count, the first commit of its epoch, with the head after it. */
 export function amendmentStatement({ epoch, number }: Version, head: SlotRow | null): CqlStatement {
   const bytes = packed(head)
   return {
@@ -99,7 +99,7 @@ export const selectEpochs = (epoch: number): CqlStatement => ({
   params: [CHAIN, epoch]
 })
 
-/** The state that the watermarks from the newest known epoch on say, added to what is known. */
+/** The state given by the watermarks from the newest known epoch on, added to the known state. */
 export function watermarksOf(rows: readonly CqlRow[], known: Watermarks): Watermarks {
   const [first] = rows
   if (first === undefined) return known
@@ -107,7 +107,7 @@ export function watermarksOf(rows: readonly CqlRow[], known: Watermarks): Waterm
   // A store from before there were flushes has all in its tables.
   const isOld = first['flushed_head'] === null && rows.some((row) => row['flushed'] === null)
   const amended = (first['amended'] as number | null) ?? 0
-  // An amendment says what it leaves as the head, and be it none.
+  // An amendment states the head after it, which may be none.
   const flushedHead = headOf(first, 'flushed_head') ?? (amended === 0 ? known.flushed.head : null)
   return {
     committed: snapshotOf(rows, (row) => row['last_commit'] as number, head, known.committed.ended),

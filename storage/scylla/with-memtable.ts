@@ -18,8 +18,8 @@ import {
 } from './memtable-lists.ts'
 
 /**
- * The stores of records, of tables that lack the newest blocks: those are in memory, and their rows count before those of
- * the tables. Both are of one moment: should a flush end meanwhile, all is asked again.
+ * The stores of records over tables that lack the newest blocks. Those blocks are in memory, and their rows take precedence.
+ * Both are of one moment: if a flush ends during a query, the query runs again.
  */
 export function withMemtable(base: ScyllaBase, tables: TableStores): RecordStores {
   const ask = async <T>(query: (memtable: Memtable) => Promise<T>): Promise<T> => {
@@ -146,7 +146,7 @@ export function withMemtable(base: ScyllaBase, tables: TableStores): RecordStore
   })
 }
 
-/** The newest of values by their times, oldest first; of one time the last. */
+/** The newest of values by their times, oldest first; for equal times the last one. */
 function newestOf<T>(values: readonly T[], timeOf: (value: T) => number, limit: number): T[] {
   const byTime = new Map(values.map((value) => [timeOf(value), value]))
   const inOrder = [...byTime.values()].sort((a, b) => timeOf(a) - timeOf(b))

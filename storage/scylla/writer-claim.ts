@@ -27,9 +27,9 @@ export class WriterClaim {
   #token: bigint | null = null
   /** Set once another process has claimed, or the cluster has forgotten commits, until this one claims again. */
   #isSuperseded = false
-  /** Why something failed that nobody waited for: who holds next is told. */
+  /** The error of a background operation; the next `hold` throws it. */
   #failure: Error | null = null
-  /** The last epoch of ours, where it has ended well: the next one must follow it. */
+  /** The last epoch of ours, if it has ended well: the next one must follow it. */
   #ended: number | null = null
   #committed: CommittedVersions
   /** The number of the newest commit. */
@@ -41,7 +41,7 @@ export class WriterClaim {
     this.#committed = new CommittedVersions(options.committedBytesMax)
   }
 
-  /** The epoch that is ours, until something fails or another process claims. */
+  /** This process's epoch, until something fails or another process claims. */
   get epoch(): number | null {
     return this.#epoch
   }
@@ -50,7 +50,7 @@ export class WriterClaim {
     return this.#committed
   }
 
-  /** Takes the next epoch, whoever has the one before. */
+  /** Takes the next epoch, whichever process has the one before. */
   claim(token: number | null): Promise<SlotRow | null> {
     const reads = limitedReads(this.#base.client)
     return this.#take({
@@ -61,7 +61,7 @@ export class WriterClaim {
     })
   }
 
-  /** Makes sure that there is an epoch of ours, as far as anybody has told; resolves to whether it was taken anew. */
+  /** Ensures that this process has an epoch, as far as it knows; resolves with whether a new one was taken. */
   async hold(): Promise<boolean> {
     const failure = this.#failure
     if (failure !== null) {
@@ -70,7 +70,7 @@ export class WriterClaim {
     }
     if (this.#isSuperseded) throw superseded()
     if (this.#epoch !== null) {
-      // Blocks of another process that reads have found out are not to be taken for our own.
+      // Blocks of another process that reads have discovered must not count as our own.
       if (this.#base.visibility.committed.epoch <= this.#epoch) return false
       const error = superseded()
       this.end(this.#epoch, error)
@@ -86,12 +86,12 @@ export class WriterClaim {
     return this.#epoch!
   }
 
-  /** Ends an epoch of ours after which nothing is missing: the next one is taken if no other process has claimed. */
+  /** Ends an epoch of ours without missing writes. The next one is taken if no other process has claimed. */
   complete(epoch: number): void {
     if (this.end(epoch)) this.#ended = epoch
   }
 
-  /** Ends an epoch of ours, and what is known by right of it; false where it has ended already. */
+  /** Ends an epoch of ours, and the state that depends on it; false if it has ended already. */
   end(epoch: number | null, error: unknown = null): boolean {
     if (this.#epoch !== epoch) return false
     this.#epoch = null
@@ -126,7 +126,7 @@ export class WriterClaim {
     try {
       const { epoch, token: taken } = await takeEpoch(client, token, reads, after)
       this.#options.reached(point)
-      // From here on no epoch before ours moves: what is committed now is what we go on from.
+      // From here on no earlier epoch moves: this process continues from the state that is committed now.
       const rows = await reads.serial(selectEpochs(visibility.committed.epoch))
       await this.#options.watermarkReader.take(rows, reads.each)
       if (visibility.committed.epoch !== epoch) throw superseded()
@@ -147,7 +147,7 @@ export class WriterClaim {
 interface Taking {
   readonly token: bigint | null
   readonly reads: ClaimReads
-  /** Null for whoever has it. */
+  /** The epoch that must be the newest; null for any. */
   readonly after: number | null
   readonly point: ScyllaCrashPoint
 }

@@ -27,17 +27,20 @@ import { commitStatement, forgetStatement } from './watermark.ts'
 const BATCHES_AT_ONCE = 8
 /** Commits and changes that wait for those under way; a further one is refused. */
 const COMMITS_WAITING_MAX = 64
-/** Blocks that share a watermark, and their packed bytes: at the limit the others wait for the next one, so that a batch stays within the server's bounds. */
+/**
+ * Maximum blocks that share a watermark, and their packed bytes. Further blocks wait for the next one, so that a batch stays
+ * within the server's bounds.
+ */
 const BLOCKS_TOGETHER_MAX = 16
 const BYTES_TOGETHER_MAX = 4 * 2 ** 20
 
 export interface BlockWriterOptions extends FlushOptions, WriterClaimOptions {}
 
-/** A block whose commit was asked for and is not answered. */
+/** A block whose commit was requested and is not answered. */
 interface GivenBlock extends PromiseWithResolvers<boolean> {
   readonly block: BlockCommit
   readonly kept: KeptBlock | undefined
-  /** The slot that it is to follow; undefined for whichever is the head. */
+  /** The slot that it must follow; undefined for any head. */
   readonly after: number | undefined
 }
 
@@ -51,18 +54,18 @@ interface PackedBlock {
 }
 
 /**
- * Writes blocks in their order, each to the journal, which makes it durable and visible, and some together to the tables
- * while further ones come (`flushes.ts`). Blocks that wait when their turn comes share a watermark, that of the last of
- * them. What changes of those before comes between them (`amendment-writer.ts`).
+ * Writes blocks in their order. Each goes to the journal, which makes it durable and visible. Several together go to the
+ * tables later, while further blocks come (`flushes.ts`). Blocks that wait together share the watermark of the last of them.
+ * Amendments of earlier blocks come between them (`amendment-writer.ts`).
  *
- * W1. All of a block is acknowledged by a majority before its watermark is written, and nothing of it is visible before; so
- *     it is with the rows of a flush and of an amendment and theirs. Until then the journal has the blocks.
- * W2. A watermark is conditional on the claim: whoever has lost it makes nothing visible.
+ * W1. All of a block is acknowledged by a majority before its watermark is written, and nothing of it is visible before. The
+ *     same holds for the rows of a flush and of an amendment. Until then the journal has the blocks.
+ * W2. A watermark is conditional on the claim: a writer that has lost it makes nothing visible.
  * W3. A commit, a flush or an amendment that fails ends its epoch, so that no later one of ours makes a part of it visible.
- *     All blocks of the commit have failed then, and those that were to follow them.
- * W4. Nodes that die may forget the last they acknowledged: what was sent before one was lost is sent again (`fenced-writer.ts`),
- *     and a watermark is conditional on the one before, so that what they have forgotten is found missing and not passed over.
- * W5. Who claims goes on with the blocks that the one before has not flushed.
+ *     All blocks of the commit have then failed, and so have those that were to follow them.
+ * W4. Nodes that die may forget their last acknowledged writes. Writes sent before the loss of a node are sent again
+ *     (`fenced-writer.ts`). A watermark is conditional on the one before, so that forgotten writes are detected.
+ * W5. A new claimant continues with the blocks that the previous writer has not flushed.
  */
 export class BlockWriter {
   readonly #base: ScyllaBase
@@ -74,7 +77,7 @@ export class BlockWriter {
   /** Accepted operations, in order. */
   readonly #turns = new PQueue({ concurrency: 1 })
   #waiting = 0
-  /** Blocks whose turn has not come, where nothing else was accepted after them. */
+  /** Blocks that wait for their commit, if no other operation was accepted after them. */
   #gathering: GivenBlock[] | null = null
   #isClosed = false
 
@@ -111,20 +114,20 @@ export class BlockWriter {
     })
   }
 
-  /** Changes what is stored of blocks up to the head, after all of them are in the tables. */
+  /** Amends the stored blocks up to the head, after all of them are in the tables. */
   amend(change: Change): Promise<void> {
     return this.#inTurn(async () => {
       for (;;) {
         await this.#hold()
         if (this.#flushes.isDone) break
-        // Should it fail, the next turn says so.
+        // If it fails, the next attempt to hold the claim throws the error.
         await this.#flushes.run().catch(() => undefined)
       }
       this.#flushes.tidyUp(await this.#amendmentWriter.amend(change))
     })
   }
 
-  /** Forgets kept blocks up to a slot: those that are written by now. */
+  /** Forgets kept blocks up to a slot: those written so far. */
   forget(kept: KeptBlocks, until: number): Promise<void> {
     return this.#inTurn(async () => {
       if (!(await kept.hasUntil(until))) return
@@ -145,8 +148,8 @@ export class BlockWriter {
   }
 
   /**
-   * Refuses what comes later; resolves once what was accepted is done or has failed. What the tables do not have by then
-   * is in the journal.
+   * Refuses later operations; resolves once accepted ones are done or have failed. Blocks that are not in the tables by then
+   * are in the journal.
    */
   async close(): Promise<void> {
     this.#isClosed = true
@@ -175,11 +178,11 @@ export class BlockWriter {
     })
   }
 
-  /** Commits blocks in their order, as many as may together, and answers each of them in it. */
+  /** Commits blocks in their order, in groups as large as possible, and answers each of them in that order. */
   async #commitAll(given: GivenBlock[]): Promise<void> {
     if (this.#gathering === given) this.#gathering = null
     while (given.length > 0) {
-      // A failure before anything is packed is the first block's alone.
+      // A failure before anything is packed concerns only the first block.
       let together = 1
       try {
         const group = await this.#group(given)
@@ -192,11 +195,11 @@ export class BlockWriter {
     }
   }
 
-  /** The first of some blocks, packed, that can share a watermark; none where the first one is stored already. */
+  /** The first blocks, packed, that can share a watermark; none if the first one is stored already. */
   async #group(given: readonly GivenBlock[]): Promise<PackedBlock[]> {
     const { visibility } = this.#base
     const [first] = given
-    // A process that has lost the claim before makes none for this one.
+    // A process that lost the claim earlier must not claim again for this block.
     if (!isStored(first!.block, visibility.committed.head))
       assertFollows(first!.after, visibility.committed.head)
     for (;;) {
@@ -205,14 +208,14 @@ export class BlockWriter {
       if (isStored(first!.block, head)) return []
       assertFollows(first!.after, head)
       if (this.#flushes.room > 0) break
-      // Should it fail, the next turn says so.
+      // If it fails, the next attempt to hold the claim throws the error.
       await this.#flushes.run().catch(() => undefined)
     }
     const group = [this.#packed(first!, 0)]
     let bytes = group[0]!.packed.length
     for (const next of given.slice(1, Math.min(BLOCKS_TOGETHER_MAX, this.#flushes.room))) {
       const { slot } = group.at(-1)!.block
-      // One that is to be refused, or to be found stored, has a turn of its own.
+      // A block that will be refused, or found stored, is handled alone.
       if (isStored(next.block, slot) || (next.after ?? slot.slot) !== slot.slot) break
       const packed = tryTo(() => this.#packed(next, group.length))
       if (packed === null || (bytes += packed.packed.length) > BYTES_TOGETHER_MAX) break
@@ -260,7 +263,7 @@ export class BlockWriter {
     return version
   }
 
-  /** Writes blocks to the journal, with what is kept of them, and then the watermark of the last. */
+  /** Writes blocks to the journal, with their undo data, and then the watermark of the last. */
   async #write(group: readonly PackedBlock[], before: Snapshot): Promise<void> {
     const { reached } = this.#options
     const { version, block } = group.at(-1)!
@@ -270,7 +273,7 @@ export class BlockWriter {
       written: 'commit.journalled',
       deciding: 'commit.deciding'
     } as const
-    // Pieces of kept blocks may be as large as a batch is allowed to be many times over: they go alone.
+    // Pieces of kept blocks may be many times as large as a batch is allowed to be: each is sent alone.
     const kept = group.flatMap(({ kept }) => kept.map((row) => [row]))
     await this.#fencedWriter.write({
       batches: [...journalBatches(group), ...kept],

@@ -4,7 +4,7 @@ import { addressOf, byName, MANY, rowText } from '../../src/market/records.ts'
 import type { AddressOf, ManyName, RowOf } from '../../src/market/records.ts'
 import type { StorageModel } from './model.ts'
 
-/** Amendment that makes of a store like one model one like another, which comes to list the pools that are put. */
+/** Builds the amendment that turns a store with one model's content into that of another, which then lists the pools put. */
 export function differenceBetween(from: StorageModel, to: StorageModel): Amendment {
   const edits = byName<RecordEdits>(MANY, (name) => editOf(name, from, to))
   const pools = { ...edits.pools, put: [...edits.pools.put, ...poolsListedAnew(from, to)] }

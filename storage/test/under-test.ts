@@ -5,8 +5,8 @@ import type { PageRequest, Storage, StorageUsage } from '../port.ts'
 import type { ShiftedClock } from './shifted-clock.ts'
 
 /**
- * Conditional writes whose answer is lost, counted from 0: after the server has done them (`done`), without it doing them
- * (`undone`), or with the server doing them later, just before the next one (`late`).
+ * Counts conditional writes from 0, and loses the answer of one: after the server has done it (`done`), without the server
+ * doing it (`undone`), or with the server doing it later, just before the next one (`late`).
  */
 export interface LostAnswers {
   readonly done?: readonly number[]
@@ -16,7 +16,7 @@ export interface LostAnswers {
   readonly afterDone?: () => Promise<void>
 }
 
-/** An empty store, and what a test may do to it beside using it. Whoever opens it closes it after the test. */
+/** An empty store, and what a test may do to it besides using it. The test that opens it closes it. */
 export interface StorageUnderTest {
   readonly storage: Storage
   /** By which documents expire. */

@@ -176,7 +176,10 @@ t.test('under any faults of the shared count, no quota is exceeded and no call w
       const rates = Array.from({ length: PROCESSES }, () => new SharedRate(counts, { clock, namesMax: 10 }))
       const asked = new Map<number, number>()
       const allowed = new Map<number, number>()
-      /** Minutes in which the server was away, slow or restarted; and minutes in which it was only away. */
+      /**
+       * Minutes in which the server was at some time unavailable, slow or restarted; and minutes in which it was available at
+       * some time.
+       */
       const troubled = new Set<number>()
       const present = new Set<number>()
       let hold = Promise.resolve()

@@ -1,6 +1,6 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 
-/** Returns an address that is told from others by its number. */
+/** Returns a distinct address for each number. */
 export const key = (number: number): Pubkey => new Uint8Array(32).fill(number)
 
 const viewOf = (data: Uint8Array): DataView => new DataView(data.buffer)

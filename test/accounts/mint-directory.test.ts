@@ -19,7 +19,7 @@ function world(bytesMax = 2 ** 20) {
   return { clock, node, directory }
 }
 
-/** Lets the directory start its reads and take in their answers. */
+/** Lets the directory start its reads and process their answers. */
 async function reads(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await settle()
 }

@@ -32,8 +32,8 @@ const PAXOS_EXTENSIONS = [
 const FEE_AND_NAMES = ['transfer_fee_config', 'metadata_pointer', 'token_metadata']
 
 /**
- * Values of the recorded mints, read off the bytes by a script of its own in another language: mint authority, freeze
- * authority, supply, decimals, extensions.
+ * Values of the recorded mints: mint authority, freeze authority, supply, decimals, extensions. A separate script in another
+ * language read them from the bytes.
  */
 const MINTS: readonly [
   folder: string,

@@ -19,8 +19,9 @@ const vaultOf = (mint: string, amount = HELD): Account =>
   )
 
 /**
- * Recorded pools: mints, vaults, and what the vaults owe, in base units; read off the bytes by a script of its own in another
- * language. The catalogue of the recordings states mints and vaults of the whirlpool, and the mints of the PumpSwap pools.
+ * Recorded pools: mints, vaults, and the amounts that the vaults owe, in base units. A separate script in another language
+ * read them from the bytes. The catalogue of the recordings states mints and vaults of the whirlpool, and the mints of the
+ * PumpSwap pools.
  */
 const POOLS: readonly (readonly [
   venue: VenueId,

@@ -1,8 +1,8 @@
 import { pubkey, struct, u16, u32, u64, u8, vec } from '../../src/chain/codec.ts'
 import { instruction, layout } from '../../src/chain/layout.ts'
 
-// Events in which aggregators state the swaps that they run through venues: a second source for the amounts of a route's
-// legs.
+// Events in which aggregators state the swaps that they run through venues. They are a second source for the amounts of a
+// route's legs.
 
 const SWAP = { inputMint: pubkey, inputAmount: u64, outputMint: pubkey, outputAmount: u64 }
 const LEG = { amm: pubkey, ...SWAP }

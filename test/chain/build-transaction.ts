@@ -141,7 +141,7 @@ function amountsOf(
   return net < 0n ? { before: -net, after: 0n } : { before: 0n, after: net }
 }
 
-/** Returns what the calls moved into an account, minus what they moved out of it. */
+/** Returns the amount that the calls moved into an account, minus the amount that they moved out of it. */
 function netMovement(
   instructions: readonly Instruction[],
   names: readonly string[],

@@ -60,7 +60,7 @@ testWithFixtures(t, 'accounts locked for writing are those that a node marks in 
       path
     )
     const compiled = path.replace('tx-jsonparsed', 'tx')
-    // Headers whose signature is not verified were made from the marks, which do not say what was demoted.
+    // Headers without a verified signature were made from the marks, which do not show demoted accounts.
     if (!verified.has(compiled)) continue
     t.strictSame(
       lockedBy(mustRead(readFixture(compiled))),
@@ -73,7 +73,7 @@ testWithFixtures(t, 'accounts locked for writing are those that a node marks in 
   t.end()
 })
 
-/** A transaction whose only instruction calls the second of its keys, all of which are writable. */
+/** A transaction with one instruction, which calls the second of its keys. All keys are writable. */
 function calling(program: string, others: readonly string[]): Transaction {
   const payer = '11111111111111111111111111111112'
   const texts = [payer, program, ...others]

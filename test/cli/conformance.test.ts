@@ -6,7 +6,7 @@ import { startBusyLocalnetProcess } from '../service/localnet-process.ts'
 import { ADMIN_KEY, runMillrace, spawnMillrace } from '../service/service-process.ts'
 import { runCommand } from './run-command.ts'
 
-/** A node that answers as another one does, but for what `fault` makes of an answer. */
+/** A node that answers like another one, except that `fault` changes its answers. */
 async function nodeAtFault(
   t: Test,
   nodeUrl: string,

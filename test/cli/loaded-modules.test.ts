@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { ROOT } from '../house/sources.ts'
 
-/** Imports what a start imports, as `millrace.js` does, and writes which modules were loaded: those of Node, and of packages. */
+/** Imports the modules of a start, as `millrace.js` does, and prints the loaded modules: those of Node, and of packages. */
 const SCRIPT = `
   import { registerHooks } from 'node:module'
   const loaded = new Set()

@@ -34,7 +34,7 @@ t.test(
 
     const asked = await ask(['--url', service.url, '--json'])
     t.equal(asked.code, 0, asked.stderr)
-    // Not compared with what was told before: merged tables take fewer bytes.
+    // Not compared with the earlier report: merged tables take fewer bytes.
     t.ok(parsed(asked.stdout).bytes > 50_000)
     t.match(await ask(['--url', service.url]), {
       code: 0,

@@ -6,7 +6,7 @@ type Call = (...args: unknown[]) => Promise<unknown>
 /** The operations that write. */
 const WRITES = new Set(['put', 'drop', 'clear', 'delete', 'putFenced', 'fence'])
 
-/** A store for a process that dies at a write: from then on no operation answers but with an error. */
+/** A store for a process that dies at a write: from then on every operation answers with an error. */
 export class DyingStorage {
   #holders: Store['holders'] | null = null
   #left = Infinity

@@ -4,7 +4,7 @@
  *
  *     node holder-child.ts DIRECTORY NODE_URL
  *
- * It kills itself at the n-th write of a kind once it was told to, after naming the point on standard output.
+ * On request it kills itself at the n-th write of a kind, after naming the point on standard output.
  */
 import { writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -23,13 +23,13 @@ import { blockOfText } from './block-text.ts'
 import { HolderIndex } from './holder-index.ts'
 import { storedShape } from './list-shape.ts'
 
-/** A write of a follower: of a whole list, of a block, of rows that go, of all rows of a list, of a state or a progress. */
+/** A write of a follower: of a whole list, of a block, of deleted rows, of all rows of a list, of a state or a progress. */
 export type HolderWrite = 'list' | 'block' | 'drop' | 'clear' | 'state'
 /** Before the write is given to the store, while the store has it, or once it is durable and not answered. */
 export type KillPoint = `${HolderWrite}.${'before' | 'during' | 'after'}`
 
 export type ToChild =
-  /** Begins after a slot, with blocks of before it that are read again, and a point to die at. */
+  /** Begins after a slot, with earlier blocks that are read again, and a point to die at. */
   | { readonly start: number; readonly recalled: readonly string[]; readonly killAt: KillPoint | null }
   | { readonly block: string }
   | { readonly ask: HolderMint; readonly killAt: KillPoint | null }

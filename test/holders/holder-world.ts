@@ -108,8 +108,8 @@ export class HolderWorld {
   }
 
   /**
-   * Begins a follower of another process on the same store. The one before is left as it is, with no more blocks: it is paused.
-   * Returns it.
+   * Starts a follower of another process on the same store. The previous one stays as it is, without further blocks: it is
+   * paused. Returns it.
    */
   takeOver(): HolderFollower {
     const { follower, storage } = this

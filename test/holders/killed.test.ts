@@ -14,11 +14,11 @@ import { blockOfText } from './block-text.ts'
 import type { FromChild, KillPoint, ToChild } from './holder-child.ts'
 import { HolderWorld } from './holder-world.ts'
 
-/** Points of a first reading: each kills the process that reads another mint. */
+/** Points of a first reading. Each kills the process that reads another mint. */
 const OF_READINGS: readonly KillPoint[] = IS_LONG
   ? ['list.during', 'list.after', 'state.before']
   : ['list.during', 'list.after']
-/** Points of following blocks; those of rows that go are met by the start after a block without its progress. */
+/** Points of following blocks. A start after a block without its progress reaches those of deleted rows. */
 const OF_BLOCKS: readonly KillPoint[] = IS_LONG
   ? ['block.before', 'block.after', 'drop.during', 'block.during', 'state.during', 'state.after']
   : ['block.after', 'drop.during', 'block.during', 'state.during']
@@ -26,7 +26,7 @@ const RANDOM_KILLS = IS_LONG ? 40 : 1
 /** Blocks that are read again after a death: more than the follower of a busy machine is behind. */
 const RECALLED = 60
 
-/** A process that keeps holder lists, until it is killed. */
+/** A process that maintains holder lists, until it is killed. */
 class Life {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>
   readonly #exit: Promise<[number | null, NodeJS.Signals | null]>
@@ -110,7 +110,7 @@ t.test('after a kill -9 at any point each list is that of the chain at its slot'
     asked.push(mint)
     asking.tell({ ask: world.mintOf(mint), killAt })
   }
-  /** Compares all lists with the chain. Returns how often the node was asked. */
+  /** Compares all lists with the chain. Returns the number of requests to the node. */
   const equal = async (living: Life, message: string): Promise<number> => {
     const names = asked.map(pubkeyToBase58)
     let looks = 0
@@ -140,7 +140,7 @@ t.test('after a kill -9 at any point each list is that of the chain at its slot'
   await ask(last, mints[3]!, null)
   await equal(last, 'before the deaths at blocks')
   for (const point of OF_BLOCKS) {
-    // Rows go when a start takes back what its progress does not have.
+    // Rows are deleted when a start rolls back blocks that its progress lacks.
     if (point === 'drop.during') last = begin(point)
     else last.tell({ killAt: point })
     await died(last, point)

@@ -41,7 +41,7 @@ t.test(
     for (const mint of mintsOf(world)) await world.ask(mint)
     await world.slots(4)
     await equal(t, world, 'after the first reading')
-    // A fork that goes below the slot of a list's first reading has it read again.
+    // A fork below the slot of a list's first reading makes the list be read again.
     await world.slots(8)
     await equal(t, world, 'before the forks')
     const { calls } = world
@@ -66,7 +66,7 @@ t.test(
     t.ok((await world.counted('millrace_holder_rollbacks_total')) > 3)
     for (const [slot, shape] of seen)
       t.strictSame(await world.stored(NATIVE_MINT, slot), shape, `wrapped SOL at slot ${slot}`)
-    // A fault that still waits would be a fork across the restart, which this index does not tell of.
+    // A waiting fault would be a fork across the restart, which this index does not report.
     await world.slots(8)
     await equal(t, world, 'before the restarts')
     t.equal(world.calls, calls, 'no fork has asked the node')

@@ -18,7 +18,7 @@ t.test(
       return world.dying.held === mints.length
     }, 'both lists are about to be written')
     const paused = world.takeOver()
-    // Balances change, so that the rows of the paused process are those of another time.
+    // Balances change, so that the rows of the paused process are of another time.
     await world.slots(20)
     const equal = async (message: string): Promise<void> => {
       await world.settled(message)

@@ -40,7 +40,7 @@ function token(
   })
 }
 
-/** Wallets that mint, burn, wrap, freeze, close and reopen: whatever moves a balance of either token program. */
+/** Wallets that mint, burn, wrap, freeze, close and reopen: every operation that moves a balance of either token program. */
 export class TokenTraffic {
   readonly #bank: LocalBank
   readonly #choices: Choices

@@ -4,7 +4,7 @@ import { readSources } from './sources.ts'
 
 /** Files that name so many records spell them out. */
 const SPELLED_OUT = 5
-/** Files that may: each says something of its own about records, which follows from no shape. */
+/** Files that may name many records: each has its own fact about records, which follows from no shape. */
 const PLACES = {
   'src/market/records.ts': 'declares them',
   'src/market/fold.ts': 'makes their rows',

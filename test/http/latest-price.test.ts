@@ -8,7 +8,7 @@ import { marketApp, type MarketApp } from './market-app.ts'
 const MINT = pubkeyToBase58(TOKEN)
 const MINUTE = 60
 const SOL = 1_000_000_000n
-/** A curve venue, whose price is that of its trades as long as none states virtual reserves. */
+/** A curve venue. Its price is that of its trades as long as none states virtual reserves. */
 const LAUNCHPAD = { venue: 'pumpfun' } as const
 
 interface Views {
@@ -59,9 +59,7 @@ async function viewsOf(app: MarketApp): Promise<Views> {
   }
 }
 
-/**
- * Asserts that every endpoint shows the same price in SOL and in USD, and the same change over the day and over the hour.
- */
+/** Asserts that every endpoint shows the same price in SOL and in USD, and the same change over the day and the hour. */
 function agree(
   t: Test,
   views: Views,

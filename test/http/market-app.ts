@@ -95,7 +95,9 @@ const ROUTES = routesOf(PRODUCTS)
 const NO_BODY = {} as Body
 /** Requests a minute of a key, above what any test sends unintentionally. */
 const RATE_PER_MINUTE = 1_000_000
-/** Factor of the deadline of an answer: what a test asks is answered on a slow machine too. Waits for a node are as they are. */
+/**
+ * Factor of the deadline of an answer: requests of a test are answered on a slow machine too. Waits for a node are unchanged.
+ */
 const PATIENCE = 60
 const ACME: KeyAttributes = {
   tenant: 'acme',

@@ -208,8 +208,8 @@ export class Oracle {
   }
 
   /**
-   * Returns the supply, market cap and related values of a mint by its latest price: supply as launched, and the part that
-   * a curve has sold.
+   * Returns the supply, market cap and related values of a mint by its latest price: the launched supply, and the part that a
+   * curve has sold.
    */
   #value(mint: string): Json {
     const launch = this.#launches.get(mint)

@@ -99,8 +99,8 @@ function solSale(trade: Trade): Pick<Sale, 'price' | 'lamports'> | null {
 }
 
 /**
- * Returns SOL's price by the spec choices, section 12: the newest earlier minute with a trade, an hour back at most, else
- * this minute's first block.
+ * Returns SOL's price by the spec choices, section 12: that of the newest earlier minute with a trade, at most an hour back,
+ * otherwise that of this minute's first block.
  */
 function solUsdAt(sales: readonly Sale[], index: number, minute: number): number | null {
   const earlier = sales.filter((sale) => sale.minute < minute && sale.minute >= minute - 60)

@@ -63,8 +63,8 @@ export function recordedChain(): DecodedBlock[] {
 }
 
 /**
- * Returns the recorded transactions, including those without a slot, dealt out twice over `hours` before noon in slots of
- * `perBlock`, so that every window has some.
+ * Returns the recorded transactions, including those without a slot. They are dealt out twice over `hours` before noon in
+ * slots of `perBlock`, so that every window has some.
  */
 export function dealtChain(hours: number, perBlock: number): DecodedBlock[] {
   const dealt = [...recordedSingles().map(({ transaction }) => transaction), ...recordedBlock().transactions]

@@ -11,7 +11,7 @@ import { key, NOON, TOKEN } from './world.ts'
 const HOUR = 3_600
 const SPANS = [300, HOUR, 6 * HOUR, 24 * HOUR]
 
-/** A minute with events: how long after the one before, what was traded, and by how many of which wallets. */
+/** A minute with events: the time since the previous one, the trades, and the number and choice of wallets. */
 const anyMinute = fc.record({
   after: fc.oneof(
     { arbitrary: fc.integer({ min: 0, max: 4 }), weight: 6 },

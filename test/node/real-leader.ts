@@ -65,8 +65,8 @@ export async function sendToRealLeader(t: Test, { connection, url }: RealValidat
     transaction.add(payTo(payer, to, 1_000_000 + index)).sign(payer)
     return transaction.serialize()
   })
-  // Nothing is written before the slot and the schedule are known, and a validator that gets no processor takes a stream too
-  // late: what was not written is sent again, as a tracked one is.
+  // Nothing is written before the slot and the schedule are known, and a starved validator takes a stream too late. Unwritten
+  // transactions are sent again, like tracked ones.
   const sent: number[] = []
   for (const wire of transfers) {
     const written = await until(async () => {
@@ -85,7 +85,7 @@ export async function sendToRealLeader(t: Test, { connection, url }: RealValidat
     landed = await connection.getBalance(to, 'processed')
     await delay(100)
   }
-  // A validator that gets no processor answers late, and is asked again.
+  // A starved validator answers late, and is asked again.
   const wrong = logged.filter((line) => !/no answer within|names leaders again/.test(line))
   t.same(wrong, [], 'nothing is wrong')
   t.same(

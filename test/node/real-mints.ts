@@ -182,7 +182,7 @@ const named = ({ extensions = [] }: Parsed): string[] =>
 const stateOf = ({ extensions = [] }: Parsed, name: string) =>
   extensions.find(({ extension }) => extension === name)?.state ?? null
 
-/** Compares what a service answers about mints and a wallet with what the node itself parses of the same accounts. */
+/** Compares a service's answers about mints and a wallet with the node's own parsed accounts. */
 export async function compareMints(
   t: Test,
   service: ServiceProcess,

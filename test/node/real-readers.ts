@@ -10,7 +10,9 @@ import { SourceRun } from './source-run.ts'
 /** Without a newer slot for so long, the readers' sources are stalled. */
 const READER_STALL_MS = 3_000
 
-/** A node that a test restarts may be away for five minutes on a starved machine; what it then has is no gap. */
+/**
+ * A node that a test restarts may be unavailable for five minutes on a starved machine; blocks that it then has are no gap.
+ */
 const GIVE_UP_MS = 600_000
 
 const TUNING = {

@@ -3,14 +3,14 @@ import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * The thread of Agave's validator that looks for transactions without a pause while it leads, which a single node always
- * does: nine tenths of what an idle validator takes, and all others together a tenth of a core.
+ * The thread of Agave's validator that searches for transactions without a pause while it leads. A single node always leads.
+ * The thread takes nine tenths of an idle validator's CPU time; all others together take a tenth of a core.
  */
 const SPINNING = 'solBnkTxSched'
 
 /**
- * Gives the thread that spins a low priority. A validator of the same session as two busy processes then leaves them 1.2 of
- * two cores instead of 0.16, and transfers land within 0.2 s, at most 0.7 s.
+ * Gives the spinning thread a low priority. A validator in the same session as two busy processes then leaves them 1.2 of two
+ * cores instead of 0.16. Transfers land within 0.2 s, at most 0.7 s.
  */
 export function yieldSpinning(pid: number): void {
   const threads = `/proc/${pid}/task`

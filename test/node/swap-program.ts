@@ -1,7 +1,7 @@
 /**
  * Assembles a program that swaps like Raydium's pools without an order book, so that a real node executes trades. Its eight
- * accounts are token program, pool, authority, coin vault, pc vault, source, destination and owner. It has the token
- * program move the first amount of its data into a vault and the second out of the other; the owner signs for both. The
+ * accounts are token program, pool, authority, coin vault, pc vault, source, destination and owner. It calls the token
+ * program to move the first amount of its data into a vault and the second out of the other; the owner signs for both. The
  * data is that of `swapBaseInV2` (0x10), from source to coin vault, or `swapBaseOutV2` (0x11), from source to pc vault.
  */
 export function swapProgram(): Buffer {

@@ -33,7 +33,7 @@ export class World {
   readonly choices = new Choices(3)
   readonly states = new Map<number, State>()
   readonly listeners = new Set<ChainListener>()
-  /** Whether blocks tell which accounts they have touched. */
+  /** Whether blocks state the accounts that they have touched. */
   isTold = true
   /** Whether accounts are given to another program, and come back. */
   isGiving = false
@@ -57,7 +57,7 @@ export class World {
     })
   }
 
-  /** Makes slots in which accounts are made, changed and closed, and given to another program where that is asked for. */
+  /** Produces slots in which accounts are created, changed and closed, and on request given to another program. */
   async slots(count: number): Promise<void> {
     for (let made = 0; made < count; made++) {
       for (let i = this.choices.below(6); i > 0; i--) this.#change()
@@ -66,7 +66,7 @@ export class World {
     }
   }
 
-  /** Each changed account counts as touched, whoever has it: a block does not tell the owner. */
+  /** Each changed account counts as touched, whichever program owns it: a block does not state the owner. */
   #touched(accounts: readonly LocalAccount[]): TouchedAccount[] {
     if (!this.isTold) return []
     return accounts.map(({ address }) => ({ address, isNew: !this.#state.has(pubkeyMapKey(address)) }))
@@ -99,7 +99,7 @@ export async function contentOf(
   }
 }
 
-/** Compares what each ready index finds at a slot, of every value that is there and of one that is not, with a scan. */
+/** Compares each ready index with a scan at a slot, for every existing value and for a missing one. */
 export async function indexedEqual(
   t: Test,
   store: ProgramAccountStore,
@@ -267,12 +267,12 @@ export async function follows(
   message = 'it follows'
 ): Promise<void> {
   let looks = 0
-  // A mirror that has begun anew needs a slot to begin at.
+  // A mirror that has restarted needs a slot to begin at.
   await until(async () => {
     const slot = world.bank.slot('confirmed')
     if (mirror.progress.slot === slot && mirror.progress.reason === null) return true
-    // A gap is closed by later slots. Else one now and then: the mirror follows a block after a quarter of a second, and
-    // fifteen looks take half a second at first, and later one and a half.
+    // Later slots close a gap. Otherwise a slot is produced now and then: the mirror follows a block after a quarter of a
+    // second. Fifteen polls take half a second at first, and later one and a half.
     const isBegun = mirror.progress.slot !== null && mirror.progress.reason === null
     if (!isBegun || looks++ % 15 === 14) await world.slots(1)
     return false

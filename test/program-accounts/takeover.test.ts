@@ -14,7 +14,7 @@ import { contentOf, PROGRAM, shapeOf } from './mirrored-world.ts'
 
 const INDEX = { offset: 0, length: 1 }
 const SLOT = 11
-/** Milliseconds in which the process before may still write. */
+/** Milliseconds in which the previous process may still write. */
 const TAKEOVER_MS = 30_000
 
 const address = (n: number): Uint8Array => new Uint8Array(32).fill(n)
@@ -100,7 +100,7 @@ for (const isShared of [true, false])
       const begun = clock.now()
       await after.sync()
       while ((await progress()).indexes.length === 0) await look()
-      // A write of the process before, which knows of no index.
+      // A write of the previous process, which knows of no index.
       const late = { address: address(3), slot: SLOT + 1, account: account(1) }
       if (isShared) {
         while (clock.now() < begun + TAKEOVER_MS - 500) await look()

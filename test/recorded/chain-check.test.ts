@@ -45,7 +45,7 @@ function chain(slots: readonly number[], firstSlot: number, firstTime: number): 
 const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, i) => from + i)
 
-/** Mainnet in 2022, and a localnet of 2026, whose slots are low and whose times are new. */
+/** Mainnet in 2022, and a localnet of 2026, which has low slots and recent times. */
 const OLD = Date.UTC(2022, 0, 1) / 1000
 const NEW = Date.UTC(2026, 9, 1) / 1000
 const mainnet = (from: number, to: number): PlacedBlock[] => chain(range(from, to), 115_000_000, OLD)

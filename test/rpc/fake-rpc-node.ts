@@ -28,12 +28,12 @@ export class FakeRpcNode {
   refusesConnections = false
   url = ''
   slot = 1_000
-  /** Added to the slot that `getSlot` claims, which its other answers do not bear out. */
+  /** Added to the slot that `getSlot` claims. Its other answers do not confirm it. */
   lie = 0
   genesis = 'G'
   fault: Fault = 'none'
   slowMs = 500
-  /** How often a fault was shown, and requests of clients by method. */
+  /** Number of times that a fault occurred, and requests of clients by method. */
   fired = 0
   readonly asked: string[] = []
   posts = 0

@@ -137,7 +137,7 @@ t.test('the fast path answers like the framework: status, header fields and byte
   ]
   for (const [name, body, headers, path = `/v1/rpc?api-key=${key}`] of cases) {
     const given = { ...type, 'x-name': name, ...headers }
-    // The first answer is kept, so that both others come from memory.
+    // The first answer is cached, so that both others come from memory.
     await post(slow, path, given, body)
     const framework = await post(slow, path, given, body)
     t.same(lasting(await post(fast, path, given, body)), { ...lasting(framework) }, name)

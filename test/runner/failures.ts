@@ -1,6 +1,6 @@
 /** Characters of a failure's report that are printed; the rest stays in the whole output. */
 const FAILURE_CHARACTERS_MAX = 20_000
-/** Lines that tell of a file which failed without a failed assertion. */
+/** Lines that report a file which failed without a failed assertion. */
 const END_LINES = 40
 /** Lines of one file, and of all, in the closing report. Chosen: what a CI shows of the end of a log. */
 const FILE_LINES_MAX = 40
@@ -44,8 +44,8 @@ export interface Failed {
 }
 
 /**
- * Returns the lines that end a failed run, so that the last lines of its log say why: of each file the failed assertions
- * without sources and frames of the runner, in at most 40 lines each and 200 in all.
+ * Returns the lines that end a failed run, so that the last lines of its log give the reason. They are the failed assertions
+ * of each file, without sources and frames of the runner. There are at most 40 lines for each file and 200 in all.
  */
 export function closingReport(failed: readonly Failed[]): string[] {
   const lines: string[] = []
@@ -60,7 +60,7 @@ export function closingReport(failed: readonly Failed[]): string[] {
 
 function shortened(output: string, linesMax: number): string[] {
   const points = failedPoints(output)
-  // A subtest that failed by its assertions tells its time, and nothing else that they do not.
+  // A subtest that failed by its own assertions adds only its time.
   const assertions = points.filter(({ line }) => !/ # time=[\d.]+ms$/.test(line))
   const told = assertions.length > 0 ? assertions : points
   if (told.length === 0) return cut(output.trimEnd().split('\n').reverse(), linesMax).reverse()
@@ -71,13 +71,13 @@ function shortened(output: string, linesMax: number): string[] {
   )
 }
 
-/** Returns at most so many lines; the last one then tells how many there were more. */
+/** Returns at most this many lines; the last one then gives the number of further ones. */
 function cut(lines: readonly string[], linesMax: number): string[] {
   if (lines.length <= linesMax) return [...lines]
   return [...lines.slice(0, linesMax - 1), `… ${lines.length - linesMax + 1} lines more`]
 }
 
-/** Frames of the runner, and facts of a place that nobody looks for. */
+/** Frames of the runner, and facts about a place that no reader needs. */
 const NOISE =
   /^\s*$|^\s*(---|\.\.\.)$|test-errors\.ts|runInAsyncScope|^\s*(columnNumber|typeName|methodName|functionName|isToplevel):/
 

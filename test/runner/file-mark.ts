@@ -25,7 +25,7 @@ const START = '# FILE {'
 
 export const writeMark = (mark: FileMark): string => `# FILE ${JSON.stringify(mark)}`
 
-/** Reads a line of the output: null if it is no mark. */
+/** Reads a line of the output; null if it is no mark. */
 export function readMark(line: string): FileMark | null {
   return line.startsWith(START) ? (JSON.parse(line.slice(START.length - 1)) as FileMark) : null
 }

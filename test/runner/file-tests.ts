@@ -41,7 +41,7 @@ interface Running {
   readonly activeSubtests?: Iterable<Running>
 }
 
-/** Returns the names of the tests that run, or whose teardowns run, from that of the file inward. */
+/** Returns the names of the tests that run, or whose teardowns run, from the file's test inward. */
 export function runningTests(): string[] {
   const names: string[] = []
   for (let [at] = t.activeSubtests as Iterable<Running>; at !== undefined; [at] = at.activeSubtests ?? [])

@@ -7,7 +7,7 @@ import { takeProcessorSeconds } from './test-file.ts'
 
 /** Checks of every source besides the tests: types and rules, format. */
 const CHECKS = [
-  // By the native compiler, once for both: they take a fourth of the processor time of `tsgo` and a linter on `tsc`.
+  // By the native compiler, once for both: they take a fourth of the CPU time of `tsgo` and a linter on `tsc`.
   { name: 'types and lint', tool: 'oxlint', args: ['--deny-warnings', '.'] },
   { name: 'format', tool: 'oxfmt', args: ['--check', '.'] }
 ] as const
@@ -16,7 +16,7 @@ export interface CheckOutcome {
   readonly name: string
   readonly passed: boolean
   readonly seconds: number
-  /** As that of a test file. */
+  /** The same limit as for a test file. */
   readonly processorSeconds: number | undefined
   readonly output: string
 }

@@ -1,6 +1,6 @@
 /**
- * Runs test files one after another in this process: what they import is loaded once. Where one takes too long the process
- * says which of its tests runs, and ends itself.
+ * Runs test files one after another in this process, so that their imports are loaded once. If a file takes too long, the
+ * process reports which of its tests runs, and ends itself.
  */
 import { FILES_VARIABLE, WITHIN_VARIABLE, writeMark, type FileMark } from './file-mark.ts'
 import { runFileTest, runningTests } from './file-tests.ts'
@@ -8,7 +8,7 @@ import { runFileTest, runningTests } from './file-tests.ts'
 const files = JSON.parse(process.env[FILES_VARIABLE]!) as string[]
 const withinMs = Number(process.env[WITHIN_VARIABLE])
 
-// Past the queue of node-tap, which a test that does not end holds up.
+// Bypasses the queue of node-tap, which a test that does not end blocks.
 const write = (mark: FileMark): void => void process.stdout.write(`${writeMark(mark)}\n`)
 
 function giveUp(late: string): void {
@@ -16,7 +16,7 @@ function giveUp(late: string): void {
   process.kill(process.pid, 'SIGKILL')
 }
 
-/** Processor seconds of the files before, and of the start of the process with the first. */
+/** CPU seconds of the previous files, and of the start of the process with the first. */
 let taken = 0
 
 for (const file of files) {

@@ -1,6 +1,6 @@
 /**
- * Replaces the package by which node-tap learns of errors that nobody caught. That one follows each promise by hooks, which
- * takes up to two fifths of a file's processor time; this one follows the async context, which costs nothing.
+ * Replaces the package by which node-tap learns of uncaught errors. That package follows each promise by hooks, which takes
+ * up to two fifths of a file's CPU time. This one follows the async context, which costs nothing.
  */
 import { AsyncLocalStorage, executionAsyncResource, type AsyncResource } from 'node:async_hooks'
 import { registerHooks } from 'node:module'
@@ -10,7 +10,7 @@ type OnError = (error: unknown, origin: NodeJS.UncaughtExceptionOrigin) => void
 const contexts = new AsyncLocalStorage<Domain>()
 const alive = new Set<Domain>()
 
-/** A test, as `async-hook-domain` names it: gets the errors of all that began in it. */
+/** A test, as `async-hook-domain` names it: it gets the errors of all work that began in it. */
 export class Domain {
   readonly onerror: OnError
   readonly #parent = contexts.getStore()
@@ -31,7 +31,7 @@ export class Domain {
     if (alive.delete(this) && alive.size === 0) process.off('uncaughtException', tell)
   }
 
-  /** The test itself while it runs, else the innermost one around it. */
+  /** The test itself while it runs, otherwise the innermost one around it. */
   get running(): Domain | undefined {
     return alive.has(this) ? this : this.#parent?.running
   }

@@ -7,7 +7,9 @@ import { ROOT } from '../house/sources.ts'
 
 /** Limit of a test file in seconds. Chosen: three times the slowest file seen on a machine with five times as much to do. */
 const TEST_WITHIN_S = 900
-/** Milliseconds in which a process must write something. One that neither does nor ends, by its own limit, is killed. */
+/**
+ * Milliseconds in which a process must write something. A process that neither writes nor ends by its own limit is killed.
+ */
 const SILENT_WITHIN_MS = (TEST_WITHIN_S + 60) * 1_000
 /** Loaded before each file. */
 const TEST_ERRORS = new URL('test-errors.ts', import.meta.url).href
@@ -22,8 +24,8 @@ export interface TestOutcome {
   readonly notRun: number
   readonly seconds: number
   /**
-   * Seconds of processor time of the process and those that it waited for, without the servers that files share. Undefined
-   * where the system has no `/proc`. Files that end within the same millisecond count for one of them.
+   * Seconds of CPU time of the process and of the child processes that it waited for, without the servers that files share.
+   * Undefined if the system has no `/proc`. Files that end within the same millisecond count for one of them.
    */
   readonly processorSeconds: number | undefined
   /** Both outputs of the process. */
@@ -49,9 +51,9 @@ export async function runTestFile(file: string, around: Surroundings): Promise<T
 type Ended = Pick<TestOutcome, 'processorSeconds'> & { readonly endedWell: boolean }
 
 /**
- * Runs a module that writes TAP in its own process, by plain Node: the loaders of node-tap take four times the processor
- * time. Hands over the chunks of its standard output (0) and its standard error (1) as they come, and a failed point if it
- * is killed because it writes nothing.
+ * Runs a module that writes TAP in its own process, by plain Node: the loaders of node-tap take four times the CPU time.
+ * Hands over the chunks of its standard output (0) and its standard error (1) as they come. If the process is killed because
+ * it writes nothing, a failed point follows.
  */
 export async function runTestProcess(
   module: string,
@@ -81,7 +83,7 @@ export async function runTestProcess(
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
   const processorSeconds = takeProcessorSeconds()
   clearTimeout(silent)
-  // All that it wrote is read by then, unless a process that outlives it holds its outputs open.
+  // All of its output is read by then, unless a process that outlives it holds its outputs open.
   await Promise.race([closed, delay(OUTLIVED_MS, undefined, { ref: false })])
   for (const stream of [child.stdout, child.stderr]) stream.destroy()
   return { processorSeconds, endedWell: code === 0 && signal === null }

@@ -9,15 +9,15 @@ const SEVERAL = fileURLToPath(new URL('several.ts', import.meta.url))
  * to do. Files of more than five seconds run alone.
  */
 const SHARED_FILE_WITHIN_MS = 300_000
-/** Number of last lines that are told of a file that was given up. */
+/** Number of last lines that are reported of a file that was given up. */
 const LAST_LINES = 20
 
 /** Test files that run in one process, one after another. */
 export type Unit = readonly string[]
 
 /**
- * Runs the files of a unit, and tells the outcome of each as it ends. A file in which the process ends, or that takes too
- * long, has failed; those after it run in another process.
+ * Runs the files of a unit, and reports the outcome of each as it ends. A file in which the process ends, or that takes too
+ * long, has failed; later files run in another process.
  */
 export async function runTestUnit(
   unit: Unit,
@@ -65,7 +65,7 @@ export class UnitOutcomes {
     for (const line of lines) this.#take(line)
   }
 
-  /** Tells the files that are left when the process has ended. Returns how many of the unit it has told in all. */
+  /** Reports the remaining files when the process has ended. Returns the total number of reported files of the unit. */
   end(unit: Unit, endedWell: boolean): number {
     for (const { rest } of this.#streams) if (rest !== '') this.#take(rest)
     // A process that loads no file has failed in the first.
@@ -115,7 +115,7 @@ export class UnitOutcomes {
     this.#end({ file, passed: 0, failed: 1, notRun: 0, seconds, processorSeconds: 0, output })
   }
 
-  /** A failed point that says which test took too long, and the last lines that were written before. */
+  /** A failed point with the test that took too long, and the last lines written before. */
   #lateLines(file: string): string[] {
     if (this.#late === null) return []
     const { late, seconds } = this.#late

@@ -7,8 +7,8 @@ const STARTING = /^test\/(service|browser|client|cli)\/|^test\/house\/(image|\w+
 const SERVERS = /^(test\/servers\/|test\/node\/real-validator\.ts$|playwright-core$)/
 
 /**
- * Files that take forty seconds or more, and heavy ones before all others: these follow each other while other files wait for
- * servers. They start first, so that none is left for the end. A missing file makes a run longer, and nothing else.
+ * Files that take forty seconds or more, heavy ones first: heavy files follow each other while other files wait for servers.
+ * All start first, so that none is left for the end. A file missing here only makes a run longer.
  */
 const LONGEST = [
   'test/storage/scylla-faults.test.ts',
@@ -36,7 +36,7 @@ const LONGEST = [
 
 /** Files that wait for half a minute or more. */
 const LONGEST_WAITING = [
-  // Without a CQL server of its own beside the three nodes of the longest starting file.
+  // Uses no CQL server of its own, next to the three nodes of the longest starting file.
   'test/storage/redis-leases.test.ts',
   'test/storage/scylla-writer.test.ts',
   'test/storage/scylla-start.test.ts',
@@ -49,8 +49,8 @@ const LONGEST_WAITING = [
 ]
 
 /**
- * Files with three CQL nodes or a validator, each of which takes both processors for itself and shows less where it does not
- * get them. One of them runs at a time.
+ * Files with three CQL nodes or a validator. Each uses both cores, and proves less if it does not get them. One of them runs
+ * at a time.
  */
 const HEAVY =
   /^test\/(storage\/scylla-faults|service\/(put-back|real-node|(transactions|program-accounts|holders)-validator)|localnet\/node\/validator)\./
@@ -65,7 +65,7 @@ export interface TestFiles {
   readonly computing: readonly string[]
 }
 
-/** Computing files of more than five seconds: nothing is gained where they share a process. */
+/** Computing files of more than five seconds: sharing a process saves nothing for them. */
 const LONG_COMPUTING =
   /^test\/(actors\/chain\/(lost-records|rollback|backfill|rpc-source)|holders\/(localnet|kept-lists)|localnet\/(market\/(simulator|distributions)|bank\/restart|past)|storage\/embedded-(crash|conformance|damage|retention)|http\/(cached-answers|paging|oracle|connections))\./
 /** Folders of tests of the process itself. */
@@ -77,8 +77,8 @@ const CHANGES_PROCESS =
 const UNIT_FILES_MAX = 10
 
 /**
- * Returns computing files as units in the order to run them: long ones, then neighbours of a folder in one process each, then
- * those that run alone for another reason, which are short.
+ * Returns computing files as units, in the order to run them: long ones, then neighbours of a folder in one process each,
+ * then short ones that run alone for another reason.
  */
 export function unitsOf(files: readonly string[]): Unit[] {
   const texts = new Map(readSources(['test']).map(({ path, text }) => [path, text]))

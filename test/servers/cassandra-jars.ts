@@ -32,7 +32,7 @@ export function javaCommand(): string {
 
 let missing: string | undefined | null = null
 
-/** Returns the reason why Cassandra cannot be started here, or undefined if it can. Looks once in a process. */
+/** Returns the reason why Cassandra cannot be started here, or undefined if it can. Checks once in a process. */
 export function cassandraMissing(): string | undefined {
   if (missing === null) missing = whyMissing()
   return missing

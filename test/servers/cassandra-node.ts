@@ -120,7 +120,7 @@ const LOGGING = `<configuration>
 </configuration>
 `
 
-/** A flush for every table that is made or truncated is most of what these take. */
+/** Avoid a flush for every table that is created or truncated, which is most of the time of these operations. */
 const DISPOSABLE = ['-Dcassandra.unsafesystem=true', '-Dcassandra.flush_local_schema_changes=false']
 
 const EXPORTED = [

@@ -24,8 +24,8 @@ export interface CqlClusterOptions {
   /** Whether a write is on disk before it is acknowledged, so that a single node loses none. False by default. */
   readonly durable?: boolean
   /**
-   * Whether nodes are never started again. Making the tables of a store, or emptying them, then takes a fourth to an eighth
-   * of the processor time. False by default.
+   * Whether nodes are never started again. Creating or emptying the tables of a store then takes a fourth to an eighth of the
+   * CPU time. False by default.
    */
   readonly disposable?: boolean
 }

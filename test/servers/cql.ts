@@ -14,7 +14,7 @@ export interface CqlServer {
   readonly datacenter: string
   /** Present if the server of the environment requires them. */
   readonly credentials?: { readonly username: string; readonly password: string }
-  /** Whether it is gone after the run, so that what a test leaves there stays in nobody's way. False by default. */
+  /** Whether the server ends with the run, so that tables left there disturb nobody. False by default. */
   readonly endsWithRun?: boolean
 }
 

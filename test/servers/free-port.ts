@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 /**
- * Range below the ports that systems use for outgoing connections (Linux from 32768, others from 49152), so that a killed
- * server finds its port free when it restarts.
+ * Range below the ports that systems use for outgoing connections (Linux from 32768, others from 49152). So a killed server
+ * finds its port free when it restarts.
  */
 const FROM = 10_000
 const TO = 30_000

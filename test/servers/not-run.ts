@@ -8,7 +8,10 @@ export function notRun(t: Test, name: string, why: string): void {
   t.fail(missing)
 }
 
-/** Reports that a test showed nothing because the machine had no time for it; that is no fault of any CI's either. */
+/**
+ * Reports that a test proved nothing because the machine had no time for it. Unlike a missing server, this does not fail in
+ * CI.
+ */
 export function notShown(t: Test, name: string, why: string): void {
   const missing = missingOf(name, why)
   process.stderr.write(`${missing}\n`)

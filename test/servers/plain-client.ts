@@ -25,8 +25,8 @@ interface Internals {
 }
 
 /**
- * Shuts a client down. Where a connection had failed, the driver forgets that it is shut down: its control connection would
- * connect again for ever and keep the process of the test alive.
+ * Shuts a client down. If a connection had failed, the driver forgets that it is shut down: its control connection would
+ * reconnect for ever and keep the process of the test alive.
  */
 export async function endClient(client: Client): Promise<void> {
   const { controlConnection } = client as unknown as Internals

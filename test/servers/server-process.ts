@@ -73,7 +73,7 @@ export class ServerProcess {
   /**
    * Starts the server and resolves once it accepts connections.
    *
-   * @throws Error with the end of its log, if it ends before or takes too long
+   * @throws Error with the end of its log, if the server ends before that or takes too long
    */
   async start(): Promise<void> {
     if (this.#child !== undefined) throw new Error(`${this.#command.command} runs already`)

@@ -162,7 +162,7 @@ t.test('tests say that they were not run where there is no server, and fail wher
 })
 
 t.end()
-// Drivers whose server was killed may leave sockets and timers; the tests have ended, and say themselves what is left.
+// Drivers whose server was killed may leave sockets and timers. The tests have ended, and report leftovers themselves.
 t.teardown(() => void setTimeout(() => process.exit(), ENDS_WITHIN_MS).unref())
 
 function cqlOf({ contactPoints, port, datacenter }: CqlCluster): CqlServer {

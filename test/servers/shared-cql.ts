@@ -34,8 +34,8 @@ export type SharedCqlAnswer =
   | { readonly error: string }
 
 /**
- * Path of the keeper's socket: one for each user of the machine and each checkout. A copy of the house that a test runs is
- * told to share that of its original (SHARED_CQL_OF).
+ * Path of the keeper's socket: one for each user of the machine and each checkout. A copy of the sources that a test runs
+ * shares that of its original (SHARED_CQL_OF).
  */
 export function sharedCqlPath(): string {
   const checkout = createHash('sha256')
@@ -70,7 +70,7 @@ async function ask(): Promise<string[]> {
   throw new Error('the shared CQL server ends again and again')
 }
 
-/** Returns the seconds of processor that the shared server has taken, or null where there is none, or no `/proc`. */
+/** Returns the CPU seconds of the shared server, or null without a server or without `/proc`. */
 export async function sharedCqlSeconds(): Promise<number | null> {
   const socket = connect(sharedCqlPath())
   try {

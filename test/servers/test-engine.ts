@@ -27,7 +27,7 @@ export interface EngineRequest {
   readonly atMs: number
 }
 
-/** A block engine in this process whose word and faults a test decides. It executes nothing. */
+/** A block engine in this process; a test controls its answers and faults. It executes nothing. */
 export interface TestEngine {
   readonly url: string
   readonly requests: readonly EngineRequest[]
@@ -35,7 +35,7 @@ export interface TestEngine {
   readonly taken: ReadonlyMap<string, readonly string[]>
   /** Faults of the next requests of a method, in order. */
   fault(method: string, ...faults: readonly EngineFault[]): void
-  /** Sets its word on a bundle; `Pending` by default. */
+  /** Sets its status of a bundle; `Pending` by default. */
   say(id: string, status: 'Invalid' | 'Pending' | 'Failed' | 'Landed'): void
   /** The tip-floor feed's answer. */
   feed: unknown

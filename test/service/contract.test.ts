@@ -55,7 +55,7 @@ testWithFixtures(
     await make('/v1/admin/programs', { program: NATIVE_LOADER })
 
     /**
-     * Sends an example request; an id is replaced by that of a key or a webhook that was just made, and the receiver's URL
+     * Sends an example request. An id is replaced by that of a key or a webhook that was just created, and the receiver's URL
      * by one of this machine.
      */
     const ask = async ({ method, path, body: shown }: ShownRequest) => {

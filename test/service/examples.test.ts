@@ -8,7 +8,7 @@ import { startLocalnetProcess, type LocalnetProcess } from './localnet-process.t
 import { ADMIN_KEY } from './service-process.ts'
 import { ownDirectory } from '../own-directory.ts'
 
-/** Tags of endpoints that show what belongs to the tenant of the key. */
+/** Tags of endpoints that show data of the key's tenant. */
 const TENANT_TAGS = ['Webhooks', 'Transactions']
 
 interface Parameter {

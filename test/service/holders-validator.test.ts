@@ -207,7 +207,7 @@ else
         []
       )
       await equal('followed from blocks')
-      /** Compares what the service says of a wallet with the accounts of the node. */
+      /** Compares a service's answers about a wallet with the accounts of the node. */
       const sameWallet = async ({ publicKey }: Keypair, state: 'frozen' | 'initialized'): Promise<void> => {
         const path = `/v1/wallets/${publicKey.toBase58()}`
         const accounts = await until(async () => {

@@ -25,8 +25,8 @@ const TRADERS = 10
 const LAUNCHES = 3
 
 /**
- * Compares what a service says of accounts with the accounts of its chain: holder lists, holdings, token accounts, reserves of
- * pools and curves. The chain has settled, so that its newest accounts are those of its confirmed slot.
+ * Compares a service's answers about accounts with the accounts of its chain: holder lists, holdings, token accounts,
+ * reserves of pools and curves. The chain has settled, so its newest accounts are those of its confirmed slot.
  */
 export async function compareAccounts(
   service: ServiceProcess,
@@ -144,7 +144,7 @@ export async function compareAccounts(
 const sidesOf = (body: Body) =>
   [pubkeyFromBase58(String(body['base_mint'])), pubkeyFromBase58(String(body['quote_mint']))] as const
 
-/** Reads a pool from the chain's newest accounts; null where its account does not say. */
+/** Reads a pool from the chain's newest accounts; null if its account does not contain it. */
 function poolState(bank: LocalBank, { pool, venue }: Parameters<typeof readPool>[0]): PoolState | null {
   const known = new Map<string, Account | null>()
   for (;;) {

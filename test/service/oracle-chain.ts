@@ -22,7 +22,7 @@ export interface LandedEvent {
   readonly event: IntendedEvent
 }
 
-/** Slots made at most until no transaction waits for its confirmation: forks take some back. */
+/** Maximum slots produced until no transaction waits for its confirmation: forks roll some back. */
 const SETTLE_MAX = 50
 
 /** A chain with a market and a node, and the market's own record; it advances on request. */
@@ -46,8 +46,8 @@ export interface OracleChain {
 }
 
 /**
- * Makes a chain of a seed that keeps `slots` slots. Its blocks have the times of a chain whose last block is of this hour,
- * so that some minutes pass on it however fast it is made.
+ * Makes a chain from a seed that keeps `slots` slots. Its block times are those of a chain whose last block is of this hour.
+ * So some minutes pass on it however fast it is produced.
  */
 export async function makeOracleChain(
   seed: string,

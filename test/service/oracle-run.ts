@@ -15,7 +15,7 @@ export interface OracleRunOptions {
   readonly environment?: Readonly<Record<string, string>>
   /** Whether the chain stops once until the service reports a stalled source. */
   readonly stallsUntilSeen?: boolean
-  /** Slots after which what the service says of accounts is compared, again and again; undefined for never. */
+  /** Interval in slots of the comparisons of accounts; undefined for never. */
   readonly accountsEvery?: number
   readonly onProgress?: (line: string) => void
   /** Called at the end, to inspect the service and its chain. */
@@ -32,7 +32,7 @@ export interface OracleRun extends OracleComparison {
   readonly chainFaults: readonly unknown[]
 }
 
-/** Maximum lag of the service before the chain waits, so that it is not always at the head and no blocks are pruned. */
+/** Maximum lag of the service before the chain waits. So it is not always at the head, and no blocks are pruned. */
 const BEHIND_MAX = 60
 /** Maximum number of slots that are made while no service runs. */
 const SLOTS_WITHOUT_SERVICE = 25

@@ -234,7 +234,7 @@ testWithValidator(
       await market.end()
       all.push(...market.sent)
       await reach((await connection.getSlot('confirmed')) + 10)
-      // A starved process gives up blocks that it gets a little later, while their node is there.
+      // A starved process gives up blocks that it gets a little later, although their node is available.
       const isWhole = async ({ service }: Indexing): Promise<boolean> =>
         isDeepStrictEqual((await service.get(`/v1/admin/coverage?from_slot=${first}`)).body['gaps'], []) &&
         (await service.get('/v1/health', null)).body['status'] === 'ok'

@@ -38,12 +38,12 @@ export async function servedMarket(
 }
 
 /**
- * Slots and ages of accounts, which each service reads when it needs them, and why it could not: one that asks while the
- * node goes away hears something else than one that asks later.
+ * Slots and ages of accounts, which each service reads when it needs them, and the reason of a failed read. Two services that
+ * ask a node while it shuts down get different reasons.
  */
 const OF_READINGS = ['supply_slot', 'reserves_slot', 'reserves_age_seconds', 'reserves_reason']
 
-/** Returns an answer without what depends on when accounts were read. */
+/** Returns an answer without the fields that depend on the time of the accounts' reads. */
 function steady(body: object): object {
   const text = JSON.stringify(body, (name, value: unknown) =>
     OF_READINGS.includes(name) ? undefined : value

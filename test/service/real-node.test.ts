@@ -20,14 +20,14 @@ import { shownBy, sourceOf } from './shown-source.ts'
 import { storedSlots } from './stored-rows.ts'
 
 const SLOTS = IS_LONG ? 500 : 300
-/** Transactions of all kinds that are sent at least: forty of each. */
+/** Minimum number of transactions of all kinds: forty of each. */
 const TRANSACTIONS = 240
 /** 50 ms a slot, if the machine keeps up. */
 const TICKS_PER_SLOT = 8
 /** A hundred slots of a node that runs. */
 const PAUSE_MS = 5_000
 
-/** Number of slots whose difference is told. */
+/** Number of slots whose difference is reported. */
 const DIFFERENCES_MAX = 5
 
 interface Indexing extends ServiceProcess {
@@ -123,7 +123,7 @@ testWithValidator(
     )
     t.ok(slots.length >= SLOTS)
     const blocks = await flowBlocks(flows, url)
-    // A starved process gives up blocks that it gets a little later, while their node is there.
+    // A starved process gives up blocks that it gets a little later, although their node is available.
     const isWhole = async (service: Indexing): Promise<boolean> =>
       isDeepStrictEqual((await coverageFrom(first)(service)).body['gaps'], [])
     for (const service of services) await until(() => isWhole(service), `${service.name} has every block`)

@@ -23,7 +23,7 @@ interface Life {
   readonly finished: boolean
 }
 
-/** Runs the service as a user does until it is killed, or until it has read all blocks and is asked to end. */
+/** Runs the service as a user does, until it is killed, or until it has read all blocks and is drained. */
 async function live(dataDir: string, recordedDir: string, end: End): Promise<Life> {
   const flags = ['--recorded-dir', recordedDir, '--data-dir', dataDir, '--port', '0', '--log-level', 'debug']
   const environment = { MILLRACE_ADMIN_KEY: ADMIN_KEY }

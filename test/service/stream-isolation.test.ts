@@ -20,7 +20,7 @@ const CHANNELS = [
   'curves',
   ...VENUE_IDS.map((id) => `venue:${id}`)
 ]
-/** An unknown name comes back in the answer, so that unread answers soon fill the system's buffers. */
+/** The answer repeats the unknown name, so that unread answers soon fill the system's buffers. */
 const PADDING = textFrame({ subscribe: ['x'.repeat(15_000)] })
 const PADDING_MS = 55
 /** Fewer messages than the service lets a client leave unread. */

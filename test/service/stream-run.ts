@@ -137,7 +137,7 @@ export async function judgeSwarm(
   t.comment(
     `${events} events on ${stored.size} channels, ${connections} connections, ${replayed} replayed, ${live} live`
   )
-  // On a starved machine clients are mostly in their past: one was seen with 443 live events.
+  // On a starved machine clients mostly read their past: one was seen with 443 live events.
   t.ok(connections > 3 * CLIENTS && replayed > 1_000 && live > 80 && stored.size > 15)
 }
 

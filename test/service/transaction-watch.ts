@@ -19,7 +19,7 @@ export interface ToldStatus {
 const LOOK_MS = 100
 const LEVELS = ['processed', 'confirmed', 'finalized'] as const
 
-/** Submits transactions as a tenant, and holds each status ever answered against the chain. */
+/** Submits transactions as a tenant, and compares each status ever answered with the chain. */
 export class TransactionWatch {
   readonly #service: ServiceProcess
   readonly #connection: Connection
@@ -70,7 +70,7 @@ export class TransactionWatch {
     return { status: response.status, body }
   }
 
-  /** Asks for the status of every watched transaction, and compares the answers with what the chain has reached. */
+  /** Requests the status of every watched transaction, and compares the answers with the state of the chain. */
   async look(): Promise<void> {
     await delay(LOOK_MS)
     const signatures = [...this.told.keys()]
@@ -103,7 +103,7 @@ export class TransactionWatch {
     throw new Error(`not ended: ${JSON.stringify(left.map(([signature, told]) => [signature, told.at(-1)]))}`)
   }
 
-  /** Compares everything that was told with the final chain. */
+  /** Compares all answered statuses with the final chain. */
   async compare(t: Test): Promise<void> {
     const signatures = [...this.told.keys()]
     const { value: found } = await this.#connection.getSignatureStatuses(signatures, {

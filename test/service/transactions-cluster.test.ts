@@ -16,7 +16,7 @@ import { startOwnLocalnet } from './own-localnet.ts'
 import { RecordingNode } from './recording-node.ts'
 import { ADMIN_KEY, startProcess, type ServiceProcess } from './service-process.ts'
 
-/** A blockhash lives for 30 s, in which a lease of 3 s ends, and for a block to be finalized takes 6 s. */
+/** A blockhash lives for 30 s: within that, a lease of 3 s ends, and a block is finalized after 6 s. */
 const SLOT_MS = 200
 const TENANTS = ['amber', 'birch', 'cedar', 'delta', 'ember', 'flint'] as const
 /** Two periods of the loop. */
@@ -27,7 +27,7 @@ interface Member {
   readonly node: RecordingNode
   readonly link: PausableLink
   readonly service: ServiceProcess
-  /** The UUID by which the block engine tells who asks. */
+  /** The UUID by which the block engine identifies the caller. */
   readonly auth: string
 }
 
@@ -43,7 +43,7 @@ interface TreeUnit {
   readonly children?: readonly TreeUnit[]
 }
 
-/** Processes of one service on one chain, each with a node, a link to Redis and a name at the engine of its own. */
+/** Processes of one service on one chain. Each has its own node, its own link to Redis and its own name at the engine. */
 class Cluster {
   readonly chain: Connection
   readonly engine: TestEngine
@@ -190,7 +190,7 @@ async function post(
       body: JSON.stringify(body)
     })
     const text = await answer.text()
-    // A process hears of a new key a moment later. A busy machine may let the engine wait for longer than a request does.
+    // A new key reaches a process a moment later. A busy machine may let the engine wait for longer than a request does.
     if ([401, 502, 503].includes(answer.status)) return null
     if (!answer.ok) throw new Error(`${path}: ${answer.status} ${text}`)
     return JSON.parse(text) as Record<string, unknown>
@@ -208,7 +208,7 @@ async function shardsOf({ service }: Member): Promise<number> {
 const haveShards = async (members: readonly Member[], each: number): Promise<boolean> =>
   (await Promise.all(members.map(shardsOf))).every((shards) => shards === each)
 
-/** Whether all that a former owner sent came before its successor, but for one send that was under way. */
+/** Whether all sends of a former owner came before its successor's, except for one that was in flight. */
 function judgeOwners(t: Test, senders: readonly string[], former: string, what: string): void {
   const first = senders.findIndex((by) => by !== former)
   const after = first === -1 ? [] : senders.slice(first)
@@ -324,7 +324,7 @@ testWithCql(t, 'transactions on one CQL server', (t, server) =>
             : { status: 'finalized', slot: value!.slot, err: null }
         )
         const { current_block_height: _, ...told } = last
-        // The process that tracks it tells the end while it stores it.
+        // The process that tracks it publishes the end while it stores it.
         await until(async () => {
           const { current_block_height: _, ...other } = await cluster.status(third, each.tenant, path)
           return isDeepStrictEqual(other, told)

@@ -13,7 +13,7 @@ import { ADMIN_KEY, startProcess } from './service-process.ts'
 /** A blockhash lives for 150 slots: 30 s, of which both nodes are away for twenty. */
 const SLOT_MS = 200
 const AWAY_MS = 20_000
-/** Slots by which a node is behind, and heights by which it lies: more than a blockhash lives. */
+/** Slots by which a node is behind, and heights by which its answer is wrong: more than the life of a blockhash. */
 const FAR = 300
 
 interface Sent {

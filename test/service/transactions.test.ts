@@ -196,7 +196,7 @@ t.test('what became of each transaction is told, and never otherwise than by the
   t.equal(cases.twice, cases.again)
   const list = (await ask('/v1/tx?limit=100')).body.data as Status[]
   t.equal(list.filter(({ signature }) => signature === cases.twice).length, 1)
-  // The end of a submission is told before it is stored.
+  // The end of a submission is published before it is stored.
   const ends = { failed: ['failing'], expired: ['stale', lost] }
   for (const [state, names] of Object.entries(ends)) {
     const rows = await until(async () => {

@@ -153,8 +153,8 @@ export class WebhookReceiver {
 }
 
 /**
- * Checks that a receiver of a webhook has every event of the store up to a slot, which is the last of all, but for exactly
- * those that were counted as dropped.
+ * Checks that a receiver has every stored event up to a slot, which is the last of all, except for exactly those that were
+ * counted as dropped.
  */
 export async function judgeReceiver(
   t: Test,

@@ -39,12 +39,12 @@ export async function webhookKey(service: ServiceProcess): Promise<string> {
   return String((await call(service, ADMIN_KEY, '/v1/admin/keys', body))['key'])
 }
 
-/** Slot from which on the chain has events behind it. */
+/** The first slot at which the chain has earlier events. */
 const HAS_PAST = 30
 
 /**
- * Creates the webhook of a receiver, whose deliveries begin with the first event of the store. Until that is asked for they
- * begin at the head of one of the processes; the receiver leaves such a batch unanswered. Returns the id.
+ * Creates the webhook of a receiver, with deliveries from the first event of the store on. Before that request they begin at
+ * the head of one of the processes; the receiver leaves such a batch unanswered. Returns the id.
  */
 export async function addWebhook(
   services: readonly [ServiceProcess, ...ServiceProcess[]],
@@ -61,7 +61,7 @@ export async function addWebhook(
   return Number(made['id'])
 }
 
-/** Resolves when some processes of a chain that stands still have nothing left to deliver to a number of webhooks. */
+/** Resolves when some processes of an idle chain have nothing left to deliver to a number of webhooks. */
 export async function allDelivered(services: readonly ServiceProcess[], webhooks: number): Promise<void> {
   let before = ''
   await until(async () => {

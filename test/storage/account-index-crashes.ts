@@ -13,7 +13,7 @@ const DATA = [
   [0, 1, 1]
 ]
 
-/** Wraps a connection whose process dies at a write: neither that nor a later one takes effect. */
+/** Wraps a connection whose process dies at a write: neither that write nor a later one takes effect. */
 function dying(client: CqlClient): { readonly client: CqlClient; after: number; readonly hasDied: boolean } {
   const state = { after: Infinity, hasDied: false }
   const write: CqlClient['write'] = async (rows) => {

@@ -2,18 +2,18 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { notShown } from '../servers/not-run.ts'
 
-/** A healthy node took longer than this: half of what a store gives a write, so a try of it may fail as well. */
+/** Limit for a healthy node: half of a write's time limit, so that a slower one may also fail a write. */
 const CALM_MS = 1_000
 const ASK_EVERY_MS = 100
-/** Rounds at most: one that met a starved machine says nothing, and is repeated. */
+/** Maximum rounds: a round on a starved machine proves nothing, and is repeated. */
 const ROUNDS_MAX = 3
 
-/** Asks one node directly, for what takes it a few milliseconds; rejects where it does not answer. */
+/** Sends one node directly a request of a few milliseconds; rejects if it does not answer. */
 export type AskNode = () => Promise<unknown>
 
 /**
- * Asks healthy nodes again and again. The slowest answer tells whether the nodes, and this process, had the machine: what
- * a store says meanwhile is its own only then.
+ * Sends requests to healthy nodes repeatedly. The slowest answer shows whether the nodes and this process got CPU time. Only
+ * then are faults of the store its own.
  */
 class CalmWatch {
   readonly #end = new AbortController()
@@ -47,8 +47,8 @@ class CalmWatch {
 }
 
 /**
- * Runs a round and asserts that it returns no faults. Faults count only where all healthy nodes answered within a second;
- * else the round is repeated, three times at most. Where none was calm the assertion is reported as not run.
+ * Runs a round and asserts that it returns no faults. Faults count only if all healthy nodes answered within a second;
+ * otherwise the round is repeated, three times at most. If none was calm, the assertion is reported as not run.
  */
 export async function assertCalmly(
   t: Test,

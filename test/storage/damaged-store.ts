@@ -9,7 +9,7 @@ import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { putKey, putTenant, sampleKey, sampleTenant } from '../../storage/test/sample-access.ts'
 import { sampleBlock } from '../../storage/test/sample-blocks.ts'
 
-/** Writes blocks, and has the engine merge all of them into tables. */
+/** Writes blocks, and makes the engine merge all of them into tables. */
 export async function fillSettled(directory: string, blocks: number, seed = 3): Promise<void> {
   const storage = await openEmbeddedStorage({ directory })
   for (const n of [0, 1, 2]) {
@@ -21,7 +21,7 @@ export async function fillSettled(directory: string, blocks: number, seed = 3): 
   await settle(directory)
 }
 
-/** Has the engine merge all content of a closed store into tables. */
+/** Makes the engine merge all content of a closed store into tables. */
 export async function settle(directory: string): Promise<void> {
   const engine = new ClassicLevel<Buffer, Uint8Array>(directory, ENGINE)
   await engine.open()

@@ -34,9 +34,7 @@ function listsOf(storage: Storage): ((page: PageRequest) => Promise<Row[]>)[] {
   ]
 }
 
-/**
- * Asserts that the rows of every list from `since` on equal those of the unswept store, whole and by pages from any cursor.
- */
+/** Asserts that every list from `since` on has the rows of the unswept store, as a whole and by pages from any cursor. */
 async function assertKept(swept: Storage, whole: Storage, since: number): Promise<void> {
   const lists = listsOf(swept)
   for (const [i, read] of listsOf(whole).entries()) {

@@ -6,8 +6,8 @@ import { newKeyspaceName, type CqlServer } from '../servers/cql.ts'
 const POOL = 'test_pool'
 
 /**
- * A keyspace with the store's tables, all of them empty. On a server that ends with the run it goes from test to test: to make
- * and to drop the tables was half of what such a server did, since each dropped table flushes all tables of the system.
+ * A keyspace with the store's empty tables. On a server that ends with the run it passes from test to test. Creating and
+ * dropping the tables was half of such a server's work, because each dropped table flushes all tables of the system.
  */
 export class LentKeyspace {
   readonly name: string
@@ -33,7 +33,7 @@ export class LentKeyspace {
     const left = isLent && !isNew ? await takeLeft(client) : null
     const name = left ?? newKeyspaceName()
     if (left === null) {
-      // Rows that are soon deleted need not be on disk.
+      // Rows that will soon be deleted need not be on disk.
       if (isLent) await client.execute(`CREATE KEYSPACE ${name} WITH ${replicationOn(server)}`)
       await (await openScyllaStorage({ ...options, keyspace: name })).close()
     }

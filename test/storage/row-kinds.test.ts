@@ -21,7 +21,7 @@ t.test('every table of a cluster is of a kind, and each that a kind names is the
   const counted = ROW_KINDS.flatMap(({ tables }) => tables)
   t.strictSame(
     new Set(counted),
-    // The table of versions is made before the files are read, those of records by address wherever one is not there.
+    // The table of versions is created before the files are read, and tables of records by address wherever one is missing.
     new Set([
       ...made.map((table) => table.replace(/_buckets$/, '')),
       ...ADDRESSED.map(tableOf),

@@ -4,7 +4,7 @@
  *     node scylla-amend-child.ts PLAN
  *
  * By the plan (JSON) it kills itself when it reaches a crash point. It prints `killed at POINT`, `amended` and `done`, one
- * line each. Run again, it does the same again.
+ * line each. Each run does the same.
  */
 import { writeSync } from 'node:fs'
 import { argv } from 'node:process'

@@ -1,6 +1,6 @@
 /**
  * A process that changes documents without end, each with another unique value and due time, and prints a line for every
- * change that was answered:
+ * answered change:
  *
  *     node scylla-document-child.ts OPTIONS
  */

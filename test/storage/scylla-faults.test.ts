@@ -20,11 +20,11 @@ import { Load } from './scylla-load.ts'
 /** Milliseconds that a node hangs: longer than the others take to notice it, shorter than they take to recover. */
 const HANGS_MS = 10_000
 const LOOK_MS = 50
-/** How long before an outage its first try may have failed: as long as a write and the pause after it take. */
+/** Maximum time by which a first failed try may precede an outage: the duration of a write and the pause after it. */
 const TRY_MS = 3_000
-/** How long it is tried what a starved cluster does not answer. */
+/** Duration of retries while a starved cluster does not answer. */
 const ANSWERED_WITHIN_MS = 300_000
-/** So long nothing happens that is waited for: some tries of a write. */
+/** Duration without an event that proves that none comes: some tries of a write. */
 const A_WHILE_MS = 5_000
 
 testWithCqlCluster(t, 'three nodes, each with every row', { nodes: 3, durable: true }, async (t, cluster) => {
@@ -180,7 +180,7 @@ testWithCqlCluster(t, 'three nodes, each with every row', { nodes: 3, durable: t
 
 const rejections = ({ rejected }: Load): string[] => rejected.map(({ detail }) => detail)
 
-/** Repeats what the cluster does not answer in time. */
+/** Repeats an operation that the cluster does not answer in time. */
 async function whenAnswered(run: () => Promise<void>): Promise<void> {
   for (const deadline = performance.now() + ANSWERED_WITHIN_MS; ;) {
     try {

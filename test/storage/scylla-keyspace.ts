@@ -120,7 +120,7 @@ export class ScyllaUnderTest {
     return { storage, clock, reopen, counted: (kinds) => this.#counted(storage, kinds), join, losing }
   }
 
-  /** Has the server write the rows of some kinds to disk, and waits until its estimates count them. */
+  /** Makes the server write the rows of some kinds to disk, and waits until its estimates count them. */
   async #counted(storage: Storage, kinds: readonly string[]): Promise<StorageUsage> {
     const tables = ROW_KINDS.filter(({ name }) => kinds.includes(name)).flatMap(({ tables }) => tables)
     const flushEvery = async (ms: number): Promise<void> => {

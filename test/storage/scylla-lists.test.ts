@@ -144,7 +144,7 @@ testWithCql(t, 'lists on a CQL server', async (t, server) => {
       const block = emptyBlock(i)
       const slot = { ...block.slot, blockTime: activity.hour + HOUR - 1 }
       const commit = await writer.committed({ ...block, slot, activity: [activity] }, stage)
-      // Every second block is not tidied up.
+      // Every second block is not cleaned up.
       if (i % 2 === 0 && i < 79) await writer.tidyUp(commit)
       if (i === 40) t.strictSame(await stored(), { listed: 41, partitions: 27 })
     }

@@ -33,8 +33,8 @@ export interface NewKeyspace {
 }
 
 /**
- * The watermarks that writers and readers agree on, in memory: a test can stop a writer between any two of its steps, and
- * let a reader know less than is visible.
+ * The watermarks that writers and readers agree on, in memory. A test can stop a writer between any two of its steps, and let
+ * a reader know less than is visible.
  */
 export class Watermarks {
   readonly #client: CqlClient
@@ -58,7 +58,7 @@ export class Watermarks {
     return { committed: this.snapshot, flushed: this.snapshot }
   }
 
-  /** A process that knows what is visible now, and later only what it asks for. */
+  /** A process that knows the present watermarks, and later only those that it reads. */
   process(retentionSeconds: number | null = null, logTtlSeconds: number | null = null): ScyllaBase {
     const visibility = new Visibility()
     visibility.advance(this.known)

@@ -12,7 +12,7 @@ const changes = fc.array(fc.record({ n: fc.nat(2), first: fc.option(fc.nat(1), {
   minLength: 1,
   maxLength: 2
 })
-/** Writes of a slot, a scan to its end or broken off, writes during a scan, or the drop of what is superseded. */
+/** Writes of a slot, a complete or broken off scan, writes during a scan, or the drop of superseded versions. */
 const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('write' as const), changes }) },
   {

@@ -17,7 +17,7 @@ import { textsOf } from './fake-pipe.ts'
 const NAMES = ['venue:pumpswap', 'launches', 'curves']
 const SLOTS = 400
 const HEAD = cursorAt(SLOTS + 1, 0) - 1
-/** Up to more than a page of any channel, so that some of what is read of one waits for the others. */
+/** Up to more events than a page of any channel, so that some rows read of one channel wait for the others. */
 const EVENTS = { minLength: 1, maxLength: 4_000, size: 'max' } as const
 
 /** The places of each channel's events in the chain. */

@@ -12,8 +12,7 @@ import { DeliveryOrder, moveAsLogEntry, movesIn, type Move } from '../../src/str
 import { randomRuns } from '../random-runs.ts'
 
 /**
- * How often the chain leaves the stored course, how far back, and the content of the new blocks: the positions that the
- * events of each take.
+ * The number and depth of forks of the stored chain, and the content of the new blocks: the positions of the events of each.
  */
 const anyCourse = fc.array(
   fc.record({

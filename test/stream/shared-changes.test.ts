@@ -18,7 +18,7 @@ import { CHANGE } from '../transactions/submission-change.ts'
 
 const TENANT = 'acme'
 const CHANGES = 30
-/** Milliseconds between two blocks at most: about the time of a write, so that many batches are moved behind a new block. */
+/** Maximum milliseconds between two blocks: about the time of a write, so that many batches are moved behind a new block. */
 const BLOCK_MS = 12
 
 /** A tenant's changes on one CQL server, which several processes store and read while blocks come. */
@@ -26,7 +26,7 @@ class SharedChanges {
   readonly choices = new Choices(7)
   readonly #end = new AbortController()
   #slot = 100
-  /** Changes that a client of another process is sent by replays, one after another, each from its last cursor. */
+  /** Changes that a client of another process receives by replays, one after another, each from its last cursor. */
   readonly replayed: { readonly cursor: number; readonly signature: string }[] = []
   readonly #replaying: Promise<void>
   readonly #passing: Promise<void>

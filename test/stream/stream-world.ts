@@ -137,7 +137,7 @@ export class World {
     this.feed.jump(this.store.head)
   }
 
-  /** Removes the newest blocks from the store, as those of a lost fork; a block of a slot comes next. */
+  /** Removes the newest blocks from the store, as those of a lost fork; `next` is the slot of the next block. */
   takeBack(count: number, next: number): void {
     this.store.takeBack(count, next)
     this.feed.amend(this.store.head)

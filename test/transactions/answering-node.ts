@@ -12,7 +12,7 @@ export interface Refusal {
 /** Answer of a node: the part `result` or `error` of a JSON-RPC response. */
 export type Answer = { readonly result: unknown } | { readonly error: { code: number; message: string } }
 
-/** A node on HTTP that answers single requests and batches as a test says. */
+/** A node on HTTP that answers single requests and batches; the test controls its answers. */
 export class AnsweringNode {
   readonly url: string
   /** Bodies of POSTs: a request, or the requests of a batch. */

@@ -114,7 +114,7 @@ t.test('a fork takes a landed bundle back; it may land elsewhere', async (t) => 
   world.lose(99)
   await world.pass(1)
   t.match(await world.progress(stored), { state: 'pending', slot: null, wasLost: true })
-  // A node that lags behind the block says nothing; one that is ahead takes it back.
+  // A node that is behind the block proves nothing; one that is ahead reverts it.
   world.chain.slot = 104
   world.land(['b0', 'b1'])
   await world.pass(1)
@@ -248,7 +248,7 @@ t.test('another process goes on where one stopped, and asks before it submits ag
   const pending = await world.store('p')
   first.tracker.begin(pending)
   await world.pass(1)
-  // The process dies while the engine has the second bundle in its hands.
+  // The process dies while the engine is receiving the second bundle.
   let answer: (outcome: { kind: 'taken'; id: null }) => void = () => undefined
   world.outcomes.push(new Promise((resolve) => (answer = resolve)))
   const cut = await world.store('c')

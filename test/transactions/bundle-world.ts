@@ -33,7 +33,7 @@ export async function bundleWorld(t: Test) {
     isAway: false,
     /** Newest blocks that the process has not read. */
     unread: 0,
-    /** Slots by which the node of blockhashes is ahead of that of statuses. */
+    /** Slots by which the blockhash node is ahead of the status node. */
     ahead: 0,
     asked: 0
   }
@@ -165,7 +165,7 @@ export async function bundleWorld(t: Test) {
           ...status
         })
     },
-    /** Tells of a block with members. */
+    /** Publishes a block with members. */
     see(slot: number, signatures: readonly string[], failed: readonly string[] = []): void {
       const seen = signatures.map((signature, index) => ({
         signature,

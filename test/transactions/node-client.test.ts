@@ -59,7 +59,7 @@ t.test(
     )
     one.slot = 150
     clock.increment(1_000)
-    // The slots are asked for beside this request.
+    // The slots are requested separately from this request.
     await client.isBlockhashValid('valid', signal)
     while (one.asked('getSlot').length < 2 || two.asked('getSlot').length < 2)
       await new Promise((resolve) => setImmediate(resolve))

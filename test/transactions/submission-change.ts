@@ -1,4 +1,4 @@
-/** A change of a submission, as a tenant is told it. */
+/** A change of a submission, in the form published to its tenant. */
 export const CHANGE = {
   event: 'sent',
   signature: 'a',

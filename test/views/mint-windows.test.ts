@@ -74,7 +74,7 @@ function following(bytesMax?: number) {
   return { store, feed, windows, unfollow: windows.follow(), reads: () => reads }
 }
 
-/** Asks and faults around a block. */
+/** Queries and faults around a block. */
 const anyTurn = fc.record({
   asks: fc.array(fc.nat({ max: MINTS.length - 1 }), { maxLength: 3 }),
   isPublishedLate: fc.boolean(),
@@ -96,7 +96,7 @@ for (const [name, chains, hasRestarts] of [
         const state = store.restart()
         for (const block of chain) {
           const { asks, isPublishedLate, event } = turns.next().value as Turn
-          // A read may overlap the commit: it is not kept, or the feed brings what it missed.
+          // A read may overlap the commit: either its result is not cached, or the feed brings the missed block.
           const early =
             store.head === null
               ? []

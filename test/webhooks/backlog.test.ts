@@ -146,7 +146,7 @@ class Model {
 
   answer(isAccepted: boolean): void {
     if (this.inFlight === null) return
-    // A receiver that has a batch accepts its repeat: one that refused it would be told of drops that it has.
+    // A receiver that has a batch accepts its repeat. If it refused it, it would receive a report of drops that it has.
     const last = this.inFlight.at(-1)!
     if (isAccepted || this.delivered.includes(last)) this.delivered.push(...this.inFlight)
     else this.dropped += this.inFlight.length

@@ -172,7 +172,10 @@ t.test(
   }
 )
 
-/** Block 100 is delivered, 101 to 104 are given up, and 105 comes. Returns what is delivered, and what is told before. */
+/**
+ * Block 100 is delivered, 101 to 104 are given up, and 105 comes. Returns the delivered blocks, and the earlier gaps and
+ * forks.
+ */
 async function afterGap(search: RollbackSearch) {
   const held = new HeldBlocks({ blocksMax: 10, bytesMax: 10 })
   const end = new AbortController()

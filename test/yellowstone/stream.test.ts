@@ -15,7 +15,7 @@ async function serve(t: Test, play: (subscription: Subscription, nth: number) =>
   return server
 }
 
-/** A node that has every block, and remembers the slots that it was asked for. */
+/** A node that has every block, and records the requested slots. */
 function nodeWith(answer: (slot: number) => Block | 'skipped' | null = emptyBlock) {
   const asked: number[] = []
   return {

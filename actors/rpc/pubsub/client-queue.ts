@@ -46,7 +46,7 @@ export class ClientQueues {
 }
 
 /**
- * Answers and notifications that a client still has to get, in order. Nothing is ever left out: a client that reads too slowly is
+ * The queue of answers and notifications for one client, in order. None is ever left out: a client that reads too slowly is
  * closed.
  */
 export class ClientQueue {
@@ -91,7 +91,7 @@ export class ClientQueue {
     if (first === null) return
     this.#first = null
     const isIdle = !this.#isBlocked && this.#bytes === 0
-    // The usual notification, to a client that reads.
+    // The usual case: a notification to a client that reads.
     if (others === null && isIdle && first.size <= CHUNK_BYTES) {
       this.#isBlocked = !this.#pipe.write(first.pieces)
       return

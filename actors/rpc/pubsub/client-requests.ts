@@ -51,7 +51,7 @@ export interface RequestSocket {
   readonly signal: AbortSignal
 }
 
-/** The text of an answer, and the subscription that it tells the id of. Null for a notification, which has no answer. */
+/** The text of an answer, and the subscription whose id it contains. Null for a notification, which has no answer. */
 interface Answer {
   readonly text: Buffer
   readonly opens: ClientSubscription | null
@@ -70,7 +70,7 @@ export class ClientRequests {
     this.#deps = deps
   }
 
-  /** Whether no messages are read, since as many requests as may are in progress. */
+  /** Whether no messages are read, because the maximum of requests is in progress. */
   get isPaused(): boolean {
     return this.#isPaused
   }
@@ -193,7 +193,7 @@ export class ClientRequests {
       : { text: Buffer.from(`{"jsonrpc":"2.0","result":true,"id":${id}}`), opens: null }
   }
 
-  /** Answers a request through the gateway. Null where no answer is due. */
+  /** Answers a request through the gateway. Null if it needs no answer. */
   async #forward(request: ParsedRequest): Promise<Buffer | null> {
     const { caller, signal } = this.#socket
     const reply = await this.#deps.gateway.answer(request, {
@@ -225,7 +225,7 @@ export class ClientRequests {
   }
 }
 
-/** The text of the answer to a message, and the subscriptions whose ids it tells. */
+/** The text of the answer to a message, and the subscriptions whose ids it contains. */
 interface Whole {
   readonly text: Buffer
   readonly opens: readonly ClientSubscription[]
@@ -239,7 +239,7 @@ const isPing = (element: RequestElement): boolean =>
 const isOther = (element: RequestElement): boolean =>
   element.kind === 'call' && subscriptionMethod(element.method) === null
 
-/** To end a subscription costs nothing: a client at its quota could not end it otherwise. */
+/** Ending a subscription costs nothing: otherwise a client at its quota could not end it. */
 const isFree = (element: RequestElement): boolean =>
   element.kind === 'call' && subscriptionMethod(element.method)?.isEnd === true
 

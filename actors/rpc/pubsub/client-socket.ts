@@ -17,11 +17,11 @@ export interface ClientSocketDeps extends RequestDeps {
 }
 
 /**
- * One client's RPC socket: its requests, its subscriptions, and what it has still to get.
+ * One client's RPC socket: its requests, its subscriptions, and its queue of messages.
  *
  * R1. Answers and notifications are sent whole and in order, or the connection is closed: none is left out.
- * R2. A subscription's id is told before its first notification.
- * R3. A fault of a client closes its connection alone.
+ * R2. A subscription's id is sent before its first notification.
+ * R3. A fault of a client closes only its own connection.
  */
 export class ClientSocket implements SubscriptionOwner {
   readonly caller: Caller
@@ -115,7 +115,7 @@ export class ClientSocket implements SubscriptionOwner {
 
   sees({ kind, commitment }: SubscriptionRequest, slot: number): void {
     const at = COMMITMENTS.indexOf(commitment)
-    // A node tells of a slot before it has processed it.
+    // A node reports a slot before it has processed it.
     if (kind === 'slot' || slot <= this.#seen[at]!) return
     this.#seen[at] = slot
     this.#deps.floors.saw(this.caller.keyId, commitment, slot)
@@ -132,7 +132,7 @@ export class ClientSocket implements SubscriptionOwner {
   close(code: number, reason: string): void {
     if (this.isClosed) return
     this.#deps.countClose(code)
-    // A drain sends the answers that are there.
+    // A drain sends the answers that are ready.
     this.#queue.flush()
     this.closed()
     this.#pipe.close(code, reason)

@@ -26,10 +26,10 @@ export class ClientSubscription implements Member {
   readonly #decided: (outcome: Outcome) => void
   #shared: SharedSubscription | null = null
   #isOver = false
-  /** Notifications that came before the client was told the id; null since then. */
+  /** Notifications that came before the client received the id; null since then. */
   #held: SharedNotification[] | null = []
 
-  /** `decided` is called once, when a node has taken or refused it. */
+  /** `decided` is called once, when a node has accepted or refused it. */
   constructor(
     id: number,
     request: SubscriptionRequest,
@@ -54,7 +54,7 @@ export class ClientSubscription implements Member {
     this.#shared?.leave(this)
   }
 
-  /** To be called when the client has been told the id: what was held follows. */
+  /** Sends the held notifications. Called once the client has received the id. */
   open(): void {
     const held = this.#held ?? []
     this.#held = null

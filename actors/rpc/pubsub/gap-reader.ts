@@ -12,7 +12,7 @@ const RETRY_MS = 1_000
 const TRIES = 6
 
 interface Read {
-  /** Whether it is asked for by itself: with others the answers may have been too long. */
+  /** Whether it is requested alone: with others the answers may have been too long. */
   readonly isAlone: boolean
   readonly call: UpstreamCall
   readonly done: (answer: UpstreamAnswer | null) => void
@@ -28,7 +28,10 @@ function servedMethod(name: string): RpcMethod {
   return found.method
 }
 
-/** Reads what happened to subscriptions while no node had them: accounts and signatures; the past of others is not known. */
+/**
+ * Reads the events of subscriptions while no node had them: accounts and signatures. The past of other subscriptions cannot
+ * be read.
+ */
 export class GapReader {
   readonly #upstreams: Pick<RpcUpstreams, 'requestAll'>
   readonly #clock: Clock
@@ -53,7 +56,7 @@ export class GapReader {
     return this.#queue.length
   }
 
-  /** Reads the gap of a subscription, and tells it. */
+  /** Reads the gap of a subscription, and passes the result to it. */
   read(subscription: SharedSubscription): void {
     if (subscription.kind !== 'account' && subscription.kind !== 'signature') return subscription.unreadable()
     this.#until(subscription).catch(this.#report)
@@ -122,7 +125,7 @@ export class GapReader {
   }
 }
 
-/** Returns what an answer says: null if nothing is to be sent, undefined if it is to be asked for again. */
+/** Returns the notification of an answer: null if nothing is to be sent, undefined if the read is to be retried. */
 async function foundIn(
   subscription: SharedSubscription,
   { kind, bytes, rest }: UpstreamAnswer

@@ -12,12 +12,14 @@ import type { NodeNotification } from '../../../src/rpc/pubsub/node-message.ts'
 import { NodeSocket } from './node-socket.ts'
 import type { SharedSubscription } from './shared-subscription.ts'
 
-/** Chosen: a node's restart takes minutes, in which it is tried every 30 s; a client that comes again finds it open. */
+/** Chosen: a node's restart takes minutes, and it is retried every 30 s; a client that returns finds the connection open. */
 export const LINK_POLICY: PubsubLinkPolicy = {
   backoff: { floorMs: 500, ceilingMs: 30_000 },
   unusedMs: 60_000
 }
-/** Requests in flight on one connection. Chosen: nodes queue them, and a loss of 500 subscriptions is mended in two rounds. */
+/**
+ * Requests in flight on one connection. Chosen: nodes queue them, and a loss of 500 subscriptions is restored in two rounds.
+ */
 const IN_FLIGHT_MAX = 256
 /** Notifications that may precede the answer to their subscription. Chosen: nodes write the answer first, or soon after. */
 const EARLY_MAX = 1_000
@@ -30,7 +32,7 @@ const AHEAD_SLOTS = 1_000
 const LOOK_MS = 1_000
 
 export interface PubsubLinkEvents {
-  /** A subscription may be placed that could not be before. */
+  /** A subscription that had no place may get one now. */
   changed(): void
   /** A slot notification of the node. */
   slot(link: PubsubLink, notification: NodeNotification): void
@@ -47,7 +49,7 @@ export class PubsubLink {
   readonly #machine: ActorRefFrom<typeof pubsubLinkMachine>
   readonly #over = new AbortController()
   #socket: NodeSocket | null = null
-  /** Those that wait for their turn to be asked for. */
+  /** Subscriptions that wait for their request. */
   readonly #queue = new Set<SharedSubscription>()
   readonly #asked = new Set<SharedSubscription>()
   readonly #byId = new Map<number, SharedSubscription>()
@@ -89,7 +91,7 @@ export class PubsubLink {
     return this.#queue.size + this.#asked.size + this.#byId.size
   }
 
-  /** The newest slot that the node has told of; -1 before the first. */
+  /** The newest slot that the node has reported; -1 before the first. */
   get slot(): number {
     return this.#slot
   }
@@ -98,7 +100,7 @@ export class PubsubLink {
     return this.state === 'open' || this.state === 'unused'
   }
 
-  /** Asks the node for a subscription, once the connection is open. It hears of the outcome. */
+  /** Requests a subscription from the node, once the connection is open. The subscription is notified of the outcome. */
   add(subscription: SharedSubscription): void {
     this.#queue.add(subscription)
     this.#machine.send({ type: 'wanted' })
@@ -109,7 +111,7 @@ export class PubsubLink {
   remove(subscription: SharedSubscription): void {
     this.#queue.delete(subscription)
     const { upstreamId } = subscription
-    // One that is asked for is ended when its answer comes.
+    // A subscription whose request is in flight is ended when its answer comes.
     if (upstreamId !== null && this.#byId.delete(upstreamId)) this.#unsubscribe(subscription.kind, upstreamId)
     this.#noteUse()
   }
@@ -151,7 +153,7 @@ export class PubsubLink {
     this.#forget()
   }
 
-  /** Asks for subscriptions as the window of requests allows. */
+  /** Requests subscriptions, as far as the window of requests allows. */
   #pump(): void {
     const socket = this.#socket!
     for (const subscription of this.#queue) {
@@ -253,7 +255,7 @@ export class PubsubLink {
     this.#byId.clear()
   }
 
-  /** Ends the connection when it tells of no slot while it should. */
+  /** Ends the connection when it reports no slots although it should. */
   async #watch(): Promise<void> {
     const { clock } = this.#ports
     while (!this.#over.signal.aborted) {

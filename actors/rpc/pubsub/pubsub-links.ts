@@ -5,8 +5,8 @@ import { PubsubLink, type PubsubLinkEvents } from './pubsub-link.ts'
 import type { SharedSubscription } from './shared-subscription.ts'
 
 /**
- * Subscriptions on one connection, and connections to one node. Chosen: nodes of providers allow 1,000 and about 100; together
- * they carry the subscriptions that a process has at most.
+ * Subscriptions on one connection, and connections to one node. Chosen: nodes of providers allow 1,000 and about 100;
+ * together they carry the maximum subscriptions of a process.
  */
 export const SUBSCRIPTIONS_PER_LINK_MAX = 500
 export const LINKS_PER_NODE_MAX = 100
@@ -20,14 +20,14 @@ export interface PubsubLinksDeps extends Ports {
   readonly lost: () => void
 }
 
-/** The connections to all nodes. Subscriptions go to the best node, and from one that is not good any more to another. */
+/** The connections to all nodes. Subscriptions go to the best node, and move when their node is no longer good. */
 export class PubsubLinks {
   readonly #deps: PubsubLinksDeps
   readonly #changed: () => void
   readonly #links = new Map<string, PubsubLink[]>()
   readonly #unsubscribe: () => void
 
-  /** `changed` is called when a subscription may be placed that could not be before. */
+  /** `changed` is called when a subscription that had no place may get one. */
   constructor(deps: PubsubLinksDeps, changed: () => void) {
     this.#deps = deps
     this.#changed = changed
@@ -41,7 +41,7 @@ export class PubsubLinks {
     return [...this.#links.values()].flat()
   }
 
-  /** Hands a subscription to a connection. Returns false if there is none for it now. */
+  /** Gives a subscription to a connection. Returns false if there is none for it now. */
   place(subscription: SharedSubscription): boolean {
     for (const { url } of this.#nodes()) {
       const link = this.#linkTo(url, subscription)
@@ -99,7 +99,7 @@ export class PubsubLinks {
     stray: () => this.#deps.stray()
   }
 
-  /** Ends the connections to nodes that are not good, where another is. */
+  /** Ends the connections to nodes that are not good, if another node is. */
   #leaveBadNodes(): void {
     const nodes = this.#nodes()
     if (!nodes.some(({ node }) => node.state === 'healthy')) return

@@ -75,7 +75,7 @@ export class RpcSockets implements RpcSocketGateway {
     })
   }
 
-  /** Closes connections whose key has ended, and pings clients in turn. To be called every `SWEEP_MS`. */
+  /** Closes connections whose key has ended, and pings a part of the clients each time. To be called every `SWEEP_MS`. */
   sweep(): void {
     this.#sweeps++
     const { clock } = this.#deps

@@ -20,7 +20,7 @@ export interface SubscriptionLink {
 
 /** A client's subscription. No method may throw. */
 export interface Member {
-  /** The node has the subscription: the client is answered, and hears of everything from now on. */
+  /** The node has the subscription: the client is answered, and receives all notifications from now on. */
   accepted(): void
   /** `error` is the JSON of the error. */
   refused(error: string): void
@@ -30,14 +30,14 @@ export interface Member {
 }
 
 export interface SharedSubscriptionEvents {
-  /** No connection has it any more: it is to be placed again. */
+  /** No connection has it any more: it must be placed again. */
   waits(subscription: SharedSubscription): void
-  /** A node has refused what no client has yet. Returns whether another node may be asked. */
+  /** A node has refused a subscription that no client has yet. Returns whether another node may be asked. */
   refused(subscription: SharedSubscription): boolean
-  /** Changes since its last notification are to be read. */
+  /** Requests a read of the changes since its last notification. */
   gap(subscription: SharedSubscription): void
   ended(subscription: SharedSubscription): void
-  /** A node has it: nobody waits for it any more. */
+  /** A node has it, and no client waits for it any more. */
   live(subscription: SharedSubscription): void
   count(what: 'sent' | 'stale' | 'repeated' | 'read', clients: number): void
 }
@@ -184,7 +184,9 @@ export class SharedSubscription {
     if (this.kind === 'signature' && value !== 'receivedSignature') this.#finish()
   }
 
-  /** Sends what was read of a gap: the state of an account, unless it is the last one, or the outcome of a signature. */
+  /**
+   * Sends the result of a read after a gap: an account's state, unless it was the last one sent, or a signature's outcome.
+   */
   read(found: GapResult | null): void {
     if (this.state !== 'recovering') return
     this.#change({ type: 'gap.read' })
@@ -202,7 +204,7 @@ export class SharedSubscription {
     this.#send(slot, resultOf(found))
   }
 
-  /** To be called when nothing could be read of a gap. */
+  /** To be called when the gap could not be read. */
   unreadable(): void {
     this.#change({ type: 'gap.unreadable' })
   }
@@ -227,7 +229,7 @@ export class SharedSubscription {
   }
 
   #isRepeated(slot: number, mark: string | null): boolean {
-    // A node may tell of one slot twice: once for each fork that has it.
+    // A node may report one slot twice: once for each fork that has it.
     if (slot !== this.#slotOfLoss || slot !== this.#lastSlot) return false
     if (this.kind === 'account') return mark === this.#lastValue
     return mark === null ? this.kind === 'slot' : this.#sent.has(mark)

@@ -5,11 +5,14 @@ import type { GapReader } from './gap-reader.ts'
 import type { PubsubLinks } from './pubsub-links.ts'
 import { SharedSubscription, type Member, type SharedSubscriptionEvents } from './shared-subscription.ts'
 
-/** Distinct subscriptions of the process. Chosen: those that the connections to one node carry. */
+/** Maximum distinct subscriptions of the process. Chosen: the capacity of the connections to one node. */
 export const SUBSCRIPTIONS_MAX = 50_000
 /** Milliseconds that a client waits for a node to take its subscription. As long as a node may take for an answer. */
 const WAIT_MS = 10_000
-/** Milliseconds until nodes are asked again for what all of them refuse. Chosen: their limits change with their clients. */
+/**
+ * Milliseconds until a subscription that all nodes refuse is requested again. Chosen: their limits change with their
+ * clients.
+ */
 const ASK_AGAIN_MS = 30_000
 
 const NO_NODE = JSON.stringify({
@@ -24,7 +27,7 @@ export const AT_LIMIT = JSON.stringify({
   message: 'Internal Error: Subscription refused. Node subscription limit reached'
 })
 
-/** All subscriptions of the process: one at a node for all clients that ask for the same. */
+/** All subscriptions of the process. Clients that request the same subscription share one at a node. */
 export class SubscriptionHub {
   readonly #clock: Clock
   readonly #metrics: PubsubMetrics
@@ -59,7 +62,7 @@ export class SubscriptionHub {
     return this.#waiting.size
   }
 
-  /** Adds a client to a subscription. Returns the subscription, which it may leave; null where it was refused at once. */
+  /** Adds a client to a subscription. Returns the subscription, which it may leave; null if it was refused at once. */
   join(request: SubscriptionRequest, member: Member): SharedSubscription | null {
     let shared = this.#byKey.get(request.key)
     if (shared === undefined) {
@@ -87,7 +90,7 @@ export class SubscriptionHub {
     waits: (shared) => {
       this.#waiting.add(shared)
       if (shared.refusedBy.size > 0) this.#askAgainLater()
-      // The connection tells of all that it had before any is placed again.
+      // The connection reports all subscriptions that it had before any is placed again.
       queueMicrotask(() => this.#placeWaiting())
     },
     refused: (shared) => this.links.canPlace(shared),
@@ -102,7 +105,7 @@ export class SubscriptionHub {
   }
 
   #placeWaiting(): void {
-    // To place one may tell of a change again.
+    // Placing a subscription may cause a further change.
     if (this.#isPlacing) return
     this.#isPlacing = true
     for (const shared of this.#waiting) if (this.links.place(shared)) this.#waiting.delete(shared)

@@ -31,7 +31,7 @@ export class OpenBlockEngine implements BlockEngine, BundleEngine {
     this.#tips = new TipBoard(this.#client, options.tipFloorUrl, { clock, end: this.#end.signal })
   }
 
-  /** Bundles whose statuses are asked for, and requests sent since the start. */
+  /** Bundles whose statuses are being polled, and requests sent since the start. */
   get use(): { readonly followed: number; readonly sent: number } {
     return { followed: this.#poller.followed, sent: this.#client.sent }
   }

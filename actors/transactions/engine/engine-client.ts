@@ -46,10 +46,11 @@ const NOT_CONNECTED: readonly string[] = [
  * The block engine's JSON interface, over all of its regions.
  *
  * E1. A submission goes to the nearest region that is free. It goes to another one only if the engine cannot have taken it:
- *     no connection, or a refusal before accepting (HTTP 429, 401). After any other fault nobody knows, and nothing is sent.
+ *     no connection, or a refusal before accepting (HTTP 429, 401). After any other fault the outcome is unknown, and nothing
+ *     is sent.
  * E2. A read goes to the next region after any fault.
- * E3. Each region gets at most its requests a second; submissions go before reads. A region that answered 429 rests as
- *     long as it says.
+ * E3. Each region gets at most its requests a second; submissions go before reads. A region that answered 429 gets no
+ *     requests for the time that it states.
  */
 export class EngineClient {
   readonly #regions: readonly { readonly client: RpcClient; readonly base: string }[]
@@ -164,7 +165,7 @@ export class EngineClient {
   }
 }
 
-/** Returns what a fault says about a submission. */
+/** Returns the outcome of a submission that failed with a fault. */
 function outcomeOf(error: unknown): SubmissionOutcome {
   if (!(error instanceof NodeError)) throw error
   const { fault, message: detail } = error

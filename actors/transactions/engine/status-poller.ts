@@ -15,11 +15,11 @@ export interface StatusPollerOptions {
 /** Longest wait after faults in a row. */
 const CEILING_MS = 30_000
 
-/** Asks the engine for the statuses of all followed bundles: five a call, in turn, for the whole process. */
+/** Polls the engine for the statuses of all followed bundles: five a call, one call after another, for the whole process. */
 export class StatusPoller {
   readonly #client: Pick<EngineClient, 'statuses'>
   readonly #options: StatusPollerOptions
-  /** By id, the one asked for longest ago first. */
+  /** By id, the one polled longest ago first. */
   readonly #followed = new Map<string, Set<(status: EngineStatus) => void>>()
   readonly #some = new AutoResetEvent()
 

@@ -9,11 +9,11 @@ import type { EngineClient } from './engine-client.ts'
 const FLOOR_FRESH_MS = 5_000
 /** The same for tip accounts, which have never changed. */
 const ACCOUNTS_FRESH_MS = 3_600_000
-/** Milliseconds until a request gets the last value instead of a new one. Below the deadline of an answer. */
+/** Milliseconds until a request gets the last value instead of a new one. It is below the deadline of an answer. */
 const WAIT_MS = 1_200
 const BODY_BYTES_MAX = 64 * 1024
 
-/** A value that is fetched when it is asked for and not fresh. One fetch runs at a time, and its result is kept. */
+/** A cached value that is fetched when it is requested and not fresh. One fetch runs at a time. */
 class Fetched<T> {
   readonly #fetch: () => Promise<T>
   readonly #freshMs: number
@@ -28,7 +28,7 @@ class Fetched<T> {
     this.#clock = clock
   }
 
-  /** Returns the value, the last one if no new one comes in time; null where none ever came. */
+  /** Returns the value, or the last one if no new one comes in time; null if none ever came. */
   async get(): Promise<{ readonly value: T; readonly isStale: boolean } | null> {
     const isFresh = this.#value !== null && this.#clock.now() - this.#value.atMs < this.#freshMs
     if (!isFresh) await this.#renewed()
@@ -92,7 +92,7 @@ export class TipBoard {
 }
 
 async function fetchTipFloor(url: string, signal: AbortSignal): Promise<TipFloor> {
-  // Imported when a floor is asked for: a start does without.
+  // Imported at the first request of a floor, to keep the start fast.
   const { request } = await import('undici')
   const response = await request(url, { signal, headersTimeout: 5_000, bodyTimeout: 5_000 })
   const body = await readBody(response.body, response.headers['content-encoding'], BODY_BYTES_MAX)

@@ -16,7 +16,7 @@ export const WRITE_WITHIN_MS = 1_000
 export const CONNECT_WITHIN_MS = 2_000
 /** Milliseconds until the next try after a failed one. Agave takes eight new connections a minute from one address. */
 export const RETRY_MS = 10_000
-/** Milliseconds from the last write to the close: the library tells nobody when its bytes have arrived. */
+/** Milliseconds from the last write to the close: the library does not report when its bytes have arrived. */
 export const LINGER_MS = 2_000
 
 interface Opened {
@@ -44,7 +44,7 @@ export class LeaderLink {
   #current: Opened | null = null
   #opening: QuicConnection | null = null
   readonly #waiting = new Set<Queued>()
-  /** Connections that are not written to any more, and their timers. */
+  /** Connections that get no more writes, and their timers. */
   readonly #lingering = new Map<QuicConnection, unknown>()
   #retryAtMs = -Infinity
   #isEnded = false
@@ -56,7 +56,7 @@ export class LeaderLink {
     this.#count = count
   }
 
-  /** Number of connections, of those that are being opened or closed too. */
+  /** Number of connections, including those that are being opened or closed. */
   get connections(): number {
     return Number(this.#current !== null) + Number(this.#opening !== null) + this.#lingering.size
   }

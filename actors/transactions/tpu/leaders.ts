@@ -36,12 +36,12 @@ export interface LeadersDeps extends Ports {
 
 /** Milliseconds from the end of the QUIC thread to its next start. */
 const RESTART = { floorMs: 1_000, ceilingMs: 60_000 } as const
-/** Milliseconds for which a thread has to live, so that the next wait is short again. */
+/** Milliseconds that a thread must live for the next restart to be quick again. */
 const STABLE_MS = 60_000
 
 /**
  * Sends transactions straight to leaders, and gives the sender. A fault of the node or of QUIC crashes nothing: the sender
- * then says 0, and transactions go by the operator's node alone. The QUIC library is loaded once the node names leaders that
+ * then says 0, and transactions go by the operator's node alone. The QUIC library is loaded once the node lists leaders that
  * accept it.
  */
 export function leaders(options: LeadersOptions, deps: LeadersDeps): Run<unknown, LeaderSender> {

@@ -48,7 +48,7 @@ export class QuicThread implements QuicTransport {
   /**
    * Starts a thread that presents an identity to leaders.
    *
-   * @throws QuicUnavailable where the library cannot be loaded; any other error of the thread's start
+   * @throws QuicUnavailable if the library cannot be loaded; any other error of the thread's start
    */
   static async start(identity: TlsIdentity): Promise<QuicThread> {
     const worker = new Worker(new URL('./quic-worker.ts', import.meta.url), {

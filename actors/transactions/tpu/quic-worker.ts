@@ -6,8 +6,8 @@ import type { QuicFault } from '../../../src/transactions/tpu/quic.ts'
 import type { QuicReport, QuicRequest } from './quic-messages.ts'
 
 /**
- * The thread that has the QUIC library. It throws some of its errors where nobody can catch them, which would end the whole
- * service; so they end this thread alone, and `quic-thread.ts` sees its end.
+ * The thread that has the QUIC library. Some of the library's errors cannot be caught and would end the whole service. In a
+ * thread of its own they end only that thread, and `quic-thread.ts` notices its end.
  */
 
 /** The protocol by which Solana's leaders take transactions (agave, ALPN_TPU_PROTOCOL_ID). */

@@ -30,8 +30,8 @@ const NODES_EVERY_MS = 300_000
 const RETRY_MS = 2_000
 
 /**
- * Sends to the leaders of the current slot. What it knows comes from a node: the slot now and then, the schedule and the
- * addresses in advance, so that a send waits for no request. While nothing is sent, there are no connections.
+ * Sends to the leaders of the current slot. It requests the slot from a node now and then, and the schedule and the addresses
+ * in advance, so that a send waits for no request. While nothing is sent, there are no connections.
  */
 export class ScheduledLeaders implements LeaderSender {
   readonly #node: LeaderNode
@@ -90,7 +90,7 @@ export class ScheduledLeaders implements LeaderSender {
   }
 
   /**
-   * Asks the node for what is due, and opens and closes connections. What the node does not answer stays as it was.
+   * Sends the requests that are due to the node, and opens and closes connections. State without an answer stays as it was.
    * Returns whether anything was due.
    *
    * @throws NodeError of the first request that failed; the signal's reason when it aborts
@@ -113,7 +113,7 @@ export class ScheduledLeaders implements LeaderSender {
     try {
       this.#addresses = await this.#node.addresses(signal)
     } catch (error) {
-      // It will not answer before its operator or ours does something.
+      // The node will not answer until its operator or ours changes something.
       if (error instanceof NodeError && error.fault.kind === 'unauthorized')
         this.#nodesDueMs = this.#clock.now() + NODES_EVERY_MS
       throw error

@@ -28,7 +28,7 @@ const damageSchema = z.array(
   })
 )
 
-/** Reads the damage that is known. Rejects where the list itself is damaged. */
+/** Reads the known damage. Rejects if the list itself is damaged. */
 export async function readKnownDamage(directory: string): Promise<FileDamage[]> {
   const text = await readFile(join(directory, DAMAGE_FILE), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '[]'
@@ -38,9 +38,9 @@ export async function readKnownDamage(directory: string): Promise<FileDamage[]> 
 }
 
 /**
- * Keeps the engine away from damage: each damaged table goes into the folder `damaged`, and a copy without its damaged
- * parts takes its place. The list of what was damaged is on disk before, so that what the engine no longer finds is never
- * taken for what was not there. The caller holds the lock of the store.
+ * Keeps the engine away from damage. Each damaged table is moved to the folder `damaged`, and replaced by a copy without its
+ * damaged parts. The list of the damage is on disk before that, so that lost records are never taken for absent ones. The
+ * caller holds the lock of the store.
  */
 export async function isolateDamage(directory: string, found: readonly FileDamage[]): Promise<void> {
   const known = await readKnownDamage(directory)
@@ -67,13 +67,13 @@ export async function isolateDamage(directory: string, found: readonly FileDamag
   }
 }
 
-/** A file that was put aside before keeps its copy. */
+/** A file that was set aside before keeps its copy. */
 async function copyAside(directory: string, file: string): Promise<void> {
   const aside = join(directory, ASIDE_FOLDER, `${file}.${new Date().toISOString().replaceAll(':', '')}`)
   await replace(aside, await readFile(join(directory, file)))
 }
 
-/** Writes a file in one step that outlives a loss of power. */
+/** Writes a file in one step that survives a power failure. */
 async function replace(path: string, contents: Buffer): Promise<void> {
   const part = `${path}.${randomUUID()}.part`
   const file = await open(part, 'wx')
@@ -87,9 +87,9 @@ async function replace(path: string, contents: Buffer): Promise<void> {
 }
 
 /**
- * Does something while no process has a store open, and none can open it. The engine locks the file LOCK: a store of no
- * records whose LOCK is a link to that file takes the lock without looking at anything else of the store. Rejects as
- * opening the store does where another process has it.
+ * Runs work while no process has a store open, and none can open it. The engine locks the file LOCK. An empty store whose
+ * LOCK is a link to that file takes the lock without touching the store's other files. If another process has the store open,
+ * it rejects like opening the store.
  */
 export async function withStoreLock<T>(directory: string, work: () => Promise<T>): Promise<T> {
   const place = await mkdtemp(join(tmpdir(), 'millrace-lock-'))

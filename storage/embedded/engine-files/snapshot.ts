@@ -10,8 +10,8 @@ const LISTS = new RegExp(`^(CURRENT|MANIFEST-\\d+|${DAMAGE_FILE})$`)
 const TRIES_MAX = 20
 
 /**
- * Puts a store as it is at some moment of the call into a folder of the same file system, while another process writes
- * to it. Tables, which never change, are linked; logs and the manifest are copied. Resolves to false where tables were
+ * Writes the state of a store at some moment of the call to a folder of the same file system, while another process writes to
+ * the store. Tables, which never change, are linked; logs and the manifest are copied. Resolves to false if tables were
  * removed during each try.
  */
 export async function snapshotStore(directory: string, into: string): Promise<boolean> {
@@ -27,12 +27,12 @@ export async function snapshotStore(directory: string, into: string): Promise<bo
   return false
 }
 
-/** Leaves those tables in a snapshot that its manifest lists; resolves to whether all of them are there. */
+/** Removes the tables from a snapshot that its manifest does not list; resolves to whether all listed ones exist. */
 async function linkAsListed(directory: string, into: string): Promise<boolean> {
   const files = await readStoreFiles(into, false)
   if (typeof files === 'string') return false
   const linked = await namesIn(into, TABLE)
-  // The engine would give the number of a table that it does not know to a new one, and write into the shared file.
+  // The engine would give the number of an unlisted table to a new one, and write into the shared file.
   for (const name of linked) if (!files.tables.has(Number.parseInt(name, 10))) await rm(join(into, name))
   const there = new Set(linked.map((name) => Number.parseInt(name, 10)))
   const missing = [...files.tables.keys()].filter((number) => !there.has(number))
@@ -54,7 +54,7 @@ async function copyAll(directory: string, into: string, names: RegExp): Promise<
     await copyFile(join(directory, name), join(into, name)).catch(ignoreAbsent)
 }
 
-/** A file that goes before it is taken belongs to the store no longer. */
+/** A file that disappears before it is copied no longer belongs to the store. */
 function ignoreAbsent(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error
 }

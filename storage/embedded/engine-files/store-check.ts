@@ -18,14 +18,14 @@ export interface FileDamage {
 
 export interface StoreCheck {
   readonly tables: readonly FileDamage[]
-  /** Damage for which the engine cannot open the store, or would drop commits without a word; each in one line. */
+  /** Damage for which the engine cannot open the store, or would silently drop commits; one line each. */
   readonly fatal: readonly string[]
   readonly checked: { readonly files: number; readonly bytes: number }
 }
 
-/** Which files need no check: those that a check found sound and that nobody has written since. */
+/** Tells which files need no check: a check found them sound, and they have not been written since. */
 export interface TrustedFiles {
-  /** Whether the store was closed before; a log that was not may end within a record. */
+  /** Whether the store was closed properly before. Otherwise a log may end within a record. */
   readonly wasClosed: boolean
   trusts(file: string): Promise<boolean>
 }
@@ -39,8 +39,8 @@ export async function holdsStore(directory: string): Promise<boolean> {
 }
 
 /**
- * Verifies the checksums of a store's files without the engine, which does not look at them when it reads. Changes
- * nothing, so that it may run beside the process that has the store open.
+ * Verifies the checksums of a store's files without the engine, which does not check them when it reads. Changes nothing, so
+ * it may run while another process has the store open.
  */
 export async function checkStore(directory: string, trusted: TrustedFiles): Promise<StoreCheck> {
   const files = await readStoreFiles(directory, trusted.wasClosed)
@@ -107,7 +107,7 @@ export async function tableFile(directory: string, number: number): Promise<stri
   return !(await isThere(file!)) && (await isThere(old!)) ? old! : file!
 }
 
-/** A table's bytes, with zeros for those that its file lacks; null where there is no file. */
+/** A table's bytes, with zeros for missing ones; null if there is no file. */
 export async function readTable(path: string, { sizeBytes }: LiveTable): Promise<Buffer | null> {
   const file = await open(path).catch(absent)
   if (file === null) return null

@@ -25,7 +25,7 @@ interface Block {
  */
 export interface TableDamage extends Block {
   readonly part: 'block' | 'index' | 'filter'
-  /** The keys that cannot be read; null where all can. */
+  /** The keys that cannot be read; null if all can be read. */
   readonly keys: KeyRange | null
 }
 
@@ -54,8 +54,8 @@ export function tableDamage(table: Buffer, keys: KeyRange): TableDamage[] {
 }
 
 /**
- * A copy of a table in which what is damaged holds nothing, under sound checksums: the engine finds no key there, and
- * reads and merges all other blocks as before.
+ * A copy of a table whose damaged parts are empty, with valid checksums. The engine finds no key there, and reads and merges
+ * all other blocks as before.
  */
 export function withoutDamage(table: Buffer, damage: readonly TableDamage[]): Buffer<ArrayBuffer> {
   if (damage.some(({ part }) => part === 'index')) return emptyTable(table.length)
@@ -96,7 +96,7 @@ function handle(source: FileReader): Block {
   return { offset, length }
 }
 
-/** A filter that is damaged denies keys that are there; without the metaindex there is no filter. */
+/** A damaged filter denies keys that exist; without the metaindex there is no filter. */
 function filterDamage(table: Buffer, metaindex: Block): TableDamage[] {
   const damaged = (block: Block): TableDamage[] => [{ part: 'filter', ...block, keys: null }]
   if (!isSound(table, metaindex)) return damaged(metaindex)

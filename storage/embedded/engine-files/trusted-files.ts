@@ -7,8 +7,8 @@ const FILE = 'millrace-sound-files.json'
 const listSchema = z.record(z.string(), z.string())
 
 /**
- * The files that were sound when the store was closed, each with its size and times: one that was written, restored or
- * copied since has others. There is no list while the store is open, so that after a crash every file is checked.
+ * The files that were sound when the store was closed, each with its size and times. A file that was written, restored or
+ * copied since has others. There is no list while the store is open, so after a crash every file is checked.
  */
 export async function readTrustedFiles(directory: string): Promise<TrustedFiles> {
   const text = await readFile(join(directory, FILE), 'utf8').catch(() => null)
@@ -24,7 +24,10 @@ export async function forgetTrustedFiles(directory: string): Promise<void> {
   await rm(join(directory, FILE), { force: true })
 }
 
-/** Lists the files of a store that was just closed. What was checked at its start was sound, and the engine wrote the rest. */
+/**
+ * Lists the files of a store that was just closed. Files that were checked at its start were sound, and the engine wrote the
+ * rest.
+ */
 export async function writeTrustedFiles(directory: string): Promise<void> {
   const files = await readStoreFiles(directory, false)
   if (typeof files === 'string') return

@@ -21,7 +21,7 @@ import type { Letter } from './lost-records.ts'
 /** Kinds whose records follow each from one of another kind, by their letters. */
 export const DERIVED: Readonly<Record<Letter, Letter>> = { n: 'l', s: 'l', r: 'q', h: 'a' }
 
-/** Puts the horizon of rows where a retention has it, counted back from the newest slot, and gives it. */
+/** Sets the horizon of rows by the retention, counted back from the newest slot, and returns it. */
 export async function stageHorizon(
   target: Level,
   view: View,

@@ -14,7 +14,7 @@ import { WriteBatch } from '../write-batch.ts'
 /** Documents that are written at a time: a few megabytes. */
 const DOCUMENTS_PER_BATCH = 1_000
 
-/** Tells whether a record of documents follows from others: entries of indexes, unique ones and expiries. */
+/** Tells whether a record of documents is derived from others: entries of indexes, unique ones and expiries. */
 export const isEntry = (key: Key): boolean => !['document', 'hot'].includes(readRecordKey(key).section)
 
 /** Tells whether a range of keys has room for entries of one partition alone. */
@@ -36,8 +36,8 @@ export function holdsEntriesOnly({ gte, lt }: KeyRange): boolean {
 }
 
 /**
- * Makes the entries of all documents again, and the tenants that API keys name. `view` has documents and hot values
- * alone; a hot value whose document is lost stays, and is read by nobody.
+ * Recomputes the entries of all documents, and the tenants that API keys name. `view` has only documents and hot values. A
+ * hot value whose document is lost stays, and nobody reads it.
  */
 export async function stageEntries(target: Level, view: View, nowMs: number): Promise<void> {
   const [tenants, keys]: [TenantRow[], KeyRow[]] = [[], []]

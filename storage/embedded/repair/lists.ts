@@ -10,14 +10,14 @@ import { overlap, type Letter, type LostRange } from './lost-records.ts'
 
 type List = 't' | 'w' | 'e'
 
-/** Rows that were in lost pages, by list and by owner; owners of whom pages are lost are there, also without rows. */
+/** Rows of lost pages, by list and by owner. An owner with lost pages is included, even without rows. */
 export type LostRows = Readonly<
   Record<List, Map<string, { readonly owner: Pubkey; readonly rows: TradeRow[] }>>
 >
 
 /**
- * Finds the rows of lost pages in the other list that has them: a trade is stored under its mint and under its wallet.
- * Holds the rows of lost pages in memory, some kilobytes each damaged block.
+ * Finds the rows of lost pages in the other list that has them: a trade is stored under its mint and under its wallet. Holds
+ * the rows in memory, some kilobytes for each damaged block.
  */
 export async function collectLostRows(
   source: Level,
@@ -81,8 +81,8 @@ function listedRows(made: TradeRow): TradeRow[] {
 }
 
 /**
- * The keys between the sound pages around each lost range. Rows of a lost page are in one of them: a page is keyed by its
- * first row, or beyond all rows where it is the open one.
+ * The keys between the sound pages around each lost range. Rows of a lost page are in one of these ranges: a page's key is
+ * its first row, and the open page's key is beyond all rows.
  */
 async function windowsOf(
   source: Level,

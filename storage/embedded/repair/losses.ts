@@ -51,7 +51,7 @@ function folded<T>(kind: RecordKind<T>, partOf: (rows: readonly T[]) => Made): F
 /** Opens the store in a directory whose writes may be undone by a crash. */
 export type OpenScratch = (directory: string) => Promise<Storage>
 
-/** Ranges of keys that a repair has lost, until their records are made again. */
+/** Ranges of keys that a repair has lost, until their records are recomputed. */
 export class EmbeddedLosses implements Losses {
   readonly #database: Database
   readonly #directory: string
@@ -73,7 +73,7 @@ export class EmbeddedLosses implements Losses {
     this.#letters = new Set(ranges.flatMap(lettersIn))
   }
 
-  /** The losses that a store remembers; null for none, and of a store that is damaged itself. */
+  /** The losses that a store has recorded; null if there are none, and for a store that is damaged itself. */
   static async open(
     database: Database,
     directory: string,
@@ -85,7 +85,7 @@ export class EmbeddedLosses implements Losses {
   }
 
   get folded(): readonly string[] {
-    // Candles are folded from rows, and trades come back from their other list, but not always.
+    // Candles are folded from rows. Trades are usually restored from their other list, but not always.
     const isTwice = this.#letters.has('t') && this.#letters.has('w')
     const others = [...(isTwice ? ['t'] : []), ...(this.#letters.has('c') ? ['c'] : [])]
     return [...Object.keys(FOLDED).filter((letter) => this.#letters.has(letter)), ...others].map(nameOf)

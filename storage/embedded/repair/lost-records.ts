@@ -26,8 +26,8 @@ export function overlap(one: KeyRange, other: KeyRange): boolean {
 }
 
 /**
- * The slots of the records that a range of keys can hold, both ends included; null where the keys do not say it.
- * Keys of these kinds end in a slot or a cursor, behind the same owner.
+ * The slots of the records that a range of keys can hold, both ends included; null if the keys do not tell. Keys of these
+ * kinds end in a slot or a cursor, after the same owner.
  */
 export function slotsIn({ gte, lt }: KeyRange, letter: Letter): { from: number; to: number } | null {
   const at = { b: 1, d: 1, j: 2, t: 33, w: 33, e: 33 }[letter]

@@ -33,12 +33,12 @@ import { lettersIn, nameOf, overlap, slotsIn, type Letter, type LostRange } from
 const RECORDS_PER_BATCH = 1_000
 /** The format, documents, tenants and API keys of an earlier version, and the chain that the store follows. */
 const ADMINISTRATION: readonly Letter[] = ['v', 'D', 'y', 'k', 'f']
-/** Kinds that follow from others: where they are lost, they are made again. */
+/** Derived kinds: lost records of them are recomputed. */
 const MADE_AGAIN: readonly Letter[] = ['v', 'R', 'd', 'c', 'o', 't', 'w', 'i', ...Object.keys(DERIVED)]
 
 const CANDLES: readonly Letter[] = ['c', 'o']
 
-/** Records that a repair could neither read nor make again. */
+/** Records that a repair could neither read nor recompute. */
 export interface Loss {
   /** In words, such as `pool events`. */
   readonly kind: string
@@ -60,7 +60,7 @@ export interface Rebuilt {
   readonly losses: readonly Loss[]
   /** Slots of the store, both ends included; null where none can be read. */
   readonly slots: { readonly from: number; readonly to: number } | null
-  /** Whether the newest slot may be lost: no block can be folded on a store whose end nobody knows. */
+  /** Whether the newest slot may be lost: no block can be folded on a store with an unknown end. */
   readonly isHeadLost: boolean
   /** Mints whose candles are to be folded again from their trades. */
   readonly candleMints: readonly Pubkey[]
@@ -69,9 +69,9 @@ export interface Rebuilt {
 }
 
 /**
- * Writes what can be read of a store into a new one, and makes again what follows from it: trades by mint and by wallet
- * from each other, indexes from what they list. Only what administers the service is copied with `rows` false. A horizon of
- * rows that is lost is put where a retention has it.
+ * Writes the readable records of a store into a new one, and recomputes derived records: trades by mint and by wallet from
+ * each other, indexes from the records that they list. With `rows` false, only administrative records are copied. A lost
+ * horizon of rows is set by the retention.
  */
 export async function rebuildStore(
   from: string,
@@ -121,13 +121,13 @@ async function rebuilt(
   const letters = new Set(lost.flatMap(({ keys }) => lettersIn(keys)))
   const isLost = (key: Key): boolean =>
     lost.some(({ keys }) => overlap(keys, { gte: key, lt: keyAfter(key) }))
-  // Made again whole: an index names nothing that is lost.
+  // Recomputed as a whole: an index must not name lost records.
   const derived = Object.keys(DERIVED).filter(
     (letter) => letters.has(letter) || letters.has(DERIVED[letter]!)
   )
   const isCopied = (letter: Letter): boolean => {
     if (!rows) return ADMINISTRATION.includes(letter)
-    // A run of kept blocks has no hole.
+    // Kept blocks must have no hole, so all are left out if some are lost.
     return !derived.includes(letter) && !(letter === 'd' && letters.has('d'))
   }
   const found = rows ? await collectLostRows(source, lost, letters, isLost) : null
@@ -171,7 +171,7 @@ async function rebuilt(
   }
 }
 
-/** Has the store remember what is lost, beside what it has lost before. */
+/** Stores the lost ranges, in addition to those lost before. */
 async function stageLosses(target: Level, view: View, lost: readonly LostRange[]): Promise<void> {
   const key = lostRangesKey()
   const ranges = lost.map(({ keys }) => keys)
@@ -184,7 +184,7 @@ async function stageLosses(target: Level, view: View, lost: readonly LostRange[]
 }
 
 /**
- * Kinds that are lost for good; of rows that are stored twice, where both may be lost, and of candles, those that begin
+ * Kinds that are lost for good. Rows that are stored twice count only if both may be lost; candles, only those that begin
  * below the horizon of rows.
  */
 function lossesOf(lost: readonly LostRange[], horizon: RowHorizon | null): Loss[] {

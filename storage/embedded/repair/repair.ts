@@ -11,15 +11,15 @@ import { salvageFiles } from './salvage.ts'
 export interface RepairOptions {
   readonly directory: string
   /**
-   * Whether the new store is empty but for tenants and keys, so that ingest reads every block from the source again: in
-   * any case, or where rows are lost that nothing else in the store gives back, or only where the newest slot is lost, on
-   * which no block can follow.
+   * Whether the new store is empty except for tenants and keys, so that ingest reads every block from the source again.
+   * `always`: in any case. `when rows are lost`: if the store cannot restore some rows. `never`: only if the newest slot is
+   * lost, because no block can follow then.
    */
   readonly startOver: 'always' | 'when rows are lost' | 'never'
   readonly nowMs: number
   /** How long rows are kept, for a store that has lost its horizon; null for ever. */
   readonly retentionSeconds: number | null
-  /** Makes candles of mints follow from their stored trades. */
+  /** Recomputes the candles of mints from their stored trades. */
   readonly foldCandles: (storage: Storage, mints: readonly Pubkey[]) => Promise<unknown>
 }
 
@@ -27,7 +27,7 @@ export type RepairOutcome =
   | { readonly kind: 'sound' }
   | {
       readonly kind: 'repaired'
-      /** Where the store is kept as it was found. */
+      /** Where the damaged store is kept unchanged. */
       readonly aside: string
       readonly startedOver: boolean
       /** Damage that was found, one line each. */
@@ -38,8 +38,8 @@ export type RepairOutcome =
     }
 
 /**
- * Replaces a store by one of what can be read of it, and keeps the old one beside it. Needs as much free space as the
- * store takes, twice. Rejects with STORAGE_UNAVAILABLE while another process has the store open.
+ * Replaces a store by one with all readable records, and keeps the old one next to it. Needs free space of twice the store's
+ * size. Rejects with STORAGE_UNAVAILABLE while another process has the store open.
  */
 export function repairStore(options: RepairOptions): Promise<RepairOutcome> {
   return withStoreLock(options.directory, () => repair(options))

@@ -20,7 +20,7 @@ export interface DamageReport {
   readonly checked: StoreCheck['checked']
 }
 
-/** Says what is damaged of a store's files, and what was isolated before; null where there is no store. */
+/** Reports the damage in a store's files, and the damage isolated before; null if there is no store. */
 export async function reportDamage(directory: string): Promise<DamageReport | null> {
   if (!(await holdsStore(directory))) return null
   const { tables, fatal, checked } = await checkStore(directory, NOTHING_TRUSTED)

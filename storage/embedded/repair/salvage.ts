@@ -11,7 +11,7 @@ import { readTrustedFiles } from '../engine-files/trusted-files.ts'
 
 const ALL_KEYS: KeyRange = { gte: Buffer.alloc(0), lt: Buffer.of(0xff) }
 
-/** A copy of what can be read of a store's files, which the engine opens without coming to harm. */
+/** A copy of the readable parts of a store's files, which the engine can open safely. */
 export interface Salvage {
   readonly damage: readonly FileDamage[]
   /** Other records that were left out, one line each. */
@@ -19,9 +19,8 @@ export interface Salvage {
 }
 
 /**
- * Copies a store's files without their damaged parts; a write-ahead log is copied up to its first damage, as what
- * follows was written on top of what is lost. A manifest that is lost is made anew by the engine from the tables, in a
- * process of its own.
+ * Copies a store's files without their damaged parts. A write-ahead log is copied up to its first damage, because later
+ * writes depend on the lost ones. The engine rebuilds a lost manifest from the tables, in a process of its own.
  */
 export async function salvageFiles(directory: string, into: string): Promise<Salvage> {
   const { wasClosed } = await readTrustedFiles(directory)
@@ -63,7 +62,7 @@ export async function salvageFiles(directory: string, into: string): Promise<Sal
   return { damage, notes }
 }
 
-/** A log of a store that was not closed may end within a record: nothing that was committed is lost with it. */
+/** A log of a store that was not closed may end within a record; no committed data is lost with it. */
 async function salvageLogs(
   directory: string,
   into: string,
@@ -87,7 +86,7 @@ async function salvageLogs(
   return []
 }
 
-/** Has the engine make a manifest, in a process of its own: it verifies little of what it reads. */
+/** Runs the engine in a process of its own to rebuild a manifest: it verifies little of the data that it reads. */
 async function engineRepair(directory: string): Promise<void> {
   const script = `
     import { ClassicLevel } from ${JSON.stringify(import.meta.resolve('classic-level'))}

@@ -57,8 +57,8 @@ export async function* recordsIn<T>(
 }
 
 /**
- * Gives what a store has of each slot, by slot. Rows are stored by mint and by pool: they are brought into the order of
- * slots in a folder that is removed in the end, and takes about as much space as they do.
+ * Yields a store's records of each slot, by slot. Rows are stored by mint and by pool, so they are sorted by slot in a
+ * temporary folder, which takes about as much space as the rows.
  */
 export async function* storedBlocks(database: Database, work: string): AsyncGenerator<StoredBlock> {
   await rm(work, { recursive: true, force: true })

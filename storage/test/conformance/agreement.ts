@@ -50,7 +50,7 @@ export async function testAgreement(t: Test, open: OpenForTest): Promise<void> {
           await askLog(comparisons, storage, model, choices)
           await comparisons.done()
         }
-        // Asked again, the same is answered from memory.
+        // The second time the same answer comes from memory.
         for (let asked = 0; asked < 2; asked++) await assertSame(storage, model, new Choices(seed))
         await storage.close()
       }
@@ -60,12 +60,12 @@ export async function testAgreement(t: Test, open: OpenForTest): Promise<void> {
   t.pass()
 }
 
-/** Comparisons that must be as stated, some asked for at once: a cluster takes its time for each. */
+/** Comparisons that must hold, several at once, because a cluster takes time for each. */
 class Comparisons {
   readonly #running = new Set<Promise<void>>()
   #failure: Error | null = null
 
-  /** Resolves once there is room for another question; rejects when an answer was otherwise. */
+  /** Resolves once there is room for another comparison; rejects if an answer differed. */
   async same<T>(ask: () => Promise<T>, stated: T, question?: string): Promise<void> {
     if (this.#running.size >= ASKED_AT_ONCE) await Promise.race(this.#running)
     if (this.#failure !== null) throw this.#failure
@@ -87,7 +87,7 @@ class Comparisons {
   }
 }
 
-/** Asks a store and the model the same questions: all there are of the sample blocks, and pages at random. */
+/** Runs the same queries on a store and the model: all those of the sample blocks, and pages at random. */
 export async function assertSame(
   storage: Storage,
   model: StorageModel,
@@ -158,7 +158,7 @@ export async function assertSame(
   await comparisons.done()
 }
 
-/** Asks for every row of a record at its address. */
+/** Reads every row of a record at its address. */
 async function askEach<Name extends LatestName>(
   comparisons: Comparisons,
   name: Name,

@@ -74,7 +74,7 @@ export async function testCandles(t: Test, open: OpenForTest): Promise<void> {
     const hours = Array.from({ length: 30 }, (_, i) => sampleCandle(choices, 1_760_000_400 + i * 64 * 3_600))
     const all = () => storage.candles.range(mint, cash, '1h', { from: 0, to: 4e9, limit: 1_000 })
     for (const [index, candle] of hours.entries()) {
-      // Every other time the reader is the first to find out what there is.
+      // Every other time this reader is the first to list the existing pages.
       if (index % 2 === 0) storage = await under.reopen()
       const commit = storage.blocks.commit({
         ...emptyBlock(index),

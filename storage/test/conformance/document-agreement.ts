@@ -11,7 +11,7 @@ interface Ticket {
   readonly seat: string
 }
 
-/** The same in a plain list, by its own rules. */
+/** The same documents in a plain list, by its own rules. */
 class Model {
   #tickets: { readonly ticket: Ticket; readonly version: number; readonly expiresAtMs: number }[] = []
   #version = 0
@@ -66,7 +66,7 @@ export async function testDocumentAgreement(t: Test, open: OpenForTest, runs: nu
         const handles: { readonly stored: Stored<Ticket>; readonly version: number }[] = []
         for (const each of steps) {
           if (each.act === 'wait') {
-            // A tenth more than the time to live, so that the machine's time between steps does not count.
+            // A tenth more than the TTL, so that the machine's time between steps does not count.
             const ms = each.parts * 0.55 * TICKET_TTL_MS
             clock.advance(ms)
             model.nowMs += ms

@@ -7,7 +7,7 @@ import type { OpenForTest } from '../under-test.ts'
 const LIST: HolderListId = { mint: new Uint8Array(32).fill(7), reading: 1 }
 const LATER: HolderListId = { ...LIST, reading: 2 }
 
-/** Keys of a kind, whose order is that of `n`, in several partitions of a cluster. */
+/** Keys of a kind, ordered by `n`, in several partitions of a cluster. */
 function keyOf(kind: HolderRowKind, n: number): Uint8Array {
   const key = new Uint8Array(HOLDER_ROW_KINDS[kind])
   if (key.length === 0) return key

@@ -89,7 +89,7 @@ t.test('gaps are closed part by part, in any order, and behind each other', asyn
   const one = await run(directory, { steps, has: (slot, asked) => !late.has(slot) || asked > 5 })
   await closed(one)
   const parts = () => one.logged.filter((line) => line.includes('missing blocks were inserted')).length
-  // The last of them is told after the store has closed its gap.
+  // The last of them is published after the store has closed its gap.
   while (parts() < 5) await lookAgain()
   await one.end()
   await assertAsUndisturbed(t, directory)

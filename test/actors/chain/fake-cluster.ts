@@ -13,7 +13,7 @@ export interface Attempt {
   readonly outcome: 'written' | 'refused' | 'stored' | 'abandoned'
 }
 
-/** A store of blocks shared by several processes. It can be away, and one process at a time may write. */
+/** A store of blocks shared by several processes. It can be unavailable, and one process at a time may write. */
 export class FakeCluster {
   readonly commits: BlockCommit[] = []
   readonly attempts: Attempt[] = []

@@ -12,7 +12,7 @@ const RENEW_MS = 1_000
 const ATTEMPT_MS = 250
 const MARGIN_MS = 300
 
-/** Leases and hints shared by processes. They can be away. */
+/** Leases and hints shared by processes. They can be unavailable. */
 export class FakeCoordination {
   readonly clock: Clock
   away = false

@@ -52,7 +52,7 @@ export class ForkListener {
     connection.receive(text, text.length)
   }
 
-  /** Compares the events that were received and not retracted with the store, up to a cursor. */
+  /** Compares the store, up to a cursor, with the events that were received and not retracted. */
   async assertHeard(t: Test, until: number): Promise<void> {
     const stored = new Map<string, number[]>()
     for (const name of CHANNELS) {

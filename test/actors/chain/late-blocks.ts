@@ -49,7 +49,7 @@ export interface Run {
   /** Published blocks, in order. */
   readonly told: readonly BlockCommit[]
   readonly logged: readonly string[]
-  /** Slots that nodes were asked for, in order. */
+  /** Slots requested from nodes, in order. */
   readonly asked: readonly number[]
   /** The stream's client that received the blocks. */
   readonly listener: ForkListener
@@ -195,8 +195,8 @@ export function withFork(blocks: readonly Block[], depth: number): Step[] {
 }
 
 /**
- * Asserts that the store retracts all published events of a lost fork, on every channel, newest first, after the events and
- * before those that come next. Returns the slot of the retractions.
+ * Asserts that the store retracts all published events of a lost fork, on every channel, newest first. The retractions come
+ * after the events and before the events that follow. Returns the slot of the retractions.
  */
 export async function assertRetracted(t: Test, { storage, told }: Run): Promise<number> {
   const isStored = await Promise.all(told.map(({ slot }) => storage.blocks.has(slot.slot)))

@@ -62,13 +62,13 @@ async function placesByKinds(): Promise<Map<string, Place>> {
 }
 
 const places = await placesByKinds()
-/** Damage that loses pool events alone, and damage whose losses follow from the rows of all blocks. */
+/** Damage that loses only pool events, and damage whose losses follow from the rows of all blocks. */
 const poolEvents = places.get('pool events')!
 const [, pairs] = [...places].find(([kinds]) =>
   /^(newest candles, )?pairs, pools(, the list of pools)?$/.test(kinds)
 )!
 
-/** Every record of a closed store but those of kept blocks, by its key. */
+/** Every record of a closed store by its key, without kept blocks. */
 function recordsOf(directory: string): Promise<Map<string, string>> {
   return withRawStore(directory, async (raw) => {
     const records = new Map<string, string>()
@@ -78,7 +78,7 @@ function recordsOf(directory: string): Promise<Map<string, string>> {
   })
 }
 
-/** Letters and keys, in hexadecimal, whose records are others than in the undamaged store. */
+/** Letters and keys, in hexadecimal, whose records differ from those of the undamaged store. */
 async function differences(directory: string): Promise<string[]> {
   const records = await recordsOf(directory)
   return [...new Set([...undamaged.keys(), ...records.keys()])]
@@ -109,7 +109,7 @@ const serve = (directory: string, course: Partial<Course> = {}): ReturnType<type
   late.run(() => openEmbeddedStorage({ directory }), { steps: [], node: blocks, ...course })
 
 async function assertAsUndamaged(t: Test, copy: string, name: string): Promise<void> {
-  // A few say enough, and a long list takes minutes to be compared.
+  // A few suffice; comparing a long list takes minutes.
   t.strictSame(
     (await differences(copy)).slice(0, 9),
     [],

@@ -9,7 +9,7 @@ import type { BlockCommit, Storage } from '../../../storage/port.ts'
 import { Choices } from '../../../storage/test/choices.ts'
 import { CASH } from './put-back-chain.ts'
 
-/** An event as a client is sent it. */
+/** An event in the form in which a client receives it. */
 interface SentEvent {
   readonly channel: string
   readonly cursor: number
@@ -25,7 +25,7 @@ export function channelsIn(blocks: readonly BlockCommit[]): Channel[] {
   return [...new Map(all.map((channel) => [channel.name, channel])).values()]
 }
 
-/** Returns what the hub sends of some blocks on all of their channels, in cursor order. */
+/** Returns the events that the hub sends of some blocks on all of their channels, in cursor order. */
 export function sentLive(blocks: readonly BlockCommit[]): SentEvent[] {
   const told = blocks.flatMap((block) => [...new BlockEvents(block, CASH).on(channelsOf(block))])
   return inOrder(
@@ -35,7 +35,7 @@ export function sentLive(blocks: readonly BlockCommit[]): SentEvent[] {
   )
 }
 
-/** Returns what a client with some channels is sent after one cursor and up to another, in small pages. */
+/** Returns the events that a client with some channels receives after one cursor and up to another, in small pages. */
 export async function sentAfter(
   storage: Storage,
   channels: readonly Channel[],
@@ -56,8 +56,8 @@ export async function sentAfter(
 }
 
 /**
- * Asserts that a client with some channels together that is cut off after any event is sent all that follow, each once, and
- * that no two have the same cursor. Returns the events that it is sent from the beginning.
+ * Cuts off a client of some channels after every event. Asserts that it then receives all events that follow, each once, and
+ * that no two have the same cursor. Returns the events that it receives from the beginning.
  */
 export async function assertResumable(
   t: Test,
@@ -72,7 +72,7 @@ export async function assertResumable(
   const choices = new Choices(cuts)
   for (let cut = 0; cut < cuts; cut++) {
     const from = choices.below(all.length - 1)
-    // A client may also have a cursor between two events, as that of a channel that it has no more.
+    // A client may also have a cursor between two events, such as that of a channel that it has left.
     const since = all[from]!.cursor + choices.below(all[from + 1]!.cursor - all[from]!.cursor)
     const few = channels.filter(() => choices.chance(0.3))
     const names = new Set(few.map(({ name }) => name))

@@ -318,7 +318,7 @@ t.test('a block that is missing and then there is waited for; one that stays mis
     run.slots,
     slots.filter((slot) => slot !== 50)
   )
-  // Slot 49 is skipped: only block 50 could have told so.
+  // Slot 49 is skipped: only block 50 could have shown that.
   t.match(run.gaps, [{ from: 49, to: 50, reason: 'missing' }])
 })
 

@@ -177,7 +177,7 @@ t.test(
     t.ok(held > 200, `${held} blocks would have been held back`)
     t.ok(bank.node.asked.length < 20, `${bank.node.asked.length} reads: one for each second epoch at most`)
 
-    // Another process reads the blocks again at the end: it knows the fees that the configuration still tells.
+    // Another process reads the blocks again at the end; it still knows the fees that the configuration states.
     const later = new TransferFees(clock)
     later.connect(bank.node)
     let unknown = 0

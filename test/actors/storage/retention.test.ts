@@ -4,7 +4,9 @@ import type { Storage } from '../../../storage/port.ts'
 import { sleep } from '../../../src/ports.ts'
 import { advance, virtualClock } from '../../virtual-time.ts'
 
-/** Runs the process on a sweeper whose steps take so many milliseconds each and then rests; gives when each began. */
+/**
+ * Runs the process on a sweeper whose steps take the given milliseconds and which then rests. Returns the start of each step.
+ */
 async function stepsOf(lengthsMs: readonly number[], runMs: number, damage: readonly string[] = []) {
   const clock = virtualClock()
   const draining = new AbortController()

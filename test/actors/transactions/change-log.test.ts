@@ -31,7 +31,7 @@ class SlowLists extends MemoryDocuments {
     return found
   }
 
-  /** Answers the list that was asked for last. */
+  /** Answers the newest list request. */
   answerLast(): void {
     this.#answers.pop()!()
   }

@@ -36,7 +36,7 @@ type Listener = Parameters<BlockSightings['subscribe']>[0]
  */
 export class FakeChain {
   readonly received: ReceivedSend[] = []
-  /** Whether a send is taken when a node receives it: the outcome `err`, or undefined to let it wait. */
+  /** Whether a node takes a send that it receives: the outcome `err`, or undefined to let it wait. */
   lands: (signature: string) => { readonly err: unknown } | undefined = () => undefined
   readonly landed = new Map<string, Landed>()
   readonly nonces = new Map<string, string>()
@@ -44,9 +44,9 @@ export class FakeChain {
   readonly #listeners = new Set<Listener>()
   readonly #watched = new Map<string, number>()
   readonly #watchedNonces = new Set<string>()
-  /** Every how many slots the leader skips its one; by default none does. */
+  /** The leader skips every n-th slot; by default none. */
   skipEvery = Infinity
-  /** Whether processes read blocks, from a height on, and whether they hear of slots at the least. */
+  /** Whether processes read blocks, from a height on, and whether they at least receive slots. */
   hasBlocks = false
   readFrom = 0
   hasSlots = false
@@ -72,7 +72,7 @@ export class FakeChain {
     return age >= FINALIZED_AFTER ? 'finalized' : age >= CONFIRMED_AFTER ? 'confirmed' : 'processed'
   }
 
-  /** Lands a transaction in the current slot; its block is seen at a commitment where processes see blocks. */
+  /** Lands a transaction in the current slot; processes that read blocks see its block at a commitment. */
   land(signature: string, err: unknown = null, commitment: SightedBlock['commitment'] = 'processed'): void {
     const { slot } = this
     this.landed.set(signature, { slot, err })
@@ -84,7 +84,7 @@ export class FakeChain {
       seen({ slot, height: this.heightOf(slot), blockhash: null, commitment, sightings, nonces: [] })
   }
 
-  /** Uses a nonce up in the current slot, by another transaction, of which processes that read blocks hear. */
+  /** Another transaction uses a nonce up in the current slot; processes that read blocks see it. */
   spend(
     account: string,
     { value, next, signature }: { readonly value: string; readonly next: string; readonly signature: string },
@@ -98,7 +98,7 @@ export class FakeChain {
       seen({ slot, height: this.heightOf(slot), blockhash: null, commitment, sightings: [], nonces })
   }
 
-  /** Takes back all blocks above a slot. */
+  /** Rolls back all blocks above a slot. */
   fork(afterSlot: number): void {
     for (const [signature, { slot }] of this.landed) if (slot > afterSlot) this.landed.delete(signature)
     if (this.hasBlocks) for (const { lost } of this.#listeners) lost(afterSlot)
@@ -173,13 +173,16 @@ export class FakeNode implements TransactionNode {
   isAway = false
   /** Refuses sends by a JSON-RPC error after it received them. */
   refuses = false
-  /** Slots that it is behind the chain: it knows nothing that came later. */
+  /** Slots that it is behind the chain: it knows nothing of later slots. */
   lag = 0
-  /** Slots that its statuses alone are behind, as those of another node behind the same address are. */
+  /** Slots that only its statuses are behind, like those of another node behind the same address. */
   statusLag = 0
-  /** Added to the height that it tells. */
+  /** Added to the height that it reports. */
   heightLie = 0
-  /** Slots that it claims to be ahead: by its word the chain has reached them, no blockhash is valid and nothing has landed. */
+  /**
+   * Slots that it claims to be ahead. It then reports that the chain has reached them, that no blockhash is valid and that
+   * nothing has landed.
+   */
   ahead = 0
   /** Slots of statuses that it has; with a number it has no history and refuses requests for it. */
   cacheSlots: number | null = null

@@ -64,7 +64,7 @@ async function join(
 
 type Member = Awaited<ReturnType<typeof join>>
 
-/** Commits a block in the process that ingests; the other one hears of it by its feed. */
+/** Commits a block in the process that ingests; the other one receives it by its feed. */
 function ingest(stored: Stored, ingester: Member, others: readonly Member[], slot: number, fork = ''): void {
   const commit = stored.add(slot, fork)
   ingester.fees.add(feesOf(slot, fork))

@@ -24,8 +24,8 @@ interface Landing {
 const ERR = { InstructionError: [0, 'Custom'] }
 
 /**
- * A random run of tracking beside a model of the chain. It throws where something is told that the chain contradicts, or a
- * send that should not be.
+ * A random run of tracking next to a model of the chain. It throws if a published change contradicts the chain, or for a send
+ * that should not be made.
  */
 export class ModelRun {
   readonly world = new TrackingWorld()
@@ -115,7 +115,7 @@ export class ModelRun {
     this.#check()
   }
 
-  /** Ends all faults, and lets everything come to its end. */
+  /** Ends all faults, and lets everything settle. */
   async finish(): Promise<void> {
     const { store } = this.world
     store.isAway = false

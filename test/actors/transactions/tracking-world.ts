@@ -149,7 +149,7 @@ export class TrackingWorld {
     return (await this.documents.hot([await this.stored(signature)]))[0]!
   }
 
-  /** All changes that were stored, in their order. Throws where cursors or numbers do not ascend as they should. */
+  /** All stored changes in their order. Throws if cursors or numbers do not ascend as they should. */
   async changes(): Promise<ToldChange[]> {
     const batches = await new Documents(this.store, changeBatches(null)).all(TENANT)
     const values = batches.map(({ value }) => value)

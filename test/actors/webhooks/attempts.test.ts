@@ -48,7 +48,7 @@ class LogWorld {
     return world
   }
 
-  /** Adds attempts as a delivery does: those that are in no page are written beside the progress. */
+  /** Adds attempts as a delivery does: those that are in no page are written together with the progress. */
   async add(attempts: readonly DeliveryAttempt[]): Promise<void> {
     for (const attempt of attempts) {
       this.log.add(attempt)

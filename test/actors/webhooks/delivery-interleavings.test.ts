@@ -7,7 +7,7 @@ const SCHEDULES = 500
 
 /** Schedules that showed a fault once. */
 const FOUND: readonly Step[][] = [
-  // A range that no batch could tell before the webhook was deactivated again.
+  // A range that no batch could report before the webhook was deactivated again.
   [
     { type: 'flow', events: [0] },
     { type: 'revive', events: [0] },

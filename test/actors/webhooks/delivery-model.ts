@@ -10,8 +10,8 @@ const isIn = ({ from, to }: CursorRange, cursor: number): boolean => cursor > fr
 export const isSuccess = (answer: Answer): boolean => answer === 200 || answer === 204
 
 /**
- * A reference for the deliveries of one webhook: it sees the POSTs, their answers, and what its owner does, and says which
- * POSTs are wrong.
+ * A reference for the deliveries of one webhook. It sees the POSTs, their answers and the owner's actions, and reports wrong
+ * POSTs.
  */
 export class DeliveryModel {
   readonly faults: string[] = []
@@ -23,12 +23,12 @@ export class DeliveryModel {
   /** Token of the process that has the webhook. */
   token = 0
   droppedTotal = 0
-  /** Dropped events that no accepted batch has told. */
+  /** Dropped events that no accepted batch has reported. */
   untold = 0
   readonly #texts = new Map<string, string>()
   readonly #failed = new Set<string>()
   readonly #droppedEvents = new Set<number>()
-  /** Ranges that are told as unknown, and those that the owner passed over by `since`. */
+  /** Ranges that are reported as unknown, and those that the owner skipped by `since`. */
   readonly #excused: CursorRange[] = []
   /** The batch whose delivery has not ended. */
   #current: string | null = null
@@ -36,7 +36,7 @@ export class DeliveryModel {
   #ended = -1
   #isForked = false
   #isRestarted = false
-  /** Number of batches that another process built anew because the log had changed. */
+  /** Number of batches that another process built again because the log had changed. */
   rebuilt = 0
 
   readonly #id: number
@@ -59,12 +59,12 @@ export class DeliveryModel {
     this.#texts.set(id, text)
   }
 
-  /** Returns the answer that the receiver gives: it accepts a repeat of what it has accepted. */
+  /** Returns the answer of the receiver: it accepts a repeat of a batch that it has accepted. */
   answerTo(post: Received, given: Answer): Answer {
     return this.accepted.has(post.body.batch_id) ? 200 : given
   }
 
-  /** Notes the answer to a POST. A process that was outranked learns it, but records nothing. */
+  /** Records the answer to a POST. A process that was outranked learns it, but stores nothing. */
   answered(post: Received, answer: Answer): void {
     const { batch_id: id } = post.body
     if (isSuccess(answer)) return this.#accept(post)
@@ -98,7 +98,7 @@ export class DeliveryModel {
     this.#excused.push({ from: -1, to: since })
   }
 
-  /** Judges all of it once nothing is undelivered; `stored` are the cursors that the log has. */
+  /** Judges everything once nothing is undelivered; `stored` are the cursors of the log. */
   judge(stored: readonly number[], progress: WebhookProgress): string[] {
     const heard = new Set([...this.accepted.values()].flatMap(cursorsOf))
     const excused = progress.missed === null ? this.#excused : [...this.#excused, progress.missed]
@@ -122,7 +122,7 @@ export class DeliveryModel {
       this.faults.push(`${id} has no order`)
     const isAgain = this.#current !== null || cursors[0]! <= this.#ended
     if (isAgain && this.#isForked && this.#isRestarted) {
-      // The process before may have died before it recorded an answer: what the batch told is told again.
+      // The previous process may have died before it recorded an answer: the drops of its batch are reported again.
       this.rebuilt++
       this.untold = dropped
     } else if (isAgain) this.faults.push(`${id} has events of a batch before it`)

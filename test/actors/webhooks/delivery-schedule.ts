@@ -55,7 +55,7 @@ const anyStep = fc.oneof(
 export type Step = typeof anyStep extends fc.Arbitrary<infer S> ? S : never
 export const anySchedule = fc.array(anyStep, { maxLength: 40 })
 
-/** Counts over all schedules, so that a test can tell that they reach what it is about. */
+/** Counts over all schedules, so that a test can check that they reach the cases that it covers. */
 export interface Reached {
   dropped: number
   missed: number
@@ -68,7 +68,7 @@ async function turns(count = 14): Promise<void> {
   for (let turn = 0; turn < count; turn++) await settle()
 }
 
-/** A schedule that is played against one webhook at a time, beside the model of it. */
+/** A schedule that runs against one webhook at a time, next to its model. */
 export class Play {
   readonly #world = new DeliveryWorld()
   readonly #reached: Reached
@@ -201,7 +201,7 @@ export class Play {
     this.#world.stream.commit(blockOf(this.#slot, events))
   }
 
-  /** Another process takes the webhook over while the first has a POST in flight, and goes on. */
+  /** Another process takes the webhook over while the first has a POST in flight, and continues. */
   async #takeOver({ answer, events, ms }: Extract<Step, { type: 'takeover' }>): Promise<void> {
     const world = this.#world
     const inFlight = this.#open

@@ -6,7 +6,7 @@ import { DeliveryWorld } from './delivery-world.ts'
 export const CHANNELS = VENUES.map((venue) => `venue:${venue}`)
 export const SPECS = [0, 1, 2, 3, 4, 5, 6, 7]
 
-/** Cursors of everything that the store has on the channels, in order. */
+/** Cursors of all stored events on the channels, in order. */
 export const storedCursors = ({ chain }: DeliveryWorld): number[] =>
   CHANNELS.flatMap((name) => chain.eventsOf(channelNamed(name), -1, Infinity))
     .map(({ cursor }) => cursor)

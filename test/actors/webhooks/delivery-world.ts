@@ -54,7 +54,7 @@ function outcomeOf(answer: Answer): PostOutcome {
   return { kind: 'answered', status, retryAfterMs, durationMs: 1 }
 }
 
-/** A receiver that answers at once as `answers` says, the last one for ever; with null, when the test does. */
+/** A receiver that answers at once as `answers` says; the last answer repeats. With null, the test answers. */
 export class FakeReceiver {
   readonly received: Received[] = []
   answers: readonly (Answer | null)[] = [200]
@@ -144,7 +144,7 @@ export class DeliveryWorld {
     return (await this.documents.hot([await this.stored()]))[0]!
   }
 
-  /** The attempts beside the progress, oldest first. */
+  /** The attempts stored with the progress, oldest first. */
   async attempts(): Promise<DeliveryAttempt[]> {
     return attemptsIn((await this.progress())?.attempts ?? '').map(readAttempt)
   }

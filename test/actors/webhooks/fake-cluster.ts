@@ -11,7 +11,7 @@ const LEASE_MS = 3_000
 
 /** Hints between the members of a cluster; a hint is heard at once. */
 class FakeHints<What> {
-  /** Whether hints are lost without anybody's knowledge. */
+  /** Whether hints are silently lost. */
   isLosing = false
   available = true
   readonly #listeners = new Map<object, (what: What | null) => void>()

@@ -14,7 +14,7 @@ import { DeliveryWorld, testClaim } from './delivery-world.ts'
 /** Milliseconds of work in one turn. */
 const SLICE_MS = 1
 
-/** An event loop whose turns the test makes, and whose time passes by work alone. */
+/** An event loop whose turns the test runs, and whose time passes only by work. */
 class Loop {
   nowMs = 0
   #scheduled: (() => void)[] = []

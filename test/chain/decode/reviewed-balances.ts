@@ -1,4 +1,4 @@
-/** Vaults whose recorded change is not the sum of the decoded events, case by case, with the amount and the reason. */
+/** Vaults whose recorded change differs from the sum of the decoded events, case by case, with the amount and the reason. */
 export interface ReviewedRemainder {
   readonly signature: string
   readonly account: string

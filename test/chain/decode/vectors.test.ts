@@ -47,7 +47,7 @@ function layoutsFor(name: string): typeof AGGREGATORS | (typeof VENUES)[number] 
   return VENUES.find(({ id }) => id === name.replace('lifinity-v2', 'lifinity')) ?? AGGREGATORS
 }
 
-/** Returns a vector as an event if the catalogue has it as the self-call by which a program states the event. */
+/** Returns a vector as an event, if the catalogue has it as the self-call by which a program states the event. */
 function asStated(vector: Vector): Vector {
   const isSelfCall = anchorSelfCall(Uint8Array.fromHex(vector.data_hex)) >= 0
   return isSelfCall ? { ...vector, type: 'event' } : vector

@@ -32,8 +32,8 @@ export interface FactBlock {
 }
 
 /**
- * Encodes blocks: the SHA-256 of what follows, then in zstd a format number, the keys that occur, each once, and the
- * blocks, whose transactions name keys by place. Integers are LEB128. The same blocks always give the same bytes.
+ * Encodes blocks as a SHA-256 and the bytes that it covers. These are, in zstd, a format number, each key once, and the
+ * blocks, whose transactions refer to keys by position. Integers are LEB128. The same blocks always give the same bytes.
  */
 export function encodeFacts(blocks: readonly FactBlock[]): Uint8Array {
   const body = new FactWriter()

@@ -3,8 +3,8 @@ import { pubkeyMapKey, pubkeyToBase58 } from '../../../src/chain/pubkey.ts'
 import type { AccountKeys } from '../../../src/chain/transaction.ts'
 
 /**
- * Events as JSON for comparison: fields in order of their names, addresses as `@` and their place among the
- * transaction's keys (base58 where they have none), amounts as digits with an `n`.
+ * Events as JSON for comparison. Fields are in order of their names. Addresses are `@` and their position among the
+ * transaction's keys (base58 if they have none). Amounts are digits with an `n`.
  */
 export function eventText(events: readonly ChainEvent[], keys: AccountKeys): string {
   const places = new Map<string, number>()

@@ -21,8 +21,8 @@ export interface Candidate {
 
 /**
  * Returns the recorded transactions, single ones and those of the recorded block, without those in jsonParsed, which loses
- * bytes. Three of 2026 have no logs and keys in another order than on chain; they stay because only they have the newest
- * Pump instructions.
+ * bytes. Three of 2026 have no logs, and have their keys in another order than on chain. They stay because only they have the
+ * newest Pump instructions.
  */
 export function candidates(): Candidate[] {
   const alone = fixtureTransactions().flatMap(({ entry, result }) => {

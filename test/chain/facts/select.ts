@@ -1,11 +1,11 @@
 /**
- * Writes facts.bin: of the recorded mainnet transactions a small set that has an example of everything that
- * featuresOf tells apart, with the events that the decoder gives for each. Run by hand, where the fixtures are:
+ * Writes facts.bin: a small set of the recorded mainnet transactions, with an example of every feature that featuresOf
+ * distinguishes, and with their decoded events. Run by hand, where the fixtures are:
  *
- *   node test/chain/facts/select.ts
+ *     node test/chain/facts/select.ts
  *
- * The events are a regression record: they are what the decoder gave. That they are true is proven by the tests that
- * hold the decoder to the fixtures' own values; run those first, and write the facts when they pass.
+ * The events are a regression record of the decoder's output. Other tests prove that they are true: they compare the decoder
+ * with the fixtures' own values. Run those first, and write the facts when they pass.
  */
 import { writeFileSync } from 'node:fs'
 import { encodeFacts, FACTS_FILE, type FactBlock } from './encoding.ts'

@@ -21,7 +21,7 @@ export function isCompiled(result: unknown): result is JsonResult {
 
 /**
  * Returns the same result as a node sends it in another encoding. If a fixture's source lost the lookup tables or their
- * indexes, the bytes name a made-up table of the same size, which no reader depends on.
+ * indexes, the bytes name a made-up table of the same size. No reader depends on it.
  */
 export function reencode(result: JsonResult, encoding: Encoding): unknown {
   if (encoding === 'json') return result

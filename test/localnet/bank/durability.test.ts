@@ -5,7 +5,7 @@ import { advance, settle, virtualClock } from '../../virtual-time.ts'
 import { included } from './market-entries.ts'
 import { openBank } from './sending.ts'
 
-/** A store whose writes complete when the test says so; those of the genesis complete at once. */
+/** A store whose writes complete when the test says so; writes of the genesis complete at once. */
 class HeldStore implements ChainStore {
   readonly written: SlotWrite[] = []
   #answers: PromiseWithResolvers<void>[] = []

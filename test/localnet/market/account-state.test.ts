@@ -77,7 +77,7 @@ function flowOf(event: ChainEvent, mint: Pubkey): bigint {
   return event.quoteMint !== null && samePubkey(event.quoteMint, mint) ? sign * event.quoteAmount : 0n
 }
 
-/** Returns the fees of a trade in a mint; only those of a kind if given, and none if the kind is null. */
+/** Returns the fees of a trade in a mint: only fees of a kind if given, and none if the kind is null. */
 function feesOf(event: ChainEvent, mint: Pubkey, kind?: string | null): bigint {
   if (event.kind !== 'trade') return 0n
   const fees = event.fees.filter(

@@ -70,7 +70,7 @@ t.test('reserves and curves read from accounts are those of the chain, slot by s
     return account !== null && holdsTokens(account) ? tokenAccount.amount(account.data) : 0n
   }
 
-  /** Returns what belongs to a pool, by what its program keeps. */
+  /** Returns the contents of a pool, by the accounts of its program. */
   const poolOwns = (pool: Kept): Pair => {
     const { vaults, protocolFees = [0n, 0n], fundFees = [0n, 0n] } = pool
     // The shared vaults of this market have one pool each.

@@ -23,7 +23,10 @@ interface RawAccount {
   readonly data: Buffer
 }
 
-/** Asks the node for all accounts of a token program as bytes, whose layouts are read below, apart from the service. */
+/**
+ * Requests all accounts of a token program as bytes from the node. Their layouts are read below, independently of the
+ * service.
+ */
 async function accountsOf(
   url: string,
   program: keyof typeof PROGRAMS,

@@ -15,7 +15,7 @@ export interface FakeSubscription {
   readonly socket: WebSocket
 }
 
-/** A node's pubsub that does what a test says. Ids of subscriptions begin at `firstId`, so that those of two nodes differ. */
+/** A node's pubsub that the test controls. Ids of subscriptions begin at `firstId`, so that those of two nodes differ. */
 export class FakeNode {
   readonly subscriptions = new Map<number, FakeSubscription>()
   /** Every request, in the order of arrival. */

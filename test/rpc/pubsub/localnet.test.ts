@@ -70,7 +70,7 @@ t.test(
     await until(() => balances.length === 1)
     net.node.faults.dropSockets()
     t.ok(net.node.faults.fired.droppedSockets > 0, 'the fault has fired')
-    // Nobody is told of this one: it is found when the account is read again.
+    // This change causes no notification: it is found when the account is read again.
     const second = await connection.requestAirdrop(publicKey, LAMPORTS_PER_SOL)
     await until(() => balances.length === 2)
     t.same(balances, [LAMPORTS_PER_SOL, 2 * LAMPORTS_PER_SOL])

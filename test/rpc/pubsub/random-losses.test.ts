@@ -10,7 +10,7 @@ type Step =
   | { readonly kind: 'cut'; readonly node: number; readonly isWithinSlot: boolean }
 
 const node = fc.integer({ min: 0, max: 1 })
-/** A step: a node goes on by slots of the one chain, or its connections are cut, maybe amid a slot. */
+/** A step: a node advances by slots of the one chain, or its connections are cut, possibly within a slot. */
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 3,

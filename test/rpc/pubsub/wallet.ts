@@ -88,7 +88,7 @@ export async function kitSession(t: Test, url: string, wsUrl: string): Promise<v
       .subscribe(options),
     subscriptions.slotNotifications().subscribe(options)
   ])
-  // The kit drops what comes before somebody waits for it.
+  // The kit drops notifications that come before there is a waiting caller.
   const heard = Promise.all([first(accounts), first(logs), first(programs), first(slots)])
   const { value: latest } = await rpc.getLatestBlockhash({ commitment: 'confirmed' }).send()
   const wire = await kitTransfer(

@@ -9,8 +9,8 @@ import { LaunchStage, SOL } from '../launch-stage.ts'
 import type { DecodedScript } from '../market-world.ts'
 import { PoolBench } from './pool-bench.ts'
 
-// Compares the bytes that the localnet writes by its own tables with the decoder's layouts: they must read them to the last
-// byte and write them back unchanged.
+// Compares the localnet's own tables with the decoder's layouts. The layouts must read the bytes that the localnet writes to
+// the last byte, and write them back unchanged.
 
 const DECODERS = join(import.meta.dirname, '../../../../src/chain/venues')
 const SELF_CALL = 'e445a52e51cb9a1d'
