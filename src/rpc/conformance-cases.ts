@@ -1,7 +1,7 @@
 import { decodeBase58 } from '../chain/base58.ts'
 import { REJECTED_METHODS, RPC_METHODS } from './methods.ts'
 
-/** An answer of an endpoint, parsed; of a body that is no JSON, its text. */
+/** The parsed answer of an endpoint; the body's text if the body is not JSON. */
 export interface ParsedAnswer {
   readonly body: unknown
   /** Seconds after which to ask again, of a refusal for the rate. */
@@ -28,7 +28,10 @@ export interface ChainFacts {
   readonly slot: number
   /** A transaction of the block, of tokens if one is found. */
   readonly signature: string
-  /** The wallet that paid for it; else an account that no block changes, since votes change theirs in every slot. */
+  /**
+   * The wallet that paid the fee of `signature`. Without one, an account that no block changes; votes change vote
+   * accounts in every slot.
+   */
   readonly address: string
   readonly blockhash: string
   /** A mint, and an account of its tokens. */
@@ -126,7 +129,7 @@ const ACCOUNTS = {
   ...FINALIZED
 }
 
-/** Returns good and bad requests of every method, and of what is not served. */
+/** Returns valid and invalid requests for every method, and requests for methods that are not served. */
 export function conformanceCases(facts: ChainFacts): readonly ConformanceCase[] {
   const good = valuesOf(facts)
   const served = RPC_METHODS.flatMap(({ name, params, configAt }) => {

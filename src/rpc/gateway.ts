@@ -1,7 +1,7 @@
 import type { Caller } from '../access/caller.ts'
 import type { ParsedRequest } from './requests.ts'
 
-/** A piece of an answer's body, or the text of a whole one. */
+/** A complete answer's body, or a stream of its pieces. */
 export type ReplyBody = Buffer | AsyncIterable<Buffer>
 
 /** The answer to a request body: HTTP status, and bytes; null where no answer is due (all notifications). */
@@ -15,9 +15,12 @@ export interface RpcReply {
 
 /** Facts of an answer that HTTP clients see in header fields. Null where they do not apply, as for most batches. */
 export interface ReplyFacts {
-  /** `hit`: kept here; `joined`: shared with an equal request in flight; `miss`: asked of a node; `local`: answered here. */
+  /**
+   * `hit`: from the cache; `joined`: shared with an equal request in flight; `miss`: from a node; `local`: answered
+   * by this process.
+   */
   readonly cache: 'hit' | 'joined' | 'miss' | 'local' | null
-  /** Milliseconds since the node gave a kept answer. */
+  /** Age of a cached answer in milliseconds, since the node gave it. */
   readonly ageMs: number | null
   /** The slot that the answer is of. */
   readonly slot: number | null
@@ -36,8 +39,9 @@ export interface RpcRequestContext {
 /** Answers JSON-RPC bodies, single requests and batches. HTTP and sockets share it, with its cache and its floors. */
 export interface RpcGateway {
   /**
-   * Answers a body that `parseRequest` has read. Every fault is an answer; it rejects with the signal's reason, or as the
-   * store does. Its quota (`costOf`) is charged before. An answer that is at hand is returned without a promise.
+   * Answers a body that `parseRequest` has read. Every fault becomes an answer; the promise rejects only with the
+   * signal's reason or a store error. The caller charges the quota (`costOf`) first. An answer that needs no wait is
+   * returned without a promise.
    */
   answer(request: ParsedRequest, context: RpcRequestContext): RpcReply | Promise<RpcReply>
 }

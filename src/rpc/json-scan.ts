@@ -48,8 +48,8 @@ export function skipValue(bytes: Buffer, at: number): number {
 }
 
 /**
- * Lists the members of the object that begins at `at`, in their order; a key that stands twice is listed twice. Null where
- * the text is no object, or does not end.
+ * Lists the members of the object that begins at `at`, in order; a repeated key is listed each time. Returns null if
+ * the text is not an object or does not end.
  */
 export function membersOf(bytes: Buffer, at: number): JsonMember[] | null {
   if (bytes[at] !== OPEN_BRACE) return null

@@ -2,12 +2,12 @@ import type { Scope } from '../access/scopes.ts'
 import type { Commitment } from './commitment.ts'
 
 /**
- * Until when an equal request gets the same answer. `immutable`: for good, once the answer is settled. `by-slot`: until a
- * newer slot is known at its commitment. `none`: it is never kept, only shared by requests that wait at the same time.
+ * How long an equal request gets the same answer. `immutable`: forever, once the answer is finalized. `by-slot`:
+ * until a newer slot is known at its commitment. `none`: never cached, only shared by concurrent requests.
  */
 export type CacheClass = 'immutable' | 'by-slot' | 'none'
 
-/** Where the slot of an answer stands: in `result.context.slot`, in the result, or nowhere. */
+/** Where an answer states its slot: in `result.context.slot`, in the result, or nowhere. */
 export type SlotPlace = 'context' | 'result' | 'absoluteSlot' | 'none'
 
 /** A parameter, for the OpenRPC document. */
@@ -28,7 +28,7 @@ export interface RpcMethod {
   readonly configAt: number | null
   /** Name of the config's field with the commitment. */
   readonly commitmentField: 'commitment' | 'preflightCommitment'
-  /** The commitment of every answer, for a method whose params name none. */
+  /** The fixed commitment of every answer; null if the params may name one. */
   readonly fixedCommitment: Commitment | null
   readonly cache: CacheClass
   readonly slot: SlotPlace
@@ -212,11 +212,11 @@ export type MethodLookup =
 
 const UNKNOWN: MethodLookup = { kind: 'unknown' }
 
-/** The methods of a process: the table, the list that is rejected, and those that the operator allows beyond it. */
+/** The methods of a process: the served ones, the rejected ones, and those that the operator allows in addition. */
 export class MethodTable {
   readonly #found = new Map<string, MethodLookup>()
 
-  /** `allowed` are the names of MILLRACE_RPC_ALLOW; a name of the rejected list stays rejected. */
+  /** `allowed` holds the names of MILLRACE_RPC_ALLOW. A method on the rejected list stays rejected. */
   constructor(allowed: readonly string[] = []) {
     for (const name of allowed) this.#found.set(name, { kind: 'served', method: allowedMethod(name) })
     for (const [name, see] of REJECTED_METHODS) this.#found.set(name, { kind: 'rejected', see })

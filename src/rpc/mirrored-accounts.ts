@@ -23,9 +23,9 @@ export type MirroredAnswer =
 
 /** Accounts that are read at a time. */
 const PAGE = 1_000
-/** Versions that one page looks at: some 100 ms, after which other requests run. */
+/** Account versions that one page examines: about 100 ms, after which other requests run. */
 const EXAMINED_MAX = 100_000
-/** Versions that one request looks at. Chosen: two seconds; more is for paging over REST. */
+/** Account versions that one request examines. Chosen: two seconds; larger reads can page over REST. */
 const EXAMINED_TOTAL_MAX = 2_000_000
 
 interface Wish {

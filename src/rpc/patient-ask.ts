@@ -1,7 +1,7 @@
 import { sleep, type Clock } from '../ports.ts'
 import type { Ask } from './conformance-cases.ts'
 
-/** Called with the seconds that are waited before a request is asked again. */
+/** Called with the seconds of the wait before a request is retried. */
 export type OnWait = (seconds: number) => void
 
 /** Refusals of one request in a row. Chosen: other clients of the key may take the units of some minutes. */

@@ -4,7 +4,7 @@ import { readPlainAnswers, type RawAnswer } from './plain-answers.ts'
 
 export type { RawAnswer }
 
-/** The beginning of a long answer: where its value begins, and how it must end. */
+/** The beginning of a long answer: the offset of its value, and how it must end. */
 export interface LongHead {
   readonly valueAt: number
   readonly slot: number | null
@@ -16,8 +16,8 @@ export interface LongHead {
 export const TAIL_BYTES = 256
 
 /**
- * Reads the answer to the request with our id. Null for anything that is not such an answer. A node that cannot parse a request
- * refuses it with the id null: that is an answer to a client's params, and no fault of the node.
+ * Reads the answer to the request with our id; null for any other body. A node that cannot parse a request answers
+ * with id null. That is a refusal of the client's params, not a fault of the node.
  */
 export function readAnswer(bytes: Buffer, id: number, method: Pick<RpcMethod, 'slot'>): RawAnswer | null {
   if (!isJson(bytes)) return null
@@ -31,8 +31,8 @@ export function readRefusal(bytes: Buffer): RawAnswer | null {
 }
 
 /**
- * Reads the answers to a batch whose requests have the ids from `first` on, in the order of the requests; null for each
- * that is missing. A node that refused the batch as a whole gives null. Of a long body the values are not parsed.
+ * Reads the answers to a batch with consecutive ids from `first`, in the order of the requests. A missing answer is
+ * null. Returns null if the node refused the whole batch. Values of a long body are not parsed.
  */
 export function readAnswers(
   bytes: Buffer,
@@ -72,8 +72,8 @@ export function readLongHead(bytes: Buffer, id: number, method: Pick<RpcMethod, 
 }
 
 /**
- * Returns how many bytes of a long answer's last bytes stand after its value. Null where the answer does not end as an answer
- * to our id does: it was cut off.
+ * Returns the number of bytes that follow the value in a long answer's last bytes. Null if the answer was cut off: it
+ * does not end like an answer to our id.
  */
 export function lengthAfterValue(tail: Buffer, id: number, hadId: boolean): number | null {
   const found = TAIL.exec(tail.toString('latin1'))
@@ -133,7 +133,7 @@ function refusalAt(bytes: Buffer, at: number): RawAnswer | null {
 
 const NULL = Buffer.from('null')
 
-/** The code of an error; null for a value that is none, such as the `null` beside a result. */
+/** The code of an error; null for a value that is not an error, such as the `null` next to a result. */
 function codeOf(error: Buffer): number | null {
   try {
     const { code } = JSON.parse(error.toString('utf8')) as { code?: unknown }

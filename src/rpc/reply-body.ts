@@ -1,7 +1,7 @@
 import { errorText, ANSWER_BYTES_MAX, type RpcError } from './rpc-error.ts'
 import type { UpstreamAnswer } from './upstreams.ts'
 
-/** Puts a value that a node gave between the members that JSON-RPC wants around it, with the id as the client wrote it. */
+/** Puts a node's value between the members that JSON-RPC requires, with the id exactly as the client wrote it. */
 export function wrapped(answer: UpstreamAnswer, id: string): Buffer | AsyncIterable<Buffer> {
   const [head, tail] = around(answer.kind, id)
   if (answer.rest === null) return Buffer.concat([head, answer.bytes, tail])

@@ -4,8 +4,8 @@ import { COMMITMENTS, type Commitment } from './commitment.ts'
 const KEYS_MAX = 10_000
 
 /**
- * The newest slot that each key has seen, by commitment. Over HTTP and sockets together, no answer to a key is of an older
- * slot. What is settled is also part of newer states: a floor at `finalized` holds at `processed` too.
+ * The newest slot that each key has seen, by commitment. No later answer to that key is older, over HTTP and sockets
+ * together. Finalized state is part of newer states, so a floor at `finalized` also holds at `processed`.
  */
 export class SlotFloors {
   /** Slots in the order of COMMITMENTS. Least recently used first. */

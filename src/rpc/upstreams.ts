@@ -8,7 +8,7 @@ export interface RpcUpstream {
   /** Index in MILLRACE_RPC_URL (or that of the archives); pubsub URLs stand in the same order. */
   readonly index: number
   readonly isArchive: boolean
-  /** `healthy` and `lagging` nodes are asked, the former first. */
+  /** Only `healthy` and `lagging` nodes get requests, `healthy` ones first. */
   readonly state: 'probing' | 'healthy' | 'lagging' | 'down' | 'refused'
   /** The newest slot that it has proven at a commitment; null before it has. */
   slot(commitment: Commitment): number | null
@@ -27,8 +27,9 @@ export interface UpstreamCall {
 }
 
 /**
- * The answer of a node. `bytes` is the raw value of `result` or `error`, unchanged. A long answer is still arriving: `rest`
- * yields what comes after `bytes`; it throws if the node breaks off, and then the client's answer must break off too.
+ * A node's answer. `bytes` is the raw value of `result` or `error`, unchanged. For a long answer still arriving,
+ * `rest` yields the bytes after `bytes`. It throws if the node breaks off; the client's answer must then break off
+ * too.
  */
 export interface UpstreamAnswer {
   readonly kind: 'result' | 'error'
@@ -56,15 +57,16 @@ export class AnswerTooLarge extends Error {
 export interface RpcUpstreams {
   /** The nodes, the preferred one first for answers of at least a slot. Archives are last. */
   inOrder(commitment: Commitment, minSlot: number): readonly RpcUpstream[]
-  /** The newest slot known of any node at a commitment; null before the first. */
+  /** The newest slot of any node at a commitment; null before the first. */
   newest(commitment: Commitment): number | null
-  /** Notes a slot that was seen elsewhere, such as in a notification. */
+  /** Records a slot from elsewhere, such as from a notification. */
   sawSlot(node: string, commitment: Commitment, slot: number): void
   /** Calls `listener` whenever a node's state changes, until the returned function is called. */
   onChange(listener: () => void): () => void
   /**
-   * Sends a request to the best node, and to others as the method allows. Rejects with NoUpstream, AnswerTooLarge, or the
-   * signal's reason; without a signal it is not taken back. A JSON-RPC error of a node is an answer.
+   * Sends a request to the best node, and to others as the method allows. Rejects with NoUpstream, AnswerTooLarge, or
+   * the signal's reason; without a signal the request is never aborted. A JSON-RPC error of a node counts as an
+   * answer.
    */
   request(call: UpstreamCall, signal: AbortSignal | null): Promise<UpstreamAnswer>
   /** Like `request` for several reads of one slot order: one batch to one node where it takes batches. */

@@ -3,7 +3,10 @@ import { textFrame, textFrameHead } from '../../stream/frames.ts'
 /** Texts up to this size are copied behind their head; longer ones stay where they are. Chosen: as a page of memory. */
 export const COPIED_BYTES_MAX = 4_096
 
-/** A WebSocket frame for clients. It is written as a whole: control frames may stand between two writes. */
+/**
+ * A WebSocket frame for clients. It is written in one piece, because control frames may be written between two
+ * writes.
+ */
 export interface ClientFrame {
   readonly pieces: readonly Buffer[]
   readonly size: number

@@ -21,7 +21,7 @@ export function accountIn(result: Buffer): { readonly slot: number; readonly val
 
 const NOBODY = new Uint8Array(32)
 
-/** Returns what a node notifies of an account that is no more, in the form of the subscription. */
+/** Returns a node's notification of a closed account, in the form of the subscription. */
 export function closedAccount({ params }: Pick<SubscriptionRequest, 'params'>): string {
   const [, config] = JSON.parse(params) as [unknown, Readonly<Record<string, unknown>>]
   const account = {

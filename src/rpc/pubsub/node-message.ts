@@ -33,8 +33,8 @@ const KINDS: ReadonlyMap<string, SubscriptionKind> = new Map([
 ])
 
 /**
- * Reads a message. Returns null for one that is not JSON, or neither an answer nor a notification of a known form. The bytes of
- * a result are taken as they stand, not written again.
+ * Reads a message. Returns null if it is not JSON, or neither an answer nor a notification of a known form. The bytes
+ * of a result are copied unchanged, not serialized again.
  */
 export function readNodeMessage(data: Buffer): NodeMessage | null {
   const text = data.toString()
