@@ -70,7 +70,7 @@ export interface AppDeps {
   readonly rpc: RpcParts | null
   /** Announces that the whitelist of programs has changed; absent in a process that mirrors none. */
   readonly programsChanged?: (() => void) | undefined
-  /** Announces that the holders of a token were asked for; absent in a process that keeps none. */
+  /** Announces a request for the holders of a token; absent in a process that stores none. */
   readonly holdersAsked?: (() => void) | undefined
   /** Indexed venues. */
   readonly venues: readonly VenueId[]
@@ -96,8 +96,8 @@ export interface AppDeps {
   readonly bounds: HttpBounds
   /** Whether `/metrics` needs the admin key even from the machine itself. */
   readonly metricsKeyRequired: boolean
-  /** Bytes of memory for cached answers; by default, as many as are of use. */
+  /** Bytes of memory for cached answers; by default, the largest useful amount. */
   readonly answerBytes?: number | undefined
-  /** Bytes of memory for the rolled activity of mints; by default, as many as are of use. */
+  /** Bytes of memory for the rolled activity of mints; by default, the largest useful amount. */
   readonly windowBytes?: number | undefined
 }

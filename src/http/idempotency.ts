@@ -7,16 +7,16 @@ import { Documents, type Stored } from '../../storage/documents.ts'
 import { ServiceError } from '../errors.ts'
 import { invalid } from './parameters.ts'
 
-/** Characters of an `Idempotency-Key` at most. Chosen: seven UUIDs; the stored document has its hash. */
+/** Maximum characters of an `Idempotency-Key`. Chosen: seven UUIDs; the stored document has its hash. */
 export const IDEMPOTENCY_KEY_MAX = 255
-/** Chosen: clients retry within minutes; Stripe keeps its keys as long. */
+/** Chosen: clients retry within minutes; Stripe also keeps its keys for 24 hours. */
 const TTL_MS = 24 * 3_600_000
 /** Reads and writes that a race with the expiry of the stored request can need. */
 const ATTEMPTS_MAX = 3
 
 /**
- * A request that was made with an `Idempotency-Key`. A tenant can store as many as its keys may make calls in 24 hours,
- * and each has a few hundred bytes.
+ * A request that was made with an `Idempotency-Key`. A tenant can store at most as many as its keys may make calls in
+ * 24 hours; each has a few hundred bytes.
  */
 export const IDEMPOTENT_REQUEST = defineDocument({
   kind: 'idempotent-request',

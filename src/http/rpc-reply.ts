@@ -22,7 +22,7 @@ const UNSENT_BYTES_MAX = 256 * 1024
 
 const compress = promisify(gzip)
 
-/** Tells whether a client has its transactions tracked. */
+/** Tells whether a client's transactions are tracked. */
 export function isTracked(headers: IncomingHttpHeaders): boolean {
   const field = headers[TRACK_FIELD]
   return field === 'true' || field === '1'
@@ -67,7 +67,10 @@ async function packed(status: number, fields: string[], body: Buffer): Promise<R
   return { status, fields, body: bytes, packs: false }
 }
 
-/** Sends a body as it arrives. Where it breaks off, the connection does too, so that no client takes it for whole. */
+/**
+ * Sends a body as it arrives. If the body breaks off, the connection breaks off too, so that no client takes it for
+ * complete.
+ */
 export async function sendPieces(
   response: ServerResponse,
   body: AsyncIterable<Buffer>,

@@ -91,12 +91,12 @@ export class AnswerCache {
     if (method.cache === 'none') return undefined
     if (method.cache === 'by-slot') {
       const of = slot ?? newestBefore
-      // An answer of an older slot than the newest known is old already.
+      // An answer of a slot older than the newest known one is already stale.
       return of === null || newestBefore === null || of < newestBefore ? undefined : of
     }
     if (bytes.length === 4 && bytes.toString('latin1') === 'null') return undefined
     if (method.refusesProcessed) return commitment === 'finalized' ? null : undefined
-    // A time is that of a block on one fork until the slot is finalized.
+    // Until a slot is finalized, another fork may give it another block time.
     const asked = /^\[\s*(\d+)\s*\]$/.exec(params ?? '')?.[1]
     if (asked === undefined) return null
     return finalized !== null && Number(asked) <= finalized ? null : undefined

@@ -2,13 +2,13 @@ import { Unanswered, type Ask, type ConformanceCase, type ParsedAnswer } from '.
 import { REJECTED_METHODS } from './methods.ts'
 import { MAINNET_GENESIS } from './rpc-gateway.ts'
 
-/** The outcome of a case: equal, differing as it must, or a difference that a client notices. */
+/** The outcome of a case: equal, different by design, or a difference that a client notices. */
 export type CaseOutcome =
   | { readonly kind: 'equal' }
   | { readonly kind: 'by design' }
   | { readonly kind: 'different'; readonly ours: string; readonly theirs: string }
 
-/** The outcomes of the requests of a method. */
+/** The outcomes of all requests for one method. */
 export interface MethodCounts {
   readonly method: string
   asked: number
@@ -40,7 +40,7 @@ const BY_DESIGN: ReadonlyMap<string, (body: Members) => boolean> = new Map([
   ['getGenesisHash', ({ result }: Members) => result === MAINNET_GENESIS],
   ['getProgramAccounts', ({ result, error }: Members) => Array.isArray(result) || isError(error)]
 ])
-/** Times that a difference is looked at again: the two may have been asked in different slots. */
+/** Comparisons of one case until its difference counts: the two may have been asked in different slots. */
 const LOOKS = 3
 /** Cases in a row without an answer. Chosen: an endpoint that is gone ends the run, one lost answer does not. */
 const UNANSWERED_MAX = 3
@@ -94,7 +94,7 @@ export async function compareEndpoints(
   return [...rows.values()]
 }
 
-/** Asks both, and again after a difference. A missing answer is one. */
+/** Asks both endpoints, and repeats the case after a difference. A missing answer counts as a difference. */
 async function looked(
   each: ConformanceCase,
   ours: Ask,

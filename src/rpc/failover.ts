@@ -13,7 +13,7 @@ export type Verdict =
   /** The answer is older than the call's `minSlot`. The client never gets it. */
   | 'behind'
 
-/** The node does not have it, or no longer: another node or an archive may (spec choices, section 5). */
+/** The node has no such data, or no longer has it. Another node or an archive may have it (spec choices, section 5). */
 const ABSENT_CODES: ReadonlySet<number | null> = new Set([
   RPC_CODE.blockCleanedUp,
   RPC_CODE.blockNotAvailable,

@@ -7,9 +7,9 @@ export type ReplyBody = Buffer | AsyncIterable<Buffer>
 /** The answer to a request body: HTTP status, and bytes; null where no answer is due (all notifications). */
 export interface RpcReply {
   readonly status: number
-  /** A body that is still arriving throws where it breaks off; the client's connection must then break off too. */
+  /** If a body that is still arriving throws, the client's connection must break off too. */
   readonly body: ReplyBody | null
-  /** Facts for the header fields of HTTP. */
+  /** The values of the HTTP header fields. */
   readonly facts: ReplyFacts
 }
 
@@ -22,11 +22,11 @@ export interface ReplyFacts {
   readonly cache: 'hit' | 'joined' | 'miss' | 'local' | null
   /** Age of a cached answer in milliseconds, since the node gave it. */
   readonly ageMs: number | null
-  /** The slot that the answer is of. */
+  /** The slot of the answer. */
   readonly slot: number | null
 }
 
-/** How a request came. */
+/** The caller of a request, and the rules of its transport. */
 export interface RpcRequestContext {
   readonly caller: Caller
   /** Elements that a batch may have: 100 over HTTP, 20 over a socket (spec choices, section 5). */

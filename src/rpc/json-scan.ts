@@ -10,10 +10,10 @@ const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
 const SPACE = 0x20
 
-/** Bytes of a string that are looked at one by one, before a native search pays. */
+/** Bytes of a string that are checked one by one. A native search pays only for longer strings. */
 const NEAR_BYTES = 24
 
-/** A member of an object: the key as it is meant, and where its value stands. */
+/** A member of an object: its decoded key, and the place of its value. */
 export interface JsonMember {
   readonly key: string
   readonly from: number

@@ -32,17 +32,17 @@ export interface RpcMethod {
   readonly fixedCommitment: Commitment | null
   readonly cache: CacheClass
   readonly slot: SlotPlace
-  /** Whether a second node may be asked while the first may still answer. */
+  /** Whether a second node may be asked while the first request is in flight. */
   readonly isIdempotent: boolean
-  /** Whether an archive node may have the answer where a node does not. */
+  /** Whether an archive node may have an answer that other nodes lack. */
   readonly hasArchive: boolean
-  /** Whether it refuses `processed`, since it reads blocks that are rooted or confirmed. */
+  /** Whether the method refuses `processed`, because it reads rooted or confirmed blocks. */
   readonly refusesProcessed: boolean
-  /** Whether `null` means that this node does not have it; another or the archive may. */
+  /** Whether `null` means that this node lacks the data; another node or the archive may have it. */
   readonly nullIsAbsent: boolean
-  /** Whether its answers are short, so that several may come from a node in one. */
+  /** Whether its answers are short, so that one batch to a node can fetch several. */
   readonly isShort: boolean
-  /** Answered here instead of by a node. */
+  /** Answered by this process instead of a node. */
   readonly isLocal: boolean
 }
 

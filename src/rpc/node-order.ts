@@ -1,7 +1,7 @@
 import type { Commitment } from './commitment.ts'
 import type { RpcUpstream } from './upstreams.ts'
 
-/** Slots behind the newest that make no difference to the choice. Chosen: nodes of a cluster differ by one or two. */
+/** A lag of this many slots does not affect the order. Chosen: nodes of a cluster differ by one or two. */
 const EQUAL_SLOTS = 2
 /** A node is slow if its latency exceeds SLOW_MS, and exceeds SLOW_TIMES × the latency of the fastest node. */
 const SLOW_TIMES = 4

@@ -11,7 +11,7 @@ export interface RequestedCall {
   readonly paramsValue: unknown
 }
 
-/** Longer bodies are parsed as a whole. Chosen: 100 accounts, the most that a read may name, take less. */
+/** Longer bodies are parsed by `JSON.parse`. Chosen: a read of 100 accounts, the most allowed, is shorter. */
 const BYTES_MAX = 8 * 1024
 /** A longer number may lose digits, and is left to `JSON.parse`. */
 const ID = /0|[1-9]\d{0,14}|"[^"\u0000-\u001f]*"/y
@@ -89,7 +89,7 @@ function endOfArray(text: string, at: number): number {
   return -1
 }
 
-/** Parses params; undefined where they are no JSON. */
+/** Parses params; undefined if they are not JSON. */
 function parsed(params: string): unknown {
   try {
     return JSON.parse(params)

@@ -8,11 +8,11 @@ export type { RawAnswer }
 export interface LongHead {
   readonly valueAt: number
   readonly slot: number | null
-  /** Whether the id stood before the value, so that it need not follow. */
+  /** Whether the id came before the value, so that it need not follow. */
   readonly hadId: boolean
 }
 
-/** Bytes of an answer at most between the value's last byte and the end. */
+/** Maximum bytes between the value's last byte and the end of the answer. */
 export const TAIL_BYTES = 256
 
 /**
@@ -25,7 +25,7 @@ export function readAnswer(bytes: Buffer, id: number, method: Pick<RpcMethod, 's
   return answerAt(bytes, at, (found) => (found === id ? method : undefined)) ?? refusalAt(bytes, at)
 }
 
-/** Reads the error with which a node refuses a whole body; null for anything else. */
+/** Reads a node's refusal of a whole body; null for anything else. */
 export function readRefusal(bytes: Buffer): RawAnswer | null {
   return isJson(bytes) ? refusalAt(bytes, skipSpace(bytes, 0)) : null
 }
@@ -54,8 +54,8 @@ export function readAnswers(
 }
 
 /**
- * Reads the beginning of an answer that is too long to be parsed. Null where it is no answer to our id, or an error: no node
- * gives one as long.
+ * Reads the beginning of an answer that is too long to parse. Returns null if it is not an answer to our id, or if it
+ * is an error: no node gives an error that long.
  */
 export function readLongHead(bytes: Buffer, id: number, method: Pick<RpcMethod, 'slot'>): LongHead | null {
   const text = bytes.toString('latin1', 0, HEAD_BYTES)
@@ -86,14 +86,14 @@ export function lengthAfterValue(tail: Buffer, id: number, hadId: boolean): numb
 
 const HEAD = /^\s*\{((?:\s*"(?:jsonrpc|id)"\s*:\s*(?:"2\.0"|\d+)\s*,)*)\s*"result"\s*:\s*/
 const TAIL = /((?:,\s*"(?:jsonrpc|id)"\s*:\s*(?:"2\.0"|\d+)\s*)*)\}\s*$/
-/** Where results say their slot. Both stand among the first members, as every node writes them. */
+/** The places of the slot in results. Both are among the first members, as every node writes them. */
 const SLOTS = {
   context: /^\{\s*"context"\s*:\s*\{[^{}]*?"slot"\s*:\s*(\d+)/,
   absoluteSlot: /"absoluteSlot"\s*:\s*(\d+)/
 } as const
-/** Bytes in which the head of an answer, and the slot of a result, are looked for. */
+/** Bytes that are searched for the head of an answer, and for the slot of a result. */
 const HEAD_BYTES = 1024
-/** Bytes up to which the JSON of an answer is checked. Chosen: 64 KiB take 0.2 ms. */
+/** Longest answer in bytes whose JSON is validated. Chosen: 64 KiB take 0.2 ms. */
 export const CHECKED_BYTES_MAX = 64 * 1024
 
 function isJson(bytes: Buffer): boolean {

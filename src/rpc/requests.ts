@@ -12,7 +12,7 @@ import {
   type Refusal
 } from './rpc-error.ts'
 
-/** An element that is no call, with the answer to it. */
+/** An element that is not a call, with the answer to it. */
 export interface InvalidElement {
   readonly kind: 'invalid'
   readonly id: string
@@ -21,7 +21,7 @@ export interface InvalidElement {
 
 export type RequestElement = RequestedCall | InvalidElement
 
-/** A request body. `refused` is one answer to the whole of it, with the id null. */
+/** A request body. `refused` is one answer, with id null, to the whole body. */
 export type ParsedRequest =
   | { readonly kind: 'single'; readonly element: RequestElement }
   | { readonly kind: 'batch'; readonly elements: readonly RequestElement[] }
@@ -58,10 +58,10 @@ export function parseRequest(body: Buffer, batchMax: number): ParsedRequest {
 export const costOf = (request: ParsedRequest): number =>
   request.kind === 'batch' ? request.elements.length : 1
 
-/** The state that a client's params ask for. */
+/** The state that a client's params require. */
 export interface RequestTerms {
   readonly commitment: Commitment
-  /** 0 where it names none. */
+  /** 0 if the params name none. */
   readonly minContextSlot: number
 }
 

@@ -214,7 +214,7 @@ async function unanswered(answered: ElementAnswer | Promise<ElementAnswer>): Pro
   return { status: status === 200 ? 204 : status, body: null, facts }
 }
 
-/** Gives up a body that nobody reads. */
+/** Closes a body that nobody reads. */
 async function leave(body: Buffer | AsyncIterable<Buffer>): Promise<void> {
   if (!Buffer.isBuffer(body)) await body[Symbol.asyncIterator]().return?.()
 }

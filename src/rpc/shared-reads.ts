@@ -3,13 +3,13 @@ import { callKey, type AnswerCache } from './answer-cache.ts'
 import type { ReplyFacts } from './gateway.ts'
 import type { AnswerTooLarge, NoUpstream, RpcUpstreams, UpstreamAnswer, UpstreamCall } from './upstreams.ts'
 
-/** An answer, and where it came from. */
+/** An answer and its source. */
 export interface SharedAnswer {
   readonly answer: UpstreamAnswer
   readonly facts: ReplyFacts
 }
 
-/** A request in flight, and how many wait for it. */
+/** A request in flight, and the number of clients that wait for it. */
 interface Joined {
   readonly answer: Promise<UpstreamAnswer>
   /** Aborts the request; null for a request that is never aborted. */
@@ -70,7 +70,7 @@ export class SharedReads {
 
   async #join(joined: Joined, call: UpstreamCall, client: Leaving, key: string): Promise<SharedAnswer> {
     const answer = await (joined.end === null ? joined.answer : this.#wait(joined, joined.end, client.signal))
-    // A long answer has one reader. One of an older slot than this client has seen is not for it.
+    // A long answer has only one reader. An answer older than the client's floor must not be shared with it.
     const isOld = (answer.slot ?? joined.minSlot) < call.minSlot
     if (answer.rest !== null || isOld) return this.#ask(call, key, client.signal)
     this.counts.joined++
@@ -159,7 +159,7 @@ export class SharedReads {
     if (this.#inFlight.get(key) === joined) this.#inFlight.delete(key)
   }
 
-  /** Waits for a request in flight. It ends once nobody waits for it. */
+  /** Waits for a request in flight, which is aborted when no client waits for it. */
   #wait(joined: Joined, end: AbortController, signal: AbortSignal): Promise<UpstreamAnswer> {
     joined.waiting++
     return new Promise<UpstreamAnswer>((resolve, reject) => {

@@ -1,18 +1,18 @@
 import type { Commitment } from './commitment.ts'
 import type { RpcMethod } from './methods.ts'
 
-/** A node, as the choice among nodes sees it. */
+/** A node, with the facts that the choice among nodes needs. */
 export interface RpcUpstream {
-  /** Host and port; no part of its URL that may be secret. */
+  /** Host and port; parts of the URL that may be secret are left out. */
   readonly name: string
-  /** Index in MILLRACE_RPC_URL (or that of the archives); pubsub URLs stand in the same order. */
+  /** Index in MILLRACE_RPC_URL (or in the list of archives); pubsub URLs have the same order. */
   readonly index: number
   readonly isArchive: boolean
   /** Only `healthy` and `lagging` nodes get requests, `healthy` ones first. */
   readonly state: 'probing' | 'healthy' | 'lagging' | 'down' | 'refused'
-  /** The newest slot that it has proven at a commitment; null before it has. */
+  /** The newest slot that the node has proven at a commitment; null before the first. */
   slot(commitment: Commitment): number | null
-  /** Milliseconds that it takes to answer, as an average of recent requests; null before the first. */
+  /** Average latency of recent requests in milliseconds; null before the first. */
   readonly latencyMs: number | null
 }
 
@@ -22,7 +22,7 @@ export interface UpstreamCall {
   /** JSON of the params; null where the client sent none. */
   readonly params: string | null
   readonly commitment: Commitment
-  /** No answer as of an older slot is returned: the greater of the client's `minContextSlot` and the key's floor. */
+  /** The lowest slot that the answer may have: the greater of the client's `minContextSlot` and the key's floor. */
   readonly minSlot: number
 }
 
@@ -34,11 +34,11 @@ export interface UpstreamCall {
 export interface UpstreamAnswer {
   readonly kind: 'result' | 'error'
   readonly bytes: Buffer
-  /** Null for an answer that `bytes` holds whole. */
+  /** Null if `bytes` holds the whole answer. */
   readonly rest: AsyncIterable<Buffer> | null
   /** The code of an error; null for a result. */
   readonly code: number | null
-  /** The slot that the answer is of; null where it does not say. */
+  /** The slot of the answer; null if the answer does not state it. */
   readonly slot: number | null
   readonly node: string
 }
@@ -69,7 +69,7 @@ export interface RpcUpstreams {
    * answer.
    */
   request(call: UpstreamCall, signal: AbortSignal | null): Promise<UpstreamAnswer>
-  /** Like `request` for several reads of one slot order: one batch to one node where it takes batches. */
+  /** Like `request` for several reads with the same `minSlot`: one batch to one node if the node accepts batches. */
   requestAll(
     calls: readonly UpstreamCall[],
     signal: AbortSignal

@@ -71,7 +71,7 @@ const headOf = (kind: SubscriptionKind): Buffer =>
   Buffer.from(`{"jsonrpc":"2.0","method":"${kind}Notification","params":{"result":`)
 const HEADS = new Map([...KINDS.values()].map((kind) => [kind, headOf(kind)]))
 
-/** Returns the bytes of the result: found at once in the usual layout, else by a scan. */
+/** Returns the bytes of the result: at once in Agave's layout, otherwise by a scan. */
 function resultIn(data: Buffer, kind: SubscriptionKind, subscription: number): Buffer {
   const head = HEADS.get(kind)!
   const tail = `,"subscription":${subscription}}}`

@@ -1,6 +1,9 @@
 /** Subscriptions of one connection. Chosen: nodes allow one connection as many (agave and providers: 1,000). */
 export const SUBSCRIPTIONS_PER_SOCKET_MAX = 1_000
-/** Elements of requests in progress on one connection (spec choices, section 5). More are read when some are answered. */
+/**
+ * Elements of requests in progress on one connection (spec choices, section 5). More are read after some are
+ * answered.
+ */
 export const IN_PROGRESS_MAX = 32
 /**
  * Messages that wait for those in progress. Chosen: one read of a socket has 64 KB, and the shortest request 40
@@ -21,10 +24,15 @@ export const UNREAD_BYTES_MAX = 48 * 2 ** 20
 export const UNREAD_BYTES_OF_ALL_MAX = 512 * 2 ** 20
 /** Notifications of new subscriptions that wait until the answer to the subscribing batch is sent. */
 export const HELD_MAX = 1_000
-/** Messages that cost no quota, in half a second: web3.js sends one in 5 s, and ends at most all subscriptions at once. */
+/**
+ * Messages in half a second that cost no quota. web3.js sends one in 5 s, and at most ends all subscriptions at once.
+ */
 export const FREE_MESSAGES_MAX = 1_500
 /** Milliseconds without a message in either direction after which a connection is closed (spec choices, section 5). */
 export const IDLE_MS = 600_000
-/** Milliseconds between two pings (spec choices, section 5), and pings without an answer until the client counts as gone. */
+/**
+ * Milliseconds between two pings (spec choices, section 5), and unanswered pings after which the client counts as
+ * disconnected.
+ */
 export const PING_MS = 30_000
 export const PINGS_MISSED_MAX = 2
