@@ -16,7 +16,7 @@ type StoredSecret = Webhook['secrets'][number]
 /** Identifies a webhook for all time. */
 export type WebhookIdentity = Pick<Webhook, 'tenant' | 'id'>
 
-/** A new secret: in clear for its owner, who sees it once, and as the fields of the webhook. */
+/** A new secret: in clear for its owner, who sees it once, and encrypted as fields of the webhook. */
 export interface MadeSecret extends Pick<Webhook, 'secrets' | 'secretHint'> {
   readonly secret: string
 }
@@ -42,8 +42,8 @@ export class WebhookSecrets implements WebhookSigner {
   }
 
   /**
-   * Makes another secret. The current one signs beside it until `previousExpiresAtMs`; one that was replaced before stops at
-   * once, so that two secrets sign at most.
+   * Makes another secret. The current one signs as well until `previousExpiresAtMs`. Any secret before it stops at
+   * once, so that at most two secrets sign.
    */
   rotate(webhook: WebhookIdentity & Pick<Webhook, 'secrets'>, previousExpiresAtMs: number): MadeSecret {
     const made = this.make(webhook)
