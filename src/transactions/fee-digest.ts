@@ -1,6 +1,6 @@
 import { BlockFees, bytesOf } from './block-fees.ts'
 
-/** Changes with the layout, and with the hash of an account: a process reads no digest of another version. */
+/** Changes with the layout and with the account hash. A process ignores digests of another version. */
 const VERSION = 1
 /** Fields before the blockhash: version, numbers of transactions and of writes (u32), length of the blockhash (u32). */
 const HEAD_BYTES = 24

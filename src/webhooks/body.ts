@@ -27,7 +27,7 @@ export function batchBody(fields: BatchFields, events: readonly Pick<EventMember
     missed === null ? '' : `,"missed":{"from_cursor":${missed.from},"to_cursor":${missed.to}}`
   ].join('')
   const end = `]${told}}`
-  // Each event has two braces. All but the last are followed by a comma; the first byte of the end follows the last.
+  // Each event has two braces and a comma; the end overwrites the last comma.
   const size = events.reduce((sum, { members }) => sum + members.length + 3, head.length + end.length - 1)
   const bytes = Buffer.allocUnsafe(size)
   let at = bytes.write(head, 'latin1')
