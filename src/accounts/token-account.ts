@@ -6,7 +6,7 @@ import { readExtensions, valueOf, type TokenExtension } from './token-extensions
 import { tokenProgramOf, type TokenProgramName } from './token-program.ts'
 
 const ACCOUNT_BYTES = 165
-/** Where the tags of optional fields stand: the delegate, the close authority, the reserve of wrapped SOL. */
+/** Offsets of the tags of optional fields: the delegate, the close authority, the reserve of wrapped SOL. */
 const TAGS_AT = [72, 129, 109] as const
 const STATES = ['uninitialized', 'initialized', 'frozen'] as const
 
@@ -31,7 +31,10 @@ export interface TokenAccount {
   readonly withheld: bigint | null
 }
 
-/** A balance: what a list of holdings needs of a token account, without the mint, which its data begins with. */
+/**
+ * A balance: the fields of a token account that a list of holdings needs. The mint, at the start of the data, is left
+ * out.
+ */
 export type TokenBalance = Pick<TokenAccount, 'tokenProgram' | 'amount' | 'state'>
 
 interface Checked {

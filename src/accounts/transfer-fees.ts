@@ -20,7 +20,7 @@ const ABSENT_MS = 60_000
 const BYTES_MAX = 4 * 2 ** 20
 const ENTRY_BYTES = 200
 
-/** Reads what transfer fees are known from. */
+/** Reads the accounts that determine transfer fees. */
 export type FeeNode = Pick<AccountNode, 'accounts' | 'epochSchedule'>
 
 /** A mint as it was read: `none` without a transfer fee, `unclear` where a fee of earlier epochs cannot be excluded. */
@@ -31,12 +31,12 @@ interface KnownConfig {
 }
 
 /**
- * The transfer fees of Token-2022 mints, for the decoder. Configurations are read as blocks need them, and cached.
+ * The transfer fees of Token-2022 mints, for the decoder. Configurations are read when blocks need them, and cached.
  *
- * F1. A fee is told for an epoch only if the configuration determines it (`knownFeeAt`). It was fixed before that epoch began,
- *     so whenever a block is decoded, it decodes to the same, or to less while a configuration cannot be read.
- * F2. While the node is away no fee is told that is not cached: its events stay held back and are counted.
- * F3. A block waits `FEE_WAIT_MS` at most, and within `FEE_PAUSE_MS` of a failed read not at all.
+ * F1. A fee is returned for an epoch only if the configuration determines it (`knownFeeAt`). It was fixed before that
+ *     epoch began. So a block always decodes to the same events, or to fewer while a configuration cannot be read.
+ * F2. While the node is unreachable, only cached fees are returned. Events without a fee are held back and counted.
+ * F3. A block waits at most `FEE_WAIT_MS`, and not at all within `FEE_PAUSE_MS` of a failed read.
  */
 export class TransferFees {
   readonly #clock: Clock
@@ -74,8 +74,8 @@ export class TransferFees {
   }
 
   /**
-   * Reads the configurations of mints that the epoch of a slot needs, up to 100; tells whether any was read. Never rejects, and
-   * waits for the node as F3 says.
+   * Reads the configurations of up to 100 mints that the epoch of a slot needs, and tells whether any was read. Never
+   * rejects. Waits for the node as F3 states.
    */
   async load(mints: readonly Pubkey[], slot: number): Promise<boolean> {
     const node = this.#node

@@ -50,7 +50,7 @@ export class LocalTracking {
   }
 }
 
-/** Tracking by this process where it has the shard, else by the one that hears the hint. */
+/** Tracking by this process if it has the shard, otherwise by the process that receives the hint. */
 export class SharedTracking implements Tracking {
   readonly #local: LocalTracking
   readonly #documents: Documents<Submission, 'tracked' | 'received' | 'ended', never, SubmissionProgress>

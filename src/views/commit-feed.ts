@@ -87,7 +87,7 @@ export class CommitFeed {
   ): Promise<void> {
     this.#underWay.push(block)
     const written = await blocks.commit(block, kept, after)
-    // Behind a block whose answer was lost, this one is held until recovery finds both in the store.
+    // If the answer to an earlier block's commit was lost, this block is held until recovery finds both in the store.
     if (this.#underWay[0] !== block) return
     this.#underWay.shift()
     if (written) this.publish(block)

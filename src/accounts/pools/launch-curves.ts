@@ -44,8 +44,8 @@ const LAUNCHLAB_STATUSES: readonly CurveStatus[] = ['bonding', 'graduating', 'gr
 const CONSTANT_PRODUCT = 0
 
 /**
- * Reads a curve of Raydium LaunchLab. The account counts what was sold and raised. Its virtual reserves are a price only with
- * the constant product, which the configuration tells.
+ * Reads a curve of Raydium LaunchLab. The account counts the tokens sold and the funds raised. Its virtual reserves
+ * give a price only with the constant product, as the configuration states.
  */
 export function readLaunchlabCurve({ data }: Account, accounts: AccountSet): PoolState | Refused {
   if (!isKind(data, 'f7ede3f5d7c3de46', 429)) return NO_LAUNCHPAD
