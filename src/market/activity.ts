@@ -143,7 +143,7 @@ function worthOf(row: TradeRow): Worth {
 }
 
 /**
- * Returns the traded amount of a token. With a cash side it is that of the other side, whatever token the pool is
+ * Returns the traded amount of a token. With a cash side it is that of the other side, whichever token the pool is
  * listed under.
  */
 function amountOf(row: TradeRow, token: Pubkey): bigint {
@@ -209,7 +209,7 @@ class Tally implements MinutePart {
   }
 }
 
-/** Returns the minutes with a part added; if block times fall, it is inserted between them. */
+/** Returns the minutes with a block's part added; if block times fall, the minute is inserted between them. */
 function withMinute(minutes: readonly ActivityMinute[], part: ActivityMinute): ActivityMinute[] {
   const at = minutes.findLastIndex(({ minute }) => minute <= part.minute)
   const stored = minutes[at]

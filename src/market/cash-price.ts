@@ -1,4 +1,4 @@
-/** A price in its cash, and the USD worth of one unit of that cash at the time; each is null when unknown. */
+/** A price in its cash, and the USD value of one unit of that cash at the time; each is null when unknown. */
 export interface CashPrice {
   readonly price: number | null
   readonly cashUsd: number | null

@@ -69,7 +69,7 @@ export class CashList {
   }
 
   /**
-   * Returns the USD worth of one unit of a mint: by definition, or the price of SOL. Null for other mints and while
+   * Returns the USD value of one unit of a mint: by definition, or the price of SOL. Null for other mints and while
    * unknown.
    */
   usdOf(mint: Pubkey, solUsd: number | null): number | null {

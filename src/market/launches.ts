@@ -65,7 +65,7 @@ export class LaunchFold {
   }
 }
 
-/** Mints whose launch can be new or change with an event. */
+/** Mints whose launch an event can create or change. */
 export function launchMints(event: ChainEvent, cash: CashList): Pubkey[] {
   if (event.kind === 'trade') return launchableMints(event, cash)
   return event.kind === 'launch' || event.kind === 'curve' ? [event.baseMint] : []

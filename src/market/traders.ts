@@ -78,7 +78,7 @@ export class TraderUnion {
   }
 }
 
-/** Whether the traders of a sketch are listed, and so counted exactly; they are where there are none. */
+/** Whether the traders of a sketch are listed, and so counted exactly. True for an empty sketch. */
 export const isExact = (sketch: TraderSketch): boolean => sketch.length === 0 || sketch[0] === LIST
 
 /** Returns the registers of a union of no traders of hours. */
