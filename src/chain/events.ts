@@ -18,7 +18,7 @@ export interface EventOrigin {
   /** Index of the outer instruction. */
   readonly ixIndex: number
   /**
-   * Index in the outer instruction's inner group; null for the outer instruction itself. Where one instruction settles
+   * Index in the outer instruction's inner group; null for the outer instruction itself. If one instruction settles
    * several trades, each but the first has the index of the inner instruction that moved its input or stated it. So
    * signature, ixIndex and innerIxIndex identify one event of a kind.
    */
@@ -106,8 +106,8 @@ export interface LiquidityChange extends EventOrigin {
   readonly baseAmount: bigint
   readonly quoteAmount: bigint
   /**
-   * Amounts in base units that left or reached the provider's accounts. They differ from the vaults' amounts only by a
-   * Token-2022 transfer fee; null where the transaction does not show that fee.
+   * Amounts in base units that left or reached the provider's accounts. They differ from the vaults' amounts only by
+   * a Token-2022 transfer fee; null if the transaction does not show that fee.
    */
   readonly traderBase: bigint | null
   readonly traderQuote: bigint | null

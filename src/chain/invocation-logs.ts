@@ -17,7 +17,7 @@ export class InvocationLog {
     return fromBase64(this.#rayLogs)
   }
 
-  /** Takes one line of the program's own and keeps it if it has a payload. */
+  /** Takes one of the program's own lines, and stores it if it has a payload. */
   take(line: string): void {
     // Several payloads of one `sol_log_data` call share a line, separated by spaces.
     if (line.startsWith('data: ', 8)) (this.#data ??= []).push(...line.slice(14).split(' '))

@@ -82,7 +82,10 @@ export function layout<F extends Fields, G extends readonly Fields[]>(
   }
 }
 
-/** Names of an instruction's accounts, with their positions. Versions with different lists are told apart by length. */
+/**
+ * Names of an instruction's accounts, with their positions. Versions with different lists are distinguished by
+ * length.
+ */
 export type AccountPositions = Readonly<Record<string, number>>
 
 export interface InstructionLayout<

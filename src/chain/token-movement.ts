@@ -42,7 +42,7 @@ export interface MovementSink {
   opening(opening: TokenAccountOpening): void
 }
 
-/** Reads the movements of a value program's instruction; a token `Batch` gives those of each of its parts. */
+/** Reads the movements of a value program's instruction. A token `Batch` gives the movements of all its parts. */
 export function readMovements(instruction: Instruction, program: ValueProgram, sink: MovementSink): void {
   const { accounts, data } = instruction
   if (program === 'system') {

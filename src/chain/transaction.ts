@@ -50,7 +50,7 @@ export interface AccountKeys {
   bytes(index: number): Pubkey
   /** The table's value for the key at an index. */
   lookup<T>(index: number, table: PubkeyTable<T>): T | undefined
-  /** Whether the message asks for a write lock on the account; false where the source does not say. */
+  /** Whether the message requests a write lock on the account; false if the source does not state it. */
   isWritable(index: number): boolean
   /** One of the two hashes of the key (`accountHashes`), whichever is cheaper. */
   hash(index: number): number
@@ -78,13 +78,16 @@ export interface TokenBalance {
   readonly owner: Pubkey | null
   readonly amount: bigint
   readonly decimals: number
-  /** Mint, owner and amount as the source wrote them, where they are texts: decoding a key takes 4 µs, and most are never read. */
+  /**
+   * Mint, owner and amount as the source wrote them, if they are texts: decoding a key takes 4 µs, and most are never
+   * read.
+   */
   readonly mintBase58?: string
   readonly ownerBase58?: string | null
   readonly amountText?: string
 }
 
-/** One block of the chain, as far as a source has it. */
+/** One block of the chain, with the facts that a source has. */
 export interface Block {
   readonly slot: number
   /** Unix seconds. */

@@ -1,7 +1,7 @@
 import type { InstructionLayout, Layout, LayoutTable } from './layout.ts'
 import type { VenueId } from './venue-id.ts'
 
-/** The ways in which a venue states its events, besides moving tokens. */
+/** The ways in which a venue states its events, in addition to token movements. */
 export type EventTransport = 'self-call' | 'log' | 'self-call-and-log' | 'none'
 
 /** The facts of a venue: its programs, and its instructions and events as data. */

@@ -54,7 +54,10 @@ export async function ask({ url, key }: ServiceAccess, order: Order): Promise<Ro
   return outcome.body
 }
 
-/** Runs work that asks a service. Resolves with its exit code; refusals and a silent service go to standard error. */
+/**
+ * Runs work that sends requests to a service. Resolves with its exit code. Refusals and timeouts go to standard
+ * error.
+ */
 export async function withRefusals(
   { stderr }: Pick<Invocation, 'stderr'>,
   work: () => Promise<number>

@@ -200,7 +200,7 @@ export type ChainEvent =
   /** The block of a slot begins; skipped slots are not reported, as on a node. `root` is the newest finalized slot. */
   | { readonly kind: 'slot'; readonly slot: number; readonly parent: number; readonly root: number }
   /**
-   * A block has reached a commitment; has the accounts that it changed, in their state after it. After a fork at
+   * A block has reached a commitment. Has the accounts that it changed, in their state after it. After a fork at
    * processed the next block follows an earlier parent, or repeats a slot, and has the accounts that were restored.
    */
   | {

@@ -254,7 +254,7 @@ function isAbsent(value: unknown): boolean {
   return value === undefined || value === null
 }
 
-/** Writes a u64, which a node states as digits, or as a number if it fits one. */
+/** Writes a u64. Nodes state it as digits, or as a number if it fits one. */
 function u64Bytes(value: unknown, name: string): number[] {
   if (!isU64Text(value) && !isCount(value)) throw new Unreadable(`parsed.info.${name}`)
   return littleEndian(BigInt(value), 8)

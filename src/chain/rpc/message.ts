@@ -21,7 +21,10 @@ export function versionOf(version: unknown, message: JsonObject): TransactionVer
   return Array.isArray(message.addressTableLookups) ? 0 : 'legacy'
 }
 
-/** Returns which keys are locked for writing: by the header, or in `jsonParsed` by key; null where neither says. */
+/**
+ * Returns the keys that are locked for writing: from the header, or in `jsonParsed` from each key. Null if neither
+ * states them.
+ */
 export function locksOf(message: JsonObject, meta: JsonObject): AccountLocks | readonly boolean[] | null {
   const { header } = message
   const keys = message.accountKeys as unknown[]

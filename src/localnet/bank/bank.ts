@@ -171,12 +171,12 @@ export class LocalBank implements chain.LocalChain {
     this.#production.skipTo(slot)
   }
 
-  /** Returns the time of a block's slot in Unix seconds; null where there is no such block, or it is no longer kept. */
+  /** Returns the time of a block's slot in Unix seconds; null if there is no such block, or it was pruned. */
   blockTime(slot: number): number | null {
     return this.#blocks.header(slot)?.blockTime ?? null
   }
 
-  /** Sets the market, which fills slots besides users; there is one. */
+  /** Sets the market, which fills slots in addition to users. There is only one. */
   onSlot(fill: FillSlot): void {
     this.#production.onSlot(fill)
   }

@@ -2,7 +2,7 @@ import type { Account } from 'litesvm/dist/internal.js'
 import { pubkeyMapKey, samePubkey } from '../../chain/pubkey.ts'
 import type { LocalAccount } from '../chain.ts'
 
-/** Tells whether two states of an account are the same; null for none. */
+/** Tells whether two states of an account are equal; null for none. */
 export function isSameAccount(a: LocalAccount | null, b: LocalAccount | null): boolean {
   if (a === null || b === null) return a === b
   return (

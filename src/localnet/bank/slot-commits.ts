@@ -19,7 +19,10 @@ interface SlotCommitsDeps {
   readonly settled: (event: BlockEvent) => void
 }
 
-/** Writes produced slots to disk, with the market's notes, and reports the blocks that this settles (B1). */
+/**
+ * Writes produced slots to disk, with the market's notes. Then reports the blocks that become confirmed or finalized
+ * (B1).
+ */
 export class SlotCommits {
   readonly #deps: SlotCommitsDeps
   readonly #writes: WriteQueue | null
@@ -111,7 +114,7 @@ export class SlotCommits {
   }
 }
 
-/** Returns the event of a settled block; what is packed is unpacked when a listener reads it. */
+/** Returns the event of a settled block; packed data is unpacked when a listener reads it. */
 function eventOf({ packed, accounts, whole }: KeptBlock, commitment: Commitment): BlockEvent {
   if (whole !== null) return { kind: 'block', commitment, ...whole }
   return {

@@ -29,6 +29,6 @@ export interface Coin {
   graduatedSlot: number | null
   /** Numbers of the traders who may hold some of it. */
   holders: number[]
-  /** Numbers of the traders who ever held some; their accounts may still exist. */
+  /** Numbers of the traders who ever held some of it; their accounts may still exist. */
   everHeld: number[]
 }

@@ -143,7 +143,7 @@ export class MarketSimulator {
   }
 
   /**
-   * Returns the market's changed parts by name since the last call, for storing besides its accounts; null deletes a
+   * Returns the market's changed parts by name since the last call, to be stored with its accounts; null deletes a
    * part.
    */
   takeParts(): Map<string, Uint8Array | null> {

@@ -98,7 +98,7 @@ export function staticKeys({ keys, keyCount }: WireTransaction): string[] {
 
 /**
  * Encodes a simulation as nodes write it. Values that the chain does not measure are null, as on a node without them.
- * A failed one of a program that only a real chain has gets a log line that says so.
+ * A failed simulation of a program that only a real chain has gets a log line that explains it.
  */
 export function encodeSimulation(simulation: Simulation, wire: WireTransaction): object {
   const { err, logs, computeUnits, returnData, replacement } = simulation

@@ -35,7 +35,7 @@ export interface TokenAccountState {
 
 const MINT_BYTES = 82
 const ACCOUNT_BYTES = 165
-// With extensions both kinds are at least as long as an account, and the byte after it tells the kind.
+// With extensions both kinds are at least as long as an account, and the next byte states the kind.
 const KIND_AT = 165
 const MINT_KIND = 1
 const ACCOUNT_KIND = 2
