@@ -4,18 +4,18 @@ import { RateWindow, WINDOW_SECONDS } from './rate-window.ts'
 
 const WINDOW_MS = WINDOW_SECONDS * 1000
 /**
- * Milliseconds that a call waits for the shared count at most; half of that at least. Chosen: far above a round trip
- * to Redis, and below what a client notices.
+ * Maximum milliseconds that a call waits for the shared count; it waits at least half of that. Chosen: far above a
+ * round trip to Redis, and below what a client notices.
  */
 export const ANSWER_MS = 100
 /**
- * Calls that may wait for the shared count; one more is counted locally. Chosen: 10,000 calls in 100 ms are more than
- * one process can answer.
+ * Maximum calls that wait for the shared count; one more is counted locally. Chosen: 10,000 calls in 100 ms are more
+ * than one process can answer.
  */
 export const WAITING_MAX = 10_000
 /**
- * Number of processes assumed until it is known. Chosen: a share of a quarter neither opens a quota nor stops a small
- * deployment.
+ * Number of processes assumed until the number is known. Chosen: a quota divided by four is neither lifted nor too
+ * small for a small deployment.
  */
 export const PROCESSES_ASSUMED = 4
 /** A quota that no call exceeds, for calls that are only recorded. */

@@ -59,7 +59,7 @@ const HOLDERS = z
   })
   .meta({ id: 'HolderSummary' })
 
-/** The summary of a token whose holders are not kept. */
+/** The summary of a token without a holder list. */
 export const NO_HOLDERS: z.input<typeof HOLDERS> = {
   count: null,
   top10_pct: null,

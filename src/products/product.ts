@@ -156,7 +156,7 @@ export const coordinationOf = (
   { peers = soloCoordination }: Pick<Given, 'peers'>
 ): ClusterCoordination => peers
 
-/** Returns a function that hands out an already open resource the first time, if there is one, and opens it later. */
+/** Returns a function that opens a resource. The first call returns the already open one, if there is one. */
 export function firstOf<T>(opened: T | undefined, open: () => Promise<T>): () => Promise<T> {
   let left = opened
   return async () => {

@@ -23,16 +23,17 @@ interface Changes {
 export interface ChainListener {
   /** Called for each block, in order. It must not throw. */
   tick(tick: ChainTick): void
-  /** Blocks were skipped, came late or have changed, so that closed accounts may be unknown. It must not throw. */
+  /** Blocks were skipped, came late or have changed, so some closed accounts may be unknown. It must not throw. */
   missed(why: string): void
 }
 
-/** Blocks that were read and whose commit was not seen. As many as `CommittedBlocks` has. */
+/** Blocks that were read and whose commit was not reported yet. Chosen: as many as `CommittedBlocks` holds. */
 const READ_MAX = 16
 
 /**
- * Tells of each committed block which accounts it closed, and which ones a program may have changed. Subscriptions to a program do not: an account without lamports has no
- * owner any more. Blocks cost nothing while nobody listens.
+ * Reports for each committed block the accounts that it closed, and those that a program may have changed.
+ * Subscriptions to a program do not report closed accounts: an account without lamports no longer has an owner.
+ * Blocks cost nothing without a listener.
  */
 export class ChainWatch {
   readonly #feed: Pick<CommitFeed, 'follow' | 'onJump'>

@@ -16,7 +16,7 @@ export type PlacedBlock = Pick<SlotRow, 'slot' | 'blockTime' | 'parentSlot'>
 export interface FolderStanding {
   /**
    * `empty`: nothing is stored. `same`: blocks of the folder are stored, or one follows the newest stored block.
-   * `unknown`: nothing contradicts it. `other`: the two cannot be of one chain.
+   * `unknown`: nothing contradicts this. `other`: the two cannot be of one chain.
    */
   readonly kind: 'empty' | 'same' | 'unknown' | 'other'
   /** Evidence for `other` or `unknown`, or an oddity of `same`; null otherwise. */
@@ -46,10 +46,10 @@ const SLOTS_PER_SECOND_MAX = 200
  * Compares a folder with the store that it is added to. A folder has no genesis, so blocks are the evidence:
  *
  * R1. A slot that both have is the same block, or one of another chain; the majority of the compared slots decides.
- * R2. A later slot has no earlier time, and no chain makes more than SLOTS_PER_SECOND_MAX slots a second.
- * R3. If no slot is in both and nothing contradicts it, the folder is accepted, and the operator is warned.
+ * R2. A later slot never has an earlier time, and no chain produces more than SLOTS_PER_SECOND_MAX slots a second.
+ * R3. If no slot is in both and nothing contradicts the match, the folder is accepted, and the operator is warned.
  *
- * Rejects as the store does.
+ * Rejects with the store's error.
  */
 export async function standingOf(index: RecordedIndex, store: StoredBlocks): Promise<FolderStanding> {
   const { slots, bySlot } = index

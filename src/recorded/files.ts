@@ -13,7 +13,7 @@ export interface RecordedFormat {
 const NAME = /^(.+)\.(json|ndjson)(?:\.(gz|zst))?$/
 const COMPRESSION = { gz: 'gzip', zst: 'zstd' } as const
 
-/** Returns the format that a file's name tells; null if it is not the name of a recorded file. */
+/** Returns the format of a file by its name; null if it is not the name of a recorded file. */
 export function formatOf(name: string): RecordedFormat | null {
   const [, , kind, ending] = NAME.exec(name) ?? []
   if (kind === undefined) return null

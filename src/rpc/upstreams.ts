@@ -69,7 +69,10 @@ export interface RpcUpstreams {
    * answer.
    */
   request(call: UpstreamCall, signal: AbortSignal | null): Promise<UpstreamAnswer>
-  /** Like `request` for several reads with the same `minSlot`: one batch to one node if the node accepts batches. */
+  /**
+   * Like `request` for several reads: one batch to one node if that node accepts batches. The node is selected by the
+   * first call's commitment and the highest `minSlot`.
+   */
   requestAll(
     calls: readonly UpstreamCall[],
     signal: AbortSignal

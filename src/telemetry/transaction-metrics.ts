@@ -6,7 +6,7 @@ export type SendLabel = 'taken' | 'refused' | 'limited'
 export const TRACKED_LABELS = ['sent', 'failing', 'processed', 'confirmed'] as const
 export type TrackedLabel = (typeof TRACKED_LABELS)[number]
 
-/** Tenants that have a label of their own; all further ones share `other`. Chosen: 800 series at most. */
+/** Tenants with their own label; all further ones share `other`. Chosen: 800 series at most. */
 const TENANT_LABELS_MAX = 100
 
 /** A transaction that has ended, as metrics count it. */

@@ -52,7 +52,7 @@ const FAULTS: readonly [pattern: RegExp, fault: (said: string) => StreamFault][]
     /from_slot is not supported/,
     () => ({ remedy: 'replay', reason: 'keeps no slots to begin from', firstSlot: null })
   ],
-  // The plugin (15.1.2) says this for slots above its newest one.
+  // The plugin (15.1.2) reports this for slots above its newest one.
   [
     /failed to get replay response/,
     () => ({ remedy: 'replay', reason: 'has no slot yet as new as the last one' })
