@@ -62,7 +62,7 @@ export interface AccountNode {
   ): Promise<{ readonly slot: number; readonly accounts: readonly AddressedAccount[] }>
 }
 
-/** Fields of the JSON that a mint's URI leads to, each null where it is absent or of another form. */
+/** Fields of the JSON that a mint's URI leads to, each null if it is absent or of another form. */
 export interface OffChainFields {
   /** A URL with the scheme http, https, ipfs or ar. */
   readonly image: string | null

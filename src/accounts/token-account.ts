@@ -23,7 +23,7 @@ export interface TokenAccount {
   /** Base units that the delegate may still move; 0 without one. */
   readonly delegatedAmount: bigint
   readonly closeAuthority: Pubkey | null
-  /** Lamports of an account of wrapped SOL that are no tokens; null for every other mint. */
+  /** Lamports of a wrapped SOL account that are not tokens; null for every other mint. */
   readonly nativeReserve: bigint | null
   /** Names of its extensions, in their order; empty in the classic program. */
   readonly extensions: readonly string[]

@@ -94,6 +94,6 @@ function readEntries(data: Uint8Array, kind: TokenAccountKind): readonly TokenEx
   return found
 }
 
-/** Finds the value of an extension by its name; null where there is none. */
+/** Finds the value of an extension by its name; null without one. */
 export const valueOf = (extensions: readonly TokenExtension[], name: string): Uint8Array | null =>
   extensions.find((each) => each.name === name)?.value ?? null

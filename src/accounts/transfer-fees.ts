@@ -14,7 +14,7 @@ import { knownFeeAt, type TransferFeeConfig } from './transfer-fee.ts'
 export const FEE_WAIT_MS = 1_000
 /** Milliseconds without reads after a failed one. Chosen: a node that is away delays ingest by a tenth at most. */
 export const FEE_PAUSE_MS = 10_000
-/** Milliseconds after which a mint that was not there is looked for again. */
+/** Milliseconds after which a mint that did not exist is read again. */
 const ABSENT_MS = 60_000
 /** Bytes of the cache. Chosen: 10,000 mints, several times as many as have a fee and trade on a day. */
 const BYTES_MAX = 4 * 2 ** 20
@@ -61,7 +61,7 @@ export class TransferFees {
     this.#node = node
   }
 
-  /** Returns the fees that are known for a slot's epoch; null where none is. */
+  /** Returns the fees that are known for a slot's epoch; null if none is. */
   at(slot: number): TransferFeeLookup | null {
     if (this.#schedule === null) return null
     const epoch = epochOf(slot, this.#schedule)
@@ -103,7 +103,7 @@ export class TransferFees {
     }
   }
 
-  /** Whether reading a mint may tell more of a slot's epoch than its cached configuration. */
+  /** Whether a new reading of a mint may determine more of a slot's epoch than its cached configuration. */
   #isWanted(mint: Pubkey, slot: number, now: number): boolean {
     const known = this.#cache.get(pubkeyMapKey(mint))
     if (known === undefined || this.#schedule === null) return true

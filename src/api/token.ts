@@ -161,7 +161,7 @@ export interface KnownToken {
   readonly curve: CurveRow | null
   readonly pair: PricedPair | null
   readonly value: TokenValue
-  /** Slot of the oldest accounts that its liquidity is from; null where all of it is from trades. */
+  /** Slot of the oldest accounts that its liquidity is from; null if all of it is from trades. */
   readonly liquiditySlot: number | null
   readonly holders: z.input<typeof HOLDERS>
 }

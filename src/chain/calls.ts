@@ -12,7 +12,7 @@ export interface VenueCalls {
   /** The token accounts of the transaction; null without a call. */
   readonly tokens: TokenAccounts | null
   readonly calls: readonly Invocation<Venue>[]
-  /** Calls whose nesting is unknown and could not be recovered, so that their movements cannot be told apart. */
+  /** Calls whose nesting is unknown and could not be recovered, so that their movements cannot be assigned. */
   readonly unplaced: readonly Invocation<Venue>[]
 }
 

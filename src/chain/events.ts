@@ -39,7 +39,7 @@ export interface TradeFacts {
   readonly traderIn: bigint
   readonly traderOut: bigint
   readonly fees: readonly Fee[]
-  /** Reserves of the pool after the trade; null where the venue does not state them. */
+  /** Reserves of the pool after the trade; null if the venue does not state them. */
   readonly reserves: TradeReserves | null
   readonly exact: 'in' | 'out' | null
   /** The aggregator's instruction, or the venue's own multi-hop, that this fill is a leg of; null outside a route. */
@@ -135,7 +135,7 @@ export interface CurveChange extends EventOrigin {
   readonly baseMint: Pubkey
   readonly quoteMint: Pubkey | null
   readonly curve: Pubkey
-  /** 0 to 100; null where the event does not state enough to know it. */
+  /** 0 to 100; null if the event does not state enough to know it. */
   readonly progressPct: number | null
   /** The pool that a migration leads to. */
   readonly destination: Pubkey | null

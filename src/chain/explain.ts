@@ -13,7 +13,7 @@ export interface CallExplanation {
   readonly innerIxIndex: number | null
   readonly venue: VenueId
   readonly program: string
-  /** Name of the instruction; null when no layout knows its discriminator. */
+  /** Name of the instruction; null if no layout knows its discriminator. */
   readonly instruction: string | null
   readonly discriminator: string
   readonly accounts: number

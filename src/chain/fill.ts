@@ -140,7 +140,7 @@ function statedCredit(stated: StatedFill | null, amount: bigint, paysIn: boolean
   return amount === stated.outGross ? stated.outNet : null
 }
 
-/** Describes how a fill differs from the venue's event; null when they agree. */
+/** Describes how a fill differs from the venue's event; null if they agree. */
 export function fillDisagreement(fill: Fill, stated: StatedFill): string | null {
   const same =
     fill.inGross === stated.inGross &&

@@ -39,9 +39,9 @@ function fromBase64(texts: readonly string[] | undefined): Uint8Array[] {
 }
 
 export interface AttachedLogs {
-  /** By position in the instruction list; empty where the invoke lines do not fit the instructions. */
+  /** By position in the instruction list; empty if the invoke lines do not fit the instructions. */
   readonly byInstruction: readonly (InvocationLog | undefined)[]
-  /** Heights by position in the list, as the invoke lines state them; null where they end early. */
+  /** Heights by position in the list, as the invoke lines state them; null if they end early. */
   readonly heights: readonly number[] | null
 }
 

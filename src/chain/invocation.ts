@@ -115,7 +115,7 @@ export class Invocation<V extends VenueTables = VenueTables> {
     return this.layout === layout
   }
 
-  /** Reads the instruction's arguments; null when the data is shorter than the layout's oldest version. */
+  /** Reads the instruction's arguments; null if the data is shorter than the layout's oldest version. */
   args<T>(layout: Layout<T>): Reading<T> | null {
     return this.#read(layout, this.instruction.data)
   }

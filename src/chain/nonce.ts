@@ -15,7 +15,7 @@ const NONCE_BYTES = 80
 export interface NonceAdvance {
   /** Addresses of 32 bytes. */
   readonly account: Uint8Array
-  /** The third account of the instruction, which signs; null where it lists none. */
+  /** The third account of the instruction, which signs; null if it lists none. */
   readonly authority: Uint8Array | null
 }
 

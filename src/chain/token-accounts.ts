@@ -33,7 +33,7 @@ export class TokenAccounts {
     for (const balance of transaction.postTokenBalances) this.#post[balance.account] = balance
   }
 
-  /** Returns the mint of a token account; null when the transaction does not show it. */
+  /** Returns the mint of a token account; null if the transaction does not show it. */
   mintOf(account: number): Pubkey | null {
     if (account < 0) return null
     const balance = this.#pre[account] ?? this.#post[account]
@@ -65,7 +65,7 @@ export class TokenAccounts {
     return this.mintOf(movement.destination) ?? this.mintOf(movement.source)
   }
 
-  /** Returns the decimals of a mint; null when nothing in the transaction states them. */
+  /** Returns the decimals of a mint; null if nothing in the transaction states them. */
   decimalsOf(mint: Pubkey): number | null {
     const known = this.#known.get(mint)
     if (known !== undefined) return known

@@ -14,7 +14,7 @@ export const VALUE_PROGRAMS = new PubkeyTable<ValueProgram>([
   [SYSTEM_PROGRAM, 'system']
 ])
 
-/** Tokens or lamports moved by one instruction. Accounts are key indexes; -1 where there is none. */
+/** Tokens or lamports moved by one instruction. Accounts are key indexes; -1 without one. */
 export interface Movement {
   readonly kind: 'transfer' | 'mint' | 'burn' | 'lamports'
   readonly source: number
@@ -24,7 +24,7 @@ export interface Movement {
   /** Key index of the mint; -1 where the instruction does not name it. */
   readonly mint: number
   readonly decimals: number
-  /** The Token-2022 transfer fee; null where the instruction does not state it. */
+  /** The Token-2022 transfer fee; null if the instruction does not state it. */
   readonly fee: bigint | null
   /** Whether the program may withhold a transfer fee. False for the classic one, which credits what it debits. */
   readonly mayWithhold: boolean

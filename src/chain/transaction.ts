@@ -8,16 +8,16 @@ import type { Pubkey, PubkeyTable } from './pubkey.ts'
 export interface Transaction {
   /** 64 bytes. */
   readonly signature: Uint8Array
-  /** Position in the block; null where the source does not state it. */
+  /** Position in the block; null if the source does not state it. */
   readonly index: number | null
   readonly version: TransactionVersion
-  /** True when the runtime reports an error: the transaction then had no effect besides its fee. */
+  /** True if the runtime reports an error: the transaction then had no effect except its fee. */
   readonly failed: boolean
   /** Static keys, then loaded writable ones, then loaded readonly ones. */
   readonly keys: AccountKeys
   /** Number of keys that signed: the first ones in the list. Key 0 pays the fee. */
   readonly signerCount: number
-  /** The recent blockhash, or the value of a durable nonce; 32 bytes. Absent where the source does not say. */
+  /** The recent blockhash, or the value of a durable nonce; 32 bytes. Absent if the source does not state it. */
   readonly lifetime?: Uint8Array | undefined
   /** The budget that version 1 states; absent in other versions. */
   readonly config?: TransactionConfig | undefined
@@ -26,7 +26,7 @@ export interface Transaction {
   readonly instructions: readonly Instruction[]
   /** False where an inner instruction lacks its stack height, so that nesting is unknown. */
   readonly nestingKnown: boolean
-  /** Log lines; null where the source has none. */
+  /** Log lines; null if the source has none. */
   readonly logs: readonly string[] | null
   readonly preTokenBalances: readonly TokenBalance[]
   readonly postTokenBalances: readonly TokenBalance[]
@@ -36,7 +36,7 @@ export interface Transaction {
 
 export type TransactionVersion = 'legacy' | 0 | 1
 
-/** The budget of version 1; null where the transaction leaves the default. */
+/** The budget of version 1; null if the transaction leaves the default. */
 export interface TransactionConfig {
   readonly priorityFeeLamports: bigint | null
   readonly computeUnitLimit: number | null
@@ -93,11 +93,11 @@ export interface Block {
   /** Unix seconds. */
   readonly blockTime: number
   readonly parentSlot: number | null
-  /** Base58; absent where the source does not name it. */
+  /** Base58; absent if the source does not name it. */
   readonly blockhash?: string
-  /** Base58 hash of the parent; absent where the source does not name it. */
+  /** Base58 hash of the parent; absent if the source does not name it. */
   readonly parentBlockhash?: string
-  /** Number of blocks before it on its fork; absent where the source does not state it. */
+  /** Number of blocks before it on its fork; absent if the source does not state it. */
   readonly height?: number
   readonly transactions: readonly Transaction[]
   /** Number of votes, which are left out without decoding. */

@@ -14,6 +14,6 @@ export interface VenueTables {
   readonly instructions: LayoutTable<InstructionLayout>
   /** Every known event; one that is not here is counted as unknown. */
   readonly events: LayoutTable<Layout<unknown>>
-  /** Returns the byte at which a self-call's event begins; -1 when the instruction is no self-call. */
+  /** Returns the offset of the event in a self-call; -1 if the instruction is not a self-call. */
   statedEventOffset(data: Uint8Array): number
 }

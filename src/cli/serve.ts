@@ -22,7 +22,7 @@ import type { Invocation } from './command.ts'
 import { mixedDataRefusal, unusableDirectory } from './data-directory.ts'
 import { urlHost } from './url-host.ts'
 
-/** Runs the service until it is told to end. Resolves with the exit code. */
+/** Runs the service until it is interrupted. Resolves with the exit code. */
 export async function serve({ config, stdout, stderr, interrupted }: Invocation): Promise<number> {
   const refusal = await refusalOf(config)
   if (refusal !== null) {

@@ -47,7 +47,7 @@ export function serviceOf(
   return { url, key }
 }
 
-/** Sends a request. Rejects with Refused for an answer that is no success, or with Unreachable. */
+/** Sends a request. Rejects with Refused for an error status, or with Unreachable. */
 export async function ask({ url, key }: ServiceAccess, order: Order): Promise<Row> {
   const outcome = await askService(url, key, order)
   if (outcome.status >= 300) throw new Refused(outcome)

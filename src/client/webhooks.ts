@@ -28,7 +28,10 @@ export interface WebhookBatch {
   readonly cursor?: number
   /** Number of events that were dropped before this batch; left out where it is 0. */
   readonly dropped?: number
-  /** Events after `from_cursor` up to `to_cursor` that are no longer available and were not counted; left out where there are none. */
+  /**
+   * Events after `from_cursor` up to `to_cursor` that are no longer available and were not counted; left out if there
+   * are none.
+   */
   readonly missed?: { readonly from_cursor: number; readonly to_cursor: number }
 }
 

@@ -16,7 +16,7 @@ export type HolderEvent =
   | { readonly kind: 'block'; readonly block: HolderBlock }
   /** All blocks after this slot were on a lost fork. */
   | { readonly kind: 'lost'; readonly after: number }
-  /** A block was committed that this process has not read, or there were too many to keep. */
+  /** A block was committed that this process has not read, or the queue was full. */
   | { readonly kind: 'missed'; readonly reason: string }
 
 /** Events queued for the follower. Chosen: ten minutes of the cluster's blocks; beyond it the lists are read again. */
@@ -50,7 +50,7 @@ export class HolderBlocks implements BlockObserver {
     })
   }
 
-  /** Begins to keep blocks, in a process that has a follower. */
+  /** Starts to queue blocks, in a process that has a follower. */
   begin(): void {
     this.#isOn = true
   }

@@ -29,7 +29,7 @@ const PAGE = 1_000
 export interface HolderFacts {
   readonly sums: HolderSums
   readonly concentration: Concentration
-  /** Null where not all pools of the token are known to the index. */
+  /** Null if the index does not know all pools of the token. */
   readonly adjusted: AdjustedConcentration | null
   readonly known: KnownOwners
   /** The largest owners in order: all, or as many as the largest page. Null if they were not read for this answer. */

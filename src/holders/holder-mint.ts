@@ -44,7 +44,7 @@ export const NO_LIST: HolderListState = {
   reason: null
 }
 
-/** Returns the state of a list that has nothing to serve any more. */
+/** Returns the state of a list that can no longer be served. */
 export const emptied = ({ reading, begun }: HolderListState): HolderListState => ({
   ...NO_LIST,
   reading,

@@ -6,7 +6,7 @@ export interface Holding {
   readonly mint: Pubkey
   /** Base units. */
   readonly amount: bigint
-  /** Null where the mint could not be read. */
+  /** Null if the mint could not be read. */
   readonly decimals: number | null
   /** Null without a price. */
   readonly priceUsd: number | null

@@ -193,7 +193,7 @@ export class Connections {
   /** Refuses a request that has not arrived whole. */
   #refuseRequest(socket: Socket, { request, response }: Connection, refusal: ServiceError): void {
     if (request === null) return this.#refuse(socket, refusal)
-    // The reader of the body answers. Where there is none, an answer that ends the connection is on its way (C2).
+    // The reader of the body answers. Without a reader, an answer that ends the connection is on its way (C2).
     if (response?.headersSent || request.listenerCount('error') === 0) return
     this.#count(refusal)
     request.emit('error', refusal)

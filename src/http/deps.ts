@@ -62,7 +62,7 @@ export interface AppDeps {
   readonly webhooks: WebhookParts | null
   /** Null in a process without a node to send transactions to. */
   readonly transactions: TransactionParts | null
-  /** Empty in a process that hears of no blocks' fees. */
+  /** Empty in a process that does not get the fees of blocks. */
   readonly fees: FeeStatistics
   /** Null in a process without a node to read accounts from. */
   readonly accounts: AccountParts | null
@@ -82,13 +82,13 @@ export interface AppDeps {
   readonly version: string
   /** The kind of source that this process reads; null if it reads none. */
   readonly sourceKind: SourceKind | null
-  /** Absent where `/docs` offers no demo key. */
+  /** Absent if `/docs` offers no demo key. */
   readonly demoKey?: Pick<DemoKeyFile, 'read'> | undefined
   /** Returns the status of a live source of blocks; null without one. */
   readonly source: () => SourceStatus | null
   /** Tells whether Redis is configured and unavailable. */
   readonly redisAway: () => boolean
-  /** The state of the recorded folder that this process reads; absent where it can read none. */
+  /** The state of the recorded folder that this process reads; absent if it can read none. */
   readonly recorded?: RecordedReport
   /** Returns the supervision tree as plain JSON. */
   readonly tree: () => TreeBody

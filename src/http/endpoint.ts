@@ -114,7 +114,7 @@ export interface Call<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
   readonly params: z.output<P>
   readonly query: z.output<Q>
   readonly body: z.output<B>
-  /** Null where the scope is open. */
+  /** Null if the scope is open. */
   readonly caller: Caller | null
   readonly request: FastifyRequest
   readonly reply: FastifyReply

@@ -6,7 +6,7 @@ import { ANSWER_MS } from './account-parts.ts'
 
 /** Cached facts of a mint's accounts. */
 export interface KnownFacts {
-  /** Null while they have not been read, for an address that is no mint, and without a node. */
+  /** Null if they have not been read, for an address that is not a mint, and without a node. */
   readonly facts: MintFacts | null
   readonly slot: number
   readonly readAtMs: number

@@ -112,7 +112,7 @@ export class RowCandles implements CandleSource {
   }
 }
 
-/** Whether a time is no bound: later than any that a request can give. */
+/** Whether a time is not a bound: it is later than any that a request can give. */
 const isUnbounded = (to: number): boolean => to === Number.MAX_SAFE_INTEGER
 
 /** Tells whether a row of the pair's token is a trade for its cash. */

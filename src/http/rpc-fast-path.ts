@@ -111,7 +111,7 @@ class Exchange implements RpcRequestContext {
     return this.#left.signal
   }
 
-  /** Reads the body, which is no longer than the header says, and answers it. */
+  /** Reads the body, which is at most as long as the header states, and answers it. */
   read(): void {
     const request = this.#request
     const chunks = this.#chunks

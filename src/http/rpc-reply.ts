@@ -32,7 +32,7 @@ export function isTracked(headers: IncomingHttpHeaders): boolean {
 export interface RpcMessage {
   readonly status: number
   readonly fields: Fields
-  /** Null where the response has no body. */
+  /** Null if the response has no body. */
   readonly body: RpcReply['body']
   /** Whether the pieces of a body that arrives are still to be compressed. */
   readonly packs: boolean

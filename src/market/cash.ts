@@ -77,7 +77,7 @@ export class CashList {
     return cash === undefined ? null : cash.pegged ? 1 : solUsd
   }
 
-  /** Returns the cash side of a trade: `in` is a buy, `out` a sell, null when neither mint is cash. */
+  /** Returns the cash side of a trade: `in` is a buy, `out` a sell, null if neither mint is cash. */
   sideOf(fill: Pick<Fill, 'inMint' | 'outMint'>): Side | null {
     const paid = this.of(fill.inMint)
     const received = this.of(fill.outMint)

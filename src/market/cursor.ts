@@ -134,7 +134,7 @@ export function eventCursor(row: Pick<TradeRow, 'cursor' | 'cashSide' | 'mint' |
   return isSecondRow ? row.cursor - COPY_OFFSETS.swap.tradesOut : row.cursor
 }
 
-/** Parses a client's cursor, an integer or its decimal text; null when it is neither. */
+/** Parses a client's cursor, an integer or its decimal text; null if it is neither. */
 export function readCursor(value: unknown): number | null {
   const cursor = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value
   return typeof cursor === 'number' && Number.isSafeInteger(cursor) && cursor >= 0 ? cursor : null

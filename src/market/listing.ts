@@ -41,7 +41,7 @@ export function launchableMints(trade: Trade, cash: CashList): Pubkey[] {
   return [trade.inMint, trade.outMint].filter((mint) => cash.of(mint) === undefined)
 }
 
-/** The decimals of a mint as the event states them; null when it does not. */
+/** The decimals of a mint as the event states them; null if it does not. */
 export function decimalsOf(event: ChainEvent, mint: Pubkey): number | null {
   switch (event.kind) {
     case 'trade':

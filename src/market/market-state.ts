@@ -230,7 +230,7 @@ export class MarketState implements KnownMarket {
   }
 }
 
-/** A held bucket, null when the store cannot have it, undefined when only the store knows. */
+/** A held bucket, null if the store cannot have it, undefined when only the store knows. */
 function bucketOf({ held, storedUntil }: Buckets, index: number, ts: number): Candle | null | undefined {
   const bucket = held[index]
   if (bucket?.ts === ts) return bucket.candle

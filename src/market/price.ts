@@ -15,7 +15,7 @@ const AGREEMENT = 1.25
 
 /**
  * Returns cash per token in human units, from the raw amounts: the double nearest to the true quotient (half a unit in
- * the last place). Null when no token moved.
+ * the last place). Null if no token moved.
  */
 export function priceOf(cash: Leg, token: Leg): number | null {
   if (token.amount === 0n) return null

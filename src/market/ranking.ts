@@ -41,12 +41,11 @@ export type MintMinute = Pick<ActivityMinute, 'minute' | 'trades' | 'volumeMicro
  * The trades of every mint in the rolling windows that end with the head's minute, exact at every block.
  *
  * R1. Sums are totals by mint and minute, and newer ones replace older ones. Their order and number make no
- * difference, so a store may be read while blocks are committed and applied.
- * R2. A minute that leaves a window is subtracted once, however far the head jumps: the cost depends on trades, not on
- * time.
+ *     difference, so a store may be read while blocks are committed and applied.
+ * R2. A minute that leaves a window is subtracted once, however far the head jumps: the cost depends on trades, not
+ *     on time.
  * R3. (INVARIANTS 10) Beyond the limit of pairs or mints the oldest minutes are evicted, and counted. The longest
- * windows
- * are then shorter than their names.
+ *     windows are then shorter than their names.
  */
 export class Ranking {
   readonly #mints = new MintNumbers()

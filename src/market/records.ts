@@ -109,7 +109,7 @@ export const READ_FIRST: readonly ReadName[] = [...LATEST, 'candles', 'activity'
 
 /** Rows of a block, by record. */
 export type RecordRows = { readonly [Name in ManyName]: readonly RowOf<Name>[] } & {
-  /** Null where the block changes nothing of it. */
+  /** Null if the block changes nothing of it. */
   readonly [Name in SingleName]: RowOf<Name> | null
 }
 

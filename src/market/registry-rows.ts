@@ -46,7 +46,7 @@ export interface PoolRow {
   readonly baseVault: Pubkey | null
   readonly quoteVault: Pubkey | null
   readonly feeBps: number | null
-  /** Null when the creation was before the index began. */
+  /** Null if the creation was before the index began. */
   readonly created: { readonly slot: number; readonly blockTime: number } | null
   /** The event that first named the pool; lists of pools are in this order. */
   readonly firstCursor: number

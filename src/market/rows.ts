@@ -24,7 +24,7 @@ export interface RowOrigin extends EventOrigin {
 export interface TradeRow extends RowOrigin, TradeFacts {
   /** The token that the row is listed under. */
   readonly mint: Pubkey
-  /** Which side is cash; null when neither is. `in`: the trader spent cash, a buy. */
+  /** Which side is cash; null if neither is. `in`: the trader spent cash, a buy. */
   readonly cashSide: 'in' | 'out' | null
   /** Cash per token in human units, from the raw amounts; null without a cash side. */
   readonly price: number | null
@@ -122,7 +122,7 @@ export interface SolPriceRow {
   /** Minute start, unix seconds. */
   readonly minute: number
   readonly usd: number
-  /** The minute whose trades gave it; null when it is the operator's starting value. */
+  /** The minute whose trades gave it; null if it is the operator's starting value. */
   readonly sourceMinute: number | null
 }
 

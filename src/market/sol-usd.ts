@@ -36,7 +36,7 @@ export interface SolUsd {
 
 export const COLD_SOL_USD: SolUsd = { minute: 0, price: null, fromChain: false, trades: [] }
 
-/** Returns the SOL price and weight of a trade; null when it does not price SOL. */
+/** Returns the SOL price and weight of a trade; null if it does not price SOL. */
 export function solTradeOf(fill: Fill): SolTrade | null {
   const solSide = samePubkey(fill.inMint, SOL_MINT) ? 'in' : samePubkey(fill.outMint, SOL_MINT) ? 'out' : null
   if (solSide === null) return null

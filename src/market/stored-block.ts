@@ -32,7 +32,7 @@ export function blockOfRows(stored: StoredBlock): DecodedBlock | null {
     parentSlot: row?.parentSlot ?? null,
     blockhash: row?.blockhash ?? null,
     receivedAtMs: row?.receivedAtMs ?? launches[0]?.ingestedAtMs ?? blockTime * 1_000,
-    // A block without rows leaves none in which it would stand.
+    // Without rows, no commitment is stored.
     commitment: origin?.commitment ?? 'confirmed',
     transactions: row?.transactions ?? 0,
     entries: entriesOf(stored)

@@ -30,7 +30,7 @@ export interface ValuedToken {
   readonly pair: PricedPair | null
 }
 
-/** Amounts and values of a token, each null when unknown. */
+/** Amounts and values of a token, each null if unknown. */
 export interface TokenValue {
   /** Supply in base units from the mint's account; without it, from the launch, without later mints and burns. */
   readonly supplyRaw: bigint | null

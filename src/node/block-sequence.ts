@@ -264,7 +264,7 @@ async function firstListing(
   return nodes.length === 0 ? [] : null
 }
 
-/** Returns a node's list; null when it does not answer. */
+/** Returns a node's list; null if it does not answer. */
 async function listing(
   node: ChainNode,
   from: number,

@@ -29,7 +29,7 @@ export interface SourceGap {
 export interface Rollback {
   /** The last stored slot whose block is on the chain. */
   readonly after: number
-  /** Reason why this is not proven; null when it is. */
+  /** Reason why this is not proven; null if it is. */
   readonly doubt: string | null
   /**
    * The chain's blocks between that slot and the block with this rollback, oldest first; slots without a block are

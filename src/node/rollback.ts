@@ -7,7 +7,7 @@ import { NodeError } from './node-fault.ts'
 
 /** Reads of the stored chain for finding a fork. */
 export interface StoredChain {
-  /** Returns a committed slot; null when it is not stored. */
+  /** Returns a committed slot; null if it is not stored. */
   at(slot: number): Promise<SlotRow | null>
   /** Returns the newest committed slot; null for an empty store. */
   head(): Promise<SlotRow | null>

@@ -81,7 +81,7 @@ export interface Given {
   readonly accounts?: RpcAccountNode
   /** Absent in a process without a node to read accounts from. */
   readonly mints?: MintDirectory
-  /** Absent where the JSON behind the URIs of mints is not fetched. */
+  /** Absent if the JSON behind the URIs of mints is not fetched. */
   readonly 'off-chain'?: OffChainCache
   /** Absent in a process without a node to read accounts from. */
   readonly pools?: PoolDirectory
@@ -89,9 +89,9 @@ export interface Given {
   readonly rpc?: OpenRpc
   /** Absent in a process without a node behind the RPC URL. */
   readonly pubsub?: RpcSockets
-  /** Absent where nothing is sent to leaders directly. */
+  /** Absent if nothing is sent to leaders directly. */
   readonly leaders?: LeaderSender
-  /** Absent where there is no block engine. */
+  /** Absent if there is no block engine. */
   readonly engine?: OpenBlockEngine
 }
 

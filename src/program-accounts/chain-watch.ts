@@ -8,9 +8,9 @@ import { touchedBy, type TouchedAccount } from './touched-accounts.ts'
 /** A block that the index has. */
 export interface ChainTick {
   readonly slot: number
-  /** The accounts without lamports after the block, which had some before; null where this process has not read the block. */
+  /** The accounts without lamports after the block, which had some before; null if this process has not read the block. */
   readonly closed: readonly Pubkey[] | null
-  /** The accounts that the listener's program may have changed; null where this process has not read the block. */
+  /** The accounts that the listener's program may have changed; null if this process has not read the block. */
   readonly touched: readonly TouchedAccount[] | null
 }
 

@@ -2,7 +2,7 @@ import type { AccountVersion, VersionKey } from '../../storage/port.ts'
 
 interface Superseded {
   readonly key: VersionKey
-  /** The slot from which the version is not read any more. */
+  /** The slot from which the version is no longer read. */
   readonly bySlot: number
   readonly atMs: number
   readonly bytes: number

@@ -5,7 +5,7 @@ import type { RecordedIndex, RecordedSlot } from './scan.ts'
 export interface StoredBlocks {
   head(): Promise<PlacedBlock | null>
   at(slot: number): Promise<PlacedBlock | null>
-  /** Returns the first slot whose block time is at or after a time in Unix seconds; null when there is none. */
+  /** Returns the first slot whose block time is at or after a time in Unix seconds; null if there is none. */
   firstSince(blockTime: number): Promise<number | null>
 }
 
@@ -86,7 +86,7 @@ export async function standingOf(index: RecordedIndex, store: StoredBlocks): Pro
   return { kind: 'unknown', detail: `none of its blocks is among the stored ones`, ...counts }
 }
 
-/** Describes how two blocks of one slot differ; null when they can be the same block. */
+/** Describes how two blocks of one slot differ; null if they can be the same block. */
 function differenceOf(stored: PlacedBlock, recorded: PlacedBlock): string | null {
   const { slot } = stored
   if (stored.blockTime !== recorded.blockTime)
@@ -96,7 +96,7 @@ function differenceOf(stored: PlacedBlock, recorded: PlacedBlock): string | null
   return `its block of slot ${slot} follows slot ${recorded.parentSlot}, the stored one slot ${stored.parentSlot}`
 }
 
-/** Describes why a stored and a recorded block of two slots cannot be of one chain; null when they can. */
+/** Describes why a stored and a recorded block of two slots cannot be of one chain; null if they can. */
 function contradictionOf(stored: PlacedBlock, recorded: PlacedBlock): string | null {
   const [earlier, later] = stored.slot < recorded.slot ? [stored, recorded] : [recorded, stored]
   const seconds = later.blockTime - earlier.blockTime

@@ -69,7 +69,7 @@ export function openBytes(
   return pipeline(file, decompressed, () => undefined)
 }
 
-/** Reads the whole stream as text; null when it exceeds the limit, where reading stops. */
+/** Reads the whole stream as text; null if it exceeds the limit, where reading stops. */
 export async function readText(bytes: AsyncIterable<Buffer>, bytesMax: number): Promise<string | null> {
   const chunks: Buffer[] = []
   let size = 0

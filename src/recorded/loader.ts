@@ -42,7 +42,7 @@ export class RecordLoader {
     this.#recordBytesMax = recordBytesMax
   }
 
-  /** Reads a record; null when it no longer exists. Rejects when the file cannot be read. */
+  /** Reads a record; null if it no longer exists. Rejects when the file cannot be read. */
   async load({ file, line }: RecordPlace, context: RecordContext): Promise<TextOutcome | null> {
     const compression = formatOf(file)?.compression ?? null
     const text =

@@ -71,7 +71,7 @@ export class AnswerCache {
     if (answer.kind === 'error' || bytes.length > KEPT_BYTES_MAX) return
     const untilNewerThan = this.#end(call, answer, newestBefore, finalized)
     if (untilNewerThan === undefined) return
-    // A slice would keep the whole of the node's answer in memory.
+    // A slice would retain the node's whole answer in memory.
     const own = Buffer.allocUnsafeSlow(bytes.length)
     bytes.copy(own)
     this.#kept.set(

@@ -4,7 +4,7 @@ import type { ParsedRequest } from './requests.ts'
 /** A complete answer's body, or a stream of its pieces. */
 export type ReplyBody = Buffer | AsyncIterable<Buffer>
 
-/** The answer to a request body: HTTP status, and bytes; null where no answer is due (all notifications). */
+/** The answer to a request body: HTTP status, and bytes; null if no answer is due (all notifications). */
 export interface RpcReply {
   readonly status: number
   /** If a body that is still arriving throws, the client's connection must break off too. */
@@ -13,7 +13,7 @@ export interface RpcReply {
   readonly facts: ReplyFacts
 }
 
-/** Facts of an answer that HTTP clients see in header fields. Null where they do not apply, as for most batches. */
+/** Facts of an answer that HTTP clients see in header fields. Null if they do not apply, as for most batches. */
 export interface ReplyFacts {
   /**
    * `hit`: from the cache; `joined`: shared with an equal request in flight; `miss`: from a node; `local`: answered

@@ -21,7 +21,7 @@ export interface JsonMember {
   readonly to: number
 }
 
-/** Returns the index of the first byte from `at` on that is no white space. */
+/** Returns the index of the first byte from `at` on that is not white space. */
 export function skipSpace(bytes: Buffer, at: number): number {
   while (at < bytes.length && bytes[at]! <= SPACE) at++
   return at
@@ -73,7 +73,7 @@ export function membersOf(bytes: Buffer, at: number): JsonMember[] | null {
   return null
 }
 
-/** Lists where the elements of the array at `at` begin; null where the text is no array, or does not end. */
+/** Lists where the elements of the array at `at` begin; null if the text is no array, or does not end. */
 export function elementsOf(bytes: Buffer, at: number): number[] | null {
   if (bytes[at] !== OPEN_BRACKET) return null
   const starts: number[] = []

@@ -19,7 +19,7 @@ export interface RpcUpstream {
 /** A request to a node: the method, and the bytes of its params as the client wrote them. */
 export interface UpstreamCall {
   readonly method: RpcMethod
-  /** JSON of the params; null where the client sent none. */
+  /** JSON of the params; null if the client sent none. */
   readonly params: string | null
   readonly commitment: Commitment
   /** The lowest slot that the answer may have: the greater of the client's `minContextSlot` and the key's floor. */

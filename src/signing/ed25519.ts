@@ -47,7 +47,7 @@ export function signerOf(seed: Uint8Array): Signer {
   }
 }
 
-/** Whether every signer signed the message. Takes some 100 µs a signature. */
+/** Whether every signer signed the message. Takes about 100 µs a signature. */
 export function isSigned(wire: Pick<WireTransaction, 'signatures' | 'keys' | 'message'>): boolean {
   return unsignedIndex(wire) === null
 }

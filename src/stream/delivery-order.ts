@@ -69,7 +69,7 @@ interface Segment {
   readonly start: number
   readonly first: number
   readonly last: number
-  /** Null where each event is sent at its own cursor. */
+  /** Null if each event is sent at its own cursor. */
   readonly slots: readonly MovedSlot[] | null
 }
 

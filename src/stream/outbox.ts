@@ -14,7 +14,7 @@ export interface Room {
  */
 export const BUFFER: Room = { events: 2_000, bytes: 16 * 2 ** 20 }
 /**
- * Bytes passed to a socket at once; they cannot be dropped any more. Chosen: enough for one system call, and small
+ * Bytes passed to a socket at once; they can no longer be dropped. Chosen: enough for one system call, and small
  * compared with the queue's bounds.
  */
 export const CHUNK_BYTES = 256 * 1024

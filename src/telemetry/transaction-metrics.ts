@@ -14,7 +14,7 @@ export interface EndedTransaction {
   readonly tenant: string
   readonly route: string
   readonly outcome: 'finalized' | 'failed' | 'expired' | 'unresolved'
-  /** From the first send to the block; null where either is not known. */
+  /** From the first send to the block; null if either is not known. */
   readonly landedMs: number | null
   readonly landedSlots: number | null
 }

@@ -104,7 +104,7 @@ export interface SightedNonce {
 /** A block, as far as it concerns tracked transactions. */
 export interface SightedBlock {
   readonly slot: number
-  /** Null where the source does not name it. */
+  /** Null if the source does not name it. */
   readonly height: number | null
   readonly blockhash: string | null
   readonly commitment: Commitment
@@ -205,7 +205,7 @@ export interface TransactionParts {
   readonly node: TransactionNode
   readonly tracking: Tracking
   readonly sightings: BlockSightings
-  /** Null where none is configured and the source is no localnet. */
+  /** Null if none is configured and the source is no localnet. */
   readonly engine: BlockEngine | null
   readonly bundles: BundleTracking
   /** TTL of records in milliseconds; null for no expiry. */

@@ -10,16 +10,15 @@ export type Follower = (commit: BlockCommit, before: SlotRow | null) => void
 export type JumpListener = () => void
 
 /**
- * Publishes committed blocks to this process's followers once readers of the store can see them. They come from its own
- * commits, or from another process's journal. A follower's memory is derived from the store alone: it loads first, and
- * then follows the feed from that slot.
+ * Publishes committed blocks to this process's followers once readers of the store can see them. They come from its
+ * own commits, or from another process's journal. A follower's memory is derived from the store alone: it loads
+ * first, and then follows the feed from that slot.
  *
  * F1. A block is published after it is durable and visible, in order and once, whichever path reports it first.
  * F2. If a commit's answer is lost, its block and those queued behind it are held until recovery reports the stored
- * head.
- * None of them is published before.
- * F3. If blocks are skipped, or changed after publication, `jump` and `amend` notify the jump listeners, which
- * load again.
+ *     head. None of them is published before.
+ * F3. If blocks are skipped, or changed after publication, `jump` and `amend` notify the jump listeners, which load
+ *     again.
  */
 export class CommitFeed {
   #head: SlotRow | null = null

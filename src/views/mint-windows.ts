@@ -7,7 +7,7 @@ import type { ActivityStore } from '../../storage/port.ts'
 import type { CommitFeed } from './commit-feed.ts'
 
 const DAY = 86_400
-/** Bytes of memory by default: some 600 mints that trade in every minute of a day. */
+/** Bytes of memory by default: about 600 mints that trade in every minute of a day. */
 const BYTES_MAX = 128 * 2 ** 20
 
 /**

@@ -149,7 +149,7 @@ export class NameIndex {
     this.#put(key, { launch: { symbol, name }, account: known?.account ?? null })
   }
 
-  /** Takes the names that the accounts of a mint state; null where they state none. */
+  /** Sets the names in the accounts of a mint; null if they state none. */
   setAccountNames(mint: Pubkey, names: SymbolAndName | null): void {
     const key = pubkeyMapKey(mint)
     const known = this.#entries.peek(key)

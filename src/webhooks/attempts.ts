@@ -43,8 +43,8 @@ export interface AttemptList {
 }
 
 /**
- * Lists the attempts of a webhook, newest first, with the reads of at most PAGES_LISTED small documents. An `after` that is
- * no longer listed begins where it was.
+ * Lists the attempts of a webhook, newest first, reading at most PAGES_LISTED small documents. An `after` that is no
+ * longer listed continues at its old position.
  */
 export async function listAttempts(
   store: DocumentStore,

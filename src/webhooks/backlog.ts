@@ -102,7 +102,7 @@ export class Backlog {
     return this.#loadedLive + this.#near.length + this.#far.length
   }
 
-  /** Whether events are to be read from the log that are no live ones. */
+  /** Whether past events remain to be read from the log. */
   get hasPast(): boolean {
     return this.#readTo < this.#target
   }

@@ -22,8 +22,8 @@ export interface MadeSecret extends Pick<Webhook, 'secrets' | 'secretHint'> {
 }
 
 /**
- * Makes, seals and opens the secrets of webhooks with one key of 32 bytes, and signs with them. A sealed secret opens only for
- * the webhook that it was sealed for.
+ * Makes, seals and opens the secrets of webhooks with one key of 32 bytes, and signs with them. A sealed secret opens
+ * only for the webhook that it was sealed for.
  */
 export class WebhookSecrets implements WebhookSigner {
   readonly #key: Uint8Array

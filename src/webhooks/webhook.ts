@@ -44,7 +44,7 @@ export const deliveryAttempt = z.object({
   dropped: z.number(),
   startedAtMs: z.number(),
   durationMs: z.number(),
-  /** Null where no other attempt follows. */
+  /** Null if no further attempt follows. */
   nextRetryAtMs: z.number().nullable()
 })
 export type DeliveryAttempt = z.infer<typeof deliveryAttempt>

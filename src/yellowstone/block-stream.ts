@@ -145,7 +145,7 @@ export class BlockStream {
     return Math.max(wanted - 1, replay?.from ?? 0)
   }
 
-  /** Runs one connection to its end; null when it was closed for lack of room. */
+  /** Runs one connection to its end; null if it was closed for lack of room. */
   async #session(signal: AbortSignal): Promise<StreamFault | null> {
     const { clock, open, tuning, cluster } = this.#deps
     const watch = new Watch(clock, tuning.stallMs, signal)

@@ -135,7 +135,7 @@ export class ChainOrder {
   }
 
   /**
-   * Returns the proven rollback of a block that does not follow, or may not after a gap, if any; null when nothing is
+   * Returns the proven rollback of a block that does not follow, or may not after a gap, if any; null if nothing is
    * proven and the block must wait.
    */
   async #leave(

@@ -9,7 +9,7 @@ export interface ClusterCheckOptions {
   readonly commitment: Commitment
   /** Returns the newest stored block; null for an empty store. */
   readonly head: () => Promise<Pick<SlotRow, 'slot' | 'blockTime' | 'parentSlot'> | null>
-  /** Returns a committed slot; null when it is not stored. */
+  /** Returns a committed slot; null if it is not stored. */
   readonly at?: (slot: number) => Promise<Pick<SlotRow, 'blockhash'> | null>
   /** Null without a node to ask. */
   readonly askNodes: AskNodes | null
@@ -74,7 +74,7 @@ export class ClusterCheck {
     return told ?? SAME
   }
 
-  /** Returns the hash of a slot's block that came before or is stored; null when unknown. */
+  /** Returns the hash of a slot's block that came before or is stored; null if unknown. */
   async #knownHash(slot: number): Promise<string | null> {
     return this.#known.get(slot) ?? (await this.#options.at?.(slot))?.blockhash ?? null
   }

@@ -88,7 +88,7 @@ const never = (reason: string): StreamFault => ({ remedy: 'never', reason })
 const again = (reason: string, garbage = false): StreamFault =>
   garbage ? { remedy: 'again', reason, garbage } : { remedy: 'again', reason }
 
-/** Finds the fault behind an error of the native client. The deepest causes say the most. */
+/** Finds the fault behind an error of the native client. The deepest cause has the most detail. */
 export function faultOf(error: unknown, secret: string | undefined): StreamFault {
   if (error instanceof StreamError) return error.fault
   const said = chainOf(error)

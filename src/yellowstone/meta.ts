@@ -21,7 +21,7 @@ const LOADED_READONLY = bytesField(13)
 export interface TransactionMeta {
   readonly failed: boolean
   readonly feeLamports: bigint
-  /** Inner instructions by index of their outer one; undefined where it has none. */
+  /** Inner instructions by index of their outer one; undefined if it has none. */
   readonly inner: readonly (readonly Instruction[] | undefined)[]
   readonly nestingKnown: boolean
   readonly preBalances: readonly number[]

@@ -12,7 +12,7 @@ export interface CurveOrigin {
   readonly slot: number
   /** When the account was read, by the clock of the service; null for an event. */
   readonly readAtMs: number | null
-  /** Null where the state is fresh, or an event is newer than a fresh account, or the curve has ended. */
+  /** Null if the state is fresh, or an event is newer than a fresh account, or the curve has ended. */
   readonly reason: string | null
 }
 

@@ -6,14 +6,14 @@ import { orientedSides } from './pool-state.ts'
 
 /** The reserves of a pool, from its accounts or from its newest trade, whichever is newer. */
 export interface PoolReserves {
-  /** In base units; each null when unknown. */
+  /** In base units; each null if unknown. */
   readonly base: bigint | null
   readonly quote: bigint | null
   readonly from: 'account' | 'trade' | null
   readonly slot: number | null
   /** When the accounts were read, by this service's clock; null for the reserves of a trade. */
   readonly readAtMs: number | null
-  /** Why they are not fresh from accounts; null where they are, or where a newer trade states them. */
+  /** Why they are not fresh from accounts; null if they are, or where a newer trade states them. */
   readonly reason: string | null
   readonly baseVault: Pubkey | null
   readonly quoteVault: Pubkey | null

@@ -16,7 +16,7 @@ const USUAL_ACCOUNTS = 3
 
 export type KnownPool = Known<PoolReading>
 
-/** The reading of a pool, and why it is not fresh; null where it is. */
+/** The reading of a pool, and why it is not fresh; null if it is. */
 export interface PoolAnswer {
   readonly known: KnownPool | null
   readonly fault: string | null

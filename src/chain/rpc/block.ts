@@ -68,7 +68,7 @@ function readUnwrapped(value: unknown, slot: number | null): BlockOutcome {
   })
 }
 
-/** Returns the block itself; null when its slot or its time is unknown. */
+/** Returns the block itself; null if its slot or its time is unknown. */
 export function placeBlock(block: RpcBlock): Block | null {
   const { slot, blockTime, parentSlot, blockhash, parentBlockhash, height, transactions, votes } = block
   if (slot === null || blockTime === null) return null

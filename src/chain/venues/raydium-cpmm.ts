@@ -60,7 +60,7 @@ function decodeSwap(call: Invocation, emit: Emitter, exact: 'in' | 'out'): void 
   })
 }
 
-/** Decodes an unknown instruction that logs trades; its transfers tell the accounts. */
+/** Decodes an unknown instruction that logs trades; its transfers determine the accounts. */
 function decodeUnknown(call: Invocation, emit: Emitter): void {
   for (const { value: event } of call.loggedEvents(swapEvent)) {
     const stated = statedFill(event)

@@ -13,7 +13,7 @@ import { endpoint, serveCached } from '../endpoint.ts'
 import { address } from '../parameters.ts'
 import { statedNames } from '../stated-names.ts'
 
-/** As many as the specification says. */
+/** As in the specification. */
 const MINTS_MAX = 100
 const RULES =
   'The accounts are read from the node at confirmed, and answer for up to 6 s; `slot` and `age_seconds` say how old they are. While no node answers, older ones are served, or 502.'

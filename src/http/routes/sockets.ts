@@ -15,7 +15,7 @@ export const socketRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   await app.register(websocket, {
     // The stream has a lower limit of its own.
     options: { maxPayload: BODY_BYTES_MAX, perMessageDeflate: false, clientTracking: false },
-    // The owners of the connections close them and tell clients when to come back.
+    // The owners of the connections close them, and tell clients when to reconnect.
     preClose: (done) => done(),
     errorHandler: (_error, socket) => socket.terminate()
   })

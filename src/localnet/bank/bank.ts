@@ -29,7 +29,7 @@ const MADE_UP_SLOTS = 8
  * transactions are lost, as on a node.
  * B3. The same seed, times of slots and sent transactions give the same chain.
  *
- * A slot of 50 transfers costs some 5 ms. Memory: all accounts; 2 KB a kept transaction where there is no disk. Disk: see
+ * A slot of 50 transfers costs about 5 ms. Memory: all accounts; 2 KB a kept transaction where there is no disk. Disk: see
  * BankStore.
  */
 export class LocalBank implements chain.LocalChain {
@@ -181,7 +181,7 @@ export class LocalBank implements chain.LocalChain {
     this.#production.onSlot(fill)
   }
 
-  /** Returns the market's note under a name, as of the newest block; null where there is none. */
+  /** Returns the market's note under a name, as of the newest block; null without one. */
   note(name: string): Uint8Array | null {
     return this.#commits.note(name)
   }

@@ -26,7 +26,7 @@ export function localAccount(address: Uint8Array, found: Account): LocalAccount 
   }
 }
 
-/** Returns a program's accounts as they were before some changes: null for one that was not there. */
+/** Returns a program's accounts in their state before some changes; null for one that did not exist. */
 export function accountsBefore(
   newest: readonly LocalAccount[],
   before: ReadonlyMap<string, LocalAccount | null>,

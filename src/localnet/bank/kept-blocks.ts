@@ -191,7 +191,7 @@ export class KeptBlocks {
   }
 
   /**
-   * Returns transactions of an address, newest first. Checks every kept block: some 0.1 ms if few contain the address.
+   * Returns transactions of an address, newest first. Checks every kept block: about 0.1 ms if few contain the address.
    */
   page(
     address: Uint8Array,

@@ -35,7 +35,7 @@ export class SlotCommits {
     this.#writes = deps.store === null ? null : new WriteQueue(deps.store)
   }
 
-  /** The reason why no more slots can wait for the disk; null while some can. */
+  /** The reason why the disk queue accepts no further slot; null while it does. */
   get refusal(): Error | null {
     return this.#writes?.isFull === true ? new Error('the disk is too slow') : null
   }
@@ -45,7 +45,7 @@ export class SlotCommits {
     return this.#writes?.failure ?? null
   }
 
-  /** Returns the market's note under a name; null where there is none. */
+  /** Returns the market's note under a name; null without one. */
   note(name: string): Uint8Array | null {
     return this.#notes.get(name) ?? null
   }

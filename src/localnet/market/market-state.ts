@@ -68,7 +68,7 @@ export class MarketState {
     this.lookup = lookup
   }
 
-  /** Restores the state from its parts; null when there is no market yet. */
+  /** Restores the state from its parts; null if there is no market yet. */
   static restore(part: (name: string) => Uint8Array | null): MarketState | null {
     const head = part('head')
     if (head === null) return null

@@ -6,7 +6,7 @@ import { readMint, readTokenAccount, tokenProgramOf } from './token-state.ts'
 
 const LOADER = pubkeyFromBase58('BPFLoaderUpgradeab1e11111111111111111111111')
 
-/** Returns the decimals of a mint; null when the account is no mint. */
+/** Returns the decimals of a mint; null if the account is no mint. */
 export type DecimalsOf = (mint: Uint8Array) => number | null
 
 /**

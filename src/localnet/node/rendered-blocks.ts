@@ -19,7 +19,7 @@ export interface BlockForm {
   readonly encoding: TransactionEncoding
   readonly details: (typeof TRANSACTION_DETAILS)[number]
   readonly rewards: boolean
-  /** The highest version that the client supports; null when it states none. */
+  /** The highest version that the client supports; null if it states none. */
   readonly versionMax: number | null
 }
 

@@ -17,7 +17,7 @@ export interface WantedAccounts {
   readonly form: AccountForm
 }
 
-/** Reads them from a config; null where it names none. Throws as a node does. */
+/** Reads them from a config; null if it names none. Throws as a node does. */
 export function wantedAccounts(config: JsonMap, wire: WireTransaction): WantedAccounts | null {
   return optional(config.accounts, (value) => {
     if (!isMap(value)) throw invalidType(value, 'struct RpcSimulateTransactionAccountsConfig')

@@ -28,7 +28,7 @@ const inflightStatus = z.object({
   err: z.unknown().optional()
 })
 
-/** The answer of `getInflightBundleStatuses`; null where no bundle is known. */
+/** The answer of `getInflightBundleStatuses`; null if no bundle is known. */
 export const inflightAnswer = z.object({ value: z.array(inflightStatus.nullable()) }).nullable()
 
 /** The engine's word on a bundle. `unknown` is also the first answer to a bundle that it has just taken. */

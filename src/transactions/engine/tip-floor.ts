@@ -34,7 +34,7 @@ export interface TipFloor {
   readonly atMs: number
 }
 
-/** Reads the feed's answer. Throws where it is none. */
+/** Reads the feed's answer. Throws if it is malformed. */
 export function readTipFloor(answer: unknown): TipFloor {
   const [floor] = feed.parse(answer)
   const atMs = Date.parse(floor!.time)

@@ -7,7 +7,7 @@ export type LeaderOutcome =
   | 'queue_full'
   /** It waited too long: the leader's slots were over. */
   | 'late'
-  /** There is no connection, and the last try is too recent for another. */
+  /** There is no connection, and the last attempt is too recent for another one. */
   | 'unreachable'
   | QuicFault
 
