@@ -50,10 +50,10 @@ interface Waiting {
 
 /**
  * A rate counter shared with other processes. While the shared counter is unavailable or late, each process enforces
- * its share of the quota by itself, reduced by the calls it has already allowed in the window.
+ * its own share of the quota. Calls that it has already allowed in the window count against that share.
  *
  * S1. No call waits longer than `ANSWER_MS`; while an answer is overdue no call waits at all.
- * S2. No quota opens: a call that is not counted in the shared counter is counted in the share.
+ * S2. The quota is always enforced: a call that is not counted in the shared counter is counted in the share.
  * S3. The shared counter is used again from the first call after it is back.
  */
 export class SharedRate implements RateCounter {
@@ -62,8 +62,8 @@ export class SharedRate implements RateCounter {
   /** Calls that this process has allowed in the window, wherever they were counted. */
   readonly #own: RateWindow
   /**
-   * Calls wait for one to two ticks of half of `ANSWER_MS`, so that a process that was suspended reads the answers
-   * that arrived meanwhile before it gives up.
+   * Calls wait for one to two ticks of half of `ANSWER_MS`. So a process that was suspended reads the answers that
+   * arrived meanwhile before it gives up.
    */
   #waiting = new Set<Waiting>()
   #waitingLonger = new Set<Waiting>()

@@ -58,8 +58,8 @@ export function readEpochSchedule(result: unknown): EpochSchedule {
 }
 
 /**
- * Parses a response again, with lamports as bigint. It is far slower than JSON.parse, so it is used only for answers
- * with more than 2^53 lamports (9 million SOL) in an account; mainnet has a few such accounts.
+ * Parses a response again, with lamports as bigint. Far slower than JSON.parse, so it is used only for answers with
+ * an account of more than 2^53 lamports (9 million SOL); mainnet has a few.
  */
 export function resultWithExactLamports(body: Buffer): unknown {
   const exact = (key: string, value: unknown, { source }: { readonly source?: string }): unknown =>

@@ -4,7 +4,7 @@ import { address, count, signature } from './schema.ts'
 
 /**
  * Why a bundle has failed, in the terms of the engine's own protocol (mev-protos). The public JSON interface gives no
- * reasons. So only those occur that the chain shows, and those of an engine that adds them.
+ * reasons. Only two kinds occur: reasons that the chain shows, and those of an engine that states them.
  */
 export const BUNDLE_REASONS = [
   'state_auction_bid_rejected',

@@ -178,7 +178,7 @@ function fixedEncoder(size: number): (bytes: Uint8Array) => string {
 // integer twice as long, and kilobytes of garbage.
 const SHORT_BYTES = 400
 const EXACT_LIMBS = 32
-/** By limb, lowest first: what its unit adds to each group, lowest group first. Filled on first use. */
+/** By limb, lowest first: the amount that its unit adds to each group, lowest group first. Filled on first use. */
 const LIMB_WEIGHTS: Float64Array[] = []
 const groupSums = new Float64Array(Math.ceil((SHORT_BYTES * 8) / Math.log2(UNIT)) + 2)
 const shortDigits = Buffer.alloc(groupSums.length * UNIT_DIGITS)

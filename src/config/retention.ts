@@ -6,8 +6,8 @@ const DAY_SECONDS = 86_400
  */
 const RETENTION_DAYS = { localnet: 2, rpc: 90, yellowstone: 90, recorded: null } as const
 /**
- * Seconds for which events are stored beyond the replay horizon, so that a replay that begins at the horizon finds
- * its rows while it reads.
+ * Seconds for which events are stored beyond the replay horizon. A replay that begins at the horizon then finds its
+ * rows while it reads.
  */
 const MARGIN_SECONDS = 60
 

@@ -57,12 +57,13 @@ export interface Intended {
 }
 
 /**
- * Makes requests with an `Idempotency-Key` once.
+ * Executes requests with an `Idempotency-Key` once.
  *
- * K1. The id of the resource is stored before the resource is made, so that a retry after a crash or a lost answer, and
- *     a concurrent repeat, make the same resource.
+ * K1. The id of the resource is stored before the resource is created. So a concurrent repeat, or a retry after a
+ *     crash or a lost answer, creates the same resource.
  * K2. A key with another body is refused.
- * K3. A request that `prepare` refuses leaves its key free. One that `make` refuses is tried again when it is repeated.
+ * K3. A request that `prepare` refuses leaves its key free. A request that `make` refuses is executed again when it
+ *     is repeated.
  */
 export class Idempotency {
   readonly #documents: Documents<IdempotentRequest>

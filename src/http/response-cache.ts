@@ -93,11 +93,11 @@ interface Flight {
 /**
  * Cache of rendered answers by request, valid until a block changes a value they depend on.
  *
- * A1. The head is noted before a handler reads: the rows read may be newer than the noted head, never older.
- * A2. An answer is served only if no object of its tags was changed after its slot, and neither its refresh interval nor
- *     its greatest age has ended.
+ * A1. The head is noted before a handler reads. So the rows may be newer than the noted head, never older.
+ * A2. An answer is served only if no object of its tags was changed after its slot, and neither its refresh interval
+ *     nor its maximum age has ended.
  * A3. Concurrent requests for one answer at one head share one computation.
- * A4. After an amendment of stored blocks no earlier answer is served, nor one whose computation began before.
+ * A4. After an amendment of stored blocks, no answer is served whose computation began before it.
  */
 export class ResponseCache {
   readonly #feed: CommitFeed

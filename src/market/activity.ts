@@ -30,8 +30,8 @@ export interface MinutePart {
 }
 
 /**
- * Adds a block to the minute of its time, by mint, by pool and for the market. Every row is rounded to millionths of a
- * USD on its own, as in candles, and all sums are integers, so the order of adding does not matter.
+ * Adds a block to the minute of its time, by mint, by pool and for the market. Every row is rounded to millionths of
+ * a USD on its own, as in candles. All sums are integers, so the order of adding does not matter.
  */
 export class ActivityFold {
   readonly #known: KnownActivity

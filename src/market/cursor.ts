@@ -13,9 +13,9 @@ import type { TradeRow } from './rows.ts'
 export const POSITIONS_PER_SLOT = 2 ** 20
 
 /**
- * Number of positions for events, the lower half of a slot's. The upper half is for retractions: if a fork is lost,
- * the retractions of its events come at the end of the slot before the next block, after all sent events and before
- * the next.
+ * Number of positions for events, the lower half of a slot's. The upper half is for retractions. If a fork is lost,
+ * the retractions of its events come at the end of the slot before the next block: after all sent events and before
+ * the next ones.
  */
 export const EVENT_POSITIONS = 2 ** 19
 

@@ -103,8 +103,8 @@ function inheritedPrice(state: SolUsd, minute: number, startingUsd: number | nul
 }
 
 /**
- * Restores the state as of a committed head from the newest `sol_price` row at or before its minute, and the rows
- * listed under wrapped SOL from the start of its minute (others among them are ignored).
+ * Restores the state as of a committed head. `price` is the newest `sol_price` row at or before its minute. `rows`
+ * are the rows listed under wrapped SOL from the start of that minute; others among them are ignored.
  */
 export function restoreSolUsd(
   head: SlotRow | null,

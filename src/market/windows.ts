@@ -154,9 +154,9 @@ export interface WindowPart {
 }
 
 /**
- * Returns the candle ranges that make up the window of `seconds` that ends with the minute of `endTime`, the block time
- * of the indexed head (`windowSpan`): whole hours from 1h candles, the edges from 1m candles, oldest first, no empty
- * ranges.
+ * Returns the candle ranges that make up the window of `seconds`: whole hours from 1h candles, the edges from 1m
+ * candles, oldest first, no empty ranges. The window ends with the minute of `endTime`, the block time of the indexed
+ * head (`windowSpan`).
  */
 export function windowParts(endTime: number, seconds: number): WindowPart[] {
   const { from, to } = windowSpan(endTime, seconds)

@@ -68,9 +68,10 @@ type Replay = { readonly from: number } | 'never' | 'not-now'
  *
  * S1. Only a newer slot is progress: a stream with only pings, repeated slots or other updates is stalled.
  * S2. A message is read only while there is room; the rest waits at the server. If that takes long, the stream is
- * closed.
+ *     closed.
  * S3. A new connection continues from the last slot held. If the server cannot, it continues from the first slot that
- * the server has, or from its newest one where it has pruned that too; the slots between are missing.
+ *     the server has. If the server has pruned that too, it continues from the server's newest slot. The slots in
+ *     between are missing.
  * S4. No block of a connection is accepted before its first one is found to be of the store's chain.
  */
 export class BlockStream {

@@ -192,8 +192,9 @@ function reservesAfter(event: TradeStated, isBuy: boolean): TradeReserves {
 }
 
 /**
- * Whether the curve is a constant product. Curves of a fixed or linear price use the same fields for other parameters,
- * and the event does not name its curve. The trade tells it: the product stays the same up to one unit of rounding.
+ * Whether the curve is a constant product. Curves of a fixed or linear price use the same fields for other
+ * parameters, and the event does not name its curve. The trade shows it: the product stays the same up to one unit of
+ * rounding.
  */
 function followsConstantProduct(event: TradeStated): boolean {
   const baseBefore = event.virtualBase - event.realBaseBefore

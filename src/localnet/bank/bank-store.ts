@@ -70,10 +70,12 @@ export interface ChainStore {
 type Level = ClassicLevel<Buffer, Uint8Array>
 
 /**
- * The chain on disk. Each slot is one synced batch of LevelDB, which has checksums and drops a batch whose last bytes
- * are missing, so a killed process leaves whole slots. Disk: kept blocks (about 2 KB a transaction before compression),
- * every account once with about 100 bytes more, and up to as much again until the engine has compacted. The engine
- * hardly compacts the range of dropped blocks by itself, because nothing is written there, so it is requested.
+ * The chain on disk. Each slot is one synced batch of LevelDB. LevelDB has checksums and drops a batch whose last
+ * bytes are missing, so a killed process leaves whole slots.
+ *
+ * Disk: kept blocks (about 2 KB a transaction before compression), every account once with about 100 bytes more, and
+ * up to as much again until the engine has compacted. The engine hardly compacts the range of dropped blocks by
+ * itself, because nothing is written there, so compaction is requested.
  */
 export class BankStore implements ChainStore {
   readonly #level: Level
