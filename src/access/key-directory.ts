@@ -129,7 +129,7 @@ export class KeyDirectory {
     })
   }
 
-  /** Makes a key. Rejects with TENANT_NOT_FOUND or KEY_LIMIT_REACHED. */
+  /** Creates a key. Rejects with TENANT_NOT_FOUND or KEY_LIMIT_REACHED. */
   issue(attributes: KeyAttributes, nowMs: number): Promise<IssuedKey> {
     return this.#inTurn(async () => {
       const { tenant } = attributes

@@ -68,7 +68,7 @@ export function readTokenAccount(account: Pick<Account, 'owner' | 'data'>): Toke
   }
 }
 
-/** Reads the balance of a token account, in a third of the time. Refuses what `readTokenAccount` refuses. */
+/** Reads the balance of a token account in a third of the time. Refuses the same accounts as `readTokenAccount`. */
 export function readTokenBalance(account: Pick<Account, 'owner' | 'data'>): TokenBalance | Refused {
   const checked = check(account)
   if (isRefused(checked)) return checked

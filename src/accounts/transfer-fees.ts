@@ -16,14 +16,14 @@ export const FEE_WAIT_MS = 1_000
 export const FEE_PAUSE_MS = 10_000
 /** Milliseconds after which a mint that did not exist is read again. */
 const ABSENT_MS = 60_000
-/** Bytes of the cache. Chosen: 10,000 mints, several times as many as have a fee and trade on a day. */
+/** Bytes of the cache. Chosen: 10,000 mints, several times the number that have a fee and trade on a day. */
 const BYTES_MAX = 4 * 2 ** 20
 const ENTRY_BYTES = 200
 
 /** Reads the accounts that determine transfer fees. */
 export type FeeNode = Pick<AccountNode, 'accounts' | 'epochSchedule'>
 
-/** A mint as it was read: `none` without a transfer fee, `unclear` where a fee of earlier epochs cannot be excluded. */
+/** A mint as it was read: `none` has no transfer fee; `unclear` may have had a fee in earlier epochs. */
 interface KnownConfig {
   readonly config: TransferFeeConfig | 'none' | 'unclear' | 'absent'
   readonly readEpoch: bigint

@@ -7,7 +7,7 @@ import type { Transaction } from './transaction.ts'
 import type { TransferFeeLookup } from './transfer-fee.ts'
 import { VENUES_BY_PROGRAM } from './venues.ts'
 
-/** The events of a transaction on the venues, in execution order, and notes on what could not be read. */
+/** The events of a transaction on the venues, in execution order, and notes on parts that could not be read. */
 export interface Decoded {
   readonly events: readonly ChainEvent[]
   readonly notes: readonly Note[]

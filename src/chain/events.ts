@@ -99,7 +99,7 @@ export interface LiquidityChange extends EventOrigin {
   /** Null for the unchanged side of a one-sided change, if the transaction does not name its token. */
   readonly baseMint: Pubkey | null
   readonly quoteMint: Pubkey | null
-  /** Null only where the amount is zero. */
+  /** Null only if the amount is zero. */
   readonly baseDecimals: number | null
   readonly quoteDecimals: number | null
   /** Amounts in base units that the pool's vaults received or paid (spec choices, section 16). */

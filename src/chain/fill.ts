@@ -31,7 +31,7 @@ export type StatedFill = Pick<Fill, 'inGross' | 'inNet' | 'outGross' | 'outNet'>
 export interface FillAccounts {
   /** Key indexes of the pool's two vaults, in any order. */
   readonly vaults: readonly [number, number]
-  /** Key indexes of the trader's paying and receiving accounts; -1 where the instruction does not name them. */
+  /** Key indexes of the trader's paying and receiving accounts; -1 if the instruction does not name them. */
   readonly source: number
   readonly destination: number
   /** Amounts from the venue's event; they settle a transfer fee that the record leaves open. */

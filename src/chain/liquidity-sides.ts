@@ -33,7 +33,7 @@ function negated({ vault, trader }: Sides): Sides {
 
 /**
  * Combines two readings of one token: the event's amounts win, and the transfers supply the side that it leaves out.
- * `agrees` is false where the two differ by more than the transfer fee.
+ * `agrees` is false if the two differ by more than the transfer fee.
  */
 export function settleSides(stated: Sides | null, moved: Sides): Sides & { readonly agrees: boolean } {
   if (stated === null) return { ...moved, agrees: true }

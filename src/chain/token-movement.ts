@@ -21,7 +21,7 @@ export interface Movement {
   readonly destination: number
   readonly authority: number
   readonly amount: bigint
-  /** Key index of the mint; -1 where the instruction does not name it. */
+  /** Key index of the mint; -1 if the instruction does not name it. */
   readonly mint: number
   readonly decimals: number
   /** The Token-2022 transfer fee; null if the instruction does not state it. */

@@ -24,7 +24,7 @@ export interface Transaction {
   readonly feeLamports: bigint
   /** Outer and inner instructions in execution order. */
   readonly instructions: readonly Instruction[]
-  /** False where an inner instruction lacks its stack height, so that nesting is unknown. */
+  /** False if an inner instruction lacks its stack height, so that nesting is unknown. */
   readonly nestingKnown: boolean
   /** Log lines; null if the source has none. */
   readonly logs: readonly string[] | null
@@ -64,7 +64,7 @@ export interface Instruction {
   /** Account indexes, in the instruction's order. */
   readonly accounts: ArrayLike<number>
   readonly data: Uint8Array
-  /** 1 for an outer instruction, 2 for its direct calls; 0 where an inner instruction has no recorded height. */
+  /** 1 for an outer instruction, 2 for its direct calls; 0 if an inner instruction has no recorded height. */
   readonly height: number
   readonly outerIndex: number
   /** Index in the inner group; null for the outer instruction itself. */

@@ -8,7 +8,7 @@ export interface TransferFee {
   readonly basisPoints: number
 }
 
-/** Returns the fee of a mint in the epoch of the block that is decoded; null if it is not known. */
+/** Returns the fee of a mint in the epoch of the block that is decoded; null if unknown. */
 export type TransferFeeLookup = (mint: Pubkey) => TransferFee | null
 
 /** The fee of a mint without one. */

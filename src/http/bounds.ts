@@ -1,4 +1,4 @@
-/** Limits on what clients may hold open at the HTTP server. */
+/** Limits on connections and requests that clients may hold open at the HTTP server. */
 export interface HttpBounds {
   /** Time from the start of a request until all of it has arrived, body included. */
   readonly requestMs: number

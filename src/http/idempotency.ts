@@ -90,7 +90,7 @@ export class Idempotency {
     return made
   }
 
-  /** Stores what a request intends, or returns what the first request with its key did. */
+  /** Stores the intent of a request, or returns the outcome of the first request with its key. */
   async #intend(
     { tenant, operation, content }: OnceRequest,
     key: string,

@@ -110,7 +110,7 @@ export function transactionPartsOf(service: ServiceParts, given: Given): Transac
 const hasEngine = (service: ServiceParts): boolean =>
   hasLocalnet(service) || service.config.blockEngineUrl.length > 0
 
-/** Maximum requests a second to the localnet's own engine. Chosen: far above what a bank of one process executes. */
+/** Maximum requests a second to the localnet's own engine. Chosen: far above the capacity of a bank in one process. */
 const LOCALNET_RATE = 1_000
 
 /** Returns the configured block engine, else the localnet's own. */

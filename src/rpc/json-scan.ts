@@ -27,7 +27,7 @@ export function skipSpace(bytes: Buffer, at: number): number {
   return at
 }
 
-/** Returns the index after the value that begins at `at`; -1 where it does not end. */
+/** Returns the index after the value that begins at `at`; -1 if it does not end. */
 export function skipValue(bytes: Buffer, at: number): number {
   const first = bytes[at]
   if (first === QUOTE) return skipString(bytes, at)

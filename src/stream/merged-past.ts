@@ -154,7 +154,7 @@ class ChannelBuffer {
     const limits = { rows, parts: this.#slots, allocator }
     const from = this.#changesRead ?? this.#to
     const { events, to } = await history.read(this.channel, from, until, limits)
-    // A full page had as many rows up to its end, though some may belong to no event.
+    // A full page had `rows` rows up to its end, though some may belong to no event.
     if (!isKeptAsSent(this.channel))
       this.#rowsPerCursor = (to < until ? rows : events.length) / Math.max(1, to - from)
     if (this.#changesRead !== null) this.#changesRead = events.at(-1)?.cursor ?? this.#changesRead

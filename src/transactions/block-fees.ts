@@ -25,7 +25,7 @@ export interface FeesOf {
 
 /**
  * Fees of a block's non-vote transactions, and the accounts that they wrote to, in one buffer. The first search
- * builds what it needs in addition: most blocks are never searched.
+ * builds its additional structures: most blocks are never searched.
  */
 export class BlockFees {
   readonly slot: number
@@ -44,7 +44,7 @@ export class BlockFees {
   #ranks: Uint32Array | undefined
   #index: AccountIndex | undefined
 
-  /** Takes its bytes, which begin at a multiple of 8 in their buffer; by default all are 0. */
+  /** Takes the bytes, which start at a multiple of 8 in their buffer; by default all are 0. */
   constructor(
     { slot, blockhash, transactions, writes }: FeesOf,
     bytes = new Uint8Array(bytesOf(transactions, writes))
@@ -79,7 +79,7 @@ export class BlockFees {
     return this.#index === undefined && this.#isForIndex(filter)
   }
 
-  /** Makes the index of accounts, which is as large as the block. */
+  /** Builds the index of accounts, which is as large as the block. */
   index(): void {
     this.#index ??= new AccountIndex(this)
   }

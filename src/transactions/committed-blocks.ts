@@ -51,7 +51,10 @@ export class CommittedBlocks {
     return { slot, blockhash, commit }
   }
 
-  /** Reads a block that the feed is about to publish, in the order of slots. A block that comes again begins again. */
+  /**
+   * Reads a block that the feed is about to publish, in the order of slots. A slot that comes again removes its
+   * pending block and those after it.
+   */
   pending(sourced: SourcedBlock): void {
     const { slot } = sourced.block
     while (this.#pending.length > 0 && this.#pending.at(-1)!.slot >= slot) this.#pending.pop()

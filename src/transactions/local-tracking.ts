@@ -20,7 +20,7 @@ const COUNT_MS = 1_000
  * counted again.
  */
 const COUNTS_MAX = 1_000
-/** Documents of one partition that are counted. Four partitions with as many are the tenant's limit. */
+/** Maximum documents counted in one partition. Four partitions with this many exceed the tenant's limit. */
 const PAGE = TRACKED_PER_TENANT_MAX / 2
 
 /** Transactions that this process tracks. */

@@ -22,7 +22,7 @@ export class RecentBlockhashes {
     return this.#blocks.at(-1) ?? null
   }
 
-  /** Adds a block, which takes the place of one in its slot. The lowest slot makes room. */
+  /** Adds a block, which replaces one in its slot. The lowest slot is evicted. */
   add({ slot, height, blockhash }: HashedBlock): void {
     const at = this.#blocks.findLastIndex((each) => each.slot <= slot)
     const isReplaced = this.#blocks[at]?.slot === slot

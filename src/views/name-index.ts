@@ -158,12 +158,12 @@ export class NameIndex {
     this.#put(key, { launch: known?.launch ?? null, account }, known?.launchSeenIn)
   }
 
-  /** Notes a trade of a mint: it is evicted later than others. */
+  /** Records a trade of a mint, so that the mint is evicted later. */
   touch(mint: Pubkey): void {
     this.#entries.get(pubkeyMapKey(mint))
   }
 
-  /** Begins a reload: the launches of the store are about to be read again. */
+  /** Starts a reload: the launches of the store are about to be read again. */
   beginReload(): void {
     this.#reload++
     this.isLoaded = false

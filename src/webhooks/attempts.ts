@@ -78,7 +78,7 @@ export async function listAttempts(
   }
 }
 
-/** Stores attempts, oldest first, in a page. Stores nothing where the page is there already. */
+/** Stores attempts, oldest first, in a page. Stores nothing if the page already exists. */
 export async function storeAttempts(
   store: DocumentStore,
   tenant: string,

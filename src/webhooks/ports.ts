@@ -1,7 +1,7 @@
 import type { Stored } from '../../storage/documents.ts'
 import type { DeliveryAttempt, Webhook } from './webhook.ts'
 
-/** Checks where a webhook may send to. */
+/** Checks the addresses to which a webhook may send. */
 export interface UrlGuard {
   /** Resolves if the URL's host resolves only to allowed addresses now; rejects with URL_REFUSED. */
   check(url: string): Promise<unknown>
@@ -14,10 +14,10 @@ export interface MadeSecret extends Pick<Webhook, 'secrets' | 'secretHint'> {
   readonly secret: string
 }
 
-/** Makes webhook secrets, and encrypts them with the configured key. */
+/** Creates webhook secrets, and encrypts them with the configured key. */
 export interface WebhookSecrets {
   make(webhook: WebhookIdentity): MadeSecret
-  /** Makes another secret. The current one signs as well until `previousExpiresAtMs`. */
+  /** Creates another secret. The current one signs as well until `previousExpiresAtMs`. */
   rotate(webhook: WebhookIdentity & Pick<Webhook, 'secrets'>, previousExpiresAtMs: number): MadeSecret
   open(webhook: WebhookIdentity, sealed: Uint8Array): string
 }

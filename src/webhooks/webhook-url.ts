@@ -8,7 +8,7 @@ export const WEBHOOK_URL_CHARACTERS_MAX = 2_048
 const WEB_PORTS = [80, 443]
 const UNPRIVILEGED_PORT_MIN = 1_024
 
-/** Where the POSTs of a webhook go. */
+/** The target of a webhook's POSTs. */
 export interface WebhookTarget {
   readonly origin: string
   /** The host's name or IP address; IPv6 without brackets. */

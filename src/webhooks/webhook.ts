@@ -190,8 +190,8 @@ export interface WebhookSender {
 /** Seals and opens webhook secrets with the configured key, and signs with them. */
 export interface WebhookSigner {
   /**
-   * Returns the headers of a delivery with both signature schemes, by each secret that signs at a time. `attempt` counts
-   * from 1, and has a header of its own.
+   * Returns the headers of a delivery with both signature schemes, by each secret that currently signs. `attempt`
+   * counts from 1, and has its own header.
    *
    * @throws ServiceError SERVICE_FAILED if a secret was sealed with another key
    */

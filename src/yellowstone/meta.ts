@@ -32,7 +32,8 @@ export interface TransactionMeta {
   readonly loaded: readonly number[]
   readonly loadedWritable: number
   /**
-   * Reads the log lines. Done on demand: texts cost more than all else, and most transactions are decoded without them.
+   * Reads the log lines on demand. Texts cost more than everything else, and most transactions are decoded without
+   * them.
    */
   readonly readLogs: () => readonly string[] | null
 }

@@ -27,7 +27,10 @@ export interface CurveState {
   readonly progressPct: number | null
   /** Quote that the curve holds when it completes. */
   readonly targetQuote: bigint | null
-  /** Base units of quote per base unit of the token, where the account states it; virtual reserves give it elsewhere. */
+  /**
+   * Base units of quote per base unit of the token, if the account states it. Otherwise virtual reserves determine
+   * the price.
+   */
   readonly rawPrice: number | null
 }
 

@@ -55,7 +55,7 @@ function supplyOf(address: Pubkey, accounts: AccountSet): bigint | Refused {
   return isRefused(mint) ? refused(`names a mint of shares that ${mint.reason}`) : mint.supply
 }
 
-/** Returns a vault's tokens without the profit that it still locks: a part of it is free each second since it came. */
+/** Returns a vault's tokens without the locked profit, of which a part unlocks each second. */
 function unlockedOf(data: Uint8Array, accounts: AccountSet): bigint | Refused {
   const [total, profit, reportedAt, freedPerSecond] = [11, 1203, 1211, 1219].map((at) => u64At(data, at)) as [
     bigint,

@@ -85,7 +85,7 @@ function linksOf(
   return {
     ...(typeof blockhash === 'string' && { blockhash }),
     ...(typeof previous === 'string' && { parentBlockhash: previous }),
-    // Nothing but the end of transactions depends on it, so that a strange one makes no block unreadable.
+    // Only the expiry of transactions depends on the height, so a malformed one does not make the block unreadable.
     ...(isCount(height) && { height })
   }
 }

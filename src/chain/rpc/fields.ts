@@ -25,7 +25,7 @@ export interface UnreadableOutcome {
   readonly kind: 'unreadable'
   /** The unreadable field; for a number out of range, with the number. */
   readonly reason: string
-  /** Present where the field is a number above the service's limit. */
+  /** Present if the field is a number above the service's limit. */
   readonly isOutOfRange?: true
 }
 

@@ -12,7 +12,7 @@ import {
 } from './fields.ts'
 import type { KeyScope } from './instruction.ts'
 
-/** Returns the stated version, or where none is stated that which the message shows; throws Unreadable. */
+/** Returns the stated version; if none is stated, the version that the message shows. Throws Unreadable. */
 export function versionOf(version: unknown, message: JsonObject): TransactionVersion {
   if (version === 'legacy' || version === 0 || version === 1) return version
   if (version !== undefined && version !== null) throw new Unreadable('version')

@@ -79,7 +79,7 @@ export function decodeCreate(call: Invocation, emit: Emitter): void {
   })
 }
 
-/** Returns the stated sides: an add states what left its sender, a removal what left the vaults. */
+/** Returns the stated sides: an add states the debits of its sender, a removal the debits of the vaults. */
 function statedSides(event: 'add' | 'remove', amounts: readonly bigint[]): SidesPair {
   const sidesOf = (amount = 0n): Sides =>
     event === 'add' ? { vault: null, trader: amount } : { vault: amount, trader: null }

@@ -171,7 +171,7 @@ function emitHop(call: Invocation, emit: Emitter, hop: Hop): void {
   })
 }
 
-/** Returns the event's amounts: its input is what the vault was credited, its output what the trader was credited. */
+/** Returns the event's amounts: its input is the credit of the vault, its output the credit of the trader. */
 function statedFill(event: SwapStated): StatedFill {
   const [input, inputFee, output, outputFee] = event.zeroForOne
     ? [event.amount0, event.transferFee0, event.amount1, event.transferFee1]

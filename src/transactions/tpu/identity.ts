@@ -41,7 +41,7 @@ export function parseIdentity(text: string): LeaderIdentity {
 /**
  * Reads a keypair file.
  *
- * @throws TypeError that names the file and what is wrong with it
+ * @throws TypeError that names the file and the fault
  */
 export async function readIdentityFile(path: string): Promise<LeaderIdentity> {
   try {

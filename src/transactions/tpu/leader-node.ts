@@ -5,7 +5,7 @@ import { NodeError } from '../../node/node-fault.ts'
 import { RpcClient, type RpcClientOptions } from '../../node/rpc-client.ts'
 import type { Clock } from '../../ports.ts'
 
-/** Where a leader takes transactions over QUIC. */
+/** The address at which a leader accepts transactions over QUIC. */
 export interface LeaderAddress {
   /** An IP address. */
   readonly host: string
