@@ -185,7 +185,7 @@ function viewOf(
     return { kind: 'view', view: { mint, about, state, slot, oldestSlot: slot, atMs } }
   }
   const { slot, oldestSlot, atMs } = progress
-  // A fork was left that the list begins on.
+  // The list begins on a fork that was lost, so it cannot be read yet.
   if (slot === null || slot < fromSlot) return { kind: 'loading', state }
   const view = { mint, about, state, slot, oldestSlot: Math.max(oldestSlot, fromSlot), atMs }
   return { kind: 'view', view }

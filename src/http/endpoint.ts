@@ -127,7 +127,7 @@ export interface Call<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
 export interface CachedCall<P extends z.ZodObject, Q extends z.ZodObject> extends Making {
   readonly params: z.output<P>
   readonly query: z.output<Q>
-  /** Empty where the scope is open. */
+  /** Empty if the scope is open. */
   readonly tenant: string
 }
 

@@ -27,7 +27,7 @@ export const IDEMPOTENT_REQUEST = defineDocument({
     /** SHA-256 of the key and of the body, in hexadecimal. */
     keyHash: z.string(),
     contentHash: z.string(),
-    /** Id of the resource that the request makes. */
+    /** Id of the resource that the request creates. */
     resource: z.string(),
     /** Whether the resource was made. */
     isDone: z.boolean()
@@ -49,7 +49,7 @@ export interface OnceRequest {
   readonly content: unknown
 }
 
-/** The resource that a request makes. */
+/** The resource that a request creates. */
 export interface Intended {
   readonly id: string
   /** Whether an earlier request with the same key made it. */
@@ -73,8 +73,8 @@ export class Idempotency {
   }
 
   /**
-   * Makes a request. `prepare` checks it, and chooses an id for the first request with its key; `make` must accept an
-   * id that it has made already. Rejects with IDEMPOTENCY_KEY_REUSED, or with the error of either.
+   * Executes a request. `prepare` checks it, and chooses an id for the first request with its key. `make` must accept
+   * an id whose resource it has already created. Rejects with IDEMPOTENCY_KEY_REUSED, or with the error of either.
    */
   async once<Made>(
     request: OnceRequest,

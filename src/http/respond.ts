@@ -13,7 +13,7 @@ export const GZIP_BYTES_MIN = 1400
 export interface Terms {
   readonly mediaType: string
   readonly cacheControl: string
-  /** Request headers that the response depends on; Origin too where a key is needed. */
+  /** Request headers that the response depends on; includes Origin if a key is needed. */
   readonly vary: string
 }
 

@@ -38,7 +38,7 @@ export interface RpcMessage {
   readonly packs: boolean
 }
 
-/** Makes the message of a reply, compressed where the client takes gzip. */
+/** Builds the message of a reply, compressed if the client accepts gzip. */
 export function messageOf(
   { status, body, facts }: RpcReply,
   takesGzip: () => boolean

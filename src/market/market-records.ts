@@ -11,7 +11,7 @@ export class RecordMap<Name extends KeyedName> {
     this.#name = name
   }
 
-  /** Undefined where nothing is known. */
+  /** Undefined if nothing is known. */
   get(address: AddressOf<Name>): RowOf<Name> | null | undefined {
     return this.#entries.get(addressText(this.#name, address))?.row
   }

@@ -24,8 +24,8 @@ export interface TokenRow {
     readonly signature: Uint8Array
   } | null
   /**
-   * USD price of its newest price-forming row. A record of an older store may hold that of an earlier row, where the
-   * newest has none.
+   * USD price of its newest price-forming row. If that row has none, a record of an older store may hold the price of
+   * an earlier row.
    */
   readonly lastUsd: UsdPrice
 }
@@ -82,7 +82,7 @@ export interface CurveRow {
   /** 0 to 100: the sold part of the tokens for sale. */
   readonly progressPct: number | null
   readonly reserves: CurveReserves
-  /** Quote that the curve holds when it completes, where its reserves determine it or its completion states it. */
+  /** Quote that the curve holds when it completes, if its reserves determine it or its completion states it. */
   readonly targetQuote: bigint | null
   /**
    * Quote per token in human units: from the virtual reserves if stated, else from the newest price-forming trade.

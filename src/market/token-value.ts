@@ -56,7 +56,7 @@ export function tokenValue({ launch, minted, curve, pools, pair }: ValuedToken):
   const human = (raw: bigint | null): number | null =>
     raw === null || decimals === null ? null : humanAmount(raw, decimals)
   const supply = human(supplyRaw)
-  // A curve that is not known may hold tokens, except of a mint without a launch.
+  // An unknown curve may hold tokens, except for a mint without a launch.
   const isFree = curve === null && launch === null
   const isKnown = supply !== null && (curve !== null || isFree)
   const circulating = !isKnown ? null : isFree ? supply : human(circulatingOf(supplyRaw, launched, curve!))

@@ -126,7 +126,7 @@ export interface ServiceParts {
   /** Counts the WebSockets of keys. */
   readonly sockets: KeySockets
   readonly recorded: RecordedReport
-  /** Undefined where no demo key is offered. */
+  /** Undefined if no demo key is offered. */
   readonly demoKey: DemoKeyFile | undefined
   /** The products of this process. */
   readonly products: readonly Product[]

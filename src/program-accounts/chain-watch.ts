@@ -82,7 +82,7 @@ export class ChainWatch {
         const changes = this.#read.get(slot)
         this.#read.delete(slot)
         for (const [listener, program] of this.#listeners) {
-          // A program that was subscribed to after the block was read begins with a snapshot.
+          // A program whose subscription began after the block was read starts with a snapshot.
           const touched = changes?.touched.get(pubkeyMapKey(program)) ?? null
           listener.tick({ slot, closed: changes?.closed ?? null, touched })
         }

@@ -38,7 +38,7 @@ export interface SettledSlots {
  * The blocks of the newest slots in one chain, each the parent of the next.
  *
  * K1. A confirmed block stays, also after a fork and a restart.
- * K2. Finalized blocks are unpacked on demand, from the disk where there is one: in memory they would take 40 MB.
+ * K2. Finalized blocks are unpacked on demand, from the disk if there is one: in memory they would take 40 MB.
  */
 export class KeptBlocks {
   readonly #rule: SettlingRule

@@ -94,7 +94,7 @@ export class SlotCommits {
     return writes.write(write, () => this.#settle(slot.made))
   }
 
-  /** Records that a block is finalized: it is read from the disk where there is one. */
+  /** Records that a block is finalized. From then on it is read from the disk, if there is one. */
   finalize(kept: KeptBlock): void {
     const { store } = this.#deps
     kept.whole = null
