@@ -8,14 +8,14 @@ interface ErrorKind {
   readonly retryable: boolean
 }
 
-/** An error that the same request meets again. */
+/** An error that the same request will meet again. */
 const final = (status: number, code: string, title: string): ErrorKind => ({
   status,
   code,
   title,
   retryable: false
 })
-/** An error that passes. */
+/** A temporary error. */
 const retryable = (status: number, code: string, title: string): ErrorKind => ({
   status,
   code,
@@ -70,7 +70,7 @@ export const ERRORS = {
   TIP_MISSING: final(422, 'tip_missing', 'Tip missing'),
   UPSTREAM_TIMEOUT: retryable(504, 'upstream_timeout', 'Upstream timeout'),
   TRANSACTION_INVALID: final(400, 'transaction_invalid', 'Transaction invalid'),
-  /** With the code of TRANSACTION_INVALID: the bytes are understood, and refused. */
+  /** With the code of TRANSACTION_INVALID: the bytes were parsed, but are refused. */
   TRANSACTION_UNSIGNED: final(422, 'transaction_invalid', 'Transaction invalid'),
   PREFLIGHT_FAILED: final(422, 'preflight_failed', 'Preflight failed'),
   PROGRAM_NOT_WHITELISTED: final(403, 'program_not_whitelisted', 'Program not whitelisted'),

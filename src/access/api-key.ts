@@ -25,7 +25,10 @@ export function apiKeyPrefix(key: string): string {
   return key.slice(0, key.startsWith('mr_live_') ? 12 : 4)
 }
 
-/** Returns a text for the log, with the secret part of each of our keys replaced, as when a key was sent in a path. */
+/**
+ * Returns a text for the log, with the secret part of each of our keys replaced. A key can be in a text if it was
+ * sent in a path.
+ */
 export function withoutApiKeys(text: string): string {
   return text.includes('mr_live_') ? text.replace(/(mr_live_[0-9A-Za-z]{0,4})[0-9A-Za-z_]*/g, '$1…') : text
 }

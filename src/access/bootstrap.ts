@@ -7,7 +7,7 @@ import { DEFAULT_SCOPES, SCOPES, type Scope } from './scopes.ts'
 export const DEMO_TENANT = 'demo'
 const OPERATOR_TENANT = 'operator'
 
-/** Keys made on an empty store. They are shown to the operator once and stored only as hashes. */
+/** Keys created on an empty store. They are shown to the operator once and stored only as hashes. */
 export interface FirstKeys {
   /** Null if the operator configured an admin key. */
   readonly admin: string | null
@@ -15,8 +15,8 @@ export interface FirstKeys {
 }
 
 /**
- * Makes sure that somebody has access: stores the configured admin key, and on an empty store makes a demo tenant's
- * key and, without a configured one, an admin key. Returns null if it made nothing. A configured key that was revoked
+ * Ensures that somebody has access: stores the configured admin key. On an empty store it creates a demo tenant's key
+ * and, without a configured one, an admin key. Returns null if it created nothing. A configured key that was revoked
  * or has expired stays so.
  */
 export async function bootstrapKeys(

@@ -28,9 +28,9 @@ export interface OtherProcesses {
  *
  * D1. Changes and reloads run one after another, so that a reload cannot undo a concurrent change.
  * D2. On a shared store a change begins by reading the key from the store, and a reload adds the changes of other
- *     processes; `followKeys` reloads in time.
- * D3. A change replaces the version that it has read. If another process has changed the key meanwhile, it is made anew
- *     from the newer version: so a revoked key stays revoked.
+ *     processes. `followKeys` reloads in time.
+ * D3. A change replaces the version that it has read. If another process has changed the key meanwhile, the change is
+ *     retried on the newer version. So a revoked key stays revoked.
  */
 export class KeyDirectory {
   readonly #tenantDocuments: ReturnType<typeof tenantsIn>
@@ -129,7 +129,7 @@ export class KeyDirectory {
     })
   }
 
-  /** Makes a key. Rejects with TENANT_NOT_FOUND or KEY_LIMIT_REACHED. */
+  /** Creates a key. Rejects with TENANT_NOT_FOUND or KEY_LIMIT_REACHED. */
   issue(attributes: KeyAttributes, nowMs: number): Promise<IssuedKey> {
     return this.#inTurn(async () => {
       const { tenant } = attributes
@@ -146,8 +146,8 @@ export class KeyDirectory {
   }
 
   /**
-   * Makes a successor with the same attributes. The old key stays valid for `graceMs`, at most until its own expiry,
-   * and strictly before that time. Rejects with KEY_NOT_FOUND, KEY_INACTIVE or KEY_LIMIT_REACHED.
+   * Creates a successor with the same attributes. The old key stays valid for `graceMs`, at most until its own
+   * expiry, and strictly before that time. Rejects with KEY_NOT_FOUND, KEY_INACTIVE or KEY_LIMIT_REACHED.
    */
   rotate(id: string, graceMs: number, nowMs: number): Promise<IssuedKey> {
     return this.#inTurn(async () => {
@@ -220,7 +220,7 @@ export class KeyDirectory {
     return stored
   }
 
-  /** Returns a key as the store has it now. Rejects with KEY_NOT_FOUND. */
+  /** Returns the stored key. Rejects with KEY_NOT_FOUND. */
   async #current(id: string): Promise<Stored<KeyRow>> {
     if (this.#others === null) return this.#known(id)
     if (!this.#stored.has(id)) await this.#reload()

@@ -8,7 +8,7 @@ import type { KeyDirectory } from './key-directory.ts'
 export const LOOK_MS = 750
 /**
  * With notifications, the pause is this many times the duration of the last poll. Chosen: polling then takes at most
- * 5 % of the time; it only repairs lost notifications.
+ * 5 % of the time; its only purpose is to repair lost notifications.
  */
 const REST = 20
 /**
@@ -38,7 +38,7 @@ export interface Following {
 
 /**
  * Keeps a directory up to date with other processes' changes until the signal aborts; never rejects. A notification
- * triggers a poll at once, a second one within `LOOK_MS` only after that time.
+ * triggers a poll at once. A second one within `LOOK_MS` waits until that time is over.
  */
 export async function followKeys(
   directory: Pick<KeyDirectory, 'reload'>,

@@ -66,8 +66,8 @@ export class KeyRing {
   }
 
   /**
-   * Replaces all keys by those of the store, in order of creation. Most reloads find the same keys, or more at the
-   * end.
+   * Replaces all keys by those of the store, in order of creation. Most reloads find the same keys, or additional
+   * ones at the end.
    */
   takeIn(rows: readonly KeyRow[]): void {
     const callers = this.#byId.values()

@@ -3,7 +3,7 @@ import type { RateCounter, RateUse } from '../../storage/cluster/coordination.ts
 export const WINDOW_SECONDS = 60
 
 /**
- * A rate counter in memory. It holds the names of the present window only, at most `namesMax`: one more evicts the
+ * A rate counter in memory. It holds only the names of the current window, at most `namesMax`. One more evicts the
  * name that came first in this window, whose count starts again. A clock that is set back begins a new window.
  */
 export class RateWindow implements RateCounter {

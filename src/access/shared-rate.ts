@@ -4,18 +4,18 @@ import { RateWindow, WINDOW_SECONDS } from './rate-window.ts'
 
 const WINDOW_MS = WINDOW_SECONDS * 1000
 /**
- * Milliseconds that a call waits for the shared count at most; half of that at least. Chosen: far above a round trip
- * to Redis, and below what a client notices.
+ * Maximum milliseconds that a call waits for the shared count; it waits at least half of that. Chosen: far above a
+ * round trip to Redis, and below what a client notices.
  */
 export const ANSWER_MS = 100
 /**
- * Calls that may wait for the shared count; one more is counted locally. Chosen: 10,000 calls in 100 ms are more than
- * one process can answer.
+ * Maximum calls that wait for the shared count; one more is counted locally. Chosen: 10,000 calls in 100 ms are more
+ * than one process can answer.
  */
 export const WAITING_MAX = 10_000
 /**
- * Number of processes assumed until it is known. Chosen: a share of a quarter neither opens a quota nor stops a small
- * deployment.
+ * Number of processes assumed until the number is known. Chosen: a quota divided by four is neither lifted nor too
+ * small for a small deployment.
  */
 export const PROCESSES_ASSUMED = 4
 /** A quota that no call exceeds, for calls that are only recorded. */
@@ -50,10 +50,10 @@ interface Waiting {
 
 /**
  * A rate counter shared with other processes. While the shared counter is unavailable or late, each process enforces
- * its share of the quota by itself, reduced by the calls it has already allowed in the window.
+ * its own share of the quota. Calls that it has already allowed in the window count against that share.
  *
  * S1. No call waits longer than `ANSWER_MS`; while an answer is overdue no call waits at all.
- * S2. No quota opens: a call that is not counted in the shared counter is counted in the share.
+ * S2. The quota is always enforced: a call that is not counted in the shared counter is counted in the share.
  * S3. The shared counter is used again from the first call after it is back.
  */
 export class SharedRate implements RateCounter {
@@ -62,8 +62,8 @@ export class SharedRate implements RateCounter {
   /** Calls that this process has allowed in the window, wherever they were counted. */
   readonly #own: RateWindow
   /**
-   * Calls wait for one to two ticks of half of `ANSWER_MS`, so that a process that was suspended reads the answers
-   * that arrived meanwhile before it gives up.
+   * Calls wait for one to two ticks of half of `ANSWER_MS`. So a process that was suspended reads the answers that
+   * arrived meanwhile before it gives up.
    */
   #waiting = new Set<Waiting>()
   #waitingLonger = new Set<Waiting>()

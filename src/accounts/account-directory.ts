@@ -6,13 +6,13 @@ import { ACCOUNTS_AT_ONCE } from './node-client.ts'
 
 /** Milliseconds for reading a batch, with a second node if the first one fails. Below the deadline of the endpoints. */
 export const READ_MS = 4_000
-/** Milliseconds without background reads after a failed one, so that a node that is away is not asked all the time. */
+/** Milliseconds without background reads after a failed one, so that an unreachable node is not polled all the time. */
 export const PAUSE_MS = 1_000
-/** Chosen: half of the requests in flight that the client allows, so that other reads find a place. */
+/** Chosen: half of the client's requests in flight, so that other reads find room. */
 const BATCHES_MAX = 4
-/** Subjects that may wait for clients, beyond which a read fails as busy. Chosen: 50 requests with 100 subjects each. */
+/** Maximum subjects queued for clients; beyond it a read fails as busy. Chosen: 50 requests with 100 subjects each. */
 const URGENT_MAX = 5_000
-/** Subjects that may wait for a background read; further ones are dropped, and asked for again at their next use. */
+/** Maximum subjects queued for a background read. Further ones are dropped, and requested again at their next use. */
 const BACKGROUND_MAX = 1_000
 
 /** A reading with its slot and time. */
@@ -38,7 +38,7 @@ export interface DirectoryOptions<Subject, Reading> {
   readonly refreshMs: number
   /** The account that a subject is cached under. */
   readonly addressOf: (subject: Subject) => Pubkey
-  /** Accounts that reading a subject takes; a batch has 100 at most. */
+  /** Accounts needed to read a subject; a batch has at most 100. */
   readonly accountsOf: (subject: Subject, cached: Reading | null) => number
   /** Estimated bytes of a reading. */
   readonly bytesOf: (reading: Reading) => number
@@ -57,11 +57,12 @@ interface Ask<Subject, Reading> {
 }
 
 /**
- * Caches readings of some subjects (mints, pools), and reads them from accounts in batches.
+ * Caches readings of subjects (mints, pools), and reads their accounts in batches.
  *
- * D1. A subject is asked for once at a time: whoever else wants it waits for the same answer.
- * D2. Subjects that clients wait for go before those of the background.
- * D3. A failed read leaves what is cached; `read` returns that with its age, and rejects without it.
+ * D1. A subject has at most one request in flight; further readers wait for the same answer.
+ * D2. Subjects that clients wait for are read before those of the background.
+ * D3. A failed read leaves the cache unchanged. `read` then returns the cached reading with its age, and rejects
+ *     without one.
  */
 export class AccountDirectory<Subject, Reading> {
   readonly #options: DirectoryOptions<Subject, Reading>
@@ -79,7 +80,7 @@ export class AccountDirectory<Subject, Reading> {
   dropped = 0
   /** Batches that failed. */
   failed = 0
-  /** Why the newest batch failed; null if it did not. */
+  /** Why the newest batch failed; null if it succeeded. */
   protected lastFault: NodeError | null = null
 
   constructor(options: DirectoryOptions<Subject, Reading>) {
@@ -106,7 +107,7 @@ export class AccountDirectory<Subject, Reading> {
     return this.#clock.now() < this.#pausedUntilMs
   }
 
-  /** Returns the cached reading of a subject, whatever its age, without a request; null without one. */
+  /** Returns the cached reading of a subject at any age, without a request; null without one. */
   peek(subject: Subject): Known<Reading> | null {
     return this.#cache.get(this.#keyOf(subject)) ?? null
   }
@@ -127,8 +128,8 @@ export class AccountDirectory<Subject, Reading> {
   }
 
   /**
-   * Returns the readings of subjects in the order given, each at most `freshMs` old, or as old as it is cached while the node
-   * fails. Rejects with NodeError where nothing is cached.
+   * Returns the readings of subjects in the given order, each at most `freshMs` old. While the node fails, returns
+   * cached readings of any age. Rejects with NodeError if nothing is cached.
    */
   async read(subjects: readonly Subject[]): Promise<readonly Known<Reading>[]> {
     const asked = subjects.map((subject) => this.#freshOrAsked(subject))
@@ -141,7 +142,7 @@ export class AccountDirectory<Subject, Reading> {
     return known !== null && this.#clock.now() - known.readAtMs < this.#options.freshMs ? known : null
   }
 
-  /** Ends the reads; those who wait get NodeError. */
+  /** Ends the reads; pending ones reject with NodeError. */
   close(): void {
     this.#closing.abort(new NodeError('node', { kind: 'unreachable', detail: 'the process ends' }))
     const waiting = [...this.#urgent.values(), ...this.#background.values()]
@@ -190,7 +191,7 @@ export class AccountDirectory<Subject, Reading> {
     return ask
   }
 
-  /** Starts batches after the requests that arrived together have asked for their subjects. */
+  /** Starts batches after the requests of this turn of the event loop have added their subjects. */
   #schedule(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true
@@ -200,7 +201,7 @@ export class AccountDirectory<Subject, Reading> {
     })
   }
 
-  /** Takes the subjects of the next request, those of clients first; one at least. */
+  /** Takes the subjects of the next request, those of clients first; at least one. */
   #take(): Ask<Subject, Reading>[] {
     const { accountsOf } = this.#options
     const taken: Ask<Subject, Reading>[] = []

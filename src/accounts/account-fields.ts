@@ -10,6 +10,6 @@ export const u128At = (data: Uint8Array, at: number): bigint => u64At(data, at) 
 
 export const keyAt = (data: Uint8Array, at: number): Pubkey => data.slice(at, at + 32)
 
-/** Tells whether data begins with a discriminator in hexadecimal, and has a length in bytes at least. */
+/** Tells whether data starts with a discriminator (hexadecimal), and has a minimum length in bytes. */
 export const isKind = (data: Uint8Array, discriminatorHex: string, bytesMin: number): boolean =>
   data.length >= bytesMin && data.subarray(0, discriminatorHex.length / 2).toHex() === discriminatorHex

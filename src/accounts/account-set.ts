@@ -2,8 +2,8 @@ import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import type { Account } from './ports.ts'
 
 /**
- * Accounts as of one slot. An account that is asked for and was not read is noted in `wanted`, and null meanwhile: a reader
- * runs again once it has been read.
+ * Accounts as of one slot. A requested account that was not read is added to `wanted`, and is null until then. The
+ * reader runs again once the account has been read.
  */
 export class AccountSet {
   readonly #known: ReadonlyMap<string, Account | null>
@@ -14,7 +14,7 @@ export class AccountSet {
     this.#known = known
   }
 
-  /** Returns an account; null where it does not exist, and where it is wanted. */
+  /** Returns an account; null if it does not exist or was not read yet. */
   get(address: Pubkey): Account | null {
     const key = pubkeyMapKey(address)
     const known = this.#known.get(key)
@@ -22,7 +22,7 @@ export class AccountSet {
     return known ?? null
   }
 
-  /** Accounts that were asked for and have not been read, in the order asked. */
+  /** Accounts that were requested and not read yet, in the order of the requests. */
   get wanted(): readonly Pubkey[] {
     return [...this.#wanted.values()]
   }

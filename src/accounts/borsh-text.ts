@@ -12,7 +12,7 @@ export class BorshText {
     this.offset = offset
   }
 
-  /** Returns the next string without the NUL bytes that pad it; null where the data ends in it, or is not UTF-8. */
+  /** Returns the next string without its NUL padding; null if the data ends inside it, or is not UTF-8. */
   text(): string | null {
     const start = this.offset + 4
     if (start > this.#data.length) return null

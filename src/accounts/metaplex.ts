@@ -7,7 +7,7 @@ import { refused, type Refused } from './refused.ts'
 import type { EmbeddedNames } from './token-metadata.ts'
 
 export const METAPLEX_PROGRAM = pubkeyFromBase58('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s')
-/** First byte of a metadata account of version 1, the only one that the program makes. */
+/** First byte of a metadata account of version 1, the only version that the program creates. */
 const METADATA_V1 = 4
 const NAME_AT = 65
 const SELLER_FEE_BYTES = 2

@@ -27,7 +27,7 @@ export interface MintAccount {
 /** Contents of a mint's extensions; null without the extension. */
 export interface MintFeatures {
   readonly transferFee: TransferFeeConfig | null
-  /** Account with the names; `authority` may change it. */
+  /** The account that holds the names; `authority` may change it. */
   readonly metadataPointer: { readonly authority: Pubkey | null; readonly address: Pubkey | null } | null
   /** Names inside the mint. */
   readonly names: EmbeddedNames | null

@@ -5,9 +5,12 @@ import type { MintFacts, MintReading } from './mint-facts.ts'
 import { readMints } from './mint-reader.ts'
 import type { AccountNode } from './ports.ts'
 
-/** Milliseconds for which a reading answers without a request. Chosen: a supply is at most a dozen slots old. */
+/** TTL of a reading in milliseconds. Chosen: a supply is then at most a dozen slots old. */
 export const FRESH_MS = 5_000
-/** Milliseconds after which a reading that was peeked at is read again. Chosen: 1,000 hot mints take 2 requests a second. */
+/**
+ * Age in milliseconds at which the use of a cached reading starts a refresh. Chosen: 1,000 hot mints take 2 requests
+ * a second.
+ */
 export const REFRESH_MS = 10_000
 /** The mint, and its metadata of Metaplex. */
 const ACCOUNTS = 2
@@ -43,7 +46,7 @@ export class MintDirectory extends AccountDirectory<Pubkey, MintReading> {
   }
 }
 
-/** Estimated bytes of a reading: its objects and keys, and its texts of two bytes a character. */
+/** Estimated bytes of a reading: its objects and keys, and two bytes for each character of its texts. */
 function bytesOf(reading: MintReading): number {
   if (reading.kind === 'refused') return 100
   const { names, account } = reading

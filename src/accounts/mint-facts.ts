@@ -14,14 +14,14 @@ export interface MintFacts {
   readonly kind: 'facts'
   readonly mint: Pubkey
   readonly account: MintAccount
-  /** Names from the mint itself, or from its metadata account of Metaplex; null without either. */
+  /** Names from the mint itself, or from its Metaplex metadata account; null without either. */
   readonly names: TokenNames | null
   readonly namesFrom: 'token-2022' | 'metaplex' | null
-  /** The transfer fee in force at the slot; null without one, and where the epoch of the slot is not known. */
+  /** The transfer fee in force at the slot; null without one, and if the epoch of the slot is unknown. */
   readonly transferFee: TransferFee | null
 }
 
-/** The outcome of reading a mint: its facts, or why the address is no mint. */
+/** The outcome of reading a mint: its facts, or why the address is not a mint. */
 export type MintReading = MintFacts | Refused
 
 /** A reading with its slot and time. */
@@ -31,14 +31,14 @@ export type KnownMint = Known<MintReading>
 export interface MintSources {
   readonly account: Account | null
   readonly metaplex: Account | null
-  /** The account that its metadata pointer names, if that is neither of both. */
+  /** The account that its metadata pointer names, if that is neither the mint nor the Metaplex account. */
   readonly pointed: Account | null
-  /** The epoch of the slot; null where it is not known. */
+  /** The epoch of the slot; null if unknown. */
   readonly epoch: bigint | null
 }
 
 /**
- * Returns the address of the metadata of a mint where that is neither the mint nor the usual account of Metaplex; null
+ * Returns the address of a mint's metadata if that is neither the mint nor the usual Metaplex account; null
  * otherwise.
  */
 export function distantMetadata(mint: Pubkey, { features }: MintAccount): Pubkey | null {
@@ -75,7 +75,10 @@ function feeOf(account: MintAccount, epoch: bigint | null): TransferFee | null {
   return epoch === null ? null : transferFeeAt(config, epoch)
 }
 
-/** Chooses the names: those where the metadata pointer leads; without one, those inside the mint, then those of Metaplex. */
+/**
+ * Selects the names: those at the metadata pointer's address. Without a pointer, the names inside the mint come
+ * before those of Metaplex.
+ */
 function namesOf(
   mint: Pubkey,
   { features }: MintAccount,
@@ -107,7 +110,7 @@ function namesInside(account: Account | null): EmbeddedNames | null {
   return mint === null || isRefused(mint) ? null : mint.features.names
 }
 
-/** Names count only if they say that they are of the mint: anybody may point to a known token's metadata. */
+/** Names count only if they state that they belong to the mint: anybody may point to a known token's metadata. */
 function namedBy(
   names: EmbeddedNames | null,
   mint: Pubkey,

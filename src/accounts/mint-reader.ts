@@ -7,9 +7,9 @@ import { isRefused } from './optional-key.ts'
 import type { AccountNode } from './ports.ts'
 
 /**
- * Reads mints in the order given, with two accounts each: the mint and its metadata of Metaplex. A mint whose metadata
- * stands elsewhere, or whose transfer fee depends on the epoch, takes a second request for all of them together. The slot is
- * the older one of both. Rejects like the node.
+ * Reads mints in the given order, each with two accounts: the mint and its Metaplex metadata. One second request
+ * covers all mints with metadata elsewhere, or with a transfer fee that depends on the epoch. The slot is the older
+ * of both. Rejects like the node.
  */
 export async function readMints(
   node: AccountNode,

@@ -23,8 +23,8 @@ export function readInContext(result: unknown): InContext {
 }
 
 /**
- * Reads an account in encoding `base64`. Its data is all of it unless `isSlice`. Throws Unreadable, also for lamports that
- * JSON.parse has rounded.
+ * Reads an account in encoding `base64`. Its data is complete unless `isSlice`. Throws Unreadable, also for lamports
+ * that JSON.parse has rounded.
  */
 export function readAccount(value: unknown, isSlice = false): Account {
   const { lamports, owner, executable, rentEpoch, data, space } = objectOf(value, 'account')
@@ -58,8 +58,8 @@ export function readEpochSchedule(result: unknown): EpochSchedule {
 }
 
 /**
- * Parses a response again, with its lamports as bigint. Slower than JSON.parse by far: for the answers with an account of
- * more than 2^53 lamports (9 million SOL), of which mainnet has a few.
+ * Parses a response again, with lamports as bigint. Far slower than JSON.parse, so it is used only for answers with
+ * an account of more than 2^53 lamports (9 million SOL); mainnet has a few.
  */
 export function resultWithExactLamports(body: Buffer): unknown {
   const exact = (key: string, value: unknown, { source }: { readonly source?: string }): unknown =>

@@ -17,8 +17,8 @@ import type { AccountNode, ProgramAccountsQuery } from './ports.ts'
 /** Maximum number of accounts in getMultipleAccounts (agave, MAX_MULTIPLE_ACCOUNTS). */
 export const ACCOUNTS_AT_ONCE = 100
 /**
- * Limits of reads that a client of the API waits for. 3 s, so that a second node can still answer within the endpoints'
- * deadline. 100 accounts of 300 KB fit; those that are asked for have up to some KB.
+ * Limits of reads that an API client waits for. The timeout is 3 s, so that a second node can still answer within the
+ * endpoints' deadline. 100 accounts of 300 KB fit; usual ones have up to a few KB.
  */
 const READS: Partial<RpcClientOptions> = {
   requestsPerSecond: 100,
@@ -28,8 +28,8 @@ const READS: Partial<RpcClientOptions> = {
   compressed: false
 }
 /**
- * Limits of reads of a whole program or of a wallet with many accounts. A node takes tens of seconds for a program of a
- * million accounts; its answer is one JSON text, which V8 limits to 512 MB.
+ * Limits of reads of a whole program, or of a wallet with many accounts. A node takes tens of seconds for a program
+ * of a million accounts. Its answer is one JSON text, which V8 limits to 512 MB.
  */
 const SCANS: Partial<RpcClientOptions> = {
   requestsPerSecond: 10,

@@ -1,12 +1,12 @@
 import type { OffChainFields, OffChainReading } from './ports.ts'
 
-/** Longest URL that is taken, in characters. Chosen: the longest that common servers take in a request. */
+/** Maximum length of a URL in characters. Chosen: the longest that common servers accept in a request. */
 export const OFF_CHAIN_URL_MAX = 2_048
-/** Characters of a description that are taken. Chosen: as much as the pages of tokens show. */
+/** Maximum characters of a description. Chosen: as much as token pages show. */
 export const DESCRIPTION_MAX = 1_000
 
 const WEB = ['https:', 'http:']
-/** Schemes of images: a client resolves the last two by a gateway of its own. */
+/** Schemes of images. Clients resolve the last two through a gateway of their own. */
 const IMAGES = [...WEB, 'ipfs:', 'ar:']
 
 /** Reads the fields of a JSON text that a mint's URI leads to. A field of another type or form is null. */
@@ -48,7 +48,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Returns the URL by which a URI of a mint is fetched: `ipfs:` by the gateway, others as they are. */
+/** Returns the URL from which a mint's URI is fetched: `ipfs:` through the gateway, others unchanged. */
 export function fetchedUrl(uri: string, ipfsGateway: string): string {
   const path = /^ipfs:\/\/(?:ipfs\/)?(.+)$/i.exec(uri)?.[1]
   return path === undefined ? uri : `${ipfsGateway.replace(/\/+$/, '')}/ipfs/${path}`

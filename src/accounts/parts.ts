@@ -6,7 +6,7 @@ import type { AccountNode, OffChainSource } from './ports.ts'
 export interface AccountParts {
   readonly node: AccountNode
   readonly mints: MintDirectory
-  /** Null where the operator has not allowed it. */
+  /** Null if the operator has not allowed it. */
   readonly offChain: OffChainSource | null
   readonly pools: PoolDirectory
 }

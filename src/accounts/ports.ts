@@ -9,7 +9,7 @@ export interface Account {
   readonly executable: boolean
   /** u64; 2^64 - 1 for an account that pays no rent. */
   readonly rentEpoch: bigint
-  /** All of its data, or the slice that was asked for. */
+  /** All of its data, or the requested slice. */
   readonly data: Uint8Array
 }
 
@@ -38,7 +38,10 @@ export interface ProgramAccountsQuery {
  * newest one. Each call rejects with NodeError, or with the signal's reason.
  */
 export interface AccountNode {
-  /** Reads accounts in the order of the addresses; null for one that is not there. Any number: 100 are asked at a time. */
+  /**
+   * Reads accounts in the order of the addresses; null for one that does not exist. Any number is allowed; each
+   * request has at most 100.
+   */
   accounts(
     addresses: readonly Pubkey[],
     signal: AbortSignal
@@ -59,9 +62,9 @@ export interface AccountNode {
   ): Promise<{ readonly slot: number; readonly accounts: readonly AddressedAccount[] }>
 }
 
-/** Fields of the JSON that a mint's URI leads to, each null where it is absent or of another form. */
+/** Fields of the JSON that a mint's URI leads to, each null if it is absent or of another form. */
 export interface OffChainFields {
-  /** With http, https, ipfs or ar. */
+  /** A URL with the scheme http, https, ipfs or ar. */
   readonly image: string | null
   readonly description: string | null
   /** Links, with http or https. */
@@ -96,6 +99,9 @@ export type KnownOffChain =
 
 /** The JSON behind URIs, fetched and cached. */
 export interface OffChainSource {
-  /** Returns what is known of URIs, in their order. Waits a short time for those that are fetched first. Never rejects. */
+  /**
+   * Returns the known fields of URIs, in their order. Waits a short time for URIs fetched for the first time. Never
+   * rejects.
+   */
   read(uris: readonly string[]): Promise<readonly KnownOffChain[]>
 }

@@ -1,4 +1,4 @@
-/** Account data that is not what it was read as. */
+/** Account data that does not have the expected form. */
 export interface Refused {
   readonly kind: 'refused'
   /** Follows "the account": `is owned by another program`. */

@@ -6,7 +6,7 @@ import { readExtensions, valueOf, type TokenExtension } from './token-extensions
 import { tokenProgramOf, type TokenProgramName } from './token-program.ts'
 
 const ACCOUNT_BYTES = 165
-/** Where the tags of optional fields stand: the delegate, the close authority, the reserve of wrapped SOL. */
+/** Offsets of the tags of optional fields: the delegate, the close authority, the reserve of wrapped SOL. */
 const TAGS_AT = [72, 129, 109] as const
 const STATES = ['uninitialized', 'initialized', 'frozen'] as const
 
@@ -23,7 +23,7 @@ export interface TokenAccount {
   /** Base units that the delegate may still move; 0 without one. */
   readonly delegatedAmount: bigint
   readonly closeAuthority: Pubkey | null
-  /** Lamports of an account of wrapped SOL that are no tokens; null for every other mint. */
+  /** Lamports of a wrapped SOL account that are not tokens; null for every other mint. */
   readonly nativeReserve: bigint | null
   /** Names of its extensions, in their order; empty in the classic program. */
   readonly extensions: readonly string[]
@@ -31,7 +31,10 @@ export interface TokenAccount {
   readonly withheld: bigint | null
 }
 
-/** A balance: what a list of holdings needs of a token account, without the mint, which its data begins with. */
+/**
+ * A balance: the fields of a token account that a list of holdings needs. The mint, at the start of the data, is left
+ * out.
+ */
 export type TokenBalance = Pick<TokenAccount, 'tokenProgram' | 'amount' | 'state'>
 
 interface Checked {
@@ -65,7 +68,7 @@ export function readTokenAccount(account: Pick<Account, 'owner' | 'data'>): Toke
   }
 }
 
-/** Reads the balance of a token account, in a third of the time. Refuses what `readTokenAccount` refuses. */
+/** Reads the balance of a token account in a third of the time. Refuses the same accounts as `readTokenAccount`. */
 export function readTokenBalance(account: Pick<Account, 'owner' | 'data'>): TokenBalance | Refused {
   const checked = check(account)
   if (isRefused(checked)) return checked

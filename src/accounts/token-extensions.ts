@@ -4,8 +4,8 @@ import { refused, type Refused } from './refused.ts'
 export type TokenAccountKind = 'mint' | 'account'
 
 /**
- * Extensions of Token-2022 by their number: the name, as nodes write it in `jsonParsed` but in snake case, the kind of
- * account, and the length of the value in bytes where it is fixed.
+ * Extensions of Token-2022 by number: the name as nodes write it in `jsonParsed`, but in snake case; the kind of
+ * account; the length of the value in bytes if it is fixed.
  */
 // prettier-ignore
 const EXTENSIONS: readonly (readonly [name: string, kind: TokenAccountKind, bytes?: number])[] = [
@@ -55,8 +55,9 @@ const KINDS: Readonly<Record<TokenAccountKind, number>> = { mint: 1, account: 2 
 const MULTISIG_BYTES = 355
 
 /**
- * Reads the extensions of an account, in their order. An account of `baseBytes` has none. The bytes between the base and the
- * kind of account must be zero. Refuses what the program refuses, extensions of the other kind, and wrong lengths.
+ * Reads the extensions of an account, in their order. An account of `baseBytes` has none. The bytes between the base
+ * and the kind of account must be zero. Refuses what the token program refuses, extensions of the other kind, and
+ * wrong lengths.
  */
 export function readExtensions(
   data: Uint8Array,
@@ -93,6 +94,6 @@ function readEntries(data: Uint8Array, kind: TokenAccountKind): readonly TokenEx
   return found
 }
 
-/** Finds the value of an extension by its name; null where there is none. */
+/** Finds the value of an extension by its name; null without one. */
 export const valueOf = (extensions: readonly TokenExtension[], name: string): Uint8Array | null =>
   extensions.find((each) => each.name === name)?.value ?? null

@@ -10,7 +10,7 @@ export interface TokenNames {
   readonly uri: string
   /** Null when revoked. */
   readonly updateAuthority: Pubkey | null
-  /** Null where the metadata does not say. */
+  /** Null if the metadata does not state it. */
   readonly isMutable: boolean | null
 }
 

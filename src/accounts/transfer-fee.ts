@@ -34,9 +34,11 @@ export const transferFeeAt = ({ older, newer }: TransferFeeConfig, epoch: bigint
   epoch >= newer.epoch ? newer : older
 
 /**
- * Returns the fee in force at an epoch, from a configuration that was read in `readEpoch`. Null where it does not tell: before
- * `older`; in the epoch after the reading if `newer` begins then, because a further change may still replace it; and later,
- * because a change comes into force two epochs after it is made.
+ * Returns the fee in force at an epoch, from a configuration read in `readEpoch`. Null if the configuration does not
+ * determine it:
+ * - before `older`;
+ * - in the epoch after the reading, if `newer` begins then, because a further change may still replace it;
+ * - later, because a change comes into force two epochs after it is made.
  */
 export function knownFeeAt(config: TransferFeeConfig, epoch: bigint, readEpoch: bigint): TransferFee | null {
   const { older, newer } = config

@@ -14,16 +14,16 @@ import { knownFeeAt, type TransferFeeConfig } from './transfer-fee.ts'
 export const FEE_WAIT_MS = 1_000
 /** Milliseconds without reads after a failed one. Chosen: a node that is away delays ingest by a tenth at most. */
 export const FEE_PAUSE_MS = 10_000
-/** Milliseconds after which a mint that was not there is looked for again. */
+/** Milliseconds after which a mint that did not exist is read again. */
 const ABSENT_MS = 60_000
-/** Bytes of the cache. Chosen: 10,000 mints, several times as many as have a fee and trade on a day. */
+/** Bytes of the cache. Chosen: 10,000 mints, several times the number that have a fee and trade on a day. */
 const BYTES_MAX = 4 * 2 ** 20
 const ENTRY_BYTES = 200
 
-/** Reads what transfer fees are known from. */
+/** Reads the accounts that determine transfer fees. */
 export type FeeNode = Pick<AccountNode, 'accounts' | 'epochSchedule'>
 
-/** A mint as it was read: `none` without a transfer fee, `unclear` where a fee of earlier epochs cannot be excluded. */
+/** A mint as it was read: `none` has no transfer fee; `unclear` may have had a fee in earlier epochs. */
 interface KnownConfig {
   readonly config: TransferFeeConfig | 'none' | 'unclear' | 'absent'
   readonly readEpoch: bigint
@@ -31,12 +31,12 @@ interface KnownConfig {
 }
 
 /**
- * The transfer fees of Token-2022 mints, for the decoder. Configurations are read as blocks need them, and cached.
+ * The transfer fees of Token-2022 mints, for the decoder. Configurations are read when blocks need them, and cached.
  *
- * F1. A fee is told for an epoch only if the configuration determines it (`knownFeeAt`). It was fixed before that epoch began,
- *     so whenever a block is decoded, it decodes to the same, or to less while a configuration cannot be read.
- * F2. While the node is away no fee is told that is not cached: its events stay held back and are counted.
- * F3. A block waits `FEE_WAIT_MS` at most, and within `FEE_PAUSE_MS` of a failed read not at all.
+ * F1. A fee is returned for an epoch only if the configuration determines it (`knownFeeAt`). It was fixed before that
+ *     epoch began. So a block always decodes to the same events, or to fewer while a configuration cannot be read.
+ * F2. While the node is unreachable, only cached fees are returned. Events without a fee are held back and counted.
+ * F3. A block waits at most `FEE_WAIT_MS`, and not at all within `FEE_PAUSE_MS` of a failed read.
  */
 export class TransferFees {
   readonly #clock: Clock
@@ -61,7 +61,7 @@ export class TransferFees {
     this.#node = node
   }
 
-  /** Returns the fees that are known for a slot's epoch; null where none is. */
+  /** Returns the fees that are known for a slot's epoch; null if none is. */
   at(slot: number): TransferFeeLookup | null {
     if (this.#schedule === null) return null
     const epoch = epochOf(slot, this.#schedule)
@@ -74,8 +74,8 @@ export class TransferFees {
   }
 
   /**
-   * Reads the configurations of mints that the epoch of a slot needs, up to 100; tells whether any was read. Never rejects, and
-   * waits for the node as F3 says.
+   * Reads the configurations of up to 100 mints that the epoch of a slot needs, and tells whether any was read. Never
+   * rejects. Waits for the node as F3 states.
    */
   async load(mints: readonly Pubkey[], slot: number): Promise<boolean> {
     const node = this.#node
@@ -103,7 +103,7 @@ export class TransferFees {
     }
   }
 
-  /** Whether reading a mint may tell more of a slot's epoch than its cached configuration. */
+  /** Whether a new reading of a mint may determine more of a slot's epoch than its cached configuration. */
   #isWanted(mint: Pubkey, slot: number, now: number): boolean {
     const known = this.#cache.get(pubkeyMapKey(mint))
     if (known === undefined || this.#schedule === null) return true

@@ -3,8 +3,8 @@ import { moment } from './api-key.ts'
 import { address, count, signature } from './schema.ts'
 
 /**
- * Why a bundle has failed, in the words of the engine's own protocol (mev-protos). The public JSON interface gives no
- * reasons, so that only those occur that the chain tells, and those of an engine that adds them.
+ * Why a bundle has failed, in the terms of the engine's own protocol (mev-protos). The public JSON interface gives no
+ * reasons. Only two kinds occur: reasons that the chain shows, and those of an engine that states them.
  */
 export const BUNDLE_REASONS = [
   'state_auction_bid_rejected',

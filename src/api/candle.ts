@@ -52,7 +52,7 @@ export const POOL_CANDLES = z
   })
   .meta({ id: 'PoolCandles' })
 
-/** The prices of a candle that a request asks for. */
+/** The prices of a candle that a request selects. */
 export interface CandlePrices {
   readonly currency: 'native' | 'usd'
   /** Whether prices come from all rows, not only from price-forming ones. */

@@ -44,7 +44,7 @@ export interface Covered {
   /** Null on an empty store. */
   readonly first: number | null
   readonly head: number | null
-  /** The oldest rows that the retention keeps; null while all are kept. */
+  /** The oldest rows within the retention; null without a limit. */
   readonly horizon: RowHorizon | null
   /** Gaps that begin in the range, ascending by slot. */
   readonly gaps: readonly GapRow[]

@@ -131,7 +131,7 @@ interface ListFacts {
   }
 }
 
-/** Renders what a whole list says. */
+/** Renders the facts of a whole list. */
 export function listBody(
   { sums, concentration, adjusted }: Omit<ListFacts, 'known'>,
   at: {

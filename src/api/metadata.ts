@@ -14,7 +14,7 @@ import { ageSeconds, secondsText } from './time.ts'
 const NAME =
   'as its metadata states it, without padding; without metadata on the chain, of wrapped SOL, USDC and USDT as known, of others as the launch states it; null when unknown'
 
-/** Names and decimals of a token, as accounts state them, else its launch. */
+/** Names and decimals of a token, from its accounts, or else from its launch. */
 export const NAMES = {
   name: z.string().nullable().describe(`Name, ${NAME}`),
   symbol: z.string().nullable().describe(`Symbol, ${NAME}`),
@@ -161,7 +161,7 @@ export const METADATA_BATCH = z
   })
   .meta({ id: 'MetadataBatch' })
 
-/** Facts of a mint from events, for those that its accounts do not state. */
+/** Facts of a mint from events, used where its accounts state none. */
 export interface StatedMint {
   readonly mint: Pubkey
   readonly names: MintNames
@@ -172,7 +172,7 @@ export interface StatedMint {
   readonly supply: number | null
 }
 
-/** Renders what is known of a mint without its accounts. */
+/** Renders the known facts of a mint without its accounts. */
 export function statedMetadataBody(stated: StatedMint): z.input<typeof METADATA> {
   return {
     mint: pubkeyToBase58(stated.mint),
@@ -240,7 +240,7 @@ export function metadataBody(
   }
 }
 
-/** Chooses the names of a mint: those of its accounts, else those that are stated; the decimals are the account's. */
+/** Selects the names of a mint: those of its accounts, or else the stated ones. The decimals are the account's. */
 export function mergedNames(
   { account: { decimals }, names, namesFrom }: MintFacts,
   stated: Pick<StatedMint, 'names' | 'namesFrom'>
@@ -256,7 +256,7 @@ const feeBody = ({ epoch, basisPoints, maximum }: TransferFee): z.input<typeof F
   maximum_raw: String(maximum)
 })
 
-/** Renders what is known of the JSON behind a URI as of a time; undefined for a mint without a URI. */
+/** Renders the known fields of the JSON behind a URI as of a time; undefined for a mint without a URI. */
 export function offChainBody(known: KnownOffChain | undefined, nowMs: number): z.input<typeof OFF_CHAIN> {
   const fields = known?.kind === 'read' ? known.fields : NO_FIELDS
   const readAtMs = known === undefined || known.kind === 'pending' ? null : known.readAtMs

@@ -11,7 +11,7 @@ import { usdOrNull } from './event.ts'
 import * as schema from './schema.ts'
 import { secondsText } from './time.ts'
 
-/** Seconds behind the indexed head after which a price is served as stale; as long as a price of SOL is valid. */
+/** Seconds behind the indexed head after which a price is served as stale. Chosen: the maximum age of a price of SOL. */
 const STALE_AFTER_SECONDS = 3600
 
 /** Describes a field of the trade, which is null only for a cash mint without a trade. */

@@ -59,7 +59,7 @@ export function searchHit(
   return { kind, address: pubkeyToBase58(address), symbol, name, venue, volume_24h_usd: volume, match }
 }
 
-/** Returns a volume in USD: 0 without trades, null where no trade has a known value. */
+/** Returns a volume in USD: 0 without trades, null if no trade has a known value. */
 export function volumeUsd(volume: MintVolume | undefined): number | null {
   return volume === undefined ? 0 : volume.microUsd === 0n ? null : usdOrNull(volume.microUsd)
 }

@@ -9,7 +9,7 @@ let second = 0
 let secondText = written.toString('latin1')
 
 /**
- * Formats Unix seconds as `YYYY-MM-DD HH:MM:SS` in UTC. The last second and day are cached, since rows of a list
+ * Formats Unix seconds as `YYYY-MM-DD HH:MM:SS` in UTC. The last second and day are cached, because rows of a list
  * mostly share them.
  */
 export function secondsText(unixSeconds: number): string {

@@ -57,7 +57,7 @@ export interface HeldAccount {
   readonly account: TokenAccount
 }
 
-/** Renders a token account; `decimals` are those of its mint, null when unknown. */
+/** Renders a token account; `decimals` are those of its mint, null if unknown. */
 export function tokenAccountBody(
   { address, lamports, account }: HeldAccount,
   decimals: number | null

@@ -59,7 +59,7 @@ const HOLDERS = z
   })
   .meta({ id: 'HolderSummary' })
 
-/** The summary of a token whose holders are not kept. */
+/** The summary of a token without a holder list. */
 export const NO_HOLDERS: z.input<typeof HOLDERS> = {
   count: null,
   top10_pct: null,
@@ -161,7 +161,7 @@ export interface KnownToken {
   readonly curve: CurveRow | null
   readonly pair: PricedPair | null
   readonly value: TokenValue
-  /** Slot of the oldest accounts that its liquidity is from; null where all of it is from trades. */
+  /** Slot of the oldest accounts that its liquidity is from; null if all of it is from trades. */
   readonly liquiditySlot: number | null
   readonly holders: z.input<typeof HOLDERS>
 }

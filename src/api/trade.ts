@@ -69,7 +69,7 @@ export function tradeFields(row: TradeRow, cash: CashList, tsMs: number, cursor:
     out_mint: outMint,
     in_amount_raw: inRaw,
     out_amount_raw: outRaw,
-    // Mostly equal to the fill, whose text is there.
+    // Usually equal to the fill, whose text already exists.
     trader_in_raw: row.traderIn === row.inAmount ? inRaw : row.traderIn.toString(),
     trader_out_raw: row.traderOut === row.outAmount ? outRaw : row.traderOut.toString(),
     fees: fees.map((fee) => ({

@@ -1,6 +1,6 @@
 import type { MessageHeader } from './wire.ts'
 
-/** Numbers of keys by which a message says which accounts it locks for writing. */
+/** Key counts in a message's header and lookups, which determine the accounts that it locks for writing. */
 export interface AccountLocks extends MessageHeader {
   /** Number of static keys; the loaded ones follow them, writable ones first. */
   readonly statics: number

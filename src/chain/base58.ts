@@ -118,9 +118,9 @@ export function encodeBase58(bytes: Uint8Array): string {
   return bytes.length <= SHORT_BYTES ? encodeShort(bytes) : encodeLong(bytes)
 }
 
-// Nearly everything encoded is a key or a signature. For one size the digits come from a table: what a limb of three
-// bytes adds to each group of four digits. 22 limbs × 2^24 × 58^4 < 2^52, so doubles are exact. A key takes 0.5 µs and
-// a signature 1, where a big integer takes 2.2 and 5.
+// Nearly everything encoded is a key or a signature. For one size the digits come from a table: the amount that a
+// limb of three bytes adds to each group of four digits. 22 limbs × 2^24 × 58^4 < 2^52, so doubles are exact. A key
+// takes 0.5 µs and a signature 1, where a big integer takes 2.2 and 5.
 const LIMB_BYTES = 3
 const UNIT_DIGITS = 4
 const UNIT = 58 ** UNIT_DIGITS
@@ -178,7 +178,7 @@ function fixedEncoder(size: number): (bytes: Uint8Array) => string {
 // integer twice as long, and kilobytes of garbage.
 const SHORT_BYTES = 400
 const EXACT_LIMBS = 32
-/** By limb, lowest first: what its unit adds to each group, lowest group first. Filled on first use. */
+/** By limb, lowest first: the amount that its unit adds to each group, lowest group first. Filled on first use. */
 const LIMB_WEIGHTS: Float64Array[] = []
 const groupSums = new Float64Array(Math.ceil((SHORT_BYTES * 8) / Math.log2(UNIT)) + 2)
 const shortDigits = Buffer.alloc(groupSums.length * UNIT_DIGITS)

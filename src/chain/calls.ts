@@ -12,7 +12,7 @@ export interface VenueCalls {
   /** The token accounts of the transaction; null without a call. */
   readonly tokens: TokenAccounts | null
   readonly calls: readonly Invocation<Venue>[]
-  /** Calls whose nesting is unknown and could not be recovered, so that their movements cannot be told apart. */
+  /** Calls whose nesting is unknown and could not be recovered, so that their movements cannot be assigned. */
   readonly unplaced: readonly Invocation<Venue>[]
 }
 
@@ -24,8 +24,8 @@ const SILENT_PROGRAMS = new PubkeyTable<true>([
 ])
 
 /**
- * Venue by key index, for the transaction being decoded. Reused: most transactions have no venue, and a new list for
- * each would be garbage.
+ * Venue by key index, for the transaction being decoded. The list is reused: most transactions have no venue, and a
+ * new list for each would be garbage.
  */
 const venueByKey: (Venue | null | undefined)[] = []
 
@@ -33,7 +33,8 @@ const NO_CALLS: VenueCalls = { tokens: null, calls: [], unplaced: [] }
 
 /**
  * Walks a transaction in execution order with a stack of open venue calls. A movement belongs to the innermost open
- * call, a stated event to the innermost open call of the same program. `feeOf` tells transfer fees, if they are known.
+ * call. A stated event belongs to the innermost open call of the same program. `feeOf` returns transfer fees, if they
+ * are known.
  */
 export function collectCalls(
   transaction: Transaction,

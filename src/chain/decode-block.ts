@@ -24,8 +24,8 @@ export interface OpenFees {
 }
 
 /**
- * Decodes consecutive transactions of a block. A transaction without an index gets its place in the list plus `first`. `feeOf`
- * tells the transfer fees of the block's epoch, as far as they are known.
+ * Decodes consecutive transactions of a block. A transaction without an index gets its place in the list plus
+ * `first`. `feeOf` returns the known transfer fees of the block's epoch.
  */
 export function decodeTransactions(
   transactions: Block['transactions'],

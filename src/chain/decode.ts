@@ -7,19 +7,23 @@ import type { Transaction } from './transaction.ts'
 import type { TransferFeeLookup } from './transfer-fee.ts'
 import { VENUES_BY_PROGRAM } from './venues.ts'
 
-/** The events of a transaction on the venues, in execution order, and notes on what could not be read. */
+/** The events of a transaction on the venues, in execution order, and notes on parts that could not be read. */
 export interface Decoded {
   readonly events: readonly ChainEvent[]
   readonly notes: readonly Note[]
-  /** Mints of Token-2022 whose transfer fee would give an event that is held back, or an amount that is missing, if any. */
+  /**
+   * Token-2022 mints whose unknown transfer fee withholds an event or leaves an amount missing; absent if there are
+   * none.
+   */
   readonly openFees?: readonly Pubkey[]
 }
 
 const NOTHING: Decoded = { events: [], notes: [] }
 
 /**
- * Decodes one transaction. Pure; throws on no input (INVARIANTS 9). A failed transaction has no events. Transfer fees by
- * `feeOf` are used only where the transaction leaves one open, so that what decodes without them never depends on them.
+ * Decodes one transaction. Pure; throws on no input (INVARIANTS 9). A failed transaction has no events. Transfer fees
+ * by `feeOf` are used only if the transaction leaves one open. So the events that decode without `feeOf` never depend
+ * on it.
  */
 export function decodeTransaction(transaction: Transaction, feeOf: TransferFeeLookup | null = null): Decoded {
   if (transaction.failed) return NOTHING

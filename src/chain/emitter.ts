@@ -26,7 +26,7 @@ export type MissingReason =
   | 'accounts-unknown'
   | 'readings-contradict'
 
-/** A decoder's observation besides events. Counted per venue, and listed by `millrace decode --explain`. */
+/** A decoder's finding other than an event. Counted per venue, and listed by `millrace decode --explain`. */
 export type Note = NoteOrigin &
   (
     | { readonly kind: 'missing'; readonly reason: MissingReason; readonly detail: string }

@@ -1,4 +1,4 @@
-/** The division of a cluster's slots into epochs, as getEpochSchedule tells it. */
+/** The division of a cluster's slots into epochs, as getEpochSchedule returns it. */
 export interface EpochSchedule {
   readonly slotsPerEpoch: number
   /** The first epoch of full length, and its first slot; the epochs before it double in length. */

@@ -18,7 +18,7 @@ export interface EventOrigin {
   /** Index of the outer instruction. */
   readonly ixIndex: number
   /**
-   * Index in the outer instruction's inner group; null for the outer instruction itself. Where one instruction settles
+   * Index in the outer instruction's inner group; null for the outer instruction itself. If one instruction settles
    * several trades, each but the first has the index of the inner instruction that moved its input or stated it. So
    * signature, ixIndex and innerIxIndex identify one event of a kind.
    */
@@ -39,7 +39,7 @@ export interface TradeFacts {
   readonly traderIn: bigint
   readonly traderOut: bigint
   readonly fees: readonly Fee[]
-  /** Reserves of the pool after the trade; null where the venue does not state them. */
+  /** Reserves of the pool after the trade; null if the venue does not state them. */
   readonly reserves: TradeReserves | null
   readonly exact: 'in' | 'out' | null
   /** The aggregator's instruction, or the venue's own multi-hop, that this fill is a leg of; null outside a route. */
@@ -99,15 +99,15 @@ export interface LiquidityChange extends EventOrigin {
   /** Null for the unchanged side of a one-sided change, if the transaction does not name its token. */
   readonly baseMint: Pubkey | null
   readonly quoteMint: Pubkey | null
-  /** Null only where the amount is zero. */
+  /** Null only if the amount is zero. */
   readonly baseDecimals: number | null
   readonly quoteDecimals: number | null
   /** Amounts in base units that the pool's vaults received or paid (spec choices, section 16). */
   readonly baseAmount: bigint
   readonly quoteAmount: bigint
   /**
-   * Amounts in base units that left or reached the provider's accounts. They differ from the vaults' amounts only by a
-   * Token-2022 transfer fee; null where the transaction does not show that fee.
+   * Amounts in base units that left or reached the provider's accounts. They differ from the vaults' amounts only by
+   * a Token-2022 transfer fee; null if the transaction does not show that fee.
    */
   readonly traderBase: bigint | null
   readonly traderQuote: bigint | null
@@ -135,7 +135,7 @@ export interface CurveChange extends EventOrigin {
   readonly baseMint: Pubkey
   readonly quoteMint: Pubkey | null
   readonly curve: Pubkey
-  /** 0 to 100; null where the event does not state enough to know it. */
+  /** 0 to 100; null if the event does not state enough to know it. */
   readonly progressPct: number | null
   /** The pool that a migration leads to. */
   readonly destination: Pubkey | null

@@ -7,13 +7,13 @@ import type { Transaction } from './transaction.ts'
 import type { VenueId } from './venue-id.ts'
 import { VENUES_BY_PROGRAM } from './venues.ts'
 
-/** A decoder's view of one venue call: what it read, and the events and notes it gave. */
+/** A decoder's view of one venue call: the facts that it read, and the events and notes that it gave. */
 export interface CallExplanation {
   readonly ixIndex: number
   readonly innerIxIndex: number | null
   readonly venue: VenueId
   readonly program: string
-  /** Name of the instruction; null when no layout knows its discriminator. */
+  /** Name of the instruction; null if no layout knows its discriminator. */
   readonly instruction: string | null
   readonly discriminator: string
   readonly accounts: number

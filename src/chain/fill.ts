@@ -31,7 +31,7 @@ export type StatedFill = Pick<Fill, 'inGross' | 'inNet' | 'outGross' | 'outNet'>
 export interface FillAccounts {
   /** Key indexes of the pool's two vaults, in any order. */
   readonly vaults: readonly [number, number]
-  /** Key indexes of the trader's paying and receiving accounts; -1 where the instruction does not name them. */
+  /** Key indexes of the trader's paying and receiving accounts; -1 if the instruction does not name them. */
   readonly source: number
   readonly destination: number
   /** Amounts from the venue's event; they settle a transfer fee that the record leaves open. */
@@ -40,7 +40,7 @@ export interface FillAccounts {
 
 /**
  * Reads the trade from a call's own transfers: trader → one vault, the other vault → trader. The receiving vault
- * decides the direction. Other transfers out of a vault (host, referral, protocol) do not count. Returns `none` where
+ * determines the direction. Other transfers out of a vault (host, referral, protocol) do not count. Returns `none` if
  * the vaults' reported balances contradict the transfers.
  */
 export function readFill(call: Invocation, accounts: FillAccounts): FillReading {
@@ -105,7 +105,7 @@ export function readFill(call: Invocation, accounts: FillAccounts): FillReading 
   }
 }
 
-/** Reads a call's fill; returns null, with a note, where there is none. Notes a disagreement with the venue's event. */
+/** Reads a call's fill; returns null, with a note, without one. Notes a disagreement with the venue's event. */
 export function settleFill(call: Invocation, emit: Emitter, accounts: FillAccounts): Fill | null {
   const fill = readFill(call, accounts)
   if (fill.kind === 'none') {
@@ -119,8 +119,9 @@ export function settleFill(call: Invocation, emit: Emitter, accounts: FillAccoun
 }
 
 /**
- * Converts a fill to the amounts of a trade (spec choices, section 16): the fill is what the input vault was credited
- * and the output vault sent; the trader's totals are what left and reached the trader's accounts.
+ * Converts a fill to the amounts of a trade (spec choices, section 16). The fill has the credit of the input vault
+ * and the debit of the output vault. The trader's totals have the amounts that left and reached the trader's
+ * accounts.
  */
 export function fillAmounts(fill: Fill) {
   const { inMint, outMint, inNet, outGross, inGross, outNet } = fill
@@ -139,7 +140,7 @@ function statedCredit(stated: StatedFill | null, amount: bigint, paysIn: boolean
   return amount === stated.outGross ? stated.outNet : null
 }
 
-/** Describes how a fill differs from the venue's event; null when they agree. */
+/** Describes how a fill differs from the venue's event; null if they agree. */
 export function fillDisagreement(fill: Fill, stated: StatedFill): string | null {
   const same =
     fill.inGross === stated.inGross &&
@@ -184,8 +185,8 @@ export function vaultChange(call: Invocation, vault: number): bigint | null {
 }
 
 /**
- * Returns the same net amount as counted at the other end of the transfers: what left other accounts for the vault
- * (positive) or reached them from it (negative). It differs from the vault's change by the transfer fees; null when a
+ * Converts a net amount to the other end of the transfers: the amount that left other accounts for the vault
+ * (positive), or reached them from it (negative). It differs from the vault's change by the transfer fees; null if a
  * fee is unknown.
  */
 export function traderChange(call: Invocation, vault: number): bigint | null {

@@ -17,7 +17,7 @@ export class InvocationLog {
     return fromBase64(this.#rayLogs)
   }
 
-  /** Takes one line of the program's own and keeps it if it has a payload. */
+  /** Takes one of the program's own lines, and stores it if it has a payload. */
   take(line: string): void {
     // Several payloads of one `sol_log_data` call share a line, separated by spaces.
     if (line.startsWith('data: ', 8)) (this.#data ??= []).push(...line.slice(14).split(' '))
@@ -39,9 +39,9 @@ function fromBase64(texts: readonly string[] | undefined): Uint8Array[] {
 }
 
 export interface AttachedLogs {
-  /** By position in the instruction list; empty where the invoke lines do not fit the instructions. */
+  /** By position in the instruction list; empty if the invoke lines do not fit the instructions. */
   readonly byInstruction: readonly (InvocationLog | undefined)[]
-  /** Heights by position in the list, as the invoke lines state them; null where they end early. */
+  /** Heights by position in the list, as the invoke lines state them; null if they end early. */
   readonly heights: readonly number[] | null
 }
 

@@ -17,8 +17,8 @@ export interface StatedEvent {
 const NO_MISFITS: ReadonlyMap<string, number> = new Map()
 
 /**
- * One call of a venue's program: its instruction, and everything below it that belongs to no other venue's call. Venues
- * read facts from here; nothing here interprets them.
+ * One call of a venue's program: its instruction, and everything below it that belongs to no other venue's call.
+ * Venues read facts from here; this class does not interpret them.
  */
 export class Invocation<V extends VenueTables = VenueTables> {
   readonly transaction: Transaction
@@ -57,7 +57,7 @@ export class Invocation<V extends VenueTables = VenueTables> {
     this.layout = call.venue.instructions.find(call.instruction.data)
   }
 
-  /** This call's log; null where the record has none, or where the log does not fit the instructions. */
+  /** This call's log; null if the record has none, or if the log does not fit the instructions. */
   get log(): InvocationLog | null {
     return this.#log()
   }
@@ -115,7 +115,7 @@ export class Invocation<V extends VenueTables = VenueTables> {
     return this.layout === layout
   }
 
-  /** Reads the instruction's arguments; null when the data is shorter than the layout's oldest version. */
+  /** Reads the instruction's arguments; null if the data is shorter than the layout's oldest version. */
   args<T>(layout: Layout<T>): Reading<T> | null {
     return this.#read(layout, this.instruction.data)
   }

@@ -17,7 +17,7 @@ export interface Layout<T> {
   readonly discriminator: Uint8Array
   readonly fields: Fields
   readonly appended: readonly Fields[]
-  /** Reads the body after the discriminator; null when it is shorter than the oldest known version. */
+  /** Reads the body after the discriminator; null if it is shorter than the oldest known version. */
   read(bytes: Uint8Array, offset: number): Reading<T> | null
   /** Writes discriminator and body. Appended groups are written up to the first that lacks a field. */
   write(value: T): Uint8Array
@@ -82,14 +82,17 @@ export function layout<F extends Fields, G extends readonly Fields[]>(
   }
 }
 
-/** Names of an instruction's accounts, with their positions. Versions with different lists are told apart by length. */
+/**
+ * Names of an instruction's accounts, with their positions. Versions with different lists are distinguished by
+ * length.
+ */
 export type AccountPositions = Readonly<Record<string, number>>
 
 export interface InstructionLayout<
   T = unknown,
   A extends AccountPositions = AccountPositions
 > extends Layout<T> {
-  /** Returns the positions for a list of `count` accounts; null when no known version has such a list. */
+  /** Returns the positions for a list of `count` accounts; null if no known version has such a list. */
   accounts(count: number): A | null
 }
 

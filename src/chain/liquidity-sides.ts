@@ -2,8 +2,8 @@ import { traderChange, vaultChange } from './fill.ts'
 import type { Invocation } from './invocation.ts'
 
 /**
- * One amount of liquidity as counted by the pool's vault and by the provider's account. They differ only by a
- * Token-2022 transfer fee. Null where the transaction does not show the fee, or an event does not state that side.
+ * One amount of liquidity, as the pool's vault and as the provider's account count it. They differ only by a
+ * Token-2022 transfer fee. Null if the transaction does not show the fee, or an event does not state that side.
  */
 export interface Sides {
   readonly vault: bigint | null
@@ -33,7 +33,7 @@ function negated({ vault, trader }: Sides): Sides {
 
 /**
  * Combines two readings of one token: the event's amounts win, and the transfers supply the side that it leaves out.
- * `agrees` is false where the two differ by more than the transfer fee.
+ * `agrees` is false if the two differ by more than the transfer fee.
  */
 export function settleSides(stated: Sides | null, moved: Sides): Sides & { readonly agrees: boolean } {
   if (stated === null) return { ...moved, agrees: true }
@@ -50,7 +50,7 @@ export function settleSides(stated: Sides | null, moved: Sides): Sides & { reado
   }
 }
 
-/** Returns the other side of a stated amount; null where an unknown transfer fee lies between them. */
+/** Returns the other side of a stated amount; null if an unknown transfer fee lies between them. */
 function counterpart(stated: bigint | null, moved: bigint | null, movedOther: bigint | null): bigint | null {
   if (stated === 0n || stated === null) return stated
   if (stated === moved) return movedOther

@@ -15,7 +15,7 @@ const NONCE_BYTES = 80
 export interface NonceAdvance {
   /** Addresses of 32 bytes. */
   readonly account: Uint8Array
-  /** The third account of the instruction, which signs; null where it lists none. */
+  /** The third account of the instruction, which signs; null if it lists none. */
   readonly authority: Uint8Array | null
 }
 
@@ -34,8 +34,8 @@ export interface NonceState {
 }
 
 /**
- * Returns the durable nonce of a transaction; null where it has none. Its first instruction advances the nonce account,
- * which is a static account and writable: a node takes no other one (SIMD-0242).
+ * Returns the durable nonce of a transaction; null without one. Its first instruction advances the nonce account,
+ * which must be static and writable: a node accepts no other (SIMD-0242).
  */
 export function nonceAdvanceOf(wire: WireTransaction): NonceAdvance | null {
   const first = wire.instructions[0]
@@ -52,9 +52,9 @@ export function nonceAdvanceOf(wire: WireTransaction): NonceAdvance | null {
 }
 
 /**
- * Returns the nonce that a transaction of a block has used up, also where it failed: the nonce account is advanced all the
- * same. Null where it begins with no AdvanceNonceAccount. With a recent blockhash `value` is that one, and no nonce ever has
- * the value of a blockhash.
+ * Returns the nonce that a transaction of a block has used up. A failed transaction also uses it up, because the
+ * nonce account advances all the same. Null if the first instruction is not AdvanceNonceAccount. With a recent
+ * blockhash `value` is that blockhash, which is never the value of a nonce.
  */
 export function nonceUseOf({
   instructions,

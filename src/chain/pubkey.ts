@@ -26,8 +26,9 @@ const lately = new Array<Written | undefined>(WRITTEN_SLOTS).fill(undefined)
 const addresses = new Uint8Array(WRITTEN_SLOTS * 32)
 
 /**
- * Objects that are noted before all are released: an object may be a view that keeps the memory of a whole block, and those
- * of all slots kept 25 MB of blocks. Chosen: as many as slots, so that a note costs one step of the release.
+ * Maximum number of noted objects; then all are released. An object may be a view that retains the memory of a whole
+ * block; without the limit, all slots together retained 25 MB of blocks. Chosen: the number of slots, so that a note
+ * costs one step of the release.
  */
 const SEEN_MAX = WRITTEN_SLOTS
 let seen = 0

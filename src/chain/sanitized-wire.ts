@@ -17,7 +17,7 @@ const HEAP_BYTES_MAX = 256 * HEAP_UNIT_BYTES
 
 export type SanitizedOutcome =
   | { readonly kind: 'wire'; readonly wire: WireTransaction }
-  /** `unreadable`: a node cannot deserialize the bytes. `unsound`: it reads them, and refuses the message. */
+  /** `unreadable`: a node cannot deserialize the bytes. `unsound`: it reads them, but refuses the message. */
   | { readonly kind: 'unreadable' | 'unsound'; readonly reason: string }
 
 /**
@@ -71,7 +71,7 @@ function sized(count: number, bytesEach: number): number {
   return (count < 0x80 ? 1 : count < 0x4000 ? 2 : 3) + count * bytesEach
 }
 
-/** Checks the parts of Solana's `Message::sanitize` that the reader has not checked. */
+/** Makes the checks of Solana's `Message::sanitize` that the reader has not made. */
 function faultOf({ header, keyCount, instructions, lookups }: WireTransaction): string | null {
   if (header.readonlySigned >= header.signatures) return 'the fee payer is not writable'
   if (header.signatures + header.readonlyUnsigned > keyCount)

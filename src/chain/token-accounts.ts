@@ -33,7 +33,7 @@ export class TokenAccounts {
     for (const balance of transaction.postTokenBalances) this.#post[balance.account] = balance
   }
 
-  /** Returns the mint of a token account; null when the transaction does not show it. */
+  /** Returns the mint of a token account; null if the transaction does not show it. */
   mintOf(account: number): Pubkey | null {
     if (account < 0) return null
     const balance = this.#pre[account] ?? this.#post[account]
@@ -59,13 +59,13 @@ export class TokenAccounts {
     return this.#moved.openings().find((opening) => opening.account === account)?.mint ?? -1
   }
 
-  /** Returns the mint of a movement: as stated, else that of either account; null when unknown. */
+  /** Returns the mint of a movement: the stated one, or that of either account; null if unknown. */
   mintMoved(movement: Movement): Pubkey | null {
     if (movement.mint >= 0) return this.#transaction.keys.bytes(movement.mint)
     return this.mintOf(movement.destination) ?? this.mintOf(movement.source)
   }
 
-  /** Returns the decimals of a mint; null when nothing in the transaction states them. */
+  /** Returns the decimals of a mint; null if nothing in the transaction states them. */
   decimalsOf(mint: Pubkey): number | null {
     const known = this.#known.get(mint)
     if (known !== undefined) return known
@@ -121,8 +121,8 @@ export class TokenAccounts {
 
   /**
    * Returns the amount that a transfer credited to its destination: the amount less a Token-2022 transfer fee. An
-   * unstated fee follows from the destination's balances, if no other transfer to it has an open fee; else from the fee of the
-   * mint, if that is known and explains the balances; else null.
+   * unstated fee follows from the destination's balances, if no other transfer to it has an open fee. Otherwise it
+   * follows from the fee of the mint, if that is known and explains the balances. Otherwise returns null.
    */
   credited(movement: Movement): bigint | null {
     if (movement.fee !== null) return movement.amount - movement.fee
@@ -149,8 +149,9 @@ export class TokenAccounts {
   }
 
   /**
-   * Returns what a transfer credits by the fee of its mint. `open` are all transfers whose fees together explain `credited`,
-   * the amount that the balances show for them; null where the balances are not reported.
+   * Returns the amount that a transfer credits, computed from the fee of its mint. `open` are all transfers whose
+   * fees together explain `credited`, the amount that the balances show for them; null if the balances are not
+   * reported.
    */
   #creditedByFee(movement: Movement, open: readonly Movement[], credited: bigint | null): bigint | null {
     const mint = this.mintMoved(movement)
@@ -165,7 +166,7 @@ export class TokenAccounts {
     return credited === null || credited === sum ? net(movement.amount) : null
   }
 
-  /** Mints whose transfer fee was wanted and is not known. */
+  /** Mints whose transfer fee was needed and is unknown. */
   get openFees(): readonly Pubkey[] {
     return distinctPubkeys([...this.#openFees])
   }

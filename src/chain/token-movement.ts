@@ -14,17 +14,17 @@ export const VALUE_PROGRAMS = new PubkeyTable<ValueProgram>([
   [SYSTEM_PROGRAM, 'system']
 ])
 
-/** Tokens or lamports moved by one instruction. Accounts are key indexes; -1 where there is none. */
+/** Tokens or lamports moved by one instruction. Accounts are key indexes; -1 without one. */
 export interface Movement {
   readonly kind: 'transfer' | 'mint' | 'burn' | 'lamports'
   readonly source: number
   readonly destination: number
   readonly authority: number
   readonly amount: bigint
-  /** Key index of the mint; -1 where the instruction does not name it. */
+  /** Key index of the mint; -1 if the instruction does not name it. */
   readonly mint: number
   readonly decimals: number
-  /** The Token-2022 transfer fee; null where the instruction does not state it. */
+  /** The Token-2022 transfer fee; null if the instruction does not state it. */
   readonly fee: bigint | null
   /** Whether the program may withhold a transfer fee. False for the classic one, which credits what it debits. */
   readonly mayWithhold: boolean
@@ -42,7 +42,7 @@ export interface MovementSink {
   opening(opening: TokenAccountOpening): void
 }
 
-/** Reads the movements of a value program's instruction; a token `Batch` gives those of each of its parts. */
+/** Reads the movements of a value program's instruction. A token `Batch` gives the movements of all its parts. */
 export function readMovements(instruction: Instruction, program: ValueProgram, sink: MovementSink): void {
   const { accounts, data } = instruction
   if (program === 'system') {

@@ -8,25 +8,25 @@ import type { Pubkey, PubkeyTable } from './pubkey.ts'
 export interface Transaction {
   /** 64 bytes. */
   readonly signature: Uint8Array
-  /** Position in the block; null where the source does not state it. */
+  /** Position in the block; null if the source does not state it. */
   readonly index: number | null
   readonly version: TransactionVersion
-  /** True when the runtime reports an error: the transaction then had no effect besides its fee. */
+  /** True if the runtime reports an error: the transaction then had no effect except its fee. */
   readonly failed: boolean
   /** Static keys, then loaded writable ones, then loaded readonly ones. */
   readonly keys: AccountKeys
   /** Number of keys that signed: the first ones in the list. Key 0 pays the fee. */
   readonly signerCount: number
-  /** The recent blockhash, or the value of a durable nonce; 32 bytes. Absent where the source does not say. */
+  /** The recent blockhash, or the value of a durable nonce; 32 bytes. Absent if the source does not state it. */
   readonly lifetime?: Uint8Array | undefined
   /** The budget that version 1 states; absent in other versions. */
   readonly config?: TransactionConfig | undefined
   readonly feeLamports: bigint
   /** Outer and inner instructions in execution order. */
   readonly instructions: readonly Instruction[]
-  /** False where an inner instruction lacks its stack height, so that nesting is unknown. */
+  /** False if an inner instruction lacks its stack height, so that nesting is unknown. */
   readonly nestingKnown: boolean
-  /** Log lines; null where the source has none. */
+  /** Log lines; null if the source has none. */
   readonly logs: readonly string[] | null
   readonly preTokenBalances: readonly TokenBalance[]
   readonly postTokenBalances: readonly TokenBalance[]
@@ -36,7 +36,7 @@ export interface Transaction {
 
 export type TransactionVersion = 'legacy' | 0 | 1
 
-/** The budget of version 1; null where the transaction leaves the default. */
+/** The budget of version 1; null if the transaction leaves the default. */
 export interface TransactionConfig {
   readonly priorityFeeLamports: bigint | null
   readonly computeUnitLimit: number | null
@@ -50,7 +50,7 @@ export interface AccountKeys {
   bytes(index: number): Pubkey
   /** The table's value for the key at an index. */
   lookup<T>(index: number, table: PubkeyTable<T>): T | undefined
-  /** Whether the message asks for a write lock on the account; false where the source does not say. */
+  /** Whether the message requests a write lock on the account; false if the source does not state it. */
   isWritable(index: number): boolean
   /** One of the two hashes of the key (`accountHashes`), whichever is cheaper. */
   hash(index: number): number
@@ -64,7 +64,7 @@ export interface Instruction {
   /** Account indexes, in the instruction's order. */
   readonly accounts: ArrayLike<number>
   readonly data: Uint8Array
-  /** 1 for an outer instruction, 2 for its direct calls; 0 where an inner instruction has no recorded height. */
+  /** 1 for an outer instruction, 2 for its direct calls; 0 if an inner instruction has no recorded height. */
   readonly height: number
   readonly outerIndex: number
   /** Index in the inner group; null for the outer instruction itself. */
@@ -78,23 +78,26 @@ export interface TokenBalance {
   readonly owner: Pubkey | null
   readonly amount: bigint
   readonly decimals: number
-  /** Mint, owner and amount as the source wrote them, where they are texts: decoding a key takes 4 µs, and most are never read. */
+  /**
+   * Mint, owner and amount as the source wrote them, if they are texts: decoding a key takes 4 µs, and most are never
+   * read.
+   */
   readonly mintBase58?: string
   readonly ownerBase58?: string | null
   readonly amountText?: string
 }
 
-/** One block of the chain, as far as a source has it. */
+/** One block of the chain, with the facts that a source has. */
 export interface Block {
   readonly slot: number
   /** Unix seconds. */
   readonly blockTime: number
   readonly parentSlot: number | null
-  /** Base58; absent where the source does not name it. */
+  /** Base58; absent if the source does not name it. */
   readonly blockhash?: string
-  /** Base58 hash of the parent; absent where the source does not name it. */
+  /** Base58 hash of the parent; absent if the source does not name it. */
   readonly parentBlockhash?: string
-  /** Number of blocks before it on its fork; absent where the source does not state it. */
+  /** Number of blocks before it on its fork; absent if the source does not state it. */
   readonly height?: number
   readonly transactions: readonly Transaction[]
   /** Number of votes, which are left out without decoding. */

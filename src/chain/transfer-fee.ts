@@ -8,13 +8,13 @@ export interface TransferFee {
   readonly basisPoints: number
 }
 
-/** Returns the fee of a mint in the epoch of the block that is decoded; null where it is not known. */
+/** Returns the fee of a mint in the epoch of the block that is decoded; null if unknown. */
 export type TransferFeeLookup = (mint: Pubkey) => TransferFee | null
 
 /** The fee of a mint without one. */
 export const NO_FEE: TransferFee = { epoch: 0n, maximum: 0n, basisPoints: 0 }
 
-/** Returns what a transfer of `amount` base units withholds: rounded up, at most the maximum. */
+/** Returns the fee withheld from a transfer of `amount` base units: rounded up, at most the maximum. */
 export function withheldOf({ basisPoints, maximum }: TransferFee, amount: bigint): bigint {
   const fee = (amount * BigInt(basisPoints) + 9_999n) / 10_000n
   return fee < maximum ? fee : maximum

@@ -1,7 +1,7 @@
 const HALF = 2 ** 32
 const ALL_BITS = 2n ** 64n - 1n
 
-/** Writes a whole number as eight big-endian bytes. In two halves: a bigint of each takes four times as long. */
+/** Writes a whole number as eight big-endian bytes, in two halves: a bigint takes four times as long. */
 export function writeU64(bytes: Buffer, value: number, at: number): void {
   bytes.writeUInt32BE(Math.floor(value / HALF), at)
   bytes.writeUInt32BE(value >>> 0, at + 4)

@@ -1,7 +1,7 @@
 import type { InstructionLayout, Layout, LayoutTable } from './layout.ts'
 import type { VenueId } from './venue-id.ts'
 
-/** The ways in which a venue states its events, besides moving tokens. */
+/** The ways in which a venue states its events, in addition to token movements. */
 export type EventTransport = 'self-call' | 'log' | 'self-call-and-log' | 'none'
 
 /** The facts of a venue: its programs, and its instructions and events as data. */
@@ -14,6 +14,6 @@ export interface VenueTables {
   readonly instructions: LayoutTable<InstructionLayout>
   /** Every known event; one that is not here is counted as unknown. */
   readonly events: LayoutTable<Layout<unknown>>
-  /** Returns the byte at which a self-call's event begins; -1 when the instruction is no self-call. */
+  /** Returns the offset of the event in a self-call; -1 if the instruction is not a self-call. */
   statedEventOffset(data: Uint8Array): number
 }

@@ -43,7 +43,7 @@ export type WireOutcome =
   | { readonly kind: 'wire'; readonly wire: WireTransaction }
   | { readonly kind: 'unreadable'; readonly reason: string }
 
-/** The reason of a transaction that lacks signatures and is well formed apart from that. */
+/** Reason for a transaction that lacks signatures but is otherwise well formed. */
 export const TOO_FEW_SIGNATURES = 'too few signatures'
 
 const VERSIONED = 0x80

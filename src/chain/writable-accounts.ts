@@ -4,8 +4,8 @@ import type { Transaction } from './transaction.ts'
 const LOADER_UPGRADEABLE = new PubkeyTable([['BPFLoaderUpgradeab1e11111111111111111111111', true]])
 
 /**
- * Accounts that the runtime never locks for writing, whatever a message asks for: builtin programs and sysvars (Agave's
- * `ReservedAccountKeys`, with those whose feature is activated).
+ * Accounts that the runtime never locks for writing, even if a message requests it: builtin programs and sysvars
+ * (Agave's `ReservedAccountKeys`, including those with an activated feature).
  */
 const RESERVED = [
   '11111111111111111111111111111111',
@@ -47,10 +47,12 @@ const reserved = new PubkeyTable(RESERVED.map((text) => [text, true]))
 export const isReserved = (account: Pubkey): boolean => reserved.ofBytes(account) === true
 
 /**
- * Writes the hash (`accountHashes`) of each account that the runtime locks for writing into a list from an index on, and
- * returns the index after them; a transaction has at most 256. These are the accounts that the message asks for, without
- * programs that it calls unless it also names the upgradeable loader. Reserved accounts (`isReserved`) are not left out:
- * few messages ask for one, and a look-up for each account costs more than all else.
+ * Writes the hash (`accountHashes`) of each account that the runtime locks for writing into a list, from an index on.
+ * Returns the index after them; a transaction has at most 256.
+ *
+ * These are the accounts that the message requests, without programs that it calls, unless it also names the
+ * upgradeable loader. Reserved accounts (`isReserved`) are not left out: few messages request one, and a look-up for
+ * each account costs more than everything else.
  */
 export function writeWritable({ keys, instructions }: Transaction, into: Float64Array, from: number): number {
   let end = keys.writableHashes(into, from)

@@ -16,9 +16,9 @@ export interface Administration {
 }
 
 /**
- * Opens the access to tenants and keys: the shared store beside running services, or the embedded store if it is
- * free, else the service that has it open, with the operator's admin key. `url` selects that service directly.
- * Rejects with Unreachable.
+ * Opens the access to tenants and keys. `url` selects a service. Otherwise this is the shared store, even while
+ * services run, or the embedded store if it is free. If it is not free, the service that has it open is used, with
+ * the operator's admin key. Rejects with Unreachable.
  */
 export async function openAdministration(config: Config, url: string | null): Promise<Administration> {
   if (url !== null) return overHttp(config, url)

@@ -14,7 +14,7 @@ import { isSocketUrl, openRpcEndpoint } from './rpc-endpoint.ts'
 import { tableOf } from './table.ts'
 
 const PROGRESS_MS = 1_000
-/** Before a difference is looked at again. Chosen: one slot, after which both have the same blocks. */
+/** Milliseconds before a difference is checked again. Chosen: one slot, after which both have the same blocks. */
 const LOOK_MS = 400
 const FACTS_RETRY_MS = 2_000
 /** Attempts to read the facts. Chosen: a service whose node is still starting takes some seconds. */
@@ -26,9 +26,9 @@ type ConformanceInvocation = Pick<
 >
 
 /**
- * Compares an RPC URL with a node, and prints how far it is each second. Resolves with 1 if a client would notice a
- * difference, or if interrupted. Requests beyond the quota of a key are asked again once it allows them. `known` are facts
- * of the chain in place of those that are read from it.
+ * Compares an RPC URL with a node, and prints the progress each second. Resolves with 1 if a client would notice a
+ * difference, or if interrupted. Requests beyond the quota of a key are repeated when it allows them. `known` are
+ * facts of the chain that replace those read from it.
  */
 export async function conformance(
   { options, stdout, stderr, interrupted }: ConformanceInvocation,
@@ -92,7 +92,7 @@ export async function conformance(
   }
 }
 
-/** Reads the facts, and again where the endpoint says that it may answer later. */
+/** Reads the facts. Tries again if the endpoint reports that it may answer later. */
 async function factsOf(ask: Ask, again: (why: string) => Promise<void>): Promise<ChainFacts> {
   for (let attempt = 1; ; attempt++) {
     try {

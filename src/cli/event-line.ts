@@ -64,7 +64,7 @@ function wordsOf(event: StreamEvent): string[] {
 /** Rounds a price to the digits that a person compares. */
 const rounded = (price: number | null): number | null => price && Number(price.toPrecision(6))
 
-/** Escapes text that somebody chose freely, such as a token's name: no control character may reach the terminal. */
+/** Escapes text that anyone can choose, such as a token's name: no control character may reach the terminal. */
 function shown(name: string): string {
   return JSON.stringify(name.replaceAll(/\p{C}/gu, '?'))
 }

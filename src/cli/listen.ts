@@ -15,13 +15,13 @@ interface ListenOptions {
 
 /** A batch has at most 64 events, each of a few kilobytes. */
 const BODY_BYTES_MAX = 4 * 2 ** 20
-/** Batches whose repetition is noticed. Arbitrary; a repeat follows within a minute. */
+/** Batches whose repetition is detected. Arbitrary; a repeat follows within a minute. */
 const REMEMBERED_MAX = 1_000
 
 /**
- * Receives deliveries of a webhook, verifies them, and prints their events, one line each. Answers 204 to a verified delivery
- * and 400 to another. Dropped events, repeated batches and refused deliveries go to standard error. Resolves with 0 when
- * interrupted, with 1 if the port cannot be had.
+ * Receives deliveries of a webhook, verifies them, and prints their events, one line each. Answers 204 to a verified
+ * delivery and 400 to any other. Dropped events, repeated batches and refused deliveries go to standard error.
+ * Resolves with 0 when interrupted, with 1 if the port is not available.
  */
 export async function listen(invocation: Invocation<ListenOptions>): Promise<number> {
   const { options, stdout, stderr, interrupted } = invocation

@@ -44,7 +44,7 @@ function rangesOf(text: string): { readonly offset: number; readonly length: num
   })
 }
 
-/** Returns the indexes of a program as in `--index`, those that are being built with their state. */
+/** Returns the indexes of a program in the form of `--index`, with the state of those that are being built. */
 function indexText(index: unknown): string {
   const ranges = (index ?? []) as readonly {
     offset: number

@@ -55,8 +55,8 @@ function nodesOf({ rpcUrl, archiveRpcUrl }: Config): DirectNode[] {
 }
 
 /**
- * Returns the nodes that answer, are of one cluster and have reached the end of the range; prints why others are left
- * out.
+ * Returns the nodes that answer, are of one cluster and have reached the end of the range. Prints the reason for each
+ * of the others.
  */
 async function takeNodes(
   nodes: readonly DirectNode[],

@@ -3,14 +3,14 @@ import { WebSocket, type MessageEvent } from 'undici'
 import type { Ask } from '../rpc/conformance-cases.ts'
 import { BadUsage } from './command.ts'
 
-/** Milliseconds for one answer. Chosen: a node may read a block from disk for some seconds. */
+/** Milliseconds for one answer. Chosen: a node may need some seconds to read a block from disk. */
 const ANSWER_MS = 15_000
 /** The code of a request beyond the quota of a key (spec choices, section 5). */
 const RATE_LIMITED = -32429
-/** Seconds to wait where a refusal does not name any. Chosen: public nodes count requests in windows of 10 s. */
+/** Seconds to wait if a refusal names none. Chosen: public nodes count requests in windows of 10 s. */
 const UNNAMED_WAIT_S = 10
 
-/** An RPC endpoint that is asked by HTTP or over one socket. */
+/** An RPC endpoint over HTTP or over one socket. */
 export interface RpcEndpoint {
   readonly ask: Ask
   readonly isSocket: boolean
@@ -49,8 +49,8 @@ function askByPost(url: string): Ask {
 }
 
 /**
- * Sends a message, and takes the next one that is no notification for its answer. After a late answer the socket is
- * closed, because that answer would be taken for the next request's.
+ * Sends a message and returns the next one that is not a notification. After a timeout the socket is closed, because
+ * a late answer would be taken for that of the next request.
  */
 function askBySocket(socket: WebSocket): Ask {
   return (body) =>

@@ -22,7 +22,7 @@ import type { Invocation } from './command.ts'
 import { mixedDataRefusal, unusableDirectory } from './data-directory.ts'
 import { urlHost } from './url-host.ts'
 
-/** Runs the service until it is told to end. Resolves with the exit code. */
+/** Runs the service until it is interrupted. Resolves with the exit code. */
 export async function serve({ config, stdout, stderr, interrupted }: Invocation): Promise<number> {
   const refusal = await refusalOf(config)
   if (refusal !== null) {
@@ -83,8 +83,8 @@ export async function serve({ config, stdout, stderr, interrupted }: Invocation)
 }
 
 /**
- * Returns why the address cannot be listened on, in one line; null if it can. Looked at before anything else is opened: the
- * edge starts last, and a localnet has made a day of its market by then.
+ * Returns why the address cannot be listened on, in one line; null if it can. This is checked before anything else is
+ * opened: the edge starts last, and by then a localnet has made a day of its market.
  */
 async function listeningRefusal({ host, port }: Config): Promise<string | null> {
   const server = createServer()
@@ -103,8 +103,8 @@ async function listeningRefusal({ host, port }: Config): Promise<string | null> 
 }
 
 /**
- * Opens the store and the connections to peers, or returns the reason for a refusal in one line. Waits for servers
- * that do not answer yet; an embedded store is not waited for, since nobody else would mend it.
+ * Opens the store and the connections to peers, or returns the reason for a refusal in one line. Retries servers that
+ * do not answer yet. Does not retry an embedded store, because no other process would repair it.
  */
 async function openedOrReason(config: Config, logger: Logger, end: AbortSignal): Promise<Opened | string> {
   try {
@@ -148,7 +148,7 @@ async function identityRefusal({ tpu, tpuIdentity }: Config): Promise<string | n
 
 /**
  * Returns example requests with a mint that trades in every block: on a localnet at every start, elsewhere at the
- * first. Only the first start knows the keys; later ones refer to the place where a key is kept.
+ * first. Only the first start knows the keys; later ones name the place where a key is stored.
  */
 function greeting(keys: FirstKeys | null, source: Config['source'], url: string): readonly string[] {
   if (keys === null && source !== 'localnet') return []

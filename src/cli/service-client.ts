@@ -6,7 +6,7 @@ export interface Order {
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly path: string
   readonly body?: Readonly<Record<string, unknown>>
-  /** Milliseconds that the service may take to answer, where that is more than usual. */
+  /** Timeout in milliseconds of requests that may take longer than usual. */
   readonly answerMs?: number
 }
 

@@ -47,14 +47,17 @@ export function serviceOf(
   return { url, key }
 }
 
-/** Sends a request. Rejects with Refused for an answer that is no success, or with Unreachable. */
+/** Sends a request. Rejects with Refused for an error status, or with Unreachable. */
 export async function ask({ url, key }: ServiceAccess, order: Order): Promise<Row> {
   const outcome = await askService(url, key, order)
   if (outcome.status >= 300) throw new Refused(outcome)
   return outcome.body
 }
 
-/** Runs work that asks a service. Resolves with its exit code; refusals and a silent service go to standard error. */
+/**
+ * Runs work that sends requests to a service. Resolves with its exit code. Refusals and timeouts go to standard
+ * error.
+ */
 export async function withRefusals(
   { stderr }: Pick<Invocation, 'stderr'>,
   work: () => Promise<number>

@@ -27,9 +27,9 @@ const COLUMNS = [
 ] as const
 /** Submissions that are shown by default. Arbitrary; one screen has them. */
 const SHOWN = 20
-/** Milliseconds between two looks of `--follow`. Chosen: about a slot, so that each state is seen. */
+/** Milliseconds between two polls of `--follow`. Chosen: about a slot, so that each state is seen. */
 const LOOK_MS = 400
-/** Milliseconds that the service may take: it may have to wait for its node. */
+/** Timeout of the service in milliseconds: it may have to wait for its node. */
 const ANSWER_MS = 15_000
 /** States after which nothing changes. */
 const FINAL: readonly unknown[] = ['finalized', 'failed', 'expired']
@@ -63,7 +63,7 @@ interface StatusOptions extends ServiceOptions {
   readonly follow?: true | undefined
 }
 
-/** Shows the status of a transaction; with `--follow` each change of its state. */
+/** Shows the status of a transaction; with `--follow`, each change of its state. */
 export function transactionStatus(invocation: Invocation<StatusOptions>): Promise<number> {
   const [signature = ''] = invocation.operands
   if (invocation.options.follow !== true) {

@@ -23,7 +23,7 @@ const LAMPORTS = '1000000'
 const FUNDS = 1_000_000_000
 /** Compute units of the transfer, its tip and its two budget instructions; each takes 150. */
 const COMPUTE_UNITS = 1_000
-/** Looks whether an airdrop has arrived, and milliseconds between two. Chosen: half a minute, and about a slot. */
+/** Polls for the arrival of an airdrop, and milliseconds between two. Chosen: half a minute, and about a slot. */
 const FUND_LOOKS_MAX = 75
 const LOOK_MS = 400
 const NO_NODE = 'the node of --rpc-url does not answer'

@@ -8,7 +8,7 @@ import { Whitelist } from '../program-accounts/whitelist.ts'
 import { accountDifferences } from '../program-accounts/account-check.ts'
 import type { Invocation } from './command.ts'
 
-/** Milliseconds to wait until a running mirror has the slot of the node's answer, and between two looks. */
+/** Milliseconds to wait until a running mirror has the slot of the node's answer, and between two polls. */
 const REACH_MS = 30_000
 const LOOK_MS = 2_000
 
@@ -63,7 +63,7 @@ export async function verifyAccounts({
   return counts.differences + counts.uncompared > 0 ? 1 : 0
 }
 
-/** Waits until the mirror of a program has a slot. Resolves with the slot to compare at; null where it has none. */
+/** Waits until the mirror of a program has a slot. Resolves with the slot to compare at; null without one. */
 async function reached(config: Config, program: string, slot: number): Promise<number | null> {
   const untilMs = Date.now() + REACH_MS
   for (;;) {
@@ -75,7 +75,7 @@ async function reached(config: Config, program: string, slot: number): Promise<n
   }
 }
 
-/** Reads the store as it is now: of an open embedded store, a new snapshot. */
+/** Reads the store's current state: for an open embedded store, a new snapshot. */
 async function reading<T>(config: Config, read: (storage: Storage) => Promise<T>): Promise<T> {
   const storage = await openStoreToRead(config, () => undefined)
   try {

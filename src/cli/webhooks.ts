@@ -34,7 +34,7 @@ const ATTEMPT_COLUMNS = [
 ] as const
 /** Attempts that are shown by default. Arbitrary; one screen has them. */
 const ATTEMPTS_SHOWN = 20
-/** Milliseconds for a test event: the receiver has 10 s, and the POST may wait for others. */
+/** Timeout of a test event in milliseconds: the receiver has 10 s, and the POST may wait for others. */
 const TEST_MS = 30_000
 /** Channels that a table shows of a webhook; it can have 50. */
 const CHANNELS_SHOWN = 2

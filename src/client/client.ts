@@ -14,7 +14,7 @@ const CONNECTIONS_MAX = 20
 export interface Client {
   /**
    * Subscribes to live events, or to the events after the cursor `since` and then live ones. Each subscription has
-   * its own connection, and reconnects until it is left or closed. Throws TypeError where the service would refuse:
+   * its own connection, and reconnects until it is left or closed. Throws TypeError if the service would refuse it:
    * without a channel, with more than 50 channels, or with more than 20 subscriptions at once.
    */
   subscribe<const C extends Channel>(

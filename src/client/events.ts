@@ -61,7 +61,7 @@ export type StreamEvent = ChainEvent | WebhookChangeEvent | SubmissionChangeEven
 
 /**
  * Missing events that the stream cannot send. Either those of `channels` after `since` up to `until` are older than
- * the replay horizon, or a channel is live only (`pools`, `webhooks`; `until` is null). REST has the stored ones.
+ * the replay horizon, or a channel is live only (`pools`, `webhooks`; `until` is null). REST returns the stored ones.
  */
 export interface Gap {
   readonly kind: 'gap'

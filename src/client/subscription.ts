@@ -18,10 +18,10 @@ const PASSING: ReadonlySet<string> = new Set(['rate_limited', 'internal'])
 /**
  * The events of some channels, each once, in cursor order, over a connection of its own.
  *
- * U1. After any loss (a lost connection, events dropped by the service, a full buffer) the events after `cursor`
- *     are requested again; items waiting for the consumer are dropped, since they come again.
- * U2. Messages between such a request and its answer are ignored: they were sent before it. An event sent twice
- *     is taken once.
+ * U1. After any loss (a lost connection, events dropped by the service, a full buffer) the events after `cursor` are
+ *     requested again. Items waiting for the consumer are dropped, because they come again.
+ * U2. Messages between such a request and its answer were sent before the request and are ignored. An event sent
+ *     twice is delivered once.
  * U3. Events that are no longer available become a `gap` in their place.
  */
 export class Subscription<C extends Channel = Channel> implements AsyncIterableIterator<

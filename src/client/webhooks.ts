@@ -28,7 +28,10 @@ export interface WebhookBatch {
   readonly cursor?: number
   /** Number of events that were dropped before this batch; left out where it is 0. */
   readonly dropped?: number
-  /** Events after `from_cursor` up to `to_cursor` that are no longer available and were not counted; left out where there are none. */
+  /**
+   * Events after `from_cursor` up to `to_cursor` that are no longer available and were not counted; left out if there
+   * are none.
+   */
   readonly missed?: { readonly from_cursor: number; readonly to_cursor: number }
 }
 
@@ -53,11 +56,11 @@ const TOLERANCE_SECONDS = 300
 const text = new TextEncoder()
 
 /**
- * Verifies a delivery, and returns its batch. `rawBody` must be the bytes as they came: parsed and written again, JSON differs.
- * Accepts the `webhook-signature` of Standard Webhooks, and `X-MR-Signature` where a proxy removed the other. Signatures are
- * compared in constant time. Works on Node from 20 on, Deno, Bun and workers.
+ * Verifies a delivery, and returns its batch. `rawBody` must be the received bytes, because parsed and serialized
+ * JSON differs. Accepts the `webhook-signature` of Standard Webhooks, and `X-MR-Signature` if a proxy removed the
+ * former. Signatures are compared in constant time. Works on Node from 20 on, Deno, Bun and workers.
  *
- * @throws WebhookVerificationError whose `code` and message say what is wrong
+ * @throws WebhookVerificationError whose `code` and message state the fault
  */
 export async function verify(
   headers: WebhookHeaders,

@@ -101,7 +101,10 @@ export function configOf(
   return { kind: 'config', config: Object.freeze(config) as Config }
 }
 
-/** Returns a readable message: that of a union says only that nothing fitted, its last branch says why. */
+/**
+ * Returns a readable message. A union's own message only states that nothing matched; the last branch states the
+ * reason.
+ */
 function firstMessage(error: z.ZodError): string {
   const issue = error.issues[0]
   if (issue?.code === 'invalid_union') {

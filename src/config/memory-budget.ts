@@ -2,13 +2,13 @@ import type { Config } from './config.ts'
 
 /**
  * Caches of a process with their weights in the memory budget. The cache of answers is the largest, because a hit
- * saves all work below it: with a third of the budget, pages of 100 trades that did not fit took five times the
- * processor. The others suffice for a day of mainnet, as measured.
+ * saves all work below it. With a third of the budget, pages of 100 trades that did not fit took five times the CPU
+ * time. The other caches suffice for a day of mainnet, as measured.
  */
 const PARTS = {
   /** Rendered answers of the Data API. */
   answers: 14,
-  /** Rolled activity of mints that are asked for. */
+  /** Rolled activity of requested mints. */
   windows: 3,
   /** Rows of recently traded mints, for the fold. */
   market: 3,
@@ -38,7 +38,7 @@ export type CacheName = keyof typeof PARTS
 /** Limit of each cache in bytes; 0 for a cache that the process does not have. */
 export type MemoryBudget = Readonly<Record<CacheName, number>>
 
-/** Default budget in MB: a localnet runs on a laptop beside other programs. */
+/** Default budget in MB: a localnet runs on a laptop together with other programs. */
 export const DEFAULT_MEMORY_MB = { localnet: 64, other: 512 } as const
 
 type Setup = Pick<Config, 'memoryMb' | 'source' | 'storage' | 'role'> & Partial<Pick<Config, 'tokenImages'>>

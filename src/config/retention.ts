@@ -6,14 +6,14 @@ const DAY_SECONDS = 86_400
  */
 const RETENTION_DAYS = { localnet: 2, rpc: 90, yellowstone: 90, recorded: null } as const
 /**
- * Seconds that events are kept beyond the replay horizon, so that a replay that begins at the horizon finds its rows
- * while it reads.
+ * Seconds for which events are stored beyond the replay horizon. A replay that begins at the horizon then finds its
+ * rows while it reads.
  */
 const MARGIN_SECONDS = 60
 
 type Setup = Pick<Config, 'source' | 'retentionDays' | 'replayHorizonSeconds'>
 
-/** Returns the seconds that rows are kept, before the head's block time; null for ever. */
+/** Returns the retention of rows in seconds before the head's block time; null for no limit. */
 export function retentionSecondsOf({ source, retentionDays }: Setup): number | null {
   const days = retentionDays ?? RETENTION_DAYS[source]
   return days === null ? null : days * DAY_SECONDS + MARGIN_SECONDS
@@ -30,7 +30,7 @@ export function replaySecondsOf(setup: Setup): number | null {
   return seconds === Infinity ? null : seconds
 }
 
-/** Returns the seconds that the stream's events are kept; null for ever. */
+/** Returns the retention of the stream's events in seconds; null for no limit. */
 export function logSecondsOf(setup: Setup): number | null {
   const seconds = replaySecondsOf(setup)
   return seconds === null ? null : seconds + MARGIN_SECONDS

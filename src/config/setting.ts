@@ -60,7 +60,7 @@ export const factor = z
   .transform(Number)
   .pipe(z.number().positive('is not above 0'))
 
-/** A list of names; `all` stands for all of them. */
+/** A list of names; `all` means all of them. */
 export const listOrAll = <const T extends readonly [string, ...string[]]>(...names: T) =>
   z
     .string()

@@ -2,11 +2,14 @@ import { samePubkey, type Pubkey } from '../chain/pubkey.ts'
 
 const EMPTY = -1
 
-/** Numbers addresses from 0, in the order in which they come. By their bytes: a Map would need a text of each. */
+/**
+ * Assigns numbers from 0 to addresses, in the order of their first use. Keyed by bytes: a Map would need a text for
+ * each address.
+ */
 export class AddressNumbers {
   /** The addresses, by number. */
   readonly addresses: Pubkey[] = []
-  /** Numbers by hash; a place that is taken leads to the next one. At most half of the places are taken. */
+  /** Open-addressing hash table of numbers with linear probing. At most half of the slots are used. */
   readonly #places: Int32Array
   readonly #mask: number
 
@@ -17,9 +20,9 @@ export class AddressNumbers {
     this.#mask = places - 1
   }
 
-  /** Returns the number of the address that some bytes begin with; a new one is copied. */
+  /** Returns the number of the address at the start of the bytes; a new address is copied. */
   of(bytes: Uint8Array): number {
-    // Its first bytes are as good as random: an address is a hash, a point of the curve, or chosen by its last characters.
+    // The first bytes are effectively random: an address is a hash, a curve point, or chosen by its last characters.
     let at = (bytes[0]! | (bytes[1]! << 8) | (bytes[2]! << 16) | (bytes[3]! << 24)) & this.#mask
     for (;;) {
       const number = this.#places[at]!

@@ -5,7 +5,7 @@ import type { HeldBalance } from './row-bytes.ts'
 /** How a block has changed a token account. */
 export interface BalanceChange {
   readonly account: Pubkey
-  /** Base units before the block; 0 for an account that was not there. */
+  /** Base units before the block; 0 for an account that did not exist. */
   readonly before: bigint
   /** Null for an account that is empty or closed after the block. */
   after: HeldBalance | null
@@ -14,7 +14,7 @@ export interface BalanceChange {
 /** The changes that a block has made to the accounts of a mint, by account. */
 export interface MintChanges {
   readonly accounts: Map<string, BalanceChange>
-  /** Why the block does not say all; null where it does. */
+  /** Why the block's changes are incomplete; null if they are complete. */
   fault: string | null
 }
 
@@ -22,10 +22,11 @@ export interface MintChanges {
 export type BalanceChanges = ReadonlyMap<string, MintChanges>
 
 /**
- * Returns the changes of the token accounts of mints in a block: of the wanted ones, which a table names by their
- * `pubkeyMapKey`, or of all. Nodes state, before and after each transaction, the balance of
- * every token account among its addresses; one that is not stated after was closed. Failed transactions change none. The result
- * holds no memory of the block.
+ * Returns the changes of token accounts in a block, by mint: of the wanted mints, or of all. `wanted` maps mints to
+ * their `pubkeyMapKey`.
+ *
+ * Nodes state the balance of every token account of a transaction before and after it. An account without a balance
+ * after it was closed. Failed transactions change nothing. The result retains no memory of the block.
  */
 export function balanceChanges(
   { transactions }: Pick<Block, 'transactions'>,
@@ -93,7 +94,7 @@ function balanceOf(balances: readonly TokenBalance[], account: number): TokenBal
 const isOfSameMint = (a: TokenBalance, b: TokenBalance): boolean =>
   (a.mintBase58 !== undefined && a.mintBase58 === b.mintBase58) || samePubkey(a.mint, b.mint)
 
-/** Tells whether two balances of an account are the same, from their texts where there are. */
+/** Tells whether two balances of an account are equal, comparing their texts if both have one. */
 function isSame(a: TokenBalance, b: TokenBalance): boolean {
   const isSameText = a.amountText !== undefined && a.amountText === b.amountText
   if (!isSameText && a.amount !== b.amount) return false

@@ -1,6 +1,6 @@
 import { ratio } from '../market/amount.ts'
 
-/** How much of a token the largest holders have. Shares are of all tokens in accounts, in percent; null where there are none. */
+/** The largest holders' shares of a token, in percent of all tokens in accounts; null if no account has tokens. */
 export interface Concentration {
   readonly top1: number | null
   readonly top5: number | null
@@ -10,7 +10,7 @@ export interface Concentration {
   readonly top100: number | null
   /** Sum of the squares of the shares, from 0 to 1. */
   readonly hhi: number | null
-  /** From 0, all have the same, to nearly 1; null where it was not computed. */
+  /** From 0, all amounts equal, to nearly 1; null if it was not computed. */
   readonly gini: number | null
 }
 
@@ -19,7 +19,7 @@ export interface AdjustedConcentration {
   readonly top10: number | null
   readonly top20: number | null
   readonly hhi: number | null
-  /** The share of what is left out. */
+  /** The share of the excluded owners. */
   readonly excluded: number | null
 }
 
@@ -27,11 +27,11 @@ export interface OwnerAmounts {
   /** Amounts of the largest owners, descending: at least 100, or all. */
   readonly largest: readonly bigint[]
   readonly held: bigint
-  /** Sum of the squares of what each owner has. */
+  /** Sum of the squares of the owners' amounts. */
   readonly squares: bigint
 }
 
-/** Returns a part of a sum in percent; null of nothing. */
+/** Returns a part of a sum in percent; null if the sum is 0. */
 export const percentOf = (part: bigint, sum: bigint): number | null =>
   sum === 0n ? null : ratio(part * 100n, sum)
 
@@ -52,7 +52,10 @@ export function concentrationOf(
   }
 }
 
-/** `largest` has the largest owners that are not left out: at least 20, or all. `excluded` has what each left out owner has. */
+/**
+ * `largest` has the amounts of the largest owners that are not excluded: at least 20, or all. `excluded` has the
+ * amount of each excluded owner.
+ */
 export function adjustedConcentration(
   { largest, held, squares }: OwnerAmounts,
   excluded: readonly bigint[]
@@ -67,7 +70,7 @@ export function adjustedConcentration(
   }
 }
 
-/** Computes the Gini coefficient of what owners have, descending. */
+/** Computes the Gini coefficient of the owners' amounts, given in descending order. */
 export function giniOf(amounts: readonly bigint[]): number | null {
   const count = BigInt(amounts.length)
   const sum = sumOf(amounts)

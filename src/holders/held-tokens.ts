@@ -12,7 +12,7 @@ export interface HeldToken {
   readonly tokenProgram: TokenProgramName
   /** Token accounts with tokens. */
   readonly accounts: number
-  /** Whether one of them is frozen. */
+  /** Whether one of the accounts is frozen. */
   readonly isFrozen: boolean
 }
 
@@ -23,7 +23,7 @@ export interface HeldTokens {
   readonly tokens: readonly HeldToken[]
 }
 
-/** Reads what a wallet has: SOL, and the tokens of both programs. Rejects like the node. */
+/** Reads the balances of a wallet: SOL, and the tokens of both programs. Rejects like the node. */
 export async function heldTokens(
   node: Pick<AccountNode, 'accounts' | 'tokenAccounts'>,
   wallet: Pubkey,

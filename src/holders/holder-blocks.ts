@@ -16,23 +16,23 @@ export type HolderEvent =
   | { readonly kind: 'block'; readonly block: HolderBlock }
   /** All blocks after this slot were on a lost fork. */
   | { readonly kind: 'lost'; readonly after: number }
-  /** A block was committed that this process has not read, or there were too many to keep. */
+  /** A block was committed that this process has not read, or the queue was full. */
   | { readonly kind: 'missed'; readonly reason: string }
 
-/** Events that wait for the follower. Chosen: ten minutes of the cluster's blocks; above, the lists are read again. */
+/** Events queued for the follower. Chosen: ten minutes of the cluster's blocks; beyond it the lists are read again. */
 const EVENTS_MAX = 1_500
-/** Blocks kept while nobody has said which mints are wanted: a restart is over before. */
+/** Blocks cached before the follower has set the wanted mints. Chosen: a restart takes less time than these blocks. */
 const UNTOLD_MAX = 64
-/** Recalled blocks: as many as a restart recalls. */
+/** Recalled blocks. Chosen: a restart recalls as many. */
 const RECALLED_MAX = 150
 
 /**
- * Keeps the token balances of committed blocks for the follower of holder lists, from the start of the process on. It costs
- * nothing while it is off, or no mint is wanted.
+ * Queues the token balances of committed blocks for the follower of holder lists, from the start of the process on.
+ * It costs nothing while it is off or no mint is wanted.
  */
 export class HolderBlocks implements BlockObserver {
   #isOn = false
-  /** Null until the follower has said what it wants: then all mints are. */
+  /** Null until the follower has set the wanted mints; until then all mints are wanted. */
   #wanted: PubkeyTable<string> | null = null
   #wantsNone = false
   #events: HolderEvent[] = []
@@ -43,14 +43,14 @@ export class HolderBlocks implements BlockObserver {
   #wake: () => void = () => undefined
 
   constructor(feed: Pick<CommitFeed, 'follow'>) {
-    // The feed has told `CommittedBlocks` before, which commits a block here first.
+    // `CommittedBlocks` gets each block from the feed earlier, and has committed the blocks that this process read.
     feed.follow(({ slot: { slot } }) => {
       if (this.#isOn && slot !== this.#committed)
         this.#add({ kind: 'missed', reason: `block ${slot} was read by another process` })
     })
   }
 
-  /** Begins to keep blocks, in a process that has a follower. */
+  /** Starts to queue blocks, in a process that has a follower. */
   begin(): void {
     this.#isOn = true
   }
@@ -60,7 +60,7 @@ export class HolderBlocks implements BlockObserver {
     this.#wake = wake
   }
 
-  /** Sets the mints whose balances are wanted in blocks that are read from now on. Returns the newest slot read before. */
+  /** Sets the wanted mints for blocks that are read from now on. Returns the newest slot already read. */
   want(mints: ReadonlySet<string>): number {
     const named = [...mints].map((mint) => [pubkeyToBase58(pubkeyOfMapKey(mint)), mint] as const)
     this.#wanted = new PubkeyTable(named)
@@ -68,7 +68,7 @@ export class HolderBlocks implements BlockObserver {
     return this.#newestRead
   }
 
-  /** Keeps the balances of all mints again, and blocks of before the start, for a follower that begins anew. */
+  /** Wants all mints again, and blocks from before the start, for a follower that restarts. */
   wantAll(): void {
     this.#wanted = null
     this.#wantsNone = false
@@ -102,7 +102,7 @@ export class HolderBlocks implements BlockObserver {
     }
   }
 
-  /** Drops the blocks of before the start, and those that still come. */
+  /** Drops the blocks from before the start, and ignores further ones. */
   endRecall(): void {
     this.#isRecalling = false
     this.#recalled.clear()

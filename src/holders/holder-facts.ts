@@ -13,13 +13,13 @@ import {
 import type { Holder, HolderLists, HolderView } from './holder-lists.ts'
 import { BURNS, isBurn, knownOwners, type KnownOwners } from './known-owners.ts'
 
-/** Owners of a list whose Gini coefficient is computed: it takes all of them, some 30 ms. */
+/** Maximum owners of a list whose Gini coefficient is computed; it reads all of them in about 30 ms. */
 const GINI_OWNERS_MAX = 20_000
-/** Owners that are read besides those that are left out; a page has as many at most. */
+/** Owners that are read in addition to the excluded ones. Chosen: the largest page. */
 const TOP = 100
-/** Milliseconds for which the known owners of a list are taken as they were: pools are made rarely. */
+/** Milliseconds for which the known owners of a list are cached. Chosen: pools are rarely created. */
 const OWNERS_MS = 10_000
-/** Memory of the facts: those of a thousand lists with few pools. */
+/** Memory of the cached facts. Chosen: those of a thousand lists with few pools. */
 const CACHED_BYTES = 4 * 2 ** 20
 const FACTS_BYTES = 2_000
 const OWNER_BYTES = 250
@@ -29,10 +29,10 @@ const PAGE = 1_000
 export interface HolderFacts {
   readonly sums: HolderSums
   readonly concentration: Concentration
-  /** Null where not all pools of the token are known to the index. */
+  /** Null if the index does not know all pools of the token. */
   readonly adjusted: AdjustedConcentration | null
   readonly known: KnownOwners
-  /** The largest owners in their order, as many as a page has at most, or all; null where they were not read for this answer. */
+  /** The largest owners in order: all, or as many as the largest page. Null if they were not read for this answer. */
   readonly largest: readonly Holder[] | null
 }
 
@@ -42,7 +42,7 @@ interface Cached {
   readonly facts: HolderFacts
 }
 
-/** Computes the facts of lists, and keeps those of lists that no block has changed. */
+/** Computes the facts of lists, and caches them until a block changes the list. */
 export class HolderFactsCache {
   readonly #storage: Storage
   readonly #lists: HolderLists
@@ -55,7 +55,7 @@ export class HolderFactsCache {
     this.#clock = clock
   }
 
-  /** Returns the facts of a list; null where its rows are lost. */
+  /** Returns the facts of a list; null if its rows were dropped. */
   async of(view: HolderView): Promise<HolderFacts | null> {
     const found = await this.#lists.sums(view)
     if (found === null) return null

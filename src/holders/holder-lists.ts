@@ -25,18 +25,18 @@ import {
 } from './holder-mint.ts'
 import { SUMS_KEY } from './list-rows.ts'
 
-/** Milliseconds after which an ask is stored again, so that the list stays. */
+/** Milliseconds after which a request is recorded again, so that the list is not dropped. */
 const ASKED_MS = 600_000
-/** Milliseconds between two looks at a list that is being read. */
+/** Milliseconds between two polls of a list that is being loaded. */
 const LOOK_MS = 100
-/** New lists that clients of this process may have begun in a minute: each is a scan of the node. */
+/** New lists that clients of this process may request in a minute. Each is a scan of the node. */
 const NEW_LISTS_MAX = 60
 const MINUTE_MS = 60_000
 
 /** A holder of a list, the largest first. */
 export interface Holder {
   readonly owner: Pubkey
-  /** The token account, in a list of them. */
+  /** The token account, in a list of token accounts. */
   readonly account: Pubkey | null
   readonly amount: bigint
   readonly accounts: number
@@ -59,7 +59,7 @@ export interface HolderView {
   readonly atMs: number
 }
 
-/** The state of a mint's list; a view once it can be read. */
+/** The state of a mint's list, with a view if it can be read. */
 export type HolderStatus =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'loading'; readonly state: HolderListState }
@@ -75,7 +75,7 @@ export class HolderLists {
   #minute = 0
   #begun = 0
 
-  /** `asked` is called when a mint was asked for the first time. */
+  /** `asked` is called at the first request for a mint. */
   constructor(storage: Pick<Storage, 'documents' | 'holders'>, clock: Clock, asked: () => void) {
     this.#storage = storage
     this.#clock = clock
@@ -118,7 +118,7 @@ export class HolderLists {
     }
   }
 
-  /** Reads the sums of a list, and the slot of the block that changed them last; null where its rows are lost. */
+  /** Reads the sums of a list, and the slot of the last block that changed them; null if its rows were dropped. */
   async sums({
     mint,
     state,
@@ -128,7 +128,7 @@ export class HolderLists {
     return row == null ? null : { sums: unpackSums(row.value), slot: row.slot }
   }
 
-  /** Reads a page of owners, or of token accounts, the largest first; those of one amount by address. */
+  /** Reads a page of owners or token accounts, the largest amount first; equal amounts are ordered by address. */
   async page(
     { mint, state }: HolderView,
     by: 'owner' | 'token_account',
@@ -155,13 +155,13 @@ export class HolderLists {
     return { holders, hasMore }
   }
 
-  /** Reads what owners have, in their order; null for one without tokens. */
+  /** Reads the amounts of owners, in the given order; null for an owner without tokens. */
   async owners(view: HolderView, owners: readonly Pubkey[]): Promise<(OwnerBalance | null)[]> {
     const rows = await this.#at(view, 'owner', owners)
     return rows.map((row) => row && unpackOwner(row.value))
   }
 
-  /** Reads token accounts, in their order; null for one without tokens. */
+  /** Reads token accounts, in the given order; null for one without tokens. */
   async accounts(view: HolderView, accounts: readonly Pubkey[]): Promise<(HeldBalance | null)[]> {
     const rows = await this.#at(view, 'account', accounts)
     return rows.map((row) => row && unpackBalance(row.value))
@@ -185,7 +185,7 @@ function viewOf(
     return { kind: 'view', view: { mint, about, state, slot, oldestSlot: slot, atMs } }
   }
   const { slot, oldestSlot, atMs } = progress
-  // A fork was left that the list begins on.
+  // The list begins on a fork that was lost, so it cannot be read yet.
   if (slot === null || slot < fromSlot) return { kind: 'loading', state }
   const view = { mint, about, state, slot, oldestSlot: Math.max(oldestSlot, fromSlot), atMs }
   return { kind: 'view', view }

@@ -9,20 +9,23 @@ export const HOLDER_MINTS_PARTITION = 'holder-mints'
 const PROGRESS_PARTITION = 'holder-progress'
 
 const list = z.object({
-  /** `loading`: its accounts are being read, and there is nothing to serve yet. `stale`: the same, with a list to serve. */
+  /**
+   * `loading`: its accounts are being read, and no list can be served yet. `stale`: its accounts are being read, and
+   * the old list is served.
+   */
   state: z.enum(['loading', 'live', 'stale']),
-  /** Number of the reading that is served; 0 before the first. */
+  /** Number of the served reading; 0 before the first. */
   reading: z.number(),
   /** Number of the newest reading that was begun. Earlier versions have not stored it. */
   begun: z.number().default(0),
-  /** The slot from which on the list can be read; null before the first reading is stored. */
+  /** The first slot at which the list can be read; null before the first reading is stored. */
   fromSlot: z.number().nullable(),
   /** Slot and time at which a stale list was complete. */
   slot: z.number().nullable(),
   atMs: z.number(),
-  /** Accounts of the list; while it is loading, those that are stored so far. */
+  /** Accounts of the list; while it is loading, the number stored so far. */
   accounts: z.number(),
-  /** Why its accounts could not be read; null while there is no reason. */
+  /** Why its accounts could not be read; null without a fault. */
   fault: z.string().nullable(),
   /** Why it is stale; null otherwise. */
   reason: z.string().nullable()
@@ -41,14 +44,14 @@ export const NO_LIST: HolderListState = {
   reason: null
 }
 
-/** Returns the state of a list that has nothing to serve any more. */
+/** Returns the state of a list that can no longer be served. */
 export const emptied = ({ reading, begun }: HolderListState): HolderListState => ({
   ...NO_LIST,
   reading,
   begun
 })
 
-/** A mint whose holders were asked for. */
+/** A mint whose holders were requested. */
 export const HOLDER_MINT = defineDocument({
   kind: 'holder-mint',
   schema: z.object({
@@ -56,7 +59,10 @@ export const HOLDER_MINT = defineDocument({
     mint: z.string(),
     decimals: z.number(),
     tokenProgram: z.enum(TOKEN_PROGRAM_NAMES),
-    /** Unix milliseconds of a recent ask; the mint that was not asked for longest makes room for others. */
+    /**
+     * Unix milliseconds of a recent request. The mint that has gone longest without a request is dropped to make room
+     * for others.
+     */
     askedAtMs: z.number()
   }),
   partition: () => HOLDER_MINTS_PARTITION,

@@ -6,7 +6,7 @@ export interface Holding {
   readonly mint: Pubkey
   /** Base units. */
   readonly amount: bigint
-  /** Null where the mint could not be read. */
+  /** Null if the mint could not be read. */
   readonly decimals: number | null
   /** Null without a price. */
   readonly priceUsd: number | null
@@ -19,8 +19,8 @@ export interface Holding {
 }
 
 /**
- * Bytes of a holding: mint, amount (u128), price, its time, value (doubles, NaN for null), accounts (u32), decimals (255 for
- * null), and flags. Numbers are little-endian.
+ * Bytes of a holding: mint, amount (u128), price, price time, value (doubles, NaN for null), accounts (u32), decimals
+ * (255 for null), and flags. Numbers are little-endian.
  */
 const HOLDING_BYTES = 78
 const NO_DECIMALS = 255
@@ -35,7 +35,7 @@ export function packHoldings(list: readonly Holding[]): Uint8Array {
     const held = list[i]!
     // A call of `set` takes longer.
     for (let byte = 0; byte < 32; byte++) bytes[at + byte] = held.mint[byte]!
-    // It takes the lowest 64 bits.
+    // `setBigUint64` writes only the lowest 64 bits.
     view.setBigUint64(at + 32, held.amount, true)
     if (held.amount > U64_MAX) view.setBigUint64(at + 40, held.amount >> 64n, true)
     view.setFloat64(at + 48, held.priceUsd ?? NaN, true)

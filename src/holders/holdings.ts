@@ -7,9 +7,9 @@ import { packHoldings, unpackHoldings, type Holding } from './holding-bytes.ts'
 
 /** Milliseconds for which the pages of one paging run can be read. */
 export const RUN_MS = 300_000
-/** Holdings of one stored piece: 31 KB of base64, where a document has at most 32 KiB. */
+/** Holdings of one stored piece. Chosen: 31 KB of base64; a document has at most 32 KiB. */
 export const PIECE = 300
-/** Pieces that are stored at a time: they share a write. Chosen: those of 10,000 holdings. */
+/** Pieces stored together, in one write. Chosen: those of 10,000 holdings. */
 const WRITTEN_AT_ONCE = 34
 
 const piece = z.object({
@@ -37,14 +37,17 @@ const HOLDINGS_PIECE = defineDocument({
   partition: ({ run }) => run,
   key: ({ piece }) => [piece],
   ttlMs: RUN_MS,
-  // A sync takes longer than all else, and whoever loses a run begins with the first page.
+  // A sync takes longer than all the rest, and a client that loses a run starts again at the first page.
   isScratch: true
 })
 
 /** All holdings of a wallet at one slot, sorted. */
 export type Holdings = Omit<Piece, 'run' | 'piece' | 'list'> & { readonly list: readonly Holding[] }
 
-/** Orders holdings by value, the largest first, those without one last; those of one value by the bytes of the mint. */
+/**
+ * Orders holdings by value, the largest first, and those without a value last. Equal values are ordered by the mint's
+ * bytes.
+ */
 export function byValue(a: Holding, b: Holding): number {
   const [one, other] = [a.valueUsd ?? -1, b.valueUsd ?? -1]
   return one === other ? comparePubkeys(a.mint, b.mint) : other - one
@@ -69,7 +72,7 @@ export class HoldingRuns {
       )
   }
 
-  /** Reads holdings from one on; null once the run has ended. */
+  /** Reads holdings from a given index on; null once the run has expired. */
   async get(run: string, from: number, limit: number): Promise<Holdings | null> {
     const first = Math.floor(from / PIECE)
     const last = Math.floor((from + limit - 1) / PIECE)

@@ -2,13 +2,16 @@ import { isZeroPubkey, pubkeyFromBase58, pubkeyMapKey, samePubkey, type Pubkey }
 import type { Storage } from '../../storage/port.ts'
 import type { HolderLists, HolderView } from './holder-lists.ts'
 
-/** Pools that are told from other holders: a token with more has no adjusted figures. */
+/** Maximum pools that are distinguished from other holders. A token with more pools has no adjusted figures. */
 export const POOLS_MAX = 500
 
-/** The owner of what nobody can move: the incinerator, whose accounts are emptied each epoch, and the address of zeros. */
+/**
+ * Burn addresses: the incinerator, whose accounts are emptied each epoch, and the all-zero address. Nobody can move
+ * their tokens.
+ */
 const INCINERATOR = pubkeyFromBase58('1nc1nerator11111111111111111111111111111111')
 
-/** Owners of a token that are no people. */
+/** Owners of a token that are not people. */
 export interface KnownOwners {
   readonly pools: ReadonlyMap<string, Pubkey>
   readonly curves: ReadonlyMap<string, Pubkey>
@@ -19,7 +22,7 @@ export interface KnownOwners {
 export const isBurn = (owner: Pubkey): boolean => isZeroPubkey(owner) || samePubkey(owner, INCINERATOR)
 export const BURNS: readonly Pubkey[] = [INCINERATOR, new Uint8Array(32)]
 
-/** Finds the owners of a token's vaults, in pools and on its bonding curve, as the index knows them. */
+/** Finds the owners of a token's vaults, in the pools and the bonding curve that the index knows. */
 export async function knownOwners(
   { pools, curves }: Pick<Storage, 'pools' | 'curves'>,
   lists: HolderLists,

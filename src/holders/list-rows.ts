@@ -15,7 +15,7 @@ import {
 import type { HolderRow, HolderRowKind } from '../../storage/port.ts'
 import type { BalanceChange } from './balance-changes.ts'
 
-/** A stored value with the slot of its version; null where there is none. */
+/** A stored value with the slot of its version; null if not stored. */
 export type Known<T> = { readonly value: T; readonly slot: number } | null
 
 /** The stored rows of a list, as far as a block touches it. */
@@ -23,7 +23,7 @@ export interface KnownList {
   readonly sums: NonNullable<Known<HolderSums>>
   /** In the order of the changes. */
   readonly accounts: readonly Known<HeldBalance>[]
-  /** By owner: those before and after the block. */
+  /** Balances of the accounts' owners before and after the block, by owner. */
   readonly owners: ReadonlyMap<string, Known<OwnerBalance>>
 }
 
@@ -45,8 +45,8 @@ export function ownersIn(
 }
 
 /**
- * Returns the rows that a block's changes make of a list, the row of kind `change` first. The changes agree with what is
- * stored: `disagreement` has said so.
+ * Returns the rows of a list that a block's changes produce, the row of kind `change` first. The caller has checked
+ * with `disagreement` that the changes agree with the stored rows.
  */
 export function changedRows(known: KnownList, changes: readonly BalanceChange[], slot: number): HolderRow[] {
   const rows = new RowsOfBlock(slot)
@@ -103,7 +103,7 @@ export function changedRows(known: KnownList, changes: readonly BalanceChange[],
   return rows.finish()
 }
 
-/** Says where a block's changes begin with another balance than the list has; null where they agree. */
+/** Returns the first difference between the balances before a block and the stored ones; null if they agree. */
 export function disagreement(
   accounts: KnownList['accounts'],
   changes: readonly BalanceChange[]
@@ -129,7 +129,7 @@ class RowsOfBlock {
     return this.#rows.length === 0
   }
 
-  /** Puts a row in place of one whose version is of `earlierSlot`; either may be missing, and their keys may differ. */
+  /** Replaces a row whose version is of `earlierSlot`. Either row may be missing, and their keys may differ. */
   replace(
     kind: HolderRowKind,
     earlierKey: Uint8Array | null,

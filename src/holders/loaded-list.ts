@@ -9,12 +9,13 @@ export interface ChangesAt {
   readonly changes: MintChanges
 }
 
-/** A node's balances do not fit the blocks after them: they are to be read again. */
+/** A node's balances do not fit the blocks after them; the balances must be read again. */
 export class BalancesDisagree extends Error {}
 
 /**
- * Brings the balances of a node to the newest of some blocks, which follow each other from the slot of the oldest answer at the
- * latest. A block counts for an account only if it comes after the answer that has it. Throws BalancesDisagree.
+ * Applies blocks to a node's balances. The blocks follow each other without a gap, and start no later than the slot
+ * after the oldest answer. A block changes an account only if it is newer than the answer with that account. Throws
+ * BalancesDisagree.
  */
 export function balancesAfter(
   { balances, oldestSlot, newestSlot }: NodeBalances,
@@ -28,7 +29,7 @@ export function balancesAfter(
     for (const [key, { account, before, after }] of changes.accounts) {
       const at = known.get(key)
       if (at !== undefined && slot <= at.slot) continue
-      // An account that no answer has may have been in one of them until then.
+      // Up to the newest answer, the balances are not compared: one answer may include the block, another not.
       if (slot > newestSlot && (at?.amount ?? 0n) !== before)
         throw new BalancesDisagree(
           `an account has ${before} base units before block ${slot}, not ${at?.amount ?? 0n}`

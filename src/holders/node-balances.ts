@@ -17,14 +17,14 @@ export interface NodeBalances {
   readonly newestSlot: number
 }
 
-/** Bytes of a token account without extensions, and the byte after them: 2 in one with extensions. */
+/** Bytes of a token account without extensions. In an account with extensions, the next byte is 2. */
 const ACCOUNT_BYTES = 165
 /** The owner and the amount follow the mint. */
 const SLICE = { offset: 32, length: 40 } as const
 
 /**
- * Reads all accounts of a mint with tokens. Those of Token-2022 take two requests, as of two slots: the filters are those that a
- * node's index of accounts by mint knows. Rejects like the node.
+ * Reads all accounts of a mint with tokens. Token-2022 needs two requests, at two slots, because each uses the
+ * filters that a node's index of accounts by mint supports. Rejects like the node.
  */
 export async function nodeBalances(
   node: Pick<AccountNode, 'programAccounts'>,

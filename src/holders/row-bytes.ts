@@ -3,9 +3,12 @@ import { writeU64 } from '../chain/u64-bytes.ts'
 import { HOLDER_ROW_KINDS } from '../../storage/port.ts'
 import type { HolderRowKey, HolderRowKind } from '../../storage/port.ts'
 
-/** Bytes of the rows of holder lists; numbers are big-endian, and an amount in a key is inverted, so that the largest comes first. */
+/**
+ * Bytes of the rows of holder lists. Numbers are big-endian. An amount in a key is inverted, so that the largest
+ * sorts first.
+ */
 
-/** Numbers of the kinds of changed rows; they stay. */
+/** Numbers of the kinds of changed rows. They must not change. */
 const CODES = { account: 1, owner: 2, 'owner-rank': 3, 'account-rank': 4, sums: 5, change: 6 } as const
 const KINDS = new Map<number, HolderRowKind>(
   Object.entries(CODES).map(([kind, code]) => [code, kind as HolderRowKind])
@@ -81,7 +84,7 @@ export interface HolderSums {
   readonly accounts: number
   /** Base units in all accounts. */
   readonly held: bigint
-  /** Sum of the squares of what each owner has. */
+  /** Sum of the squares of the owners' amounts. */
   readonly squares: bigint
 }
 
@@ -101,7 +104,7 @@ export const unpackSums = (bytes: Uint8Array): HolderSums => ({
   squares: u128(bytes, 24)
 })
 
-/** A row that a block has changed, with the slot of its version before; null where there was none. */
+/** A row that a block has changed, with the slot of its previous version; null without one. */
 export interface ChangedRow extends Pick<HolderRowKey, 'kind' | 'key'> {
   readonly isGone: boolean
   readonly earlierSlot: number | null
@@ -137,7 +140,7 @@ export function unpackChanges(bytes: Uint8Array): ChangedRow[] {
   return changes
 }
 
-/** Returns the key of the row that says what a slot has changed. */
+/** Returns the key of the row with the changes of a slot. */
 export function changeKey(slot: number): Uint8Array {
   const bytes = Buffer.allocUnsafe(8)
   writeU64(bytes, slot, 0)

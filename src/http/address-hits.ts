@@ -9,7 +9,7 @@ import type { AppDeps } from './deps.ts'
 const DAY_SECONDS = 86_400
 const NEWEST = { order: 'desc', limit: 1 } as const
 
-/** Returns what the index knows an address as, at most one hit of each kind; token, pool, wallet in this order. */
+/** Returns everything that an address is known as: at most one hit of each kind, in the order token, pool, wallet. */
 export async function addressHits(
   { storage, accounts, cash, names }: Pick<AppDeps, 'storage' | 'accounts' | 'cash' | 'names'>,
   {

@@ -1,4 +1,4 @@
-/** Limits on what clients may hold open at the HTTP server. */
+/** Limits on connections and requests that clients may hold open at the HTTP server. */
 export interface HttpBounds {
   /** Time from the start of a request until all of it has arrived, body included. */
   readonly requestMs: number
@@ -19,17 +19,17 @@ export interface HttpBounds {
  * at most 1,000 files open.
  */
 const DESCRIPTORS_RESERVED = 2_000
-/** The 50,000 streams that the service admits, and as many other connections as fit in 16 bits beside them. */
+/** Chosen: the 50,000 streams that the service admits, and as many other connections as fit in 16 bits. */
 const CONNECTIONS_MAX = 65_536
 /**
- * Above the 5,000 clients of one proxy that connect again at once after a restart (loadtest/stream-storm.ts), which all
- * wait for their handshake at the same time.
+ * Chosen: above 5,000 clients behind one proxy that reconnect at once after a restart (loadtest/stream-storm.ts). All
+ * of them wait for their handshake at the same time.
  */
 const CONNECTIONS_PER_ADDRESS_MAX = 8_192
 
 /**
- * The bounds of a process that may have so many files open. One address gets at most half of the connections, so that it
- * cannot keep out the others.
+ * The bounds of a process that may open a given number of files. One address gets at most half of the connections, so
+ * that it cannot lock out others.
  */
 export function httpBounds(descriptorsMax: number): HttpBounds {
   const reserved = Math.min(DESCRIPTORS_RESERVED, Math.ceil(descriptorsMax / 2))
@@ -38,7 +38,7 @@ export function httpBounds(descriptorsMax: number): HttpBounds {
     // A body has at most 64 KiB, which takes 17 s at 32 kbit/s.
     requestMs: 30_000,
     checkMs: 1_000,
-    // Above the deadline of a request, so that one that stops arriving is refused and not only cut off.
+    // Above the deadline of a request, so that a stalled request is refused with a response before it is cut off.
     stalledMs: 60_000,
     // Several round trips to the other side of the world.
     lingerMs: 2_000,

@@ -84,8 +84,8 @@ export function pageEnd(list: string, query: CandleListQuery, head: SlotRow | nu
 }
 
 /**
- * Returns a page of candles that ends before `to`, and when it changes besides with its series. Throws PARAMETER_INVALID if
- * a limit of the source allows no progress.
+ * Returns a page of candles that ends before `to`, and the values other than its series that change it. Throws
+ * PARAMETER_INVALID if a limit of the source allows no progress.
  */
 export async function candleList(
   source: CandleSource,

@@ -12,10 +12,7 @@ const BUCKETS_PER_READ = 1000
 export interface CandleStretch {
   /** Oldest first. */
   readonly candles: readonly Candle[]
-  /**
-   * Start of the oldest bucket that was read, where a limit of the source ended the read before the range was complete;
-   * else null.
-   */
+  /** Start of the oldest bucket read, if a limit of the source ended the read early; null if the range is complete. */
   readonly cutAt: number | null
 }
 
@@ -90,9 +87,9 @@ export async function candlePage(source: CandleSource, query: CandleQuery): Prom
 }
 
 /**
- * Reads a page without holes: a bucket without a price repeats the close before it, from the first known price up to
- * the bucket of `headTime` (Unix seconds). A page whose close before it is not known, because a limit of the source ended
- * the read, begins with its first price.
+ * Reads a page without holes, from the first known price up to the bucket of `headTime` (Unix seconds). A bucket
+ * without a price repeats the previous close. If a limit of the source ended the read, the close before the page is
+ * unknown; the page then begins with its first price.
  */
 export async function filledPage(
   source: CandleSource,

@@ -13,16 +13,16 @@ type Deps = Pick<AppDeps, 'bounds' | 'clock' | 'metrics' | 'logger'>
 interface Client {
   readonly address: string
   size: number
-  /** Those that are waiting for a whole request, the longest first. */
+  /** Connections that wait for a complete request, the longest-waiting first. */
   readonly waiting: Set<Socket>
 }
 
 interface Connection {
   /** Null for a stream, which is bounded by key instead. */
   client: Client | null
-  /** Requests whose answer is not finished. */
+  /** Requests without a complete answer. */
   pending: number
-  /** The newest of them. */
+  /** The newest of these requests. */
   request: IncomingMessage | null
   response: ServerResponse | null
   /** Whether a malformed request follows the pending ones. */
@@ -34,11 +34,11 @@ interface Connection {
 /**
  * The connections of an HTTP server, bounded in number and in time.
  *
- * C1. A request that has not arrived whole in time, or that is malformed, is refused, and its connection is closed.
+ * C1. A request that does not arrive whole in time, or that is malformed, is refused, and its connection is closed.
  * C2. An answer that is sent before its request has arrived whole is the last one of its connection.
  * C3. No refusal is written before or into the answer to an earlier request.
- * C4. At a bound, the connection that has waited longest for a request is closed for a new one. Where none waits, the new
- *     one is refused with 429.
+ * C4. At a bound, a new connection replaces the one that has waited longest for a request. If none waits, the new one
+ *     is refused with 429.
  */
 export class Connections {
   readonly #deps: Deps
@@ -89,9 +89,9 @@ export class Connections {
     connection.client = null
   }
 
-  /** Handles the `clientError` of a server: bytes that are no request, or a request that comes too late. */
+  /** Handles the `clientError` of a server: malformed bytes, or a request that arrives too late. */
   refuseBytes(fault: Error & { readonly code?: string }, socket: Socket): void {
-    // Its last answer has been sent; the rest is discarded until the connection is closed.
+    // The last answer has been sent. Further bytes are discarded until the connection is closed.
     if (socket.writableEnded) return
     if (!socket.writable || fault.code === 'ECONNRESET') return void socket.destroy()
     const connection = this.#connections.get(socket)
@@ -104,8 +104,8 @@ export class Connections {
   }
 
   /**
-   * Ends every connection on which no answer is under way, and the others with their last answer. The server's own
-   * `closeIdleConnections` spares those that have not sent a whole request yet, and those that become idle later.
+   * Ends idle connections now, and the others after their last answer. The server's own `closeIdleConnections` spares
+   * connections with an incomplete request, and those that become idle later.
    */
   endWhenIdle(): void {
     this.#ending = true
@@ -177,9 +177,11 @@ export class Connections {
   }
 
   /**
-   * Makes a connection linger after its last answer: to close while data arrives resets it, and the client may lose the
-   * answer (RFC 9112, 9.6). Node closes with `destroySoon`. The function is made once for a connection and holds no request:
-   * one for each request made its objects outlive it, and the collector took a third of the time of a small answer.
+   * Makes a connection linger after its last answer. Closing it while data arrives would reset it, and the client
+   * could lose the answer (RFC 9112, 9.6). Node closes with `destroySoon`.
+   *
+   * The function is created once per connection and holds no request. One function per request made its objects live
+   * longer; garbage collection then took a third of the time of a small answer.
    */
   #lingerAtEnd(socket: Socket): void {
     const connection = this.#connections.get(socket)
@@ -191,7 +193,7 @@ export class Connections {
   /** Refuses a request that has not arrived whole. */
   #refuseRequest(socket: Socket, { request, response }: Connection, refusal: ServiceError): void {
     if (request === null) return this.#refuse(socket, refusal)
-    // The reader of the body answers. Where there is none, an answer that ends the connection is on its way (C2).
+    // The reader of the body answers. Without a reader, an answer that ends the connection is on its way (C2).
     if (response?.headersSent || request.listenerCount('error') === 0) return
     this.#count(refusal)
     request.emit('error', refusal)

@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../ports.ts'
 
-/** Milliseconds for computing an answer, unless its endpoint says otherwise. */
+/** Milliseconds for computing an answer, unless its endpoint has its own deadline. */
 export const DEADLINE_MS = 2000
 
 /**

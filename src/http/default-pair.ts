@@ -16,7 +16,7 @@ export function usualCash(mint: Pubkey): Pubkey {
 /**
  * Returns the pair that is shown without a `cash` parameter: the one with the default cash, else the one with the
  * largest volume in USD since the index began. Pairs without a price come last. Null if the mint has no pair. Only
- * trades of the mint change the choice, so that answers which depend on the mint stay valid.
+ * trades of the mint change the choice, so answers that depend on the mint stay valid.
  */
 export async function defaultPair(
   { pairs, candles }: Pick<Storage, 'pairs' | 'candles'>,

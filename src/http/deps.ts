@@ -62,7 +62,7 @@ export interface AppDeps {
   readonly webhooks: WebhookParts | null
   /** Null in a process without a node to send transactions to. */
   readonly transactions: TransactionParts | null
-  /** Empty in a process that hears of no blocks' fees. */
+  /** Empty in a process that does not get the fees of blocks. */
   readonly fees: FeeStatistics
   /** Null in a process without a node to read accounts from. */
   readonly accounts: AccountParts | null
@@ -70,7 +70,7 @@ export interface AppDeps {
   readonly rpc: RpcParts | null
   /** Announces that the whitelist of programs has changed; absent in a process that mirrors none. */
   readonly programsChanged?: (() => void) | undefined
-  /** Announces that the holders of a token were asked for; absent in a process that keeps none. */
+  /** Announces a request for the holders of a token; absent in a process that stores none. */
   readonly holdersAsked?: (() => void) | undefined
   /** Indexed venues. */
   readonly venues: readonly VenueId[]
@@ -82,13 +82,13 @@ export interface AppDeps {
   readonly version: string
   /** The kind of source that this process reads; null if it reads none. */
   readonly sourceKind: SourceKind | null
-  /** Absent where `/docs` offers no demo key. */
+  /** Absent if `/docs` offers no demo key. */
   readonly demoKey?: Pick<DemoKeyFile, 'read'> | undefined
   /** Returns the status of a live source of blocks; null without one. */
   readonly source: () => SourceStatus | null
   /** Tells whether Redis is configured and unavailable. */
   readonly redisAway: () => boolean
-  /** The state of the recorded folder that this process reads; absent where it can read none. */
+  /** The state of the recorded folder that this process reads; absent if it can read none. */
   readonly recorded?: RecordedReport
   /** Returns the supervision tree as plain JSON. */
   readonly tree: () => TreeBody
@@ -96,8 +96,8 @@ export interface AppDeps {
   readonly bounds: HttpBounds
   /** Whether `/metrics` needs the admin key even from the machine itself. */
   readonly metricsKeyRequired: boolean
-  /** Bytes of memory for cached answers; by default, as many as are of use. */
+  /** Bytes of memory for cached answers; by default, the largest useful amount. */
   readonly answerBytes?: number | undefined
-  /** Bytes of memory for the rolled activity of mints; by default, as many as are of use. */
+  /** Bytes of memory for the rolled activity of mints; by default, the largest useful amount. */
   readonly windowBytes?: number | undefined
 }

@@ -43,7 +43,7 @@ export interface Endpoint<
   /** Errors specific to this endpoint; errors that any request can have are not listed. */
   readonly errors: readonly ErrorCode[]
   readonly examples: readonly Example[]
-  /** Whether it still answers while the service drains, as health and the operator's views do. */
+  /** Whether the endpoint also answers while the service drains, like health and the operator's views. */
   readonly answersWhileDraining: boolean
   /** Other statuses with the same body. */
   readonly otherStatuses: readonly number[]
@@ -114,7 +114,7 @@ export interface Call<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
   readonly params: z.output<P>
   readonly query: z.output<Q>
   readonly body: z.output<B>
-  /** Null where the scope is open. */
+  /** Null if the scope is open. */
   readonly caller: Caller | null
   readonly request: FastifyRequest
   readonly reply: FastifyReply
@@ -127,7 +127,7 @@ export interface Call<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
 export interface CachedCall<P extends z.ZodObject, Q extends z.ZodObject> extends Making {
   readonly params: z.output<P>
   readonly query: z.output<Q>
-  /** Empty where the scope is open. */
+  /** Empty if the scope is open. */
   readonly tenant: string
 }
 
@@ -162,8 +162,8 @@ export function serve<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
 }
 
 /**
- * Serves an endpoint with cached answers: a repeated URL gets the same bytes for all keys of a tenant, before the URL
- * is parsed, until a block changes a value that the answer depends on. With entity tag and gzip.
+ * Serves an endpoint with cached answers, entity tags and gzip. A repeated URL gets the same bytes for all keys of a
+ * tenant, until a block changes a value that the answer depends on. A cache hit is served before the URL is parsed.
  */
 export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A extends z.ZodType>(
   app: FastifyInstance,

@@ -37,8 +37,8 @@ const OWN: Files = {
 }
 
 /**
- * The explorer's files, each read when it is first asked for: together they take 2 MB. The list is fixed, so that no request
- * can read another file.
+ * The explorer's files, each read at its first request: together they take 2 MB. The list is fixed, so that no
+ * request can read another file.
  */
 export class ExplorerFiles {
   readonly #places: ReadonlyMap<string, { readonly path: string; readonly mediaType: string }>

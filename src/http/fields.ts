@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 
-/** Header fields as Node writes them fastest: names and values in turn. */
+/** Header fields in the form that Node writes fastest: each name followed by its value. */
 export type Fields = readonly string[]
 
 export function setFields(reply: FastifyReply, fields: Fields): void {

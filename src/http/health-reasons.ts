@@ -25,7 +25,7 @@ interface HealthReason {
   /** Part of the wire format: never renamed. */
   readonly code: string
   readonly detail: string
-  /** Whether it makes the status `degraded` and the answer 503. */
+  /** Whether the reason makes the status `degraded` and the answer 503. */
   readonly degrades: boolean
   readonly applies: (state: HealthState) => boolean
 }

@@ -8,7 +8,10 @@ import type { AppDeps } from './deps.ts'
 
 export type HolderSummary = z.input<typeof TOKEN>['holders']
 
-/** Returns a reader of the summary of a token's holders, whose fields are null where no list is kept. It begins none. */
+/**
+ * Returns a reader of the summary of a token's holders. Its fields are null for a token without a holder list;
+ * reading does not create one.
+ */
 export function holderSummaries({
   storage,
   accounts,

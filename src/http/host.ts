@@ -20,8 +20,8 @@ export function hostFault({
 }
 
 /**
- * Returns the host that a proxy was asked for (`X-Forwarded-Host`); a proxy may replace `Host` with a name of its
- * internal network. Undefined without a valid one.
+ * Returns the host that the client sent to a proxy (`X-Forwarded-Host`). The proxy may replace `Host` with a name of
+ * its internal network. Undefined without a valid one.
  */
 export function forwardedHost(headers: IncomingHttpHeaders): string | undefined {
   const [first] = valuesOf(headers['x-forwarded-host'])
@@ -38,7 +38,7 @@ export function hostName(host = ''): string {
   return /^(?:\[[^\]]*\]|[^:]*)/.exec(host)![0]
 }
 
-/** Returns the origin that the client asked for; empty if the request names no host. */
+/** Returns the origin of the client's request; empty if the request names no host. */
 export function publicOrigin(headers: IncomingHttpHeaders): string {
   const host = forwardedHost(headers) ?? headers.host ?? ''
   if (host === '' || !HOST.test(host)) return ''

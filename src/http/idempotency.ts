@@ -7,16 +7,16 @@ import { Documents, type Stored } from '../../storage/documents.ts'
 import { ServiceError } from '../errors.ts'
 import { invalid } from './parameters.ts'
 
-/** Characters of an `Idempotency-Key` at most. Chosen: seven UUIDs; the stored document has its hash. */
+/** Maximum characters of an `Idempotency-Key`. Chosen: seven UUIDs; the stored document has its hash. */
 export const IDEMPOTENCY_KEY_MAX = 255
-/** Chosen: clients retry within minutes; Stripe keeps its keys as long. */
+/** Chosen: clients retry within minutes; Stripe also keeps its keys for 24 hours. */
 const TTL_MS = 24 * 3_600_000
 /** Reads and writes that a race with the expiry of the stored request can need. */
 const ATTEMPTS_MAX = 3
 
 /**
- * A request that was made with an `Idempotency-Key`. A tenant can store as many as its keys may make calls in 24 hours,
- * and each has a few hundred bytes.
+ * A request that was made with an `Idempotency-Key`. A tenant can store at most as many as its keys may make calls in
+ * 24 hours; each has a few hundred bytes.
  */
 export const IDEMPOTENT_REQUEST = defineDocument({
   kind: 'idempotent-request',
@@ -27,7 +27,7 @@ export const IDEMPOTENT_REQUEST = defineDocument({
     /** SHA-256 of the key and of the body, in hexadecimal. */
     keyHash: z.string(),
     contentHash: z.string(),
-    /** Id of the resource that the request makes. */
+    /** Id of the resource that the request creates. */
     resource: z.string(),
     /** Whether the resource was made. */
     isDone: z.boolean()
@@ -49,7 +49,7 @@ export interface OnceRequest {
   readonly content: unknown
 }
 
-/** The resource that a request makes. */
+/** The resource that a request creates. */
 export interface Intended {
   readonly id: string
   /** Whether an earlier request with the same key made it. */
@@ -57,12 +57,13 @@ export interface Intended {
 }
 
 /**
- * Makes requests with an `Idempotency-Key` once.
+ * Executes requests with an `Idempotency-Key` once.
  *
- * K1. The id of the resource is stored before the resource is made, so that a retry after a crash or a lost answer, and
- *     a concurrent repeat, make the same resource.
+ * K1. The id of the resource is stored before the resource is created. So a concurrent repeat, or a retry after a
+ *     crash or a lost answer, creates the same resource.
  * K2. A key with another body is refused.
- * K3. A request that `prepare` refuses leaves its key free. One that `make` refuses is tried again when it is repeated.
+ * K3. A request that `prepare` refuses leaves its key free. A request that `make` refuses is executed again when it
+ *     is repeated.
  */
 export class Idempotency {
   readonly #documents: Documents<IdempotentRequest>
@@ -72,8 +73,8 @@ export class Idempotency {
   }
 
   /**
-   * Makes a request. `prepare` checks it, and chooses an id for the first request with its key; `make` must accept an
-   * id that it has made already. Rejects with IDEMPOTENCY_KEY_REUSED, or with the error of either.
+   * Executes a request. `prepare` checks it, and chooses an id for the first request with its key. `make` must accept
+   * an id whose resource it has already created. Rejects with IDEMPOTENCY_KEY_REUSED, or with the error of either.
    */
   async once<Made>(
     request: OnceRequest,
@@ -89,7 +90,7 @@ export class Idempotency {
     return made
   }
 
-  /** Stores what a request intends, or returns what the first request with its key did. */
+  /** Stores the intent of a request, or returns the outcome of the first request with its key. */
   async #intend(
     { tenant, operation, content }: OnceRequest,
     key: string,

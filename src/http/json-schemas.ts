@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** A JSON schema, or a part of one, as it stands in the document. */
+/** A JSON schema, or a part of one, in the form of the document. */
 export type JsonSchema = { readonly [keyword: string]: unknown }
 
 /** Location of named schemas in the document. */

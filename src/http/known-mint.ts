@@ -6,7 +6,7 @@ import { ANSWER_MS } from './account-parts.ts'
 
 /** Cached facts of a mint's accounts. */
 export interface KnownFacts {
-  /** Null while they have not been read, for an address that is no mint, and without a node. */
+  /** Null if they have not been read, for an address that is not a mint, and without a node. */
   readonly facts: MintFacts | null
   readonly slot: number
   readonly readAtMs: number
@@ -18,8 +18,8 @@ const WITHOUT_NODE: KnownFacts = { facts: null, slot: 0, readAtMs: 0, maxAgeMs: 
 const UNREAD: KnownFacts = { ...WITHOUT_NODE, maxAgeMs: ANSWER_MS }
 
 /**
- * Returns what is cached of a mint's accounts, without a request, and has it read in the background where that is missing or
- * old. An answer made before the accounts are read is not repeated for long.
+ * Returns the cached facts of a mint's accounts without a request to the node. Missing or stale facts are refreshed
+ * in the background. An answer made before the accounts are read has a short TTL.
  */
 export function knownFacts(accounts: Pick<AccountParts, 'mints'> | null, mint: Pubkey): KnownFacts {
   if (accounts === null) return WITHOUT_NODE
@@ -33,7 +33,7 @@ export function knownFacts(accounts: Pick<AccountParts, 'mints'> | null, mint: P
 /** A part of an answer that may be repeated for some milliseconds; undefined for no limit. */
 export type Aged = Pick<KnownFacts, 'maxAgeMs'>
 
-/** The limit of an answer's age; empty for none. */
+/** The maximum age of an answer; empty if unlimited. */
 export interface AgeLimit {
   readonly maxAgeMs?: number
 }

@@ -15,7 +15,7 @@ export interface ListenerOptions {
   readonly bodyBytesMax: number
   readonly nextRequestId: () => string
   readonly pathParameterLengthMax?: number
-  /** Tells whether an upgrade request is upgraded. Others are answered as if they had not asked (RFC 9110, 7.8). */
+  /** Tells whether an upgrade request is upgraded. The others are answered as plain requests (RFC 9110, 7.8). */
   readonly upgrades: (request: IncomingMessage) => boolean
   /** Answers some requests before the framework, and passes on the others. */
   readonly inFront?: (framework: RequestListener) => RequestListener

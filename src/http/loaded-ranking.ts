@@ -4,8 +4,8 @@ import { sleep } from '../ports.ts'
 import type { AppDeps } from './deps.ts'
 
 /**
- * Milliseconds that a request waits for the ranking; shorter than its deadline, so that the refusal can name the
- * reason.
+ * Milliseconds that a request waits for the ranking. Shorter than the request's deadline, so that the refusal can
+ * name the reason.
  */
 const WAIT_MS = 1_000
 

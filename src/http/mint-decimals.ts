@@ -2,7 +2,7 @@ import type { AccountParts } from '../accounts/parts.ts'
 import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import { NATIVE_DECIMALS, NATIVE_MINT } from '../chain/token-accounts.ts'
 
-/** Mints that are read for their decimals; further ones have them only if they are cached. Chosen: 20 requests. */
+/** Mints whose decimals are read; further mints have decimals only if cached. Chosen: 20 requests. */
 const MINTS_MAX = 1_000
 
 /** Returns the decimals of mints by their map key, where the mint is cached or can be read now. */
@@ -11,7 +11,7 @@ export async function decimalsOf(
   { mints: directory }: Pick<AccountParts, 'mints'>
 ): Promise<Map<string, number>> {
   const found = new Map([[pubkeyMapKey(NATIVE_MINT), NATIVE_DECIMALS]])
-  /** Returns those that are not cached. */
+  /** Returns the mints that are not cached. */
   const take = (asked: readonly Pubkey[]): Pubkey[] =>
     asked.filter((mint) => {
       const reading = directory.peek(mint)?.reading
@@ -20,7 +20,7 @@ export async function decimalsOf(
     })
   const unknown = take(mints).slice(0, MINTS_MAX)
   if (unknown.length === 0) return found
-  // Decimals never change, so any reading does; without one, they are missing.
+  // Decimals never change, so a reading of any age is good. If the read fails, they are missing.
   await directory.read(unknown).catch(() => undefined)
   take(unknown)
   return found

@@ -75,7 +75,7 @@ export function operationOf(
     security: securityOf(scope),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body instanceof z.ZodUndefined ? {} : { requestBody: requestBodyOf(body, examples, schemas) }),
-    // A status that the endpoint sends itself is documented with that answer.
+    // If the endpoint sends a status itself, the document shows that answer.
     responses: {
       ...Object.fromEntries(problems.byStatus(errorsOf(endpoint, takesAddress))),
       ...answersOf(endpoint, isCached, schemas)

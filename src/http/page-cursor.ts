@@ -9,7 +9,7 @@ const ROW_AND_SKIP = { version: 2, size: ROW.size + 2 } as const
 export interface PagePlace {
   /** Cursor of the row before the page. */
   readonly cursor: number
-  /** Rows after that one that an `offset` still skips. */
+  /** Rows after the cursor that an `offset` still skips. */
   readonly skip: number
 }
 
@@ -71,7 +71,10 @@ export function foreignCursor(): ServiceError {
 /** Version of the format of a position in words. */
 const WORDS_VERSION = 3
 
-/** Encodes the `after` of a list whose positions are words: as `writePageCursor`, with the words in place of a cursor. */
+/**
+ * Encodes the `after` of a list whose positions are words. The format is that of `writePageCursor`, with the words
+ * instead of a cursor.
+ */
 export function writeWordsCursor(list: string, words: readonly string[]): string {
   const body = Buffer.concat([
     Buffer.of(WORDS_VERSION),

@@ -9,7 +9,7 @@ const REFUSAL = new ServiceError('ORIGIN_REFUSED', 'pages of this origin may not
 
 /**
  * Returns the refusal of a browser page that may not use a key, for REST and the stream alike. A browser sends its
- * page's origin: it must be this service's own, or listed by the key. Other clients send none.
+ * page's origin, which must be this service's own or listed by the key. Other clients send none.
  */
 export function originFault(caller: Caller, headers: IncomingHttpHeaders): ServiceError | undefined {
   const { origin } = headers
@@ -18,8 +18,8 @@ export function originFault(caller: Caller, headers: IncomingHttpHeaders): Servi
 }
 
 /**
- * Tells whether an origin has the host that the browser asked for. A proxy may use another scheme than this service,
- * and replace `Host`; the original host is then in `X-Forwarded-Host`. A page can set neither field.
+ * Tells whether an origin has the host of the browser's request. A proxy may use another scheme than this service and
+ * replace `Host`; the original host is then in `X-Forwarded-Host`. A page can set neither field.
  */
 function isOwnOrigin(origin: string, headers: IncomingHttpHeaders): boolean {
   if (!isWebOrigin(origin)) return false

@@ -39,7 +39,7 @@ export function oneOf<const T extends readonly [string, ...string[]]>(values: T)
   return z.enum(values, `must be one of ${values.join(', ')}`)
 }
 
-/** A flag in a query, `fallback` if absent: true and 1, false and 0 say the same. */
+/** A flag in a query, `fallback` if absent: true and 1 are equal, as are false and 0. */
 export function flag(fallback: boolean) {
   return oneOf(['true', 'false', '1', '0'])
     .default(fallback ? 'true' : 'false')

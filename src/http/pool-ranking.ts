@@ -4,25 +4,25 @@ import { ServiceError } from '../errors.ts'
 import type { PoolRow } from '../market/registry-rows.ts'
 import { foreignCursor, readWordsCursor, writeWordsCursor } from './page-cursor.ts'
 
-/** Pools of a token that are put in order; older ones follow, newest first. Chosen: the largest page. */
+/** Pools of a token that are ranked; older pools follow, newest first. Chosen: the largest page. */
 export const RANKED_POOLS_MAX = 500
 
 /**
- * The rest of a paging run. The order of its pools is that of its first page, so that a pool whose liquidity changes meanwhile is
- * neither left out nor listed twice.
+ * The position in a paging run. The first page fixes the order of the pools, so a pool whose liquidity changes
+ * between pages is neither left out nor listed twice.
  */
 export interface RankingPlace {
   /** Pools first seen before this cursor belong to the run. */
   readonly before: number
-  /** Places of the ranked pools that are left, among those of the run from the newest on; empty where only older ones are. */
+  /** Indexes of the remaining ranked pools, counted from the run's newest pool. Empty if only older pools remain. */
   readonly left: readonly number[]
-  /** Checksum of the ranked pools; 0 where none is left. */
+  /** Checksum of the ranked pools; 0 if none remain. */
   readonly sum: number
 }
 
 /**
- * Returns the places of pools, given from the newest on, by a value of each: descending or ascending, those without one last,
- * those of one value from the newest on.
+ * Returns the indexes of pools ranked by value, descending or ascending. The input is newest first. Pools without a
+ * value come last; equal values stay newest first.
  */
 export function rankPlaces(values: readonly (number | null)[], order: 'asc' | 'desc'): number[] {
   const sign = order === 'desc' ? -1 : 1
@@ -64,6 +64,8 @@ const PLACE = z.tuple([
     .refine(({ length }) => length % 2 === 0)
 ])
 
-/** Returns the refusal of a place whose pools are no longer the same: a block that was missing has been added, or one was lost. */
+/**
+ * Returns the refusal of a cursor whose pools have changed: a missing block was added, or a block was lost to a fork.
+ */
 export const rankingExpired = (): ServiceError =>
   new ServiceError('CURSOR_EXPIRED', 'the pools of this token have changed since the first page; begin again')

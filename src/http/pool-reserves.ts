@@ -18,10 +18,10 @@ export async function readReserves(
   return answers.map(({ known, fault }, at) => reservesOf(rows[at]!, known, fault))
 }
 
-/** Pools valued with what is cached of their accounts. */
+/** Pools valued with the cached state of their accounts. */
 export interface ValuedPools {
   readonly pools: readonly PoolRow[]
-  /** Slot of the oldest reading among them; null where all reserves are those of trades. */
+  /** Slot of the oldest account reading used; null if all reserves come from trades. */
   readonly slot: number | null
   /** Pools whose accounts are not read yet. */
   readonly unread: readonly PoolRow[]
@@ -30,8 +30,9 @@ export interface ValuedPools {
 }
 
 /**
- * Adds cached reserves to the pools whose trades state none, without a request, and has those read in the background that are
- * missing or old. A pool without a price, and a curve, is left as it is: its accounts would not value it.
+ * Adds cached reserves to the pools whose trades state none, without a request to the node. Missing or stale reserves
+ * are refreshed in the background. Pools without a price and launchpad curves are left unchanged: their accounts
+ * would not value them.
  */
 export function knownReserves(
   accounts: Pick<AccountParts, 'pools'> | null,

@@ -3,12 +3,12 @@ import { exampleProblem } from './problem-responses.ts'
 import { problemPath } from './problem.ts'
 import { PROBLEM_TEXTS } from './problem-texts.ts'
 
-/** Returns the error of a code as it stands in a body or in the path of its page, in any letter case. */
+/** Returns the error of a code in a body or in the path of its page, in any letter case. */
 export function problemNamed(name: string): ErrorCode | undefined {
   return BY_PATH.get(problemPath(name.toLowerCase()))
 }
 
-/** The first error of each code; its texts tell of all with that code. */
+/** The first error of each code; its texts describe all errors with that code. */
 const BY_PATH: ReadonlyMap<string, ErrorCode> = new Map(
   (Object.keys(ERRORS) as ErrorCode[])
     .toReversed()

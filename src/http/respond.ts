@@ -4,8 +4,8 @@ import { setFields, type Fields } from './fields.ts'
 import type { Rendering } from './rendering.ts'
 
 /**
- * Smallest body in bytes that is compressed: a smaller one fits one packet. Gzip halves a trade of 1.5 KB in 75 µs,
- * and shrinks a page of 58 KB to a fifth in 0.7 ms, once for each cached answer (decisions/0006).
+ * Smallest body in bytes that is compressed; a smaller one fits one packet. Gzip halves a trade of 1.5 KB in 75 µs.
+ * It shrinks a page of 58 KB to a fifth in 0.7 ms, once per cached answer (decisions/0006).
  */
 export const GZIP_BYTES_MIN = 1400
 
@@ -13,11 +13,11 @@ export const GZIP_BYTES_MIN = 1400
 export interface Terms {
   readonly mediaType: string
   readonly cacheControl: string
-  /** Request headers that the response depends on; Origin too where a key is needed. */
+  /** Request headers that the response depends on; includes Origin if a key is needed. */
   readonly vary: string
 }
 
-/** Rules of an answer: only for its tenant, and only after revalidation. */
+/** Cache-Control terms of an answer: private to its tenant, and reusable only after revalidation. */
 export const ANSWER_TERMS: Terms = {
   mediaType: 'application/json; charset=utf-8',
   cacheControl: 'private, no-cache',
@@ -43,7 +43,7 @@ export function formFor(headers: IncomingHttpHeaders, rendering: Rendering, term
 }
 
 /**
- * Sends a rendering: 304 to a client that has it, gzip to one that accepts it if `pack` returns that form. Only
+ * Sends a rendering: 304 if the client has it, gzip if the client accepts it and `pack` returns that form. Only
  * waiting for compression uses a promise.
  */
 export function sendRendering(
@@ -120,7 +120,10 @@ function names(known: string, tag: string): boolean {
   })
 }
 
-/** Tells whether Accept-Encoding accepts gzip: the last entry for it, or else for `*`, has a weight above 0. */
+/**
+ * Tells whether Accept-Encoding accepts gzip: the last entry for gzip, or without one that for `*`, has a weight
+ * above 0.
+ */
 export function takesGzip(accepted: string | string[] | undefined): boolean {
   if (accepted === undefined) return false
   const weights = new Map<string, number>()

@@ -19,14 +19,17 @@ export class JsonText {
 /** The answer of a cached endpoint, with the conditions under which it stays valid. */
 export interface Answer<Body> {
   /**
-   * The body; or, where a field of it depends on the head's block time alone (an age), a function that renders the
-   * body for a time in Unix seconds from rows already read.
+   * The body. If a field depends only on the head's block time (an age), a function that renders the body for a time
+   * in Unix seconds from rows already read.
    */
   readonly body: Body | JsonText | ((headTime: number) => Body | JsonText)
   readonly dependsOn: readonly CacheTag[]
   /** `minute` for rolling windows and other values of the head's minute; `block` for values that each block changes. */
   readonly changesWith: RefreshTrigger
-  /** Tells whether memory that the answer also depends on, and that changes without a block, is as it was. */
+  /**
+   * Tells whether state in memory that the answer also depends on is unchanged. Such state can change without a
+   * block.
+   */
   readonly isCurrent?: () => boolean
   /** Milliseconds after which it is made again, for values that change without a block; absent for none. */
   readonly maxAgeMs?: number
@@ -46,13 +49,11 @@ export interface Making {
   readonly signal: AbortSignal
 }
 
-/**
- * Bytes of memory for answers, outside the heap, by default. Answers that were not asked for again are evicted first.
- */
+/** Default bytes of memory for answers, outside the heap. Answers without a second request are evicted first. */
 const BYTES_MAX = 256 * 2 ** 20
 /** Largest share of the memory that one answer may take; a larger answer is not cached. */
 const PART_MAX = 1 / 8
-/** Estimated bytes of an answer besides its key and body: its entity tag, its tags and the map entries. */
+/** Estimated bytes of an answer in addition to its key and body: its entity tag, its tags and the map entries. */
 const OVERHEAD_BYTES = 1024
 /** Gzip forms compressed at a time. */
 const PACKING_MAX = 2
@@ -92,11 +93,11 @@ interface Flight {
 /**
  * Cache of rendered answers by request, valid until a block changes a value they depend on.
  *
- * A1. The head is noted before a handler reads: the rows read may be newer than the noted head, never older.
- * A2. An answer is served only if no object of its tags was changed after its slot, and neither its refresh interval nor
- *     its greatest age has ended.
+ * A1. The head is noted before a handler reads. So the rows may be newer than the noted head, never older.
+ * A2. An answer is served only if no object of its tags was changed after its slot, and neither its refresh interval
+ *     nor its maximum age has ended.
  * A3. Concurrent requests for one answer at one head share one computation.
- * A4. After an amendment of stored blocks no earlier answer is served, nor one whose computation began before.
+ * A4. After an amendment of stored blocks, no answer is served whose computation began before it.
  */
 export class ResponseCache {
   readonly #feed: CommitFeed

@@ -8,7 +8,7 @@ import type { CandleSource, CandleStretch } from './candle-page.ts'
 import { cursorRange, DISORDER_SECONDS } from './trade-filters.ts'
 
 /**
- * Rows that one request reads at most. Chosen: an embedded store reads so many in about a tenth of a second; the newest 300
+ * Maximum rows of one request. Chosen: an embedded store reads that many in about a tenth of a second. The newest 300
  * seconds of a token with 60 trades a second are fewer.
  */
 export const CANDLE_ROWS_MAX = 20_000
@@ -21,7 +21,7 @@ export interface RowSeries {
   readonly mint: Pubkey
   /** Whether a row of the mint is in the candles; only of rows with a cash side. */
   readonly includes: (row: TradeRow) => boolean
-  /** Cursors outside of which there is no such row, both included. */
+  /** Cursors of the range that can hold such rows, both inclusive. */
   readonly low: number
   readonly high: number
 }
@@ -112,7 +112,7 @@ export class RowCandles implements CandleSource {
   }
 }
 
-/** Whether a time is no bound: later than any that a request can give. */
+/** Whether a time is not a bound: it is later than any that a request can give. */
 const isUnbounded = (to: number): boolean => to === Number.MAX_SAFE_INTEGER
 
 /** Tells whether a row of the pair's token is a trade for its cash. */

@@ -20,8 +20,8 @@ import { isTracked, KEY_IN_QUERY, messageOf, RPC_PATH, sendPieces, type RpcMessa
 type Deps = Pick<AppDeps, 'rpc' | 'keys' | 'limits' | 'feed' | 'clock' | 'metrics' | 'logger' | 'draining'>
 
 /**
- * Answers the usual JSON-RPC requests without the framework, which takes as long as all else; other requests go to `rest`,
- * which gives the same answers.
+ * Answers the usual JSON-RPC requests without the framework, which would double their time. Other requests go to
+ * `rest`, which gives the same answers.
  *
  * X1. A request passed on has had no effect: nothing was counted, read or sent.
  * X2. Status, header fields and bytes are those that `rest` would send.
@@ -54,7 +54,7 @@ function queryOf(url: string): Record<string, string> | null {
 const QUERY = new RegExp(`^\\?${KEY_IN_QUERY}=([\\w.~-]+)$`)
 const JSON_TYPE = /^application\/json(?:; ?charset=utf-8)?$/i
 
-/** Tells whether a request has a JSON body of a stated length, and nothing that `rest` has to look at. */
+/** Tells whether a request has a JSON body of a stated length, and needs no check by `rest`. */
 function isPlain(request: IncomingMessage): boolean {
   const { headers } = request
   const length = Number(headers['content-length'] ?? 0)
@@ -98,7 +98,7 @@ class Exchange implements RpcRequestContext {
     return isTracked(this.#request.headers)
   }
 
-  /** Aborts when the client leaves. Made for those alone that wait for something. */
+  /** Aborts when the client disconnects. Created only for requests that wait for something. */
   get signal(): AbortSignal {
     if (this.#left === null) {
       const left = new AbortController()
@@ -111,12 +111,12 @@ class Exchange implements RpcRequestContext {
     return this.#left.signal
   }
 
-  /** Reads the body, which is no longer than the header says, and answers it. */
+  /** Reads the body, which is at most as long as the header states, and answers it. */
   read(): void {
     const request = this.#request
     const chunks = this.#chunks
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    // A connection that is refused meanwhile says so by an error of its request.
+    // If the connection is refused meanwhile, its request gets an error.
     request.on('error', (error) => this.#fail(error instanceof ServiceError ? error : BROKEN))
     request.on('end', () => {
       const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
@@ -153,11 +153,12 @@ class Exchange implements RpcRequestContext {
 
   #send({ status, fields, body, packs }: RpcMessage): void {
     const response = this.#response
-    // A short read is not taken back when its client leaves. Pieces still come from the node: sending them ends that.
+    // A short read is not aborted when its client disconnects. Pieces still come from the node; sending them ends
+    // that.
     if (response.destroyed && (body === null || Buffer.isBuffer(body))) return
     this.#writeHead(status, fields)
     if (body === null) response.end()
-    // Text is sent with the head in one piece; in Latin-1 each byte stays what it is.
+    // The body is sent with the head as one string. In Latin-1 each byte stays unchanged.
     else if (Buffer.isBuffer(body)) response.end(pieceOf(body), 'latin1')
     else return void sendPieces(response, body, packs).finally(() => this.#observe(status))
     this.#observe(status)

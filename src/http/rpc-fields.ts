@@ -1,10 +1,10 @@
 import type { ReplyFacts } from '../rpc/gateway.ts'
 import type { Fields } from './fields.ts'
 
-/** Header fields that say how a JSON-RPC answer came about; pages of other origins may read them. */
+/** Header fields with the origin of a JSON-RPC answer; pages of other origins may read them. */
 export const RPC_FACT_FIELDS = ['X-Millrace-Cache', 'X-Millrace-Age-Ms', 'X-Millrace-Slot'] as const
 
-/** Returns the header fields of an answer's facts; one that does not apply is left out. */
+/** Returns the header fields of an answer's facts. Facts that do not apply are left out. */
 export function factFields({ cache, ageMs, slot }: ReplyFacts): Fields {
   const fields: string[] = []
   if (cache !== null) fields.push('x-millrace-cache', cache)

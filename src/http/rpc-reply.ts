@@ -22,7 +22,7 @@ const UNSENT_BYTES_MAX = 256 * 1024
 
 const compress = promisify(gzip)
 
-/** Tells whether a client has its transactions tracked. */
+/** Tells whether a client's transactions are tracked. */
 export function isTracked(headers: IncomingHttpHeaders): boolean {
   const field = headers[TRACK_FIELD]
   return field === 'true' || field === '1'
@@ -32,13 +32,13 @@ export function isTracked(headers: IncomingHttpHeaders): boolean {
 export interface RpcMessage {
   readonly status: number
   readonly fields: Fields
-  /** Null where the response has no body. */
+  /** Null if the response has no body. */
   readonly body: RpcReply['body']
   /** Whether the pieces of a body that arrives are still to be compressed. */
   readonly packs: boolean
 }
 
-/** Makes the message of a reply, compressed where the client takes gzip. */
+/** Builds the message of a reply, compressed if the client accepts gzip. */
 export function messageOf(
   { status, body, facts }: RpcReply,
   takesGzip: () => boolean
@@ -67,7 +67,10 @@ async function packed(status: number, fields: string[], body: Buffer): Promise<R
   return { status, fields, body: bytes, packs: false }
 }
 
-/** Sends a body as it arrives. Where it breaks off, the connection does too, so that no client takes it for whole. */
+/**
+ * Sends a body as it arrives. If the body breaks off, the connection breaks off too, so that no client takes it for
+ * complete.
+ */
 export async function sendPieces(
   response: ServerResponse,
   body: AsyncIterable<Buffer>,

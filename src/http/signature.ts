@@ -1,6 +1,6 @@
 import { decodeBase58 } from '../chain/base58.ts'
 
-/** Digits of 64 bytes in base58 at most; longer text is not decoded. */
+/** Maximum base58 digits of 64 bytes; longer text is not decoded. */
 const SIGNATURE_DIGITS_MAX = 88
 
 /** Tells whether a text is a signature: 64 bytes in base58. */

@@ -5,7 +5,7 @@ import { mintNames } from '../market/mint-names.ts'
 import type { LaunchRow } from '../market/rows.ts'
 import type { Storage } from '../../storage/port.ts'
 
-/** Returns the names that the cash list or a launch states, and which of them. */
+/** Returns the names that the cash list or a launch states, and their origin. */
 export function namesStatedBy(
   cash: CashMint | undefined,
   launch: LaunchRow | null
@@ -17,7 +17,10 @@ export function namesStatedBy(
 
 const NONE: Pick<StatedMint, 'names' | 'namesFrom'> = namesStatedBy(undefined, null)
 
-/** Returns the names of a mint whose accounts have none; nothing is read for others. Rejects with the store's error. */
+/**
+ * Returns the names of a mint whose accounts have none. Reads nothing for other mints. Rejects with the store's
+ * error.
+ */
 export async function statedNames(
   { storage, cash }: { readonly storage: Pick<Storage, 'launches'>; readonly cash: CashList },
   { mint, names }: MintFacts

@@ -9,8 +9,8 @@ import { instant } from './instant.ts'
 import { invalid, oneOf } from './parameters.ts'
 
 /**
- * An amount in USD, in every form of a JSON number, as answers contain them: up to 24 characters. A space stands for
- * the plus sign of an exponent that was not escaped in the URL.
+ * An amount in USD, in every form of a JSON number that answers contain: up to 24 characters. A space stands for the
+ * plus sign of an exponent that was not escaped in the URL.
  */
 export const amountUsd = z
   .string()
@@ -67,7 +67,7 @@ function isWorth(row: TradeRow, minUsd: number): boolean {
   return humanAmount(amount, decimals) * row.cashUsd >= minUsd
 }
 
-/** Returns a text that is equal for equal filters, whatever their order and spelling. */
+/** Returns the same text for equal filters, whatever their order and spelling. */
 export function filterText({ from, to, venue, side, min_usd: minUsd }: TradeFilters): string {
   return [from, to, venue, side, minUsd].join(',')
 }

@@ -37,14 +37,14 @@ type Query = TradeFilters & {
 /** The rows of a larger list that belong to a page's list. */
 export interface Among {
   readonly matches: (row: TradeRow) => boolean
-  /** Cursors outside of which the larger list has none of them, both included. */
+  /** Cursors of the range of the larger list that can hold them, both inclusive. */
   readonly low: number
   readonly high: number
 }
 
 /**
  * Returns a page of the trades that `read` returns, and the cursor of the next page. `name` identifies the list. With
- * `among` it is a list within the one that is read, and found as with a filter.
+ * `among`, the trades are part of a larger list and are found like those of a filter.
  */
 export async function tradePage(
   { storage, clock }: Pick<AppDeps, 'storage' | 'clock'>,

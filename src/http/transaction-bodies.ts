@@ -13,8 +13,8 @@ type LandedFields = Pick<
 >
 
 /**
- * Renders a submission for its tenant. The status on the chain, where it was asked for, adds a block that tracking has not
- * seen; it takes none away.
+ * Renders a submission for its tenant. A status from the chain can add a block that tracking has not seen; it removes
+ * none.
  */
 export function submissionBody(
   { submission, progress }: SubmissionState,
@@ -44,8 +44,8 @@ export function submissionBody(
 }
 
 /**
- * Renders a member of a bundle of the tenant. The engine is given the bundle once; the chain tells what became of the member,
- * and the end of the bundle that it can land no more.
+ * Renders a member of a bundle of the tenant. The bundle is sent to the engine once. The chain states the member's
+ * outcome; the end of the bundle states that the member can no longer land.
  */
 export function memberBody(
   { member, bundle, progress }: FoundMember,
@@ -93,7 +93,10 @@ export function foreignBody(signature: string, onChain: SignatureStatus | null):
   }
 }
 
-/** Whether a transaction that has not landed is sent again: while it is tracked, with a durable nonce only for a time. */
+/**
+ * Tells whether a transaction that has not landed is sent again: while it is tracked, and with a durable nonce only
+ * for a limited time.
+ */
 function isSentAgain(
   { submission, progress }: Pick<SubmissionState, 'submission' | 'progress'>,
   nowMs: number

@@ -52,7 +52,7 @@ export function trendChoice(
       .sort((a, b) => compare(a[sort], b[sort], sign))
 }
 
-/** Compares values; one that is unknown comes last, whatever the order. */
+/** Compares values; unknown values come last in both orders. */
 function compare(a: number | null, b: number | null, sign: 1 | -1): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null)
   return sign * (a - b)

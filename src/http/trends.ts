@@ -21,7 +21,7 @@ import { readPricedToken } from './valued-token.ts'
 /** Trends cached at most: every ranked mint in each of three windows. Beyond it the cache is cleared. */
 const TRENDS_MAX = RANKS_MAX * RANKED_WINDOW_NAMES.length
 
-/** A trend with what is cached of the mint's accounts. */
+/** A trend with the cached facts of the mint's accounts. */
 export interface KnownTrend extends Trend {
   readonly known: KnownFacts
   /** Pools whose accounts were not read yet. */
@@ -70,7 +70,10 @@ export class Trends {
     return trend
   }
 
-  /** Tells whether a trend was made before the accounts of its mint or of its pools were read, and they have been since. */
+  /**
+   * Tells whether a trend is stale: it was computed before the accounts of its mint or pools were read, and they have
+   * been read since.
+   */
   #isOutdone(mint: Pubkey, { known, unread }: KnownTrend): boolean {
     if (unread.some((pool) => this.#accounts?.pools.peek(pool) != null)) return true
     return known.maxAgeMs === ANSWER_MS && knownFacts(this.#accounts, mint).facts !== null

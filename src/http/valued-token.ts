@@ -21,9 +21,9 @@ export interface PricedToken extends Pick<ValuedToken, 'curve' | 'pair'> {
 }
 
 /**
- * Reads a token's launch, curve and newest pair, and values it at the supply that its account states, if that is known. The
- * account of wrapped SOL states none. Pools whose trades state no reserves count as far as their accounts are cached. Rejects
- * with the store's error.
+ * Reads a token's launch, curve and newest pair. Values the token at the supply that its account states, if that is
+ * known; the account of wrapped SOL states none. Pools whose trades state no reserves count only if their accounts
+ * are cached. Rejects with the store's error.
  */
 export async function readPricedToken(
   { launches, curves, pools, pairs }: Pick<Storage, 'launches' | 'curves' | 'pools' | 'pairs'>,

@@ -22,14 +22,14 @@ export interface LocalChain {
   /** Returns the slots of kept blocks between two slots, both included, at a commitment; ascending, at most `limit`. */
   blockSlots(first: number, last: number, limit: number, commitment: Commitment): readonly number[]
   /**
-   * Returns an account as of the newest processed block, like all account reads. Null when it is missing or has no
+   * Returns an account as of the newest processed block, like all account reads. Null if it is missing or has no
    * lamports.
    */
   account(address: Uint8Array): LocalAccount | null
   /** Reads a program's accounts: the newest, or with `confirmed` as of the newest confirmed block. */
   accountsOf(program: Uint8Array, commitment?: Commitment): readonly LocalAccount[]
   minimumBalance(dataLength: number): bigint
-  /** Finds a transaction and its block; null when it is unknown or its block is no longer kept. */
+  /** Finds a transaction and its block; null if it is unknown or its block is no longer kept. */
   transaction(signature: Uint8Array): FoundTransaction | null
   /** Returns transactions of kept blocks, newest first; `before` and `until` are signatures, both excluded. */
   signaturesOf(
@@ -200,7 +200,7 @@ export type ChainEvent =
   /** The block of a slot begins; skipped slots are not reported, as on a node. `root` is the newest finalized slot. */
   | { readonly kind: 'slot'; readonly slot: number; readonly parent: number; readonly root: number }
   /**
-   * A block has reached a commitment; has the accounts that it changed, in their state after it. After a fork at
+   * A block has reached a commitment. Has the accounts that it changed, in their state after it. After a fork at
    * processed the next block follows an earlier parent, or repeats a slot, and has the accounts that were restored.
    */
   | {

@@ -34,7 +34,7 @@ export interface LocalnetOptions {
    * at a fast pace slots share one. The market does the same amount per slot at any pace.
    */
   readonly slotMs?: number
-  /** Past of a new chain; a day by default. An existing chain stays as it is. */
+  /** Past of a new chain; a day by default. An existing chain is not changed. */
   readonly past?: 'day' | 'none'
   /**
    * Activity of the market: `usual` keeps an idle service cheap, `busy` shows every kind of event within some hundred

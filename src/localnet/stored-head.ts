@@ -11,8 +11,8 @@ export interface StoredEnd {
 }
 
 /**
- * Returns the reason why a chain cannot be the one that a store was filled from, as after restoring one of the two from
- * a backup; null when it can be. A store that is behind its chain catches up.
+ * Returns the reason why a chain cannot be the one that a store was filled from; null if it can be. The two contradict
+ * each other after one of them was restored from a backup. A store that is behind its chain catches up.
  */
 export function contradictionWith(
   chain: Pick<LocalChain, 'genesisHash' | 'slot' | 'block'>,

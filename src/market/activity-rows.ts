@@ -1,7 +1,7 @@
 import type { Pubkey } from '../chain/pubkey.ts'
 
 /**
- * A mint's USD price at a moment: that of the newest price-forming row up to then. `unpriced` if the cash of that row
+ * A mint's USD price at a moment, from its newest price-forming row up to then. `unpriced` if the cash of that row
  * had no price in USD; null if no row has formed a price.
  */
 export type UsdPrice = number | 'unpriced' | null
@@ -10,9 +10,9 @@ export type UsdPrice = number | 'unpriced' | null
 export type ActivityOf = 'mint' | 'pool' | 'market'
 
 /**
- * One minute of a mint, a pool or the whole market; a minute without events has no record. The sums are integers, so a
- * window equals the fold of its rows to the bit. A trade without a cash side counts under each mint that it is listed
- * under, and once for its pool and for the market.
+ * One minute of a mint, a pool or the whole market; a minute without events has no record. The sums are integers, so
+ * a window equals the fold of its rows to the bit. A trade without a cash side counts under each mint that it is
+ * listed under, and once for its pool and for the market.
  */
 export interface ActivityMinute {
   /** Minute start, unix seconds. */
@@ -27,7 +27,7 @@ export interface ActivityMinute {
   /** First launches of a mint. */
   readonly launches: number
   /**
-   * Number of trades with a value in USD; their volume in millionths, each row rounded on its own; and its parts by
+   * Number of trades with a value in USD; their volume in millionths, each row rounded on its own; and the volume by
    * direction.
    */
   readonly priced: number
@@ -39,7 +39,8 @@ export interface ActivityMinute {
   /** Base units of a mint, or of a pool's token, which is its base if it has no cash side; 0 for the market. */
   readonly volumeToken: bigint
   /**
-   * USD price of a mint's first and last price-forming row, over all its pairs; null without one, and for other owners.
+   * USD price of a mint's first and last price-forming row, over all its pairs; null without one, and for other
+   * owners.
    */
   readonly openUsd: UsdPrice
   readonly closeUsd: UsdPrice

@@ -30,8 +30,8 @@ export interface MinutePart {
 }
 
 /**
- * Adds a block to the minute of its time, by mint, by pool and for the market. Every row is rounded to millionths of a
- * USD on its own, as in candles, and all sums are integers, so the order of adding does not matter.
+ * Adds a block to the minute of its time, by mint, by pool and for the market. Every row is rounded to millionths of
+ * a USD on its own, as in candles. All sums are integers, so the order of adding does not matter.
  */
 export class ActivityFold {
   readonly #known: KnownActivity
@@ -143,7 +143,7 @@ function worthOf(row: TradeRow): Worth {
 }
 
 /**
- * Returns the traded amount of a token. With a cash side it is that of the other side, whatever token the pool is
+ * Returns the traded amount of a token. With a cash side it is that of the other side, whichever token the pool is
  * listed under.
  */
 function amountOf(row: TradeRow, token: Pubkey): bigint {
@@ -209,7 +209,7 @@ class Tally implements MinutePart {
   }
 }
 
-/** Returns the minutes with a part added; if block times fall, it is inserted between them. */
+/** Returns the minutes with a block's part added; if block times fall, the minute is inserted between them. */
 function withMinute(minutes: readonly ActivityMinute[], part: ActivityMinute): ActivityMinute[] {
   const at = minutes.findLastIndex(({ minute }) => minute <= part.minute)
   const stored = minutes[at]

@@ -3,13 +3,13 @@ import type { CashList } from './cash.ts'
 import { byName, LATEST, RECORDS } from './records.ts'
 import type { AddressOf, LatestName, LatestRecord } from './records.ts'
 
-/** The addresses whose rows must be known before a block can be folded: each once, in the order of their first event. */
+/** The addresses whose rows are needed to fold a block: each once, in the order of their first event. */
 export type AffectedAddresses = {
   readonly [Name in LatestName]: ReadonlyMap<string, AddressOf<Name>>
 }
 
 export interface AffectedKeys extends AffectedAddresses {
-  /** Unix seconds: the buckets and hours that the block falls into are those of this time. */
+  /** Block time in Unix seconds; determines the buckets and hours of the block. */
   readonly blockTime: number
 }
 

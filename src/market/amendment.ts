@@ -4,8 +4,8 @@ import type { AddressOf, ManyName, RowOf, SingleName } from './records.ts'
 import type { SlotRow } from './rows.ts'
 
 /**
- * Rows that come, or take the place of those at their addresses, and rows that go. A row that is put stays where another one
- * with its address is removed.
+ * Rows to put, each replacing any row at its address, and addresses to remove. If an address is in both lists, the
+ * put row stays.
  */
 export interface Edit<Row, Address> {
   readonly put: readonly Row[]
@@ -15,15 +15,15 @@ export interface Edit<Row, Address> {
 /** Changes of records with any number of rows; lists in cursor order. */
 export type RecordEdits = { readonly [Name in ManyName]: Edit<RowOf<Name>, AddressOf<Name>> }
 
-/** Records of one row as they are afterwards; null where there is none. */
+/** The new rows of records with a single row; null without one. */
 export type SingleRows = { readonly [Name in SingleName]: RowOf<Name> | null }
 
 /**
- * Changes that make of a store that has folded some blocks one that has folded others instead: with a block between that was
- * missing, or without one that a fork has lost. Values are absolute, so that it may be written again.
+ * Changes that turn the records of some blocks into those of other blocks: with a block in between that was missing,
+ * or without one that was lost to a fork. Values are absolute, so the amendment is idempotent.
  */
 export interface Amendment extends RecordEdits, SingleRows {
-  /** The newest slot there is after it; null when none is left. */
+  /** The newest slot after the amendment; null if no slot remains. */
   readonly head: SlotRow | null
   readonly slots: Edit<SlotRow, number>
   readonly kept: Edit<KeptBlock, number>

@@ -9,8 +9,8 @@ export function powerOfTen(exponent: number): bigint {
 }
 
 /**
- * Returns the double nearest to numerator ÷ denominator: off by at most half a unit in the last place.
- * Neither is negative and the denominator is not zero.
+ * Returns the double nearest to numerator ÷ denominator: the error is at most half a unit in the last place. Neither
+ * is negative and the denominator is not zero.
  */
 export function ratio(numerator: bigint, denominator: bigint): number {
   // Both are exact as doubles, and one IEEE division rounds once.

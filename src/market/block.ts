@@ -8,7 +8,7 @@ export interface DecodedBlock {
   /** Unix seconds. */
   readonly blockTime: number
   readonly parentSlot: number | null
-  /** Base58; null where the source does not name it. */
+  /** Base58; null if the source does not state it. */
   readonly blockhash: string | null
   /** Unix milliseconds at which the source received the block. */
   readonly receivedAtMs: number
@@ -24,6 +24,6 @@ export interface BlockEntry {
   readonly txIndex: number
   readonly feePayer: Pubkey
   readonly event: ChainEvent
-  /** The first cursor, of an event that was stored before; else it follows from the events before it. */
+  /** The first cursor of an event that was stored before. Without it, the cursor follows from the events before it. */
   readonly cursor?: number
 }

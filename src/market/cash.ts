@@ -69,7 +69,7 @@ export class CashList {
   }
 
   /**
-   * Returns the USD worth of one unit of a mint: by definition, or the price of SOL. Null for other mints and while
+   * Returns the USD value of one unit of a mint: by definition, or the price of SOL. Null for other mints and while
    * unknown.
    */
   usdOf(mint: Pubkey, solUsd: number | null): number | null {
@@ -77,7 +77,7 @@ export class CashList {
     return cash === undefined ? null : cash.pegged ? 1 : solUsd
   }
 
-  /** Returns the cash side of a trade: `in` is a buy, `out` a sell, null when neither mint is cash. */
+  /** Returns the cash side of a trade: `in` is a buy, `out` a sell, null if neither mint is cash. */
   sideOf(fill: Pick<Fill, 'inMint' | 'outMint'>): Side | null {
     const paid = this.of(fill.inMint)
     const received = this.of(fill.outMint)

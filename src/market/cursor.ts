@@ -3,33 +3,34 @@ import type { ChainEvent } from '../chain/events.ts'
 import type { TradeRow } from './rows.ts'
 
 /**
- * The cursor of rows, stream and webhooks: slot × 2^20 + position in the slot. It is computed from the block alone, so
- * every replica, restart and backfill gives the same event the same cursor (INVARIANTS 3).
+ * The cursor of rows, stream and webhooks: slot × 2^20 + position in the slot. It is computed from the block alone,
+ * so every replica, restart and backfill gives the same event the same cursor (INVARIANTS 3).
  *
- * C1. Every copy of an event on a channel has a position of its own, whether or not that copy is sent. Those of a slot are in
- *     the order of the slot's events, and behind all of them come the copies on `wallet:`, in the same order.
+ * C1. Every copy of an event on a channel has its own position, whether or not that copy is sent. Within a slot,
+ *     positions follow the order of the events. The copies on `wallet:` come after all of them, in the same order.
  * C2. The REST row has the position of its `trades:` copy; other rows have their first.
  */
 export const POSITIONS_PER_SLOT = 2 ** 20
 
 /**
- * Number of positions for events, the lower half of a slot's. The upper half is for retractions: if a fork is lost, the
- * retractions of its events come at the end of the slot before the next block, after all sent events and before the
- * next.
+ * Number of positions for events, the lower half of a slot's. The upper half is for retractions. If a fork is lost,
+ * the retractions of its events come at the end of the slot before the next block: after all sent events and before
+ * the next ones.
  */
 export const EVENT_POSITIONS = 2 ** 19
 
 /**
- * Number of positions at the end of those for events that no chain event takes: changes of a tenant's own submissions have
- * them, each tenant counts for itself. They are after the slot's events, and before the retractions that the next block
- * brings. Chosen: a quarter of the positions for events.
+ * Number of positions at the end of the event positions that no chain event takes. They are for changes of a tenant's
+ * own submissions; each tenant counts separately. They come after the slot's events, and before the retractions that
+ * the next block brings. Chosen: a quarter of the positions for events.
  */
 export const TENANT_POSITIONS = 2 ** 17
 /** Number of positions of a slot for chain events. */
 export const CHAIN_POSITIONS = EVENT_POSITIONS - TENANT_POSITIONS
 /**
- * Number of positions, the first of a slot, for events with the copies of COPY_OFFSETS beside them. Behind these come the
- * copies of trades on `wallet:` channels. Chosen: 65,536 trades have room, some thirteen times the most of a block so far.
+ * Number of positions at the start of a slot for events with the copies of COPY_OFFSETS. The copies of trades on
+ * `wallet:` channels come after these. Chosen: 65,536 trades have room, about thirteen times the most of a block so
+ * far.
  */
 export const SIDE_BY_SIDE_POSITIONS = 2 ** 18
 
@@ -46,7 +47,7 @@ export const COPY_OFFSETS = {
   pool: { pool: 0, venue: 1, pools: 2 }
 } as const
 
-/** Number of positions beside each other that a trade takes. */
+/** Number of adjacent positions of a trade. */
 export const TRADE_POSITIONS = 4
 const COPIES = { trade: TRADE_POSITIONS, liquidity: 2, launch: 2, curve: 3, pool: 3 } as const
 
@@ -76,19 +77,19 @@ export function positionsOf(events: readonly { readonly kind: ChainEvent['kind']
 }
 
 /**
- * Returns the cursor of a trade's copy on `wallet:`, from the trade's first cursor. Trades are at least four positions apart,
- * so each group of four has at most one that begins there, and has one position for its copy. Trades that were stored
- * before there were these channels have such a cursor too.
+ * Returns the cursor of a trade's copy on `wallet:`, from the trade's first cursor. Trades start at least four
+ * positions apart. So at most one starts in each group of four, and each group has one position for its copy. Trades
+ * stored before these channels existed have such a cursor too.
  */
 export function walletCursor(first: number): number {
   const { slot, position } = splitCursor(first)
   return cursorAt(slot, SIDE_BY_SIDE_POSITIONS + Math.floor(position / TRADE_POSITIONS))
 }
 
-/** Returns the number of positions that copies on `wallet:` can take, from the one of `positionsOf`. */
+/** Returns the number of positions for copies on `wallet:`, from the one of `positionsOf`. */
 export const walletPositions = (sideBySide: number): number => Math.floor(sideBySide / TRADE_POSITIONS)
 
-/** Returns the cursor after which those trades begin whose copies on `wallet:` are after a given cursor. */
+/** Returns the cursor after which trades begin whose copies on `wallet:` come after a given cursor. */
 export function beforeWalletCopies(after: number): number {
   const { slot, position } = splitCursor(after)
   const passed = Math.max(0, position - SIDE_BY_SIDE_POSITIONS + 1) * TRADE_POSITIONS
@@ -117,8 +118,8 @@ export function tenantCursorAfter(last: number, slot: number): number {
 }
 
 /**
- * Returns the cursor that clients are shown as that of a head, which ends a slot: changes of submissions that may still come
- * behind the slot's events are after it.
+ * Returns the cursor of a head that clients see, which ends a slot. Changes of submissions that may still follow the
+ * slot's events are after it.
  */
 export const shownHead = (head: number): number => Math.max(0, head - TENANT_POSITIONS)
 
@@ -133,7 +134,7 @@ export function eventCursor(row: Pick<TradeRow, 'cursor' | 'cashSide' | 'mint' |
   return isSecondRow ? row.cursor - COPY_OFFSETS.swap.tradesOut : row.cursor
 }
 
-/** Parses a client's cursor, an integer or its decimal text; null when it is neither. */
+/** Parses a client's cursor, an integer or its decimal text; null if it is neither. */
 export function readCursor(value: unknown): number | null {
   const cursor = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value
   return typeof cursor === 'number' && Number.isSafeInteger(cursor) && cursor >= 0 ? cursor : null

@@ -12,10 +12,10 @@ export interface CurveCourse {
 }
 
 /**
- * Computes the course of a constant-product curve from all four reserves; null if one is missing, or they are not of
- * such a curve. Virtual and real reserves change alike, so their difference is constant and tells how the curve began:
- * its virtual quote at the start, and so its virtual tokens. The result is off by the program's rounding of each trade,
- * a few base units.
+ * Computes the course of a constant-product curve from all four reserves; null if one is missing, or if they are not
+ * of such a curve. Virtual and real reserves change alike, so their difference is constant. It gives the virtual
+ * quote at the start, and so the virtual tokens. The result is off by the program's rounding of each trade, a few
+ * base units.
  */
 export function curveCourse(reserves: CurveReserves): CurveCourse | null {
   const { virtualBase, virtualQuote, realBase, realQuote } = reserves

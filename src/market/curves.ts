@@ -19,7 +19,7 @@ export function isLaunchpad(venue: VenueId): boolean {
   return LAUNCHPADS.has(venue)
 }
 
-/** Mints whose curve can be new or change with an event. */
+/** Mints whose curve an event can create or change. */
 export function curveMints(event: ChainEvent, cash: CashList): Pubkey[] {
   return event.kind === 'trade' && !isLaunchpad(event.venue) ? [] : launchMints(event, cash)
 }
@@ -28,22 +28,23 @@ export function curveMints(event: ChainEvent, cash: CashList): Pubkey[] {
  * Folds the bonding curves of a block's events.
  *
  * K1. A mint has one curve: that of its launch, of its curve's first event or, if the index begins later, of its
- * first trade on a launchpad. Events and trades of another curve change nothing.
- * K2. A trade belongs to the mint whose curve is its pool, for that curve's quote. If neither mint has a curve yet, it
- * is the one that is not cash. If neither is cash, it is unknown, and the trade changes nothing.
- * K3. bonding → graduating by `complete`, either → graduated by `migrate`. Events of an earlier stage change
- * nothing; trades belong to bonding. So the curve is changed neither by the part of a completing buy that the future
- * pool fills, nor by any later trade.
- * K4. Reserves are those stated by the newest event or trade. A reserve that a trade omits becomes unknown, because an
- * older value is of another state; an event that states none keeps the last.
+ *     first trade on a launchpad. Events and trades of another curve change nothing.
+ * K2. A trade belongs to the mint whose curve is its pool, for that curve's quote. If neither mint has a curve yet,
+ *     the trade belongs to the mint that is not cash. If neither mint is cash, the owner is unknown, and the trade
+ *     changes nothing.
+ * K3. bonding → graduating by `complete`, either → graduated by `migrate`. Events of an earlier stage change nothing;
+ *     trades belong to bonding. So neither the part of a completing buy that the future pool fills nor any later
+ *     trade changes the curve.
+ * K4. Reserves are those stated by the newest event or trade. A reserve that a trade omits becomes unknown, because
+ *     an older value belongs to another state. An event that states none keeps the last reserves.
  */
 export class CurveFold {
   readonly #rows: RowEdits<CurveRow>
   readonly #usdOf: (mint: Pubkey) => number | null
 
   /**
-   * Takes a function that returns the USD worth of one unit of a cash mint at the block's minute, null when unknown or
-   * no cash.
+   * Takes a function that returns the USD value of one unit of a cash mint at the block's minute; null if unknown or
+   * not cash.
    */
   constructor(stored: (mint: Pubkey) => CurveRow | null, usdOf: (mint: Pubkey) => number | null) {
     this.#rows = new RowEdits(stored)
@@ -125,7 +126,7 @@ export class CurveFold {
     return { price, cashUsd: this.#usdOf(quote) }
   }
 
-  /** Returns the mint's curve, a new one if it has none; null when it has another (K1). */
+  /** Returns the mint's curve, a new one if it has none; null if it has another one (K1). */
   #rowOf(origin: RowOrigin, mint: Pubkey, curve: Pubkey): CurveRow | null {
     const known = this.#rows.get(mint)
     if (known === null) return newCurve(origin, mint, curve)

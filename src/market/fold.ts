@@ -25,11 +25,11 @@ import type { SolTrade, SolUsd } from './sol-usd.ts'
 import { TokenFold } from './tokens.ts'
 import { addTotals } from './totals.ts'
 
-/** The market as of the block before; it holds all that `affectedKeys` names. */
+/** The market as of the block before; it holds all rows at the `affectedKeys`. */
 export interface KnownMarket extends KnownActivity {
   readonly solUsd: SolUsd
   readonly totals: TotalsRow | null
-  /** The row at an address, which is named as in `AffectedKeys`; null where there is none. */
+  /** The row at an address, named as in `AffectedKeys`; null without one. */
   latest<Name extends LatestName>(name: Name, text: string): RowOf<Name> | null
   candle(key: PairKey, interval: Interval, ts: number): Candle | null
 }
@@ -38,11 +38,11 @@ export interface FoldOptions {
   readonly cash: CashList
   /** The operator's starting price of SOL, null without one. */
   readonly startingSolUsd: number | null
-  /** The venues that are indexed; without it all are. Events of others keep their cursors, and give no rows. */
+  /** The venues to index; all if absent. Events of other venues take cursors, but give no rows. */
   readonly venues?: ReadonlySet<VenueId>
 }
 
-/** The changes of a block in storage, and in the market's state besides it. */
+/** The changes of a block to the stored records and to the market's state in memory. */
 export interface BlockFold extends BlockRows {
   readonly solUsd: SolUsd
   /** Events past the last position of the slot, which are not in the rows. */
@@ -50,8 +50,9 @@ export interface BlockFold extends BlockRows {
 }
 
 /**
- * Turns a block's events into rows with cursors and money values, and folds them into all that is kept beside rows:
- * candles, pairs, the SOL price, launches, activity, tokens, pools, curves and totals. Changes nothing: folding the same block on the same market again gives the same.
+ * Turns a block's events into rows with cursors and money values, and folds them into all records: candles, pairs,
+ * the SOL price, launches, activity, tokens, pools, curves and totals. Pure: folding the same block on the same
+ * market gives the same result.
  */
 export function foldBlock(known: KnownMarket, block: DecodedBlock, options: FoldOptions): BlockFold {
   const { cash } = options
@@ -197,7 +198,7 @@ function candleUpserts(known: KnownMarket, blockTime: number, pairs: Iterable<Pa
     for (const [index, interval] of INTERVALS.entries()) {
       const ts = starts[index]!
       const stored = known.candle(key, interval, ts)
-      // A bucket lies within the next larger one: with as many trades both hold the same.
+      // A bucket lies within the next larger one. If both have the same number of trades, their contents are equal.
       const isSame = smaller !== null && stored !== null && stored.trades === storedTrades
       const candle: Candle = isSame
         ? { ...smaller!, ts }

@@ -1,7 +1,7 @@
-/** Reason of gaps whose blocks are stored, but of which a repair could not recover all rows. */
+/** Reason of gaps whose blocks are stored, but whose rows a repair could not recover completely. */
 export const DAMAGED = 'damaged'
-/** Reason of the gap that a repair leaves instead of all blocks, so that the source fetches them again. */
+/** Reason of the gap that a repair leaves in place of all blocks, so that the source fetches them again. */
 export const READ_AGAIN = 'read_again'
 
-/** Reason of gaps whose blocks are stored, but are of a lost fork and cannot be rolled back. */
+/** Reason of gaps whose blocks are stored, but belong to a lost fork and cannot be rolled back. */
 export const LOST_FORK = 'lost-fork'

@@ -12,8 +12,8 @@ import type { SolUsd } from './sol-usd.ts'
 import type { AffectedKeys } from './affected-keys.ts'
 
 /**
- * A committed block with what it was folded on: enough to take it back, or to fold it again behind other blocks. Kept
- * for as long as either may be asked for.
+ * A committed block with the state it was folded on: enough to roll it back, or to fold it again after other blocks.
+ * Stored for as long as either can be required.
  */
 export interface KeptBlock {
   readonly block: DecodedBlock
@@ -30,7 +30,7 @@ export interface MarketBefore {
   readonly values: LoadedRecords
 }
 
-/** Extracts from a market that holds everything a block touches the values before that block. */
+/** Extracts the values before a block from a market that holds everything the block touches. */
 export function marketBefore(known: KnownMarket, head: SlotRow | null, affected: AffectedKeys): MarketBefore {
   const { solUsd, totals } = known
   const latest = byName<Pick<LoadedRecords, LatestName>>(LATEST, (name) =>

@@ -6,18 +6,17 @@ import type { LastPrice, PairRow } from './rows.ts'
  * The price that every view serves: overview, price, trending, pools, curves, and the percentages of all of them.
  *
  * L1. The price of a token or of a pool is that of its newest price-forming trade; for a token over all its pairs.
- * L2. The USD price is that price times the worth of its cash at the minute of that trade. That is 1 for dollars; for
- * SOL
- * it is the price of the minute, whose trades are at most 60 minutes older (`solPriceAt`). If the cash had no price
- * then, there is no USD price: an older trade's is not served instead.
+ * L2. The USD price is that price times the USD value of its cash at the minute of that trade. That value is 1 for
+ *     dollars. For SOL it is the price of the minute, whose trades are at most 60 minutes older (`solPriceAt`). If
+ *     the cash had no price then, there is no USD price: an older trade's is not served instead.
  * L3. A change in percent compares the USD prices that L2 gives for both ends of a window. It is null if either end
- * has none (`windowOf`).
+ *     has none (`windowOf`).
  */
 
 /** A pair with its newest price-forming trade. */
 export type PricedPair = PairRow & { readonly last: LastPrice }
 
-/** Returns the pair with the newest price-forming trade of a mint (L1); null when no trade of it forms a price. */
+/** Returns the pair with the newest price-forming trade of a mint (L1); null if no trade of the mint forms a price. */
 export function newestPair(pairs: readonly PairRow[]): PricedPair | null {
   let newest: PricedPair | null = null
   for (const pair of pairs)

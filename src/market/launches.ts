@@ -9,9 +9,8 @@ import type { LaunchRow, LaunchStatus, RowOrigin } from './rows.ts'
  * Folds the lifecycle of launches (spec choices, sections 2 and 12).
  *
  * L1. created → trading: the first trade of the mint after its launch, on any venue, on either side.
- * L2. created or trading → graduated: the curve's `migrate`. A `complete` only makes the curve graduating. Moonshot has
- * no
- * `complete` and goes from bonding to graduated by its `migrate` alone.
+ * L2. created or trading → graduated: the curve's `migrate`. A `complete` only makes the curve graduating. Moonshot
+ *     has no `complete` and goes from bonding to graduated by its `migrate` alone.
  * L3. A status never goes back. A mint has one launch, the first.
  */
 export class LaunchFold {
@@ -65,7 +64,7 @@ export class LaunchFold {
   }
 }
 
-/** Mints whose launch can be new or change with an event. */
+/** Mints whose launch an event can create or change. */
 export function launchMints(event: ChainEvent, cash: CashList): Pubkey[] {
   if (event.kind === 'trade') return launchableMints(event, cash)
   return event.kind === 'launch' || event.kind === 'curve' ? [event.baseMint] : []

@@ -13,8 +13,8 @@ export interface Listing {
 }
 
 /**
- * Returns an event's listing, which depends on the cash list alone. Of two tokens the first named is the base, in a
- * trade the paid one. Null when it names no token.
+ * Returns an event's listing, which depends only on the cash list. Of two tokens the first named is the base, in a
+ * trade the paid one. Null if it names no token.
  */
 export function listingOf(event: ChainEvent, cash: CashList): Listing | null {
   const [first, second] = mintsOf(event)
@@ -36,12 +36,12 @@ export function listedMints(listing: Listing | null): Pubkey[] {
   return quoteListed && quote !== null ? [base, quote] : [base]
 }
 
-/** The mints of a trade that a launchpad can have launched: no cash mint is one. */
+/** The mints of a trade that a launchpad may have launched: all that are not cash. */
 export function launchableMints(trade: Trade, cash: CashList): Pubkey[] {
   return [trade.inMint, trade.outMint].filter((mint) => cash.of(mint) === undefined)
 }
 
-/** The decimals of a mint as the event states them; null when it does not. */
+/** The decimals of a mint as the event states them; null if it does not. */
 export function decimalsOf(event: ChainEvent, mint: Pubkey): number | null {
   switch (event.kind) {
     case 'trade':

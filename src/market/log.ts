@@ -4,15 +4,15 @@ import type { VenueId } from '../chain/venue-id.ts'
 export interface EncodedEvent {
   /** Cursor of its copy on the channel. */
   readonly cursor: number
-  /** Its `data` as JSON in UTF-8 up to where its cursor is written: `{"venue":…,"cursor":`. */
+  /** Its `data` as JSON in UTF-8 up to the value of its cursor: `{"venue":…,"cursor":`. */
   readonly body: Uint8Array
 }
 
 /**
- * A channel whose events are kept as they were sent; those of others are made of rows. Clients are not given those of
- * `pools` again (spec choices, section 6): who reads them live is, when it was not told of a block. Two are no
- * channels of clients: `retractions` has what is sent on any of theirs where a fork is lost, and `moves` says which slots are
- * told at cursors other than their own (`src/stream/delivery-order.ts`).
+ * A channel whose events are stored as they were sent; the events of other channels are built from rows. Events of
+ * `pools` are not replayed to clients (spec choices, section 6); they are read only for live readers that missed a
+ * block. Two are internal: `retractions` has the events sent on any client channel when a fork is lost. `moves` lists
+ * the slots that are sent at cursors other than their own (`src/stream/delivery-order.ts`).
  */
 export type LogChannel = `venue:${VenueId}` | 'launches' | 'curves' | 'pools' | 'retractions' | 'moves'
 

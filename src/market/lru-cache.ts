@@ -1,6 +1,6 @@
 /**
- * An LRU cache of values by address. Each block ends with `evict`, which evicts the least recently used beyond the
- * limit, and all that were not used for twice `quietBlocks` (INVARIANTS 10).
+ * An LRU cache of values by address. Each block ends with `evict`. It evicts the least recently used values beyond
+ * the limit, and all that were not used for twice `quietBlocks` (INVARIANTS 10).
  */
 export class LruCache<T> {
   readonly #name: string
@@ -43,7 +43,7 @@ export class LruCache<T> {
     this.#quiet.delete(key)
   }
 
-  /** The value as it is; undefined when it is not held. */
+  /** Returns the value without marking it as used; undefined if it is not cached. */
   peek(key: string): T | undefined {
     const value = this.#values.get(key)
     return value === undefined ? this.#quiet.get(key) : value

@@ -2,7 +2,7 @@ import type { LoadedRecords, ReadSet } from './read-set.ts'
 import { addressOf, addressText, byName, KEYED, READ_FIRST } from './records.ts'
 import type { AddressOf, BlockRows, KeyedName, RowOf } from './records.ts'
 
-/** Rows by address, the addresses kept beside them; null says that there is none. */
+/** Rows by address, with the addresses; null for an address known to have no row. */
 export class RecordMap<Name extends KeyedName> {
   readonly #name: Name
   readonly #entries = new Map<string, { readonly address: AddressOf<Name>; row: RowOf<Name> | null }>()
@@ -11,7 +11,7 @@ export class RecordMap<Name extends KeyedName> {
     this.#name = name
   }
 
-  /** Undefined where nothing is known. */
+  /** Undefined if nothing is known. */
   get(address: AddressOf<Name>): RowOf<Name> | null | undefined {
     return this.#entries.get(addressText(this.#name, address))?.row
   }
@@ -23,7 +23,7 @@ export class RecordMap<Name extends KeyedName> {
     else known.row = row
   }
 
-  /** A known address keeps its row. */
+  /** Sets a row unless the address is known. */
   setFirst(address: AddressOf<Name>, row: RowOf<Name> | null): void {
     if (!this.#entries.has(addressText(this.#name, address))) this.set(address, row)
   }
@@ -36,7 +36,7 @@ export class RecordMap<Name extends KeyedName> {
 
 type RecordMaps = { readonly [Name in KeyedName]: RecordMap<Name> }
 
-/** All rows of records with addresses, as far as they are known. */
+/** All known rows of records with addresses. */
 export class MarketRecords {
   readonly #maps = byName<RecordMaps>(KEYED, (name) => new RecordMap(name))
 
@@ -44,25 +44,25 @@ export class MarketRecords {
     return this.#maps[name]
   }
 
-  /** Sets everything that a block changes. */
+  /** Sets all rows that a block changes. */
   take(block: BlockRows): void {
     for (const name of KEYED) for (const row of block[name]) this.of(name).set(addressOf(name, row), row)
   }
 
-  /** Takes rows at addresses of which nothing is known. */
+  /** Sets the loaded rows whose addresses are not known. */
   takeFirst(loaded: LoadedRecords): void {
     for (const name of READ_FIRST)
       for (const { address, row } of loaded[name]) this.of(name).setFirst(address, row)
   }
 
-  /** The addresses that nothing is known of here. */
+  /** Returns the addresses that are not known here. */
   unknownOf(readSet: ReadSet): ReadSet {
     return byName<ReadSet>(READ_FIRST, (name) =>
       readSet[name].filter((address) => this.of(name).get(address) === undefined)
     )
   }
 
-  /** The rows of the missing that are known here; the others are left out. */
+  /** Returns the known rows at the addresses to read; addresses that are not known are left out. */
   knownOf(readSet: ReadSet): LoadedRecords {
     return byName<LoadedRecords>(READ_FIRST, (name) =>
       readSet[name].flatMap((address) => {

@@ -16,20 +16,20 @@ import { RunningHour } from './running-hour.ts'
 import type { SolUsd } from './sol-usd.ts'
 import type { AffectedKeys } from './affected-keys.ts'
 
-/** A row that is held, with what is held of the series beside it. */
+/** A cached row, with the cached part of its series. */
 interface Held<Row> {
   row: Row | null
-  /** Those of a pair; empty beside other rows. */
+  /** Those of a pair; empty for other rows. */
   readonly buckets: Buckets
-  /** The hour of a token or a pool; null beside other rows. */
+  /** The hour of a token or a pool; null for other rows. */
   readonly hours: RunningHour | null
 }
 
 /** The buckets of a pair. */
 interface Buckets {
-  /** By index in INTERVALS: the bucket last loaded or written, null for one that the store does not have. */
+  /** By index in INTERVALS: the bucket last loaded or written; null for one that the store does not have. */
   readonly held: { ts: number; candle: Candle | null }[]
-  /** No bucket that starts after this time is stored; unix seconds. */
+  /** No bucket that starts after this time is stored; Unix seconds. */
   storedUntil: number
 }
 
@@ -41,8 +41,8 @@ export interface MarketStart {
 }
 
 /**
- * How far below an earlier block time the head's can be, in seconds. On the chain times never fall; the store holds no
- * more than the head's, so that after a restart this much is not taken for absent from it.
+ * Seconds by which the head's time may be below an earlier block time. On the chain times never fall. The store
+ * records only the head's time, so after a restart buckets up to this much later are not assumed to be absent.
  */
 const TIME_FALLS_MAX = 60
 
@@ -50,16 +50,19 @@ const TIME_FALLS_MAX = 60
 export type MarketSize = Readonly<Record<LatestName, number>>
 
 export interface MarketLimits extends MarketSize {
-  /** Up to twice as many blocks what none of them touches stays. */
+  /** A row that no block touches is evicted after this many to twice as many blocks. */
   readonly quietBlocks: number
 }
 
-/** Memory of a mint with one row of each kind. Measured: 5 KB when it traded in one minute of the hour, 10 in five, 19 in twenty. */
+/**
+ * Memory of a mint with one row of each kind. Measured: 5 KB if it traded in one minute of the hour, 10 KB in five,
+ * 19 KB in twenty.
+ */
 const MINT_BYTES = 10_000
 
 /**
- * Rows of each record, where nobody says how many: about 100 MB (`MINT_BYTES`). Most coins rest for good ten minutes after
- * their last trade, which is as many blocks.
+ * Default number of rows of each record: about 100 MB (`MINT_BYTES`). Most coins never trade again after ten minutes
+ * without a trade, which are as many blocks.
  */
 const ROWS_MAX = 10_000
 const QUIET_BLOCKS = 1_500
@@ -72,14 +75,14 @@ export function marketLimits(bytesMax: number): MarketSize {
 }
 
 /**
- * The part of the market that recent blocks touched, so that folding the next one seldom needs the store. For each
- * block: `missing` says what to load, `load` takes it, `foldBlock` reads, and `apply` takes the fold in once it is
- * durable. What is absent from the store is remembered as well.
+ * Cache of the part of the market that recent blocks touched, so that folding the next block seldom reads the store.
+ * For each block: `missing` returns what to load, `load` takes it, `foldBlock` reads, and `apply` adds the fold once
+ * it is durable. Absence from the store is cached as well.
  *
- * M1. (INVARIANTS 10) At most so many of each kind stay after `apply`; those untouched for longest go first, and what was
- *     untouched for many blocks goes all the same.
+ * M1. (INVARIANTS 10) `apply` leaves at most a fixed number of rows of each kind and evicts the least recently used.
+ *     It also evicts rows that many blocks did not touch.
  * M2. A bucket or hour later than any block so far cannot be stored, so a new minute of a known pair loads nothing.
- * M3. To read what was neither loaded nor written is a fault of the caller and throws.
+ * M3. Reading a row that was neither loaded nor written is a caller's error and throws.
  */
 export class MarketState implements KnownMarket {
   #solUsd: SolUsd
@@ -116,7 +119,7 @@ export class MarketState implements KnownMarket {
     return byName<MarketSize>(LATEST, (name) => this.#latest[name].size)
   }
 
-  /** The addresses that a block needs and that are not held; also marks what it touches as recently used. */
+  /** Returns the addresses that a block needs and that are not cached; marks those that are cached as used. */
   readSet(affected: AffectedKeys): ReadSet {
     const latest = byName<Pick<ReadSet, LatestName>>(LATEST, (name) => this.#notHeld(name, affected))
     return { ...latest, candles: this.#candlesNotHeld(affected), activity: this.#hoursNotHeld(affected) }
@@ -227,7 +230,7 @@ export class MarketState implements KnownMarket {
   }
 }
 
-/** A held bucket, null when the store cannot have it, undefined when only the store knows. */
+/** A held bucket, null if the store cannot have it, undefined when only the store knows. */
 function bucketOf({ held, storedUntil }: Buckets, index: number, ts: number): Candle | null | undefined {
   const bucket = held[index]
   if (bucket?.ts === ts) return bucket.candle

@@ -1,7 +1,7 @@
 import type { CashMint } from './cash.ts'
 import type { LaunchRow } from './rows.ts'
 
-/** Names and decimals of a mint, each null when unknown. */
+/** Names and decimals of a mint, each null if unknown. */
 export interface MintNames {
   readonly name: string | null
   readonly symbol: string | null

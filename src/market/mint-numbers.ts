@@ -2,14 +2,14 @@ import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 
 /**
  * Assigns small numbers to mints, so that columns store them in four bytes. A mint keeps its number while it has
- * holders; then the number is reused.
+ * references; then the number is reused.
  */
 export class MintNumbers {
   readonly #numbers = new Map<string, number>()
   readonly #mints: Pubkey[] = []
   /** Map keys, the strings that `#numbers` has. */
   readonly #keys: string[] = []
-  /** Number of holders of each number; 0 for a free one. */
+  /** Number of references to each number; 0 for a free one. */
   readonly #holders: number[] = []
   readonly #free: number[] = []
 
@@ -18,12 +18,12 @@ export class MintNumbers {
     return this.#numbers.size
   }
 
-  /** Upper bound, excluded, of all numbers assigned so far. */
+  /** Upper bound, exclusive, of all numbers assigned so far. */
   get end(): number {
     return this.#mints.length
   }
 
-  /** Returns the number of a mint; assigns one without holders if it has none. */
+  /** Returns the number of a mint. Assigns one without references if it has none. */
   of(mint: Pubkey): number {
     const key = pubkeyMapKey(mint)
     const known = this.#numbers.get(key)

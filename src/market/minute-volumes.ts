@@ -40,8 +40,8 @@ export class MinuteVolumes {
 
   /**
    * Sets the sums of a mint in this minute as of some block: totals, not the block's own part. A minute's trades only
-   * grow, so sums with no more trades than the stored ones are not newer and change nothing. Returns the difference to
-   * the old sums, null when nothing changes.
+   * grow, so sums with no more trades than the stored ones are not newer, and are ignored. Returns the difference to
+   * the old sums, or null if nothing changes.
    */
   raise(mint: number, { trades, microUsd }: MintVolume): MintVolume | null {
     const places = (this.#places ??= new Map(Array.from(this.mints, (held, place) => [held, place])))

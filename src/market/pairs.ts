@@ -25,7 +25,7 @@ export function pairsOf(event: ChainEvent, cash: CashList): PairAddress[] {
 /** A row with a cash side before its price is judged. */
 export type UnpricedRow = Omit<TradeRow, 'price' | 'priceForming'>
 
-/** One pair while a block is folded: its stored state and the block's addition to its buckets. */
+/** A pair during the fold of a block: its stored state and the block's addition to its buckets. */
 export class PairFold {
   readonly key: PairKey
   /** The state after the rows added so far. */

@@ -15,7 +15,7 @@ const AGREEMENT = 1.25
 
 /**
  * Returns cash per token in human units, from the raw amounts: the double nearest to the true quotient (half a unit in
- * the last place). Null when no token moved.
+ * the last place). Null if no token moved.
  */
 export function priceOf(cash: Leg, token: Leg): number | null {
   if (token.amount === 0n) return null
@@ -41,10 +41,12 @@ export function formedUsd(row: TradeRow): UsdPrice {
 export type PriceLevel = Pick<PairRow, 'recent' | 'excluded'>
 
 /**
- * Judges a price that is not dust, and returns the level after it. A price is excluded when it is more than 10 times
- * above or below the median of the last 20 price-forming ones (the mean of the middle two for an even number). Three
- * excluded in a row agree when the highest is at most 1.25 times the lowest. Then the level has moved: the third forms
- * a price, and the next one is compared with these three alone. A pair's first price always forms.
+ * Judges a price that is not dust, and returns the level after it. A pair's first price always forms. A price is
+ * excluded if it is more than 10 times above or below the median of the last 20 price-forming ones (the mean of the
+ * middle two for an even number).
+ *
+ * The level moves if three excluded prices in a row agree: the highest is at most 1.25 times the lowest. Then the
+ * third forms a price, and the next one is compared with these three alone.
  */
 export function judgePrice(level: PriceLevel, price: number): { forming: boolean; level: PriceLevel } {
   if (!isOutlier(level.recent, price)) {
@@ -58,8 +60,8 @@ export function judgePrice(level: PriceLevel, price: number): { forming: boolean
 }
 
 function isOutlier(recent: readonly number[], price: number): boolean {
-  // A price near all of them is near their median too, found without sorting. That is the usual case, as is an empty
-  // list.
+  // A price near all of them is also near their median, so no sort is needed. That is the usual case, and includes an
+  // empty list.
   const isNearLowest = price <= Math.min(...recent) * OUTLIER_FACTOR
   if (isNearLowest && price * OUTLIER_FACTOR >= Math.max(...recent)) return false
   const middle = median(recent)

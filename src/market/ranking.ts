@@ -19,7 +19,7 @@ export const RANKS_MAX = 300
 
 /** Seconds by which the head's time may fall while windows stay complete. On the chain it never falls. */
 export const RANKING_FALL = HOUR
-/** Seconds for which minutes are kept before the end of the newest one. */
+/** Seconds for which minutes are stored before the end of the newest one. */
 export const RANKING_KEEPS = RANKED_WINDOWS['24h'] + RANKING_FALL
 
 /**
@@ -27,7 +27,7 @@ export const RANKING_KEEPS = RANKED_WINDOWS['24h'] + RANKING_FALL
  */
 const PAIRS_MAX = 8_000_000
 const MINTS_MAX = 500_000
-/** Maximum number of minutes with an index of their mints: the running one, and the hour that a restart reads. */
+/** Maximum number of minutes with an index of their mints: the current one, and the hour that a restart reads. */
 const INDEXED_MAX = 64
 
 export interface RankedMint extends MintVolume {
@@ -41,12 +41,11 @@ export type MintMinute = Pick<ActivityMinute, 'minute' | 'trades' | 'volumeMicro
  * The trades of every mint in the rolling windows that end with the head's minute, exact at every block.
  *
  * R1. Sums are totals by mint and minute, and newer ones replace older ones. Their order and number make no
- * difference, so a store may be read while blocks are committed and applied.
- * R2. A minute that leaves a window is subtracted once, however far the head jumps: the cost depends on trades, not on
- * time.
+ *     difference, so a store may be read while blocks are committed and applied.
+ * R2. A minute that leaves a window is subtracted once, however far the head jumps: the cost depends on trades, not
+ *     on time.
  * R3. (INVARIANTS 10) Beyond the limit of pairs or mints the oldest minutes are evicted, and counted. The longest
- * windows
- * are then shorter than their names.
+ *     windows are then shorter than their names.
  */
 export class Ranking {
   readonly #mints = new MintNumbers()
@@ -63,7 +62,7 @@ export class Ranking {
   #pairs = 0
   /** End of the windows. */
   #end = -Infinity
-  /** Start of the kept minutes; earlier ones are ignored. */
+  /** Start of the stored minutes; earlier ones are ignored. */
   #keptFrom = -Infinity
   #dropped = 0
   readonly #pairsMax: number
@@ -134,7 +133,10 @@ export class Ranking {
     return sums.trades(number) === 0 ? undefined : sums.of(number)
   }
 
-  /** Yields mints with a volume in USD by their map keys, the largest volume first. It ends with the next change. */
+  /**
+   * Yields mints with a volume in USD by their map keys, the largest volume first. The next change ends the
+   * iteration.
+   */
   *byVolume(window: RankedWindow): Generator<{ readonly mapKey: string; readonly microUsd: bigint }> {
     const sums = this.#sums[window]
     for (const number of byVolume(sums, this.#mints.end))
@@ -165,7 +167,7 @@ export class Ranking {
     this.#mints.hold(mint)
   }
 
-  /** Returns the numbers of the best mints, by insertion; nearly all others are excluded by one comparison. */
+  /** Returns the numbers of the best mints, by insertion. One comparison excludes nearly all others. */
   #best(sums: WindowSums): number[] {
     const best: number[] = []
     for (let number = 0; number < this.#mints.end; number++) {

@@ -22,8 +22,8 @@ import type {
 } from './rows.ts'
 
 /**
- * How the rows of a record are to each other. `list`: rows stay as they are, in cursor order. `latest`: one row an
- * address, which a later block replaces; a fold reads it first. `series`: the same by address and time. `single`: one row.
+ * How the rows of a record relate. `list`: rows never change, in cursor order. `latest`: one row per address, which a
+ * later block replaces; a fold reads it first. `series`: one row per address and time, likewise. `single`: one row.
  */
 export type Shape = 'list' | 'latest' | 'series' | 'single'
 
@@ -37,7 +37,7 @@ export interface MarketRecord<Row, Address, S extends Shape = Shape> {
 
 /** A record of shape `latest`. */
 export interface LatestRecord<Row, Address> extends MarketRecord<Row, Address, 'latest'> {
-  /** The addresses whose row an event can change, or is priced by. */
+  /** The addresses whose row an event can change, or whose price the event needs. */
   readonly affectedBy: (event: ChainEvent, cash: CashList) => readonly Address[]
 }
 
@@ -45,8 +45,8 @@ const byCursor = ({ cursor }: { readonly cursor: number }): string => String(cur
 const hourText = ({ of, owner, hour }: HourAddress): string => `${of}${pubkeyMapKey(owner)}${hour}`
 
 /**
- * Every record, in the order in which a stored block has them: a new one comes last. Where a record is to differ from what
- * its shape gives is said in `OwnStores` (`storage/port.ts`).
+ * Every record, in the order of a stored block; a new record must be added at the end. `OwnStores`
+ * (`storage/port.ts`) has the records that differ from their shape.
  */
 export const RECORDS = {
   trades: list<TradeRow, TradeRow>((row) => row, byCursor),
@@ -96,7 +96,7 @@ export type ListName = NameOf<'list'>
 export type KeyedName = NameOf<'latest' | 'series'>
 /** Records with any number of rows. */
 export type ManyName = Exclude<RecordName, SingleName>
-/** Records of which a fold reads what there was. Of prices of SOL it knows the newest (`sol-usd.ts`). */
+/** Records whose rows a fold reads first. The newest price of SOL is in the state (`sol-usd.ts`). */
 export type ReadName = Exclude<KeyedName, 'solPrices'>
 
 export const RECORD_NAMES = Object.keys(RECORDS) as readonly RecordName[]
@@ -104,21 +104,24 @@ export const LATEST = namesOf('latest') as readonly LatestName[]
 export const SINGLE = namesOf('single') as readonly SingleName[]
 export const KEYED = namesOf('latest', 'series') as readonly KeyedName[]
 export const MANY = namesOf('list', 'latest', 'series') as readonly ManyName[]
-/** Those of shape `latest` come first: what runs in a series is held beside their rows. */
+/** Records of shape `latest` come first: the current part of a series is cached with their rows. */
 export const READ_FIRST: readonly ReadName[] = [...LATEST, 'candles', 'activity']
 
 /** Rows of a block, by record. */
 export type RecordRows = { readonly [Name in ManyName]: readonly RowOf<Name>[] } & {
-  /** Null where the block changes nothing of it. */
+  /** Null if the block changes nothing of it. */
   readonly [Name in SingleName]: RowOf<Name> | null
 }
 
-/** Rows that a fold makes of a block. Lists are in cursor order; all but trades and events are absolute values, not deltas. */
+/**
+ * The rows that a block produces. Lists are in cursor order. All but trades and events are absolute values, not
+ * deltas.
+ */
 export interface BlockRows extends Omit<RecordRows, 'log'> {
   readonly slot: SlotRow
 }
 
-/** All that one block changes; the log has what the stream sends of it on the channels that are kept, each of them once. */
+/** All changes of one block. The log has its events on the stored channels, each once. */
 export interface BlockCommit extends RecordRows {
   readonly slot: SlotRow
 }
@@ -141,12 +144,15 @@ export function rowText<Name extends RecordName>(name: Name, row: RowOf<Name>): 
   return textOf(addressOf(row))
 }
 
-/** Keeps the last of several rows at one address, at the place of the first. */
+/** Returns the last row at each address, at the place of the first. */
 export function lastRows<Name extends RecordName>(name: Name, rows: readonly RowOf<Name>[]): RowOf<Name>[] {
   return [...new Map(rows.map((row) => [rowText(name, row), row])).values()]
 }
 
-/** An object with what `make` gives for each name, which the caller sees to be of the record of that name. */
+/**
+ * Returns an object with `make`'s result for each name. The caller ensures that the result is of the record with that
+ * name.
+ */
 export function byName<Made>(names: readonly (keyof Made)[], make: (name: keyof Made) => unknown): Made {
   const made: Partial<Record<keyof Made, unknown>> = {}
   for (const name of names) made[name] = make(name)
@@ -158,7 +164,7 @@ export function noRows(): RecordRows {
   return byName<RecordRows>(RECORD_NAMES, (name) => (isSingle(name) ? null : []))
 }
 
-/** The rows of blocks, oldest first, as those of one. Of several rows at one address the last counts. */
+/** Merges the rows of blocks, oldest first, into those of one. Of several rows at one address the last counts. */
 export function mergedRows(blocks: readonly BlockCommit[]): RecordRows {
   return byName<RecordRows>(RECORD_NAMES, (name) => {
     if (isSingle(name)) return blocks.findLast((block) => block[name] !== null)?.[name] ?? null
@@ -197,6 +203,6 @@ function namesOf(...shapes: readonly Shape[]): RecordName[] {
   return RECORD_NAMES.filter((name) => shapes.includes(RECORDS[name].shape))
 }
 
-/** A record for what is done alike with all of them: its functions take the rows and addresses of their own record alone. */
+/** A record for code that treats all records alike. Its functions take only rows and addresses of their own record. */
 const untyped = (name: RecordName): MarketRecord<unknown, unknown> =>
   RECORDS[name] as unknown as MarketRecord<unknown, unknown>

@@ -18,23 +18,23 @@ import { affectedKeys } from './affected-keys.ts'
 /** The inputs of a refold. */
 export interface RefoldTools {
   readonly fold: FoldOptions
-  /** Asks the store for what it holds now. */
+  /** Reads the current rows from the store. */
   readonly load: (readSet: ReadSet) => Promise<LoadedRecords>
   /** Encodes a block's rows as the stream sends them. */
   readonly encode: (rows: BlockRows) => readonly LogEntry[]
-  /** Encodes the retractions of lost blocks, oldest first; for a course without some of the stored blocks. */
+  /** Encodes the retractions of lost blocks, oldest first; needed if the wanted course lacks stored blocks. */
   readonly retract?: (lost: readonly BlockRows[]) => readonly LogEntry[]
 }
 
 const NO_LIMITS = { ...byName<MarketSize>(LATEST, () => Infinity), quietBlocks: Infinity }
 
 /**
- * Folds two courses of the chain beside each other from one point on: the one that is stored, and the one that is to
- * be. What differs between them is what of the store has to change; rows of both alike are compared block by block and
- * not held (INVARIANTS 5).
+ * Folds two courses of the chain in parallel from one point on: the stored one and the wanted one. The difference
+ * between their results is the change to the store. Rows of blocks in both courses are compared block by block and
+ * then dropped (INVARIANTS 5).
  *
- * R1. `knows` is told of what every stored block of the course was folded on, before the first step: where it is silent
- *     nothing stored has changed since the point, and the store is asked.
+ * R1. Before the first step, `knows` gets the state on which every stored block of the course was folded. Rows that
+ *     it lacks have not changed since the point, and are read from the store.
  * R2. The store must not change between the first step and the writing of the amendment.
  */
 export class Refold {
@@ -53,7 +53,7 @@ export class Refold {
   readonly #slots = { put: [] as SlotRow[], remove: [] as number[] }
   readonly #kept = { put: [] as KeptBlock[], remove: [] as number[] }
 
-  /** `newestKept`: of so many of the newest blocks the wanted course says what they were folded on. */
+  /** `newestKept` is the number of the newest blocks of the wanted course that are returned as kept blocks. */
   constructor(start: MarketBefore, tools: RefoldTools, newestKept: number) {
     const { price } = start.solUsd
     if (price !== null) this.#beginning.of('solPrices').set(price.minute, price)
@@ -79,7 +79,7 @@ export class Refold {
       poolEvents.change(stored.fold.poolEvents, wanted.fold.poolEvents),
       !sameValue(stored.fold.launches, wanted.fold.launches)
     ]
-    // Most blocks are as they were, and encoding is what costs.
+    // Most blocks have not changed, and encoding is the expensive part.
     if (changes.includes(true)) this.#log.change(this.#encode(stored.fold), this.#encode(wanted.fold))
   }
 
@@ -93,7 +93,7 @@ export class Refold {
     await this.instead(null, block)
   }
 
-  /** Folds two different blocks of one slot, one of each course; null where a course has none. */
+  /** Folds two different blocks of one slot, one of each course; null if a course has none. */
   async instead(lost: DecodedBlock | null, wanted: DecodedBlock | null): Promise<void> {
     const stored = lost === null ? null : (await this.#stored.fold(lost)).fold
     const next = wanted === null ? null : await this.#wanted.fold(wanted)
@@ -148,7 +148,7 @@ export class Refold {
     return { put, remove }
   }
 
-  /** Updates the kept block, as the state that it was folded on may have changed; keeps the newest ones only. */
+  /** Updates the kept block, because the state that it was folded on may have changed. Retains only the newest ones. */
   #keep(kept: KeptBlock): void {
     if (this.#keptMax === 0) return
     this.#kept.put.push(kept)
@@ -181,7 +181,7 @@ class Course {
     const { fold: options, load } = this.#tools
     const affected = affectedKeys(block, options.cash)
     const readSet = this.#market.readSet(affected)
-    // Hours and buckets of earlier times are asked for again: what this course has made of them comes first.
+    // Hours and buckets of earlier times are read again. This course's own changes take precedence.
     this.#market.load(this.records.knownOf(readSet))
     const unmade = this.records.unknownOf(readSet)
     const unknown = this.#beginning.unknownOf(unmade)
@@ -206,7 +206,7 @@ class RowEdit<Row extends RowOrigin> implements Edit<Row, Row> {
     this.#isSame = isSame
   }
 
-  /** Compares one block's rows of both courses; returns whether they differ. */
+  /** Compares one block's rows in both courses; returns whether they differ. */
   change(stored: readonly Row[], wanted: readonly Row[]): boolean {
     const before = new Map(stored.map((row) => [row.cursor, row]))
     const count = this.put.length
@@ -219,7 +219,7 @@ class RowEdit<Row extends RowOrigin> implements Edit<Row, Row> {
     return before.size > 0 || this.put.length > count
   }
 
-  /** Replaces the rows of one slot's block by those of another block: rows at one cursor may be of different events. */
+  /** Replaces the rows of one slot's block by those of another block. Rows at one cursor may be of different events. */
   replace(stored: readonly Row[], wanted: readonly Row[]): void {
     const before = new Map(stored.map((row) => [row.cursor, row]))
     for (const row of wanted) {
@@ -230,7 +230,7 @@ class RowEdit<Row extends RowOrigin> implements Edit<Row, Row> {
   }
 }
 
-/** The differences in what the stream sends. */
+/** The changes to the stream's log. */
 class LogEdit implements Edit<LogEntry, LogAddress> {
   readonly put: LogEntry[] = []
   remove: LogAddress[] = []

@@ -5,8 +5,8 @@ import type { UsdPrice } from './activity-rows.ts'
 import type { CashPrice } from './cash-price.ts'
 
 /**
- * Facts of a mint that an event is listed under: of each event its token, or both of its mints where neither is
- * cash. A cash mint has one where it is the token of another's.
+ * Facts of a mint that an event is listed under: the token of the event, or both mints if neither is cash. A cash
+ * mint has a row if it is the token of another cash mint.
  */
 export interface TokenRow {
   readonly mint: Pubkey
@@ -24,8 +24,8 @@ export interface TokenRow {
     readonly signature: Uint8Array
   } | null
   /**
-   * USD price of its newest price-forming row. A record of an older store may hold that of an earlier row, where the
-   * newest has none.
+   * USD price of its newest price-forming row. If that row has none, a record of an older store may hold the price of
+   * an earlier row.
    */
   readonly lastUsd: UsdPrice
 }
@@ -35,7 +35,7 @@ export interface PoolRow {
   readonly pool: Pubkey
   readonly venue: VenueId
   readonly program: Pubkey
-  /** Base is the token and quote the cash; of a pool without a cash side, as its first event names them. */
+  /** Base is the token and quote the cash. A pool without a cash side has the order of its first event. */
   readonly base: Pubkey
   readonly quote: Pubkey
   /** Whether the pool is also listed under its quote, because the quote is not cash. */
@@ -46,7 +46,7 @@ export interface PoolRow {
   readonly baseVault: Pubkey | null
   readonly quoteVault: Pubkey | null
   readonly feeBps: number | null
-  /** Null when the creation was before the index began. */
+  /** Null if the creation was before the index began. */
   readonly created: { readonly slot: number; readonly blockTime: number } | null
   /** The event that first named the pool; lists of pools are in this order. */
   readonly firstCursor: number
@@ -57,8 +57,8 @@ export interface PoolRow {
     readonly blockTime: number
   } | null
   /**
-   * Price and cash value of the newest price-forming trade. Null without one, and where it is not known: older stores kept
-   * the newest trade's alone, price-forming or not.
+   * Price and cash value of the newest price-forming trade. Null without one, and if unknown: older stores recorded
+   * only the newest trade's price, price-forming or not.
    */
   readonly lastPrice: CashPrice | null
   /** Real reserves after the newest trade, in base units; null if it does not state both. */
@@ -79,14 +79,14 @@ export interface CurveRow {
   readonly decimals: number | null
   readonly quoteDecimals: number | null
   readonly status: CurveStatus
-  /** 0 to 100: the part of the tokens for sale that is sold. */
+  /** 0 to 100: the sold part of the tokens for sale. */
   readonly progressPct: number | null
   readonly reserves: CurveReserves
-  /** Quote that the curve holds when it completes, where its reserves determine it or its completion states it. */
+  /** Quote that the curve holds when it completes, if its reserves determine it or its completion states it. */
   readonly targetQuote: bigint | null
   /**
-   * Quote per token in human units: of the virtual reserves where they are stated, else of the newest price-forming trade.
-   * `cashUsd` is what one unit of the quote was worth then.
+   * Quote per token in human units: from the virtual reserves if stated, else from the newest price-forming trade.
+   * `cashUsd` is the USD value of one unit of the quote at that time.
    */
   readonly price: number | null
   readonly cashUsd: number | null

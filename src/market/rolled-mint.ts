@@ -6,7 +6,7 @@ import { windowHours, windowSpan, type MintWindow } from './windows.ts'
 
 const HOUR = 3_600
 const DAY = 86_400
-/** Seconds before the newest minute for which hours are kept: a window of a day begins within its first hour. */
+/** Seconds before the newest minute for which hours are stored: a window of a day begins within its first hour. */
 const KEEPS = DAY + HOUR
 /** Bytes of a mint without minutes and traders, estimated. */
 const OVERHEAD_BYTES = 800
@@ -15,8 +15,8 @@ const HOUR_BYTES = 120
 type KeptHour = Pick<ActivityHour, 'hour' | 'priorUsd' | 'traders'>
 
 /**
- * The last day of a mint's activity, rolled: a window of up to a day is read in constant time, and a block adds its minute.
- * Windows equal those that `foldWindow` gives for the stored hours of the same day, to the bit.
+ * The last day of a mint's activity as running sums. A window of up to a day is read in constant time, and a block
+ * adds its minute. Windows equal those of `foldWindow` over the stored hours of the same day, to the bit.
  */
 export class RolledMint {
   readonly #minutes: RolledMinutes
@@ -31,7 +31,7 @@ export class RolledMint {
     this.#minutes = new RolledMinutes(minutes)
   }
 
-  /** Rolls all stored hours from one on, oldest first. Null for a mint whose volumes are too large. */
+  /** Aggregates all stored hours from one on, oldest first. Null for a mint whose volumes are too large. */
   static of(from: number, hours: readonly ActivityHour[]): RolledMint | null {
     const rolled = new RolledMint(
       from,
@@ -46,14 +46,14 @@ export class RolledMint {
     return OVERHEAD_BYTES + this.#minutes.bytes + this.#traders.bytes + traders
   }
 
-  /** Tells whether windows that end with a time are complete: the head's time may have fallen. */
+  /** Tells whether windows that end with a time are complete. The head's time may have fallen. */
   covers(headTime: number): boolean {
     return windowHours(headTime, DAY).from >= this.#from
   }
 
   /**
-   * Applies an hour that a block of a time has changed. Returns false where it cannot be rolled: its volumes are too
-   * large, or the time is before the newest minute. The mint is then to be rolled anew.
+   * Applies an hour that a block has changed. Returns false if it cannot: its volumes are too large, or the block's
+   * time is before the newest minute. The mint must then be read again.
    */
   apply(hour: ActivityHour, blockTime: number): boolean {
     if (bucketStart('1m', blockTime) < this.#minutes.newest) return false
@@ -109,7 +109,7 @@ export class RolledMint {
     return before
   }
 
-  /** Adds what an hour has of its newest minute and later. */
+  /** Adds an hour's minutes from the newest stored one on. */
   #add({ hour, priorUsd, traders, minutes }: ActivityHour): boolean {
     const { newest } = this.#minutes
     for (const minute of minutes) {

@@ -6,10 +6,10 @@ export type MinuteSums = Pick<
   'trades' | 'buys' | 'sells' | 'priced' | 'buyMicroUsd' | 'sellMicroUsd' | 'volumeCash'
 >
 
-/** Largest volume of a minute that is rolled: a day of them stays below 2^63, so that differences are exact. */
+/** Maximum volume of a minute. The sum of a day then stays below 2^63, so differences are exact. */
 const VOLUME_MAX = 2n ** 52n
 
-/** The fields of a place: start of the minute, prices, and sums of all minutes up to it. */
+/** The fields of an entry: start of the minute, prices, and sums of all minutes up to it. */
 const NUMBERS = 7
 const [MINUTE, OPEN, CLOSE, TRADES, BUYS, SELLS, PRICED] = [0, 1, 2, 3, 4, 5, 6] as const
 const VOLUMES = 3
@@ -17,22 +17,22 @@ const [BOUGHT, SOLD, CASH] = [0, 1, 2] as const
 const PLACE_BYTES = 8 * (NUMBERS + VOLUMES)
 const ROOM_MIN = 16
 
-/** Numbers that stand for prices that are none; a price is never negative. */
+/** Numbers that encode a missing price; a price is never negative. */
 const UNPRICED = -1
 const NO_PRICE = NaN
 
 /**
- * Minutes of a mint, oldest first, with running sums: the sum of any of them is a difference of two places. Only the
+ * Minutes of a mint, oldest first, with running sums: the sum of a range is the difference of two entries. Only the
  * newest minute changes.
  */
 export class RolledMinutes {
-  /** The first place has no minute: it has the sums of what was dropped. */
+  /** The first entry has no minute; it has the sums of the dropped minutes. */
   #numbers: Float64Array
   /** Running sums modulo 2^64. */
   #volumes: BigInt64Array
   #end = 1
 
-  /** Makes room for a number of minutes; more is made as needed. */
+  /** Allocates room for a number of minutes; grows as needed. */
   constructor(room = 0) {
     const places = 1 + Math.max(room, ROOM_MIN)
     this.#numbers = new Float64Array(places * NUMBERS)
@@ -40,7 +40,7 @@ export class RolledMinutes {
     this.#volumes = new BigInt64Array(places * VOLUMES)
   }
 
-  /** Tells whether the volumes of a minute are small enough to be rolled. */
+  /** Tells whether the volumes of a minute are small enough. */
   static fits({ volumeMicroUsd, volumeCash }: ActivityMinute): boolean {
     return volumeMicroUsd < VOLUME_MAX && volumeCash < VOLUME_MAX
   }
@@ -54,7 +54,7 @@ export class RolledMinutes {
     return this.#number(this.#end - 1, MINUTE)
   }
 
-  /** Returns the first place whose minute is not before a time in Unix seconds; the end without one. */
+  /** Returns the index of the first minute that is not before a time in Unix seconds; the end without one. */
   placeOf(time: number): number {
     let low = 1
     let high = this.#end
@@ -66,7 +66,7 @@ export class RolledMinutes {
     return low
   }
 
-  /** Returns the start of the minute at a place in Unix seconds; Infinity at the end. */
+  /** Returns the start of the minute at an index in Unix seconds; Infinity at the end. */
   timeAt(place: number): number {
     return place < this.#end ? this.#number(place, MINUTE) : Infinity
   }
@@ -119,7 +119,7 @@ export class RolledMinutes {
     }
   }
 
-  /** Returns the first place from one to before another whose minute formed a price; `to` without one. */
+  /** Returns the index of the first minute in a range that formed a price; `to` without one. */
   firstFormed(from: number, to: number): number {
     let place = from
     while (place < to && Number.isNaN(this.#number(place, OPEN))) place++

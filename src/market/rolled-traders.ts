@@ -2,7 +2,10 @@ import { estimatedTraders, hourRegisters, isExact, raiseRegisters, TraderUnion }
 import type { ActivityHour } from './activity-rows.ts'
 import { bucketStart } from './candles.ts'
 
-/** Maximum number of cached unions. Chosen: twice the windows of a token, as these begin in other hours a minute later. */
+/**
+ * Maximum number of cached unions. Chosen: twice the windows of a token, because a minute later these may begin in
+ * other hours.
+ */
 const UNIONS_MAX = 8
 /** Bytes of a cached union: its registers, and the map's entry. */
 const UNION_BYTES = 2_200
@@ -10,8 +13,8 @@ const UNION_BYTES = 2_200
 type HourTraders = Pick<ActivityHour, 'hour' | 'traders'>
 
 /**
- * Counts the traders of windows over a mint's hours, as `TraderUnion` does. Where they are estimated, the union of the
- * hours between a window's first and its newest one is cached: only those two change within an hour.
+ * Counts the traders of windows over a mint's hours, like `TraderUnion`. If they are estimated, the union of the
+ * hours between a window's first and its newest one is cached: only these two hours change within an hour.
  */
 export class RolledTraders {
   /** The newest hour of the cached unions. */

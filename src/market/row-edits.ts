@@ -1,7 +1,7 @@
 import { pubkeyMapKey } from '../chain/pubkey.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 
-/** Rows by address while a block is folded: the stored ones, and those set since. */
+/** Rows by address during the fold of a block: the stored ones, and those set since. */
 export class RowEdits<Row> {
   readonly #stored: (key: Pubkey) => Row | null
   readonly #entries = new Map<string, { row: Row | null; isSet: boolean }>()

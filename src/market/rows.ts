@@ -6,7 +6,7 @@ export type Commitment = 'processed' | 'confirmed' | 'finalized'
 
 /** The fields of every stored event (spec choices, section 15). */
 export interface RowOrigin extends EventOrigin {
-  /** slot × 2^20 + position in the slot; of a trade, the position of its `trades:` copy. */
+  /** slot × 2^20 + position in the slot; for a trade, the position of its `trades:` copy. */
   readonly cursor: number
   readonly slot: number
   /** Unix seconds, of the block. */
@@ -24,11 +24,11 @@ export interface RowOrigin extends EventOrigin {
 export interface TradeRow extends RowOrigin, TradeFacts {
   /** The token that the row is listed under. */
   readonly mint: Pubkey
-  /** Which side is cash; null when neither is. `in`: the trader spent cash, a buy. */
+  /** Which side is cash; null if neither is. `in`: the trader spent cash, a buy. */
   readonly cashSide: 'in' | 'out' | null
   /** Cash per token in human units, from the raw amounts; null without a cash side. */
   readonly price: number | null
-  /** USD worth of one unit of the cash at the row's minute; null when unknown. */
+  /** USD value of one unit of the cash at the row's minute; null if unknown. */
   readonly cashUsd: number | null
   /** Whether the price counts for candles and the latest price (spec choices, section 12). */
   readonly priceForming: boolean
@@ -58,7 +58,7 @@ export interface LaunchRow extends RowOrigin {
 export const INTERVALS = ['1m', '5m', '15m', '30m', '1h', '4h', '1d', '1w'] as const
 export type Interval = (typeof INTERVALS)[number]
 
-/** Intervals of which candles are folded from rows when they are asked for. */
+/** Intervals whose candles are folded from rows on request. */
 export const SECOND_INTERVALS = ['1s', '5s', '15s'] as const
 export type SecondInterval = (typeof SECOND_INTERVALS)[number]
 export type CandleInterval = SecondInterval | Interval
@@ -77,7 +77,7 @@ export interface Ohlc {
 export interface Candle {
   /** Bucket start, unix seconds. */
   readonly ts: number
-  /** From price-forming rows; null in a bucket that has none. */
+  /** From price-forming rows; null in a bucket without any. */
   readonly native: Ohlc | null
   readonly usd: Ohlc | null
   /** From all rows (`raw=1`). */
@@ -122,7 +122,7 @@ export interface SolPriceRow {
   /** Minute start, unix seconds. */
   readonly minute: number
   readonly usd: number
-  /** The minute whose trades gave it; null when it is the operator's starting value. */
+  /** The minute whose trades gave it; null if it is the operator's starting value. */
   readonly sourceMinute: number | null
 }
 
@@ -131,7 +131,7 @@ export interface SlotRow {
   readonly slot: number
   readonly blockTime: number
   readonly parentSlot: number | null
-  /** Base58; null where the source did not name it, and of slots stored before hashes were kept. */
+  /** Base58; null if the source did not state it, and for slots stored before hashes were recorded. */
   readonly blockhash: string | null
   readonly transactions: number
   readonly trades: number

@@ -1,7 +1,7 @@
 import type { ActivityHour } from './activity-rows.ts'
 import { bucketStart } from './candles.ts'
 
-/** An owner's activity in the hour that was loaded or written last. */
+/** The activity of an owner in the hour last loaded or written. */
 export class RunningHour {
   #held: { readonly hour: number; readonly activity: ActivityHour | null } | null = null
   #storedUntil: number
@@ -11,7 +11,7 @@ export class RunningHour {
     this.#storedUntil = storedUntil
   }
 
-  /** Returns the activity; null when the store has none, undefined when only the store knows. */
+  /** Returns the activity; null if the store has none, undefined if the store must be read. */
   at(hour: number): ActivityHour | null | undefined {
     if (this.#held?.hour === hour) return this.#held.activity
     return hour > bucketStart('1h', this.#storedUntil) ? null : undefined

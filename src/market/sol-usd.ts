@@ -28,7 +28,7 @@ export interface SolUsd {
   readonly minute: number
   /** The price of that minute; null without one. */
   readonly price: SolPriceRow | null
-  /** Whether the chain has given any price; from then on the operator's starting value is not used. */
+  /** Whether the chain has given any price. From then on the operator's starting value is not used. */
   readonly fromChain: boolean
   /** The trades of that minute so far, which price the next one. */
   readonly trades: readonly SolTrade[]
@@ -36,7 +36,7 @@ export interface SolUsd {
 
 export const COLD_SOL_USD: SolUsd = { minute: 0, price: null, fromChain: false, trades: [] }
 
-/** Returns the SOL price and weight of a trade; null when it does not price SOL. */
+/** Returns the SOL price and weight of a trade; null if it does not price SOL. */
 export function solTradeOf(fill: Fill): SolTrade | null {
   const solSide = samePubkey(fill.inMint, SOL_MINT) ? 'in' : samePubkey(fill.outMint, SOL_MINT) ? 'out' : null
   if (solSide === null) return null
@@ -53,9 +53,10 @@ function isDollar(mint: Pubkey): boolean {
 
 /**
  * Returns the state after a block; its `price` is the one for the rows of its minute. A minute's price is set at its
- * first block, from the newest earlier minute that traded, at most 60 minutes back. Without one, the first block that
- * trades prices its own minute, and before the chain has given any price the operator's value is used. The chain's
- * block times never fall; a block whose time falls prices nothing, and gets the price of `solPriceAt`.
+ * first block, from the newest earlier minute with trades, at most 60 minutes back. Without such a minute, the first
+ * block with trades prices its own minute. Before the chain has given any price, the operator's value is used.
+ *
+ * The chain's block times never fall. A block whose time falls prices nothing, and gets the price of `solPriceAt`.
  */
 export function advanceSolUsd(
   state: SolUsd,
@@ -77,14 +78,14 @@ export function advanceSolUsd(
 }
 
 /**
- * Returns a minute's price if it applies to rows and views of a time: no trade behind it is newer than the minute of
- * that time, or more than 60 minutes older. Else null. Unless block times fall, it is the price of the time's own
- * minute.
+ * Returns a minute's price if it applies to rows and views of a time, else null. It applies if its trades are not
+ * newer than the minute of that time, and at most 60 minutes older. Unless block times fall, it is the price of the
+ * time's own minute.
  */
 export function solPriceAt(price: SolPriceRow | null, time: number): SolPriceRow | null {
   if (price === null) return null
   const minute = minuteOf(time)
-  // The operator's value has no time of its own: it applies until the minute for which it was last used.
+  // The operator's value has no trades. It applies up to the minute in which it was last used.
   if (price.sourceMinute === null) return minute <= price.minute ? price : null
   const age = minute - price.sourceMinute
   return age >= 0 && age <= LOOK_BACK ? price : null
@@ -102,8 +103,8 @@ function inheritedPrice(state: SolUsd, minute: number, startingUsd: number | nul
 }
 
 /**
- * Restores the state as of a committed head from the newest `sol_price` row at or before its minute, and the rows
- * listed under wrapped SOL from the start of its minute (others among them are ignored).
+ * Restores the state as of a committed head. `price` is the newest `sol_price` row at or before its minute. `rows`
+ * are the rows listed under wrapped SOL from the start of that minute; others among them are ignored.
  */
 export function restoreSolUsd(
   head: SlotRow | null,

@@ -3,24 +3,24 @@ import type { BlockEntry, DecodedBlock } from './block.ts'
 import { eventCursor } from './cursor.ts'
 import type { LaunchRow, PoolEventRow, RowOrigin, SlotRow, TradeRow } from './rows.ts'
 
-/** The rows of one slot as a store has them, of which some may be lost. */
+/** The rows of one slot in a store; some may be lost. */
 export interface StoredBlock {
   readonly slot: number
-  /** Null where it is lost, or was never there. */
+  /** Null if it is lost, or never existed. */
   readonly row: SlotRow | null
-  /** In cursor order; of a trade without a cash side two rows, or the one that is left. */
+  /** In cursor order. A trade without a cash side has two rows, or the one that remains. */
   readonly trades: readonly TradeRow[]
   readonly poolEvents: readonly PoolEventRow[]
   /** First launches of their mints, with their newest status. */
   readonly launches: readonly LaunchRow[]
 }
 
-/** Whether the events of a block can all be told from its rows. A second launch of a mint has no row. */
+/** Tells whether the rows determine all events of a block. A second launch of a mint has no row. */
 export function isWhole(stored: StoredBlock): boolean {
   return stored.row !== null && entriesOf(stored).length === stored.row.events
 }
 
-/** The block as its rows tell it, its events at their cursors; null where nothing of it is stored. */
+/** Returns the block that the rows determine, its events at their cursors; null if nothing of it is stored. */
 export function blockOfRows(stored: StoredBlock): DecodedBlock | null {
   const { slot, row, trades, poolEvents, launches } = stored
   const origin: RowOrigin | undefined = trades[0] ?? poolEvents[0] ?? launches[0]
@@ -32,7 +32,7 @@ export function blockOfRows(stored: StoredBlock): DecodedBlock | null {
     parentSlot: row?.parentSlot ?? null,
     blockhash: row?.blockhash ?? null,
     receivedAtMs: row?.receivedAtMs ?? launches[0]?.ingestedAtMs ?? blockTime * 1_000,
-    // A block without rows leaves none in which it would stand.
+    // Without rows, no commitment is stored.
     commitment: origin?.commitment ?? 'confirmed',
     transactions: row?.transactions ?? 0,
     entries: entriesOf(stored)

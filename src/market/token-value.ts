@@ -7,7 +7,7 @@ import { type PricedPair } from './latest-price.ts'
 import type { CurveRow, PoolRow } from './registry-rows.ts'
 import type { LaunchRow } from './rows.ts'
 
-/** Maximum number of pools for which liquidity is computed: reading more would take longer than an answer may. */
+/** Maximum number of pools for which liquidity is computed: reading more would exceed an answer's deadline. */
 export const VALUED_POOLS_MAX = 100
 
 /** The supply of a mint as its account states it. */
@@ -30,13 +30,13 @@ export interface ValuedToken {
   readonly pair: PricedPair | null
 }
 
-/** Amounts and values of a token, each null when unknown. */
+/** Amounts and values of a token, each null if unknown. */
 export interface TokenValue {
-  /** Supply in base units as the account of the mint states it, else as the launch does, without later mints and burns. */
+  /** Supply in base units from the mint's account; without it, from the launch, without later mints and burns. */
   readonly supplyRaw: bigint | null
   /** The same in human units. */
   readonly supply: number | null
-  /** The slot of the account; null where the supply is that of the launch, or unknown. */
+  /** The slot of the account; null if the supply is that of the launch, or unknown. */
   readonly supplySlot: number | null
   /** In human units, without the tokens that a bonding curve still holds. */
   readonly circulating: number | null
@@ -56,7 +56,7 @@ export function tokenValue({ launch, minted, curve, pools, pair }: ValuedToken):
   const human = (raw: bigint | null): number | null =>
     raw === null || decimals === null ? null : humanAmount(raw, decimals)
   const supply = human(supplyRaw)
-  // A curve that is not known may hold tokens, except of a mint without a launch.
+  // An unknown curve may hold tokens, except for a mint without a launch.
   const isFree = curve === null && launch === null
   const isKnown = supply !== null && (curve !== null || isFree)
   const circulating = !isKnown ? null : isFree ? supply : human(circulatingOf(supplyRaw, launched, curve!))
@@ -75,8 +75,8 @@ export function tokenValue({ launch, minted, curve, pools, pair }: ValuedToken):
 }
 
 /**
- * Returns the base units outside the curve: the sold tokens without what was burned of them since the launch, or all once its
- * funds went to a pool.
+ * Returns the base units outside the curve: the sold tokens, less those burned since the launch. Once the curve's
+ * funds went to a pool, all tokens.
  */
 function circulatingOf(
   supply: bigint | null,
@@ -91,9 +91,9 @@ function circulatingOf(
 }
 
 /**
- * Returns the worth of both sides of a pool at its latest price, in USD. For a bonding curve only its cash counts,
- * because only that can be withdrawn; null once the curve has ended. Null also when the newest trade does not state the
- * reserves, or no side is cash with a price. `curve` is that of the pool's token.
+ * Returns the USD value of both sides of a pool at its latest price. For a bonding curve only its cash counts,
+ * because only the cash can be withdrawn; null once the curve has ended. Also null if the newest trade does not state
+ * the reserves, or no side is cash with a price. `curve` is that of the pool's token.
  */
 export function poolLiquidityUsd(pool: PoolRow, curve: CurveRow | null): number | null {
   const { reserves, lastPrice, baseDecimals, quoteDecimals } = pool

@@ -12,8 +12,8 @@ const NOTHING: TotalsRow = {
 }
 
 /**
- * Returns the totals with a block added; null when it changes none. `tokens` is the number of mints that it is first to
- * name.
+ * Returns the totals with a block added; null if it changes none. `tokens` is the number of mints that the block
+ * names first.
  */
 export function addTotals(
   stored: TotalsRow | null,

@@ -6,8 +6,7 @@ import { estimateDistinct, HALF, rankOf, registerOf } from './hyperloglog.ts'
  *
  * D1. Up to 256 traders are listed by hash, and counted exactly except for equal hashes (2^-48 a pair).
  * D2. Beyond that, a HyperLogLog of 2,048 registers: standard error 1.04 / √2048 = 2.3 %. A register keeps every
- * (minute,
- * rank) that is the highest rank from its minute on.
+ *     (minute, rank) that is the highest rank from its minute on.
  * D3. The same traders in the same minutes give the same bytes, in any order.
  *
  * Bytes: empty for no traders; 1 and the list: 6 bytes hash, 1 byte minute, ascending; 2 and the registers: each a
@@ -78,7 +77,7 @@ export class TraderUnion {
   }
 }
 
-/** Whether the traders of a sketch are listed, and so counted exactly; they are where there are none. */
+/** Whether the traders of a sketch are listed, and so counted exactly. True for an empty sketch. */
 export const isExact = (sketch: TraderSketch): boolean => sketch.length === 0 || sketch[0] === LIST
 
 /** Returns the registers of a union of no traders of hours. */

@@ -1,8 +1,8 @@
 import type { WindowSums } from './window-sums.ts'
 
 /**
- * Yields the numbers of mints by volume in USD, the largest first; those without one are left out. A heap, so that the
- * first ones cost one pass over all mints, and each further one some steps.
+ * Yields the numbers of mints by volume in USD, the largest first; mints without a volume are left out. Uses a heap:
+ * the first ones cost one pass over all mints, and each further one a few steps.
  */
 export function* byVolume(sums: WindowSums, end: number): Generator<number> {
   const volumes = new Float64Array(end)

@@ -33,8 +33,8 @@ export interface ActivityWindow {
   readonly volumeCash: bigint
   readonly volumeToken: bigint
   /**
-   * Distinct traders; exact up to 256 an hour, else estimated (`traders.ts`). Null for a pool, and for a window that
-   * ends before the known hours do, because only a trader's last minute is stored.
+   * Distinct traders; exact up to 256 an hour, else estimated (`traders.ts`). Null for a pool. Also null for a window
+   * that ends before the known hours do, because only a trader's last minute is stored.
    */
   readonly traders: number | null
   /** Change of a mint's price in USD; null if either end of the window has none (`latest-price.ts`, L3). */
@@ -77,9 +77,9 @@ export type MintWindow = Pick<
 >
 
 /**
- * Folds the window of `seconds` that ends with the minute of `headTime` from hours of one owner, oldest first: at least
- * all that `windowHours` names. The change is from the last price before the window, else from its first, to `lastUsd`,
- * the owner's newest price. Without any event in the window that price counts for both ends.
+ * Folds the window of `seconds` that ends with the minute of `headTime`, from hours of one owner, oldest first: at
+ * least all hours of `windowHours`. The change is from the last price before the window, or else its first price, to
+ * `lastUsd`, the owner's newest price. If the window has no event, that price counts for both ends.
  */
 export function windowOf(
   hours: readonly ActivityHour[],
@@ -91,7 +91,7 @@ export function windowOf(
   return Object.assign(window, { changePct: changeOf(window, lastUsd) })
 }
 
-/** Folds a window as `windowOf` does. Its traders are counted on demand: that takes as long as all else. */
+/** Folds a window like `windowOf`. Its traders are counted on demand, because that takes as long as everything else. */
 export function foldWindow(hours: readonly ActivityHour[], headTime: number, seconds: number): OpenWindow {
   const { from, to } = windowSpan(headTime, seconds)
   let sum = NOTHING
@@ -154,9 +154,9 @@ export interface WindowPart {
 }
 
 /**
- * Returns the candle ranges that make up the window of `seconds` that ends with the minute of `endTime`, the block time
- * of the indexed head (`windowSpan`): whole hours from 1h candles, the edges from 1m candles, oldest first, no empty
- * ranges.
+ * Returns the candle ranges that make up the window of `seconds`: whole hours from 1h candles, the edges from 1m
+ * candles, oldest first, no empty ranges. The window ends with the minute of `endTime`, the block time of the indexed
+ * head (`windowSpan`).
  */
 export function windowParts(endTime: number, seconds: number): WindowPart[] {
   const { from, to } = windowSpan(endTime, seconds)

@@ -7,8 +7,8 @@ import { growYoungHeapOnce } from './small-heap.ts'
 export type ReturnFreeMemory = () => void
 
 /**
- * Finds glibc's `malloc_trim`, which gives back pages that hold nothing: starts and blocks leave 50 MB of them between others
- * that are in use. Null where there is none (other systems, musl), or no FFI in this Node.
+ * Finds glibc's `malloc_trim`, which returns unused pages to the system. Starts and blocks leave 50 MB of such pages
+ * between used ones. Returns null if there is none (other systems, musl), or if this Node has no FFI.
  */
 export function freeMemoryReturn(): ReturnFreeMemory | null {
   const trim = allocatorFunction('malloc_trim', ['uint64']) as ((padBytes: bigint) => number) | null
@@ -19,9 +19,11 @@ export function freeMemoryReturn(): ReturnFreeMemory | null {
 const M_ARENA_MAX = -8
 
 /**
- * Has threads that start from now on share the allocator's arenas that there are; by itself glibc makes one for each of up to
- * eight threads a core, and each keeps free memory that the others cannot use: 13 MB of a localnet at rest, 67 at the peak of its
- * first start. To be called before the storage engine and the file system have threads. Returns whether there is such an allocator.
+ * Makes threads that start from now on share the allocator's existing arenas. To be called before the storage engine
+ * and the file system have threads. Returns whether the allocator is glibc's.
+ *
+ * Without it glibc creates one arena for each of up to eight threads per core. Each holds free memory that the others
+ * cannot use: 13 MB of an idle localnet, 67 MB at the peak of its first start.
  */
 export function shareArenas(): boolean {
   const set = allocatorFunction('mallopt', ['int32', 'int32']) as
@@ -30,16 +32,18 @@ export function shareArenas(): boolean {
   return set?.(M_ARENA_MAX, 1) === 1
 }
 
-/** Milliseconds between two returns, each of which takes some 10 ms. Chosen: a thousandth of a core at most. */
+/** Milliseconds between two calls, each of which takes about 10 ms. Chosen: at most a thousandth of a core. */
 const RETURN_MS = 10_000
-/** Milliseconds until the first return: indexing a day of blocks takes half as long. */
+/** Milliseconds until the first call: indexing a day of blocks takes half as long. */
 const FIRST_RETURN_MS = 30_000
 
 /**
- * Returns free memory of this process regularly, until the returned function is called. First it has Node write its cache of
- * compiled code, which would otherwise be held until the end of the process: 10 MB. That takes 2 ms, and 700 ms at the first
- * start after an installation. Before the first return it compacts the heap, once: indexing a day of blocks leaves 35 MB of
- * it half empty. Then the young generation gets its size for a service at rest.
+ * Returns free memory of this process to the system regularly, until the returned function is called.
+ *
+ * First it makes Node write its cache of compiled code, which Node would otherwise hold until the process ends: 10
+ * MB. The write takes 2 ms, and 700 ms at the first start after an installation. Before the first return it compacts
+ * the heap, once: indexing a day of blocks leaves 35 MB of it half empty. Then it sets the young generation to its
+ * size for an idle service.
  */
 export function returnFreeMemory(): () => void {
   flushCompileCache()
@@ -58,8 +62,8 @@ export function returnFreeMemory(): () => void {
 }
 
 /**
- * Collects all garbage and compacts what is left: a pause of some 150 ms for 80 MB. The young generation keeps its size, as
- * it would not with V8's collections for want of memory.
+ * Collects all garbage and compacts the heap: a pause of about 150 ms for 80 MB. The young generation keeps its size.
+ * It would not with the collections that V8 runs when memory is short.
  */
 export function compactHeap(): void {
   setFlagsFromString('--expose-gc')
@@ -70,7 +74,7 @@ export function compactHeap(): void {
   setFlagsFromString('--no-expose-gc')
 }
 
-/** Finds a function of glibc's allocator; null where there is none, or no FFI in this Node. */
+/** Finds a function of glibc's allocator; null if there is none, or if this Node has no FFI. */
 function allocatorFunction(name: string, parameters: readonly string[]): unknown {
   try {
     const found = loadFfi()?.dlopen(null, { [name]: { arguments: parameters, return: 'int32' } })
@@ -80,7 +84,7 @@ function allocatorFunction(name: string, parameters: readonly string[]): unknown
   }
 }
 
-/** The part of `node:ffi` that is used. */
+/** The used part of `node:ffi`. */
 interface Ffi {
   dlopen(
     library: string | null,
@@ -88,7 +92,7 @@ interface Ffi {
   ): { readonly functions: object }
 }
 
-/** Loads `node:ffi` without its warning that it is experimental, of which an operator can make nothing. */
+/** Loads `node:ffi` without its warning that it is experimental, which does not help an operator. */
 function loadFfi(): Ffi | null {
   const warn = Object.getOwnPropertyDescriptor(process, 'emitWarning')!
   process.emitWarning = () => undefined

@@ -4,10 +4,7 @@ export interface CacheUse {
   readonly bytesMax: number
 }
 
-/**
- * Estimated bytes of an entry besides its value, for the key's text and the map's slot. Only the estimate depends on
- * it.
- */
+/** Estimated bytes of an entry without its value: the key's text and the map's slot. Used only for the estimate. */
 const ENTRY_BYTES = 200
 
 interface Entry<T> {
@@ -18,8 +15,8 @@ interface Entry<T> {
 }
 
 /**
- * A second-chance (clock) cache. Once its estimated bytes exceed the maximum, entries are evicted in order; one that
- * was used since the hand last passed it stays. That is nearly LRU, and a use moves nothing.
+ * A second-chance (clock) cache. Once its estimated bytes exceed the maximum, entries are evicted in order. An entry
+ * that was used since the hand last passed it stays. This is nearly LRU, but a use moves no entry.
  */
 export class SecondChanceCache<T> {
   readonly #bytesMax: number
@@ -27,19 +24,22 @@ export class SecondChanceCache<T> {
   /** In the order of eviction. */
   readonly #entries = new Map<string, Entry<T>>()
   /**
-   * The clock hand. It continues where it stopped: a map keeps the places of deleted entries for a while, and a new
-   * iterator would skip all of them again. That took most of the time of a store being filled.
+   * The clock hand. It continues where it stopped: a map retains the slots of deleted entries for a while, and a new
+   * iterator would skip all of them again. That took most of the time of filling a store.
    */
   #hand = this.#entries.entries()
   #bytes = 0
 
-  /** Takes the limit in bytes, and a function that is called with each evicted entry; it must not use the cache. */
+  /**
+   * Takes the limit in bytes, and a function that is called with each evicted entry. The function must not use the
+   * cache.
+   */
   constructor(bytesMax: number, onEvict: (key: string, value: T) => void = () => undefined) {
     this.#bytesMax = bytesMax
     this.#onEvict = onEvict
   }
 
-  /** Estimated bytes in use; after each `set` at most the maximum. */
+  /** Estimated bytes in use; at most the maximum after each `set`. */
   get bytes(): number {
     return this.#bytes
   }
@@ -53,12 +53,12 @@ export class SecondChanceCache<T> {
     return this.#entries.keys()
   }
 
-  /** Returns the value of a key without marking it as used; undefined when there is none. */
+  /** Returns the value of a key without marking it as used; undefined without one. */
   peek(key: string): T | undefined {
     return this.#entries.get(key)?.value
   }
 
-  /** Returns the value of a key and marks it as used; undefined when there is none. */
+  /** Returns the value of a key and marks it as used; undefined without one. */
   get(key: string): T | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
@@ -81,7 +81,7 @@ export class SecondChanceCache<T> {
     if (this.#bytes > this.#bytesMax) this.#makeRoom()
   }
 
-  /** Sets the bytes of a value that has grown, without marking it as used, and evicts as `set` does. */
+  /** Updates the bytes of a value that has grown, without marking it as used, and evicts like `set`. */
   weigh(key: string, valueBytes: number): void {
     const entry = this.#entries.get(key)
     if (entry === undefined) return

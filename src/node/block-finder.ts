@@ -3,7 +3,7 @@ import { sleep, type Clock, type Random } from '../ports.ts'
 import type { AbsentBlock, ChainNode, FetchedBlock, GapReason } from './chain-node.ts'
 
 export interface FinderOptions {
-  /** Time for which nodes that answer are asked for a block before it is given up. */
+  /** Time for which a block is requested before it is given up, while nodes answer. */
   readonly giveUpMs: number
   readonly clock: Clock
   readonly random: Random
@@ -50,9 +50,9 @@ export class BlockFinder {
   }
 
   /**
-   * Fetches the block of a slot known to have one; `fits` may refuse a block of another fork. The block is lost at once
-   * if all nodes say that they no longer keep it, else after `giveUpMs`. That time runs only while some node answers,
-   * so an outage of all nodes loses nothing. Rejects only with the signal's reason.
+   * Fetches the block of a slot known to have one; `fits` may refuse a block of another fork. The block is lost at
+   * once if all nodes report that they no longer store it, otherwise after `giveUpMs`. That time runs only while some
+   * node answers, so an outage of all nodes loses nothing. Rejects only with the signal's reason.
    */
   async find(
     slot: number,

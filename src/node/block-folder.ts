@@ -15,7 +15,7 @@ const BLOCK_BYTES_MAX = 256 * 1024 * 1024
 /** A recorded folder that blocks are written to: `SLOT.json.gz` each, the JSON-RPC response as the node sent it. */
 export class BlockFolder {
   readonly directory: string
-  /** Slots whose blocks are present and whole. */
+  /** Slots with complete blocks in the folder. */
   readonly slots: Set<number>
   /** Names of torn files that were found and deleted. */
   readonly torn: readonly string[]
@@ -27,8 +27,8 @@ export class BlockFolder {
   }
 
   /**
-   * Opens a folder and creates it if there is none. Reads every block of the range that it holds, so that torn blocks
-   * and blocks of another slot do not count. Rejects with file system errors, or when the signal aborts.
+   * Opens a folder, and creates it if it is missing. Reads every block of the range in it, to exclude torn blocks and
+   * blocks of another slot. Rejects with file system errors, or when the signal aborts.
    */
   static async open(directory: string, from: number, to: number, signal: AbortSignal): Promise<BlockFolder> {
     await mkdir(directory, { recursive: true })

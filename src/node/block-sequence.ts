@@ -10,7 +10,10 @@ export interface SequenceOptions {
   readonly commitment: BlockCommitment
   /** Maximum number of blocks that are requested or waiting for delivery. */
   readonly prefetch: number
-  /** Whether the slot of a head always has a block, and need not be listed: of a node that cannot lie. */
+  /**
+   * Whether the slot of a head always has a block and need not be listed. True for a node whose answers are always
+   * right.
+   */
   readonly trustsHeads?: boolean
   readonly clock: Clock
   /** Resolves when a node reports a newer head, after `ms`, or when the signal aborts. */
@@ -31,7 +34,7 @@ const LIST_LIMIT = 256
 const LIST_AGAIN_MS = 2_000
 const AFTER_FAULT_MS = 250
 /**
- * Time for which nodes are asked for another block of the slot before a rollback is considered; a lagging node has it
+ * Time for which nodes are asked for another block of the slot before a rollback is considered. A lagging node has it
  * by then.
  */
 const OTHER_FORK_MS = 2_000
@@ -39,18 +42,18 @@ const OTHER_FORK_MS = 2_000
 const DOUBT_MS = 2_000
 /** Maximum number of blocks held while following parents back from a block to a missing one. */
 const DEPTH_MAX = 32
-/** Maximum number of lost slots remembered; beyond it all of them are given up. */
+/** Maximum number of lost slots remembered. Beyond it all of them are given up. */
 const LOST_MAX = 1_000
 const TOO_DEEP = { reason: 'missing', detail: `${DEPTH_MAX} blocks in a row that no node lists` } as const
 
 /**
- * Delivers the blocks of a chain in strict order, each once, from nodes that answer in any order and may be incomplete.
+ * Delivers the blocks of a chain in strict order, each once. The nodes may answer in any order and may be incomplete.
  *
  * N1. A block is delivered after its parent, matched by slot and by hash; the slots between them are skipped.
- * N2. Otherwise the slots between are first requested from all nodes, then reported as a gap.
- * N3. A slot at or before the last one is delivered only as part of a rollback. That needs a block that does not
- * follow, no
- * node with one that does, and a common block with the store. Until then nothing is delivered.
+ * N2. If the parent is missing, the slots between are first requested from all nodes, then reported as a gap.
+ * N3. A slot at or before the last one is delivered only as part of a rollback. A rollback needs three things: a
+ *     block that does not follow, no node with one that does, and a common block with the store. Until then nothing
+ *     is delivered.
  */
 export class BlockSequence {
   readonly #finder: BlockFinder
@@ -67,7 +70,10 @@ export class BlockSequence {
     this.#options = options
   }
 
-  /** Delivers blocks after a slot, whose block's hash may be known, or from the newest one, until the signal aborts. */
+  /**
+   * Delivers the blocks after a slot, whose block's hash may be known, until the signal aborts. Without a slot,
+   * starts at the newest block.
+   */
   async *after(
     slot: number | null,
     signal: AbortSignal,
@@ -117,7 +123,8 @@ export class BlockSequence {
   }
 
   /**
-   * Handles a block that does not follow: delivers one of its slot that does, or the block with its proven rollback.
+   * Handles a block that does not follow. Delivers another block of its slot that follows, or the block itself with
+   * its proven rollback.
    */
   async *#afterFork(
     first: FetchedBlock,
@@ -234,7 +241,7 @@ export class BlockSequence {
         this.#finder.usable().map((node) => listing(node, from, limit, signal).then((list) => list ?? []))
       )
       const full = lists.filter((list) => list.length === limit).map((list) => list.at(-1)!)
-      // Behind the end of a full list, its node may know slots that the others do not.
+      // The list is full; after its end, its node may know slots that the other nodes do not.
       const end = Math.min(to - 1, ...full)
       const slots = new Set(lists.flat().filter((slot) => slot <= end))
       for (const slot of [...slots].sort((a, b) => a - b)) yield slot
@@ -257,7 +264,7 @@ async function firstListing(
   return nodes.length === 0 ? [] : null
 }
 
-/** Returns a node's list; null when it does not answer. */
+/** Returns a node's list; null if it does not answer. */
 async function listing(
   node: ChainNode,
   from: number,

@@ -5,7 +5,9 @@ import type { Commitment } from '../market/rows.ts'
 export interface SourcedBlock {
   readonly block: Block
   readonly commitment: Commitment
-  /** Unix milliseconds of arrival. For a recorded block, its block time, so that a second run gives the same rows. */
+  /**
+   * Unix milliseconds of arrival. For a recorded block this is its block time, so that every run gives the same rows.
+   */
   readonly receivedAtMs: number
   /** The rollback to apply before this block, if it does not follow the newest stored one. */
   readonly rollback?: Rollback
@@ -16,18 +18,18 @@ export interface SourceGap {
   readonly from: number
   readonly to: number
   readonly reason: string
-  /** One line; absent where the reason says it all. */
+  /** One line; absent if the reason needs no detail. */
   readonly detail?: string
 }
 
 /**
- * Tells that the chain diverged from the store: all blocks stored after `after` are on a lost fork. It happens when a
- * node was restored to an older state and continued from there.
+ * Reports that the chain diverged from the store: all blocks stored after `after` are on a lost fork. This happens
+ * when a node was restored to an older state and continued from there.
  */
 export interface Rollback {
   /** The last stored slot whose block is on the chain. */
   readonly after: number
-  /** Reason why this is not proven; null when it is. */
+  /** Reason why this is not proven; null if it is. */
   readonly doubt: string | null
   /**
    * The chain's blocks between that slot and the block with this rollback, oldest first; slots without a block are
@@ -44,8 +46,8 @@ export interface BlockSource {
     readonly signal: AbortSignal
   }): AsyncIterable<SourcedBlock>
   /**
-   * Gives one block again; `skipped` where its slot has none, null where whoever was asked does not have it. Waits while
-   * nobody can be asked, and rejects only with the signal's reason. Absent where blocks come in their order alone.
+   * Fetches one block again; `skipped` if its slot has none, null if no source that was asked has it. Waits while no
+   * source can be asked. Rejects only with the signal's reason. Absent in sources that deliver blocks only in order.
    */
   readonly again?: BlockAgain
 }

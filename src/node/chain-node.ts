@@ -20,9 +20,9 @@ export interface FetchedBlock {
 export interface AbsentBlock {
   readonly kind: 'absent'
   /**
-   * `pending`: not there yet; `skipped`: none, as far as this node knows; `pruned`: no longer kept; `unreadable`:
-   * cannot be parsed; `unsupported`: has a transaction version unknown to us; `fault`: no result; `unasked`: the node
-   * is paused or rejects our credentials.
+   * `pending`: not there yet. `skipped`: no block, as far as this node knows. `pruned`: no longer stored.
+   * `unreadable`: cannot be parsed. `unsupported`: has a transaction version unknown to us. `fault`: no result.
+   * `unasked`: the node is paused or rejects our credentials.
    */
   readonly why: 'pending' | 'skipped' | 'pruned' | 'unreadable' | 'unsupported' | 'fault' | 'unasked'
   readonly detail: string
@@ -43,7 +43,7 @@ export type BlockAnswer = FetchedBlock | AbsentBlock
 /** A node as a block finder sees it. */
 export interface ChainNode {
   readonly name: string
-  /** Whether the node keeps all blocks; it is asked for blocks that others lack. */
+  /** Whether the node stores all blocks; it is asked for blocks that other nodes lack. */
   readonly isArchive: boolean
   /** Order of asking, lowest first; null while the node must not be asked. */
   readonly rank: number | null
@@ -70,7 +70,7 @@ export interface SlotGap {
 }
 
 /**
- * `pruned`: no node keeps the blocks; `missing`: no node returned them in time; `unreadable`: they cannot be parsed;
+ * `pruned`: no node stores the blocks. `missing`: no node returned them in time. `unreadable`: they cannot be parsed.
  * `unsupported`: they have transactions of an unknown version.
  */
 export type GapReason = 'pruned' | 'missing' | 'unreadable' | 'unsupported'

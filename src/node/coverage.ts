@@ -3,7 +3,7 @@ import type { SourceGap } from './block-source.ts'
 import { LOST_FORK } from '../market/gap-reasons.ts'
 import type { Clock } from '../ports.ts'
 
-/** Store access of a live chain's source, besides blocks. */
+/** Store access of a live chain's source, other than to blocks. */
 export interface SourceCoverage {
   /** The genesis of the cluster that the store was filled from; null while unknown. */
   readonly expectedGenesis: () => Promise<string | null>
@@ -24,7 +24,7 @@ export async function gapsAfter(store: Pick<CoverageStore, 'gaps'>, slot: number
   }
 }
 
-/** Describes stored slots of a lost fork that cannot be rolled back, in one line; null where there are none. */
+/** Describes stored slots of a lost fork that cannot be rolled back, in one line; null without any. */
 export async function lostForkOf(store: Pick<CoverageStore, 'gaps'>): Promise<string | null> {
   const gap = (await gapsAfter(store, null)).find(({ reason }) => reason === LOST_FORK)
   return gap === undefined ? null : `what is stored of slots ${gap.from} to ${gap.to} stays: ${gap.detail}`

@@ -27,7 +27,7 @@ export async function* inOrder<T, R>(
       if (item.done === true) isOver = true
       else {
         const doing = start(item.value)
-        // It is awaited in its order; until then a failure must not count as unhandled.
+        // The promise is awaited later, in order. Until then a rejection must not count as unhandled.
         doing.catch(() => undefined)
         running.push(doing)
       }

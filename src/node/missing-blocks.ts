@@ -11,7 +11,7 @@ import { RollbackFinder, type StoredChain } from './rollback.ts'
 import { other, SAME, type Standing, type WitnessedBlock } from './standing.ts'
 
 export interface MissingBlocksOptions {
-  /** URLs of nodes, the preferred one first, and of archives, which keep all blocks. */
+  /** URLs of nodes, the preferred one first, and of archives, which store all blocks. */
   readonly urls: readonly string[]
   readonly archiveUrls: readonly string[]
   readonly commitment: BlockCommitment
@@ -31,7 +31,7 @@ const GENESIS_TIMEOUT_MS = 5_000
  * node may have replaced it.
  */
 const ADMITTED_MS = 5_000
-/** Time for which nodes are asked for a stream's block that they lack, because a stream is ahead of them. */
+/** Time for which nodes are asked for a stream's block that they lack. A stream is usually ahead of them. */
 const WITNESS_MS = 5_000
 const WITNESS_RETRY_MS = 250
 /** Equal to the time for which a source requests a missing block. */
@@ -58,8 +58,9 @@ export class MissingBlocks {
   }
 
   /**
-   * Asks the nodes in turn for the block of a slot. Returns `skipped` when every usable node says that there is none,
-   * and null when no node has it now. Rejects only with the signal's reason. Callers decide how long to retry.
+   * Asks the nodes one after another for the block of a slot. Returns `skipped` if every usable node reports that
+   * there is none, and null if no node has it now. Rejects only with the signal's reason. Callers decide how long to
+   * retry.
    */
   async fetch(slot: number, signal: AbortSignal): Promise<Block | 'skipped' | null> {
     let skipped = 0
@@ -76,9 +77,9 @@ export class MissingBlocks {
   }
 
   /**
-   * Tells whether a stream's block is of the store's cluster, by the first node that has a block of its slot and that
-   * node's genesis. Every genesis is requested again, because another node may have replaced the admitted one. Rejects
-   * only with the signal's reason, or as the store does.
+   * Tells whether a stream's block is of the store's cluster. Uses the first node that has a block of its slot, and
+   * that node's genesis. Every genesis is requested again, because another node may have replaced the admitted one.
+   * Rejects only with the signal's reason, or with a store error.
    */
   async standingOf(block: WitnessedBlock, signal: AbortSignal): Promise<Standing> {
     const { clock, expectedGenesis } = this.#options
@@ -103,7 +104,7 @@ export class MissingBlocks {
     }
   }
 
-  /** Returns a node's verdict on a stream's block; a text where it has none. */
+  /** Returns a node's verdict on a stream's block; a text if it has none. */
   async #witness(
     node: DirectNode,
     { slot, blockhash, isSettled }: WitnessedBlock,
@@ -125,8 +126,7 @@ export class MissingBlocks {
       const difference = `its block of slot ${slot} is not the one of ${node.name}`
       if (!isSettled) return `${node.name} is on another fork`
       if (expected === null) return other(difference)
-      // The node is of our cluster, and the stream may be too: two servers of one cluster differ after one was
-      // restored.
+      // The node is of our cluster, and the stream may be too: after a restore, two servers of one cluster differ.
       return `${difference}: the stream is of another cluster, or one of the two is behind or was put back to an older state; it is waited until they agree`
     } catch (error) {
       signal.throwIfAborted()

@@ -5,7 +5,7 @@ export type NodeFault =
   | { readonly kind: 'timeout'; readonly afterMs: number }
   /** HTTP 401 or 403: the node rejects our credentials; retrying does not help. */
   | { readonly kind: 'unauthorized'; readonly status: number }
-  /** HTTP 429: nothing is sent to the node for this time. */
+  /** HTTP 429: no request is sent to the node for this time. */
   | { readonly kind: 'throttled'; readonly restMs: number }
   | { readonly kind: 'http'; readonly status: number }
   /** A JSON-RPC error. */
@@ -70,7 +70,7 @@ export function describeFault(fault: NodeFault): string {
   }
 }
 
-/** Tells whether a node refused because it keeps no transaction history. */
+/** Tells whether a node refused because it stores no transaction history. */
 export const hasNoHistory = (error: unknown): boolean =>
   error instanceof NodeError &&
   error.fault.kind === 'rpc' &&

@@ -4,13 +4,16 @@ import { nodeAddresses, type NodeAddress } from './node-address.ts'
 import { NodeError } from './node-fault.ts'
 import type { RpcClient } from './rpc-client.ts'
 
-/** Milliseconds for which a node's slot is trusted when the newest of several is chosen. Chosen: two to three slots. */
+/**
+ * Milliseconds for which a node's slot is trusted when the newest of several nodes is selected. Chosen: two to three
+ * slots.
+ */
 const SLOT_MS = 1_000
 const CONFIRMED = { commitment: 'confirmed' } as const
 
 /** The clients of one node. */
 export interface NodeClients {
-  /** Asks for the node's slot. */
+  /** Requests the node's slot. */
   readonly reads: RpcClient
   /** Every client, to be closed with the group. */
   readonly all: readonly RpcClient[]
@@ -20,11 +23,11 @@ export interface NodeClients {
 export interface GroupNode<C extends NodeClients> {
   readonly url: string
   readonly clients: C
-  /** The newest slot that it has told at confirmed; -1 after a failed request. */
+  /** The newest slot that the node has reported at confirmed; -1 after a failed request. */
   slot: number
 }
 
-/** Several nodes by JSON-RPC. The one with the newest slot is asked, and the others if it fails. */
+/** Several nodes by JSON-RPC. A request goes to the node with the newest slot, and to the others if it fails. */
 export class NodeGroup<C extends NodeClients> {
   readonly #urls: () => readonly string[]
   readonly #clock: Clock
@@ -46,7 +49,7 @@ export class NodeGroup<C extends NodeClients> {
   }
 
   /**
-   * Asks the nodes in turn, the newest first, while they fail in a way that lets the next one be asked. Rejects with the
+   * Asks the nodes one after another, the newest first, as long as the fault allows another node. Rejects with the
    * last NodeError, or the signal's reason.
    */
   async ask<T>(
@@ -62,7 +65,7 @@ export class NodeGroup<C extends NodeClients> {
         if (!(error instanceof NodeError)) throw error
         signal.throwIfAborted()
         last = error
-        // A refusal by the node concerns the request; every other fault the node.
+        // A refusal by the node concerns the request; every other fault concerns the node.
         if (error.fault.kind !== 'rpc') node.slot = -1
         if (!isNextAsked(error)) break
       }
@@ -71,8 +74,9 @@ export class NodeGroup<C extends NodeClients> {
   }
 
   /**
-   * Asks every node, and resolves with the answers, that of the newest first. A node that fails is left out; where all do,
-   * rejects with a refusal by one of them, else with the last NodeError. Rejects with any other error of `ask`.
+   * Asks every node and resolves with the answers, that of the newest node first. A node that fails is left out. If
+   * all fail, rejects with a refusal by one of them, else with the last NodeError. Any other error of `ask` rejects
+   * at once.
    */
   async askEach<T>(ask: (node: GroupNode<C>) => Promise<T>): Promise<readonly T[]> {
     const errors: NodeError[] = []
@@ -96,7 +100,7 @@ export class NodeGroup<C extends NodeClients> {
     await Promise.all(nodes.flatMap(({ clients }) => clients.all.map((client) => client.close())))
   }
 
-  /** Returns the nodes, the newest first. Slots are asked for again beside requests; only the first time they wait. */
+  /** Returns the nodes, the newest first. Slots are refreshed in the background; only the first call waits for them. */
   async #newestFirst(): Promise<readonly GroupNode<C>[]> {
     this.#follow(this.#urls())
     if (this.#nodes.length <= 1) return this.#nodes

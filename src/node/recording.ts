@@ -29,12 +29,12 @@ export interface RecordingCounts {
   bytes: number
   /** Blocks that no node has. */
   missing: number
-  /** True after too many missing blocks in a row; the rest was not tried. */
+  /** True after too many consecutive missing blocks; the rest was not tried. */
   isStopped: boolean
 }
 
 const LIST_LIMIT = 256
-/** Missing blocks in a row after which the rest is not tried: the nodes then probably keep none of the range. */
+/** Consecutive missing blocks after which the rest is not tried: the nodes then probably store none of the range. */
 const MISSING_IN_A_ROW_MAX = 16
 
 /** Downloads the blocks of a range of slots that a folder lacks, each once, lowest first. */

@@ -7,7 +7,7 @@ import { NodeError } from './node-fault.ts'
 
 /** Reads of the stored chain for finding a fork. */
 export interface StoredChain {
-  /** Returns a committed slot; null when it is not stored. */
+  /** Returns a committed slot; null if it is not stored. */
   at(slot: number): Promise<SlotRow | null>
   /** Returns the newest committed slot; null for an empty store. */
   head(): Promise<SlotRow | null>
@@ -33,13 +33,11 @@ export interface StrangeBlock {
   readonly parentBlockhash: string | null
   /** The slot of the block delivered before it. */
   readonly head: number
-  /** Whether the slots between were given up, so that it may follow all the same. */
+  /** Whether the slots in between were given up, so that the block may follow despite the gap. */
   readonly isAfterGap?: true
 }
 
-/**
- * The result of a search. With `unproven` nothing is rolled back; the reason names the obstacle or the missing fact.
- */
+/** The result of a search. With `unproven` nothing is rolled back; the reason names the obstacle or the missing fact. */
 export type RollbackSearch =
   /** The parent is stored, so only the blocks after it are lost, as in forks at `processed`. */
   | { readonly kind: 'fork' }
@@ -49,11 +47,11 @@ export type RollbackSearch =
   | { readonly kind: 'unproven'; readonly reason: string }
 
 /**
- * Maximum number of parents followed; beyond it the result is in doubt. As many blocks as the undo history keeps of a
- * chain without events (`UNDO_WEIGHT_MAX`), and about two minutes of requests to a near node.
+ * Maximum number of parents followed; beyond it the result is in doubt. Chosen: as many blocks as the undo history
+ * stores of a chain without events (`UNDO_WEIGHT_MAX`), and about two minutes of requests to a near node.
  */
 const WALK_MAX = 100_000
-/** Time for which nodes are asked for a block that a stream brought, because they may lag behind it. */
+/** Time for which nodes are asked for a block from a stream, because they may lag behind the stream. */
 const HEADER_MS = 5_000
 const HEADER_RETRY_MS = 250
 const COMMIT_RETRY_MS = 50
@@ -68,10 +66,11 @@ interface ChainSlot {
  *
  * K1. Only nodes with the store's genesis count; it is requested again each time.
  * K2. Nothing is a lost fork while one of them has the block of the stored head.
- * K3. Parents of a block that does not follow are followed by slot and hash, until one is stored under the same hash. A
- * slot stored without a hash is matched by its time and parent.
- * K4. A block after a gap follows, unless a node has another block, or none, in the place of the stored head. Where it has
- * none, and the block's parents do not lead below the head, it follows too: the node may lack blocks.
+ * K3. From a block that does not follow, parents are traced by slot and hash, until one is stored under the same
+ *     hash. A slot stored without a hash is matched by its time and parent.
+ * K4. A block after a gap follows, unless a node has another block, or none, at the slot of the stored head. If a
+ *     node has none there, the block still follows if its parents do not lead below the head: the node may lack
+ *     blocks.
  */
 export class RollbackFinder {
   readonly #deps: RollbackDeps
@@ -191,7 +190,7 @@ export class RollbackFinder {
   }
 
   /**
-   * Fetches the header of a slot with a hash. Returns null when no node keeps it, and a reason when it cannot be had
+   * Fetches the header of a slot with a hash. Returns null if no node stores it, and a reason if it is not available
    * now.
    */
   async #headerWith(
@@ -221,7 +220,7 @@ export class RollbackFinder {
 const FOLLOWS: RollbackSearch = { kind: 'follows' }
 const unproven = (reason: string): RollbackSearch => ({ kind: 'unproven', reason })
 
-/** Whether a node's block is the stored one; compared by time and parent if the stored one has no hash. */
+/** Tells whether a node's block is the stored one. Compares time and parent if the stored one has no hash. */
 function isStored(header: BlockHeader, row: SlotRow): boolean {
   if (row.blockhash !== null) return row.blockhash === header.blockhash
   return row.blockTime === header.blockTime && (row.parentSlot ?? header.parentSlot) === header.parentSlot

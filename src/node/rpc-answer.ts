@@ -49,8 +49,8 @@ export function resultOf(bytes: Buffer, id: number): AnswerReading {
 }
 
 /**
- * Parses the response to a batch whose requests have the ids from `first` on: the readings in the order of the requests. A
- * node that refuses the batch as a whole gives its one reading instead.
+ * Parses the response to a batch with consecutive ids from `first`: the readings in the order of the requests. If a
+ * node refuses the whole batch, returns that one reading instead.
  */
 export function resultsOf(bytes: Buffer, first: number, count: number): AnswerReading | AnswerReading[] {
   const value = parsed(bytes)

@@ -14,7 +14,7 @@ export interface RpcClientOptions {
   readonly timeoutMs: number
   /** Maximum size of one decompressed answer. */
   readonly bodyBytesMax: number
-  /** Whether to request gzip, which pays over any network. */
+  /** Whether to request gzip, which is worthwhile over any network. */
   readonly compressed: boolean
   /** Headers of every request, such as one with a token. */
   readonly headers: Readonly<Record<string, string>>
@@ -34,7 +34,7 @@ export interface CallOptions {
   readonly signal: AbortSignal
   /** Replaces the client's timeout. */
   readonly timeoutMs?: number
-  /** Whether the request goes before waiting ones. */
+  /** Whether the request goes before queued ones. */
   readonly urgent?: boolean
   /** Replaces the path of the client's address. */
   readonly path?: string
@@ -117,9 +117,9 @@ export class RpcClient {
   }
 
   /**
-   * Sends several requests of one method in one POST, and returns a result or a NodeError for each, in their order.
+   * Sends several requests of one method in one POST. Returns a result or a NodeError for each, in their order.
    *
-   * @throws NodeError where the node has refused the batch as a whole; the signal's reason when it aborts
+   * @throws NodeError if the node refused the whole batch; the signal's reason when it aborts
    */
   async batch(
     method: string,
@@ -195,7 +195,7 @@ export class RpcClient {
     }
   }
 
-  /** Sends a body; a read again if the node closed its persistent connection while it was sent. */
+  /** Sends a body. A read is sent again if the node closed its persistent connection during the send. */
   async #repeatable(isRead: boolean, body: string, signal: AbortSignal, path?: string): Promise<HttpAnswer> {
     return this.#send(body, signal, path).catch((error: unknown) => {
       if (!isDropped(error) || !isRead || signal.aborted) throw error

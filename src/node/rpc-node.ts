@@ -49,7 +49,7 @@ export class RpcNode {
     return result as number[]
   }
 
-  /** Returns the first slot whose block the node keeps, cached for a few seconds; throws NodeError. */
+  /** Returns the first slot whose block the node stores, cached for a few seconds; throws NodeError. */
   async firstAvailable(signal: AbortSignal): Promise<number> {
     const now = this.#clock.now()
     if (this.#firstAvailable !== null && now - this.#firstAvailable.atMs < FIRST_AVAILABLE_MS)
@@ -60,7 +60,7 @@ export class RpcNode {
     return slot
   }
 
-  /** Returns the hash of a slot's block, null where the node has none; throws NodeError. */
+  /** Returns the hash of a slot's block, null if the node has none; throws NodeError. */
   async blockhash(slot: number, signal: AbortSignal, timeoutMs: number): Promise<string | null> {
     const params = [slot, { ...BLOCK_PARAMS, transactionDetails: 'none', commitment: this.#commitment }]
     try {
@@ -141,7 +141,7 @@ export class RpcNode {
         return absent('pruned', detail)
       case RPC_CODE.slotSkipped:
       case RPC_CODE.longTermSlotSkipped: {
-        // The node also says this of slots before the snapshot that it was started from.
+        // The node also reports this for slots before the snapshot that it was started from.
         const first = await this.firstAvailable(signal).catch(() => 0)
         signal.throwIfAborted()
         return absent(slot < first ? 'pruned' : 'skipped', detail)
@@ -161,7 +161,7 @@ export class RpcNode {
     return result
   }
 
-  /** Builds the fault of an answer; names a number that cannot be a slot. */
+  /** Builds the fault of an invalid answer. A number in it is named if it cannot be a slot. */
   #garbage(method: string, value?: unknown): NodeError {
     const detail =
       typeof value === 'number'
@@ -173,7 +173,7 @@ export class RpcNode {
 
 const isSlot = (value: unknown): value is number => isCount(value) && value <= SLOT_MAX
 
-/** The cheapest complete encoding, from the answer to events, is base64 (loadtest/rpc-source.ts). */
+/** The cheapest complete encoding, measured from the answer to events, is base64 (loadtest/rpc-source.ts). */
 export const BLOCK_PARAMS = {
   encoding: 'base64',
   transactionDetails: 'full',

@@ -9,7 +9,7 @@ export type Standing =
 
 export const SAME: Standing = { kind: 'same' }
 
-/** Builds the verdict for a stream of another cluster; `how` tells the evidence. */
+/** Builds the verdict for a stream of another cluster; `how` names the evidence. */
 export function other(how: string): Standing {
   return { kind: 'other', reason: `is of another cluster than what is stored: ${how}` }
 }

@@ -4,8 +4,8 @@ import type * as Undici from 'undici'
 const require = createRequire(import.meta.url)
 
 /**
- * The parts of undici that a service needs. Its index also loads a fetch, caches and mocks of its own: at each start 8 MB, and
- * 40 ms of the processor. The paths are those of the version in package.json.
+ * The parts of undici that a service needs. Its index also loads fetch, caches and mocks, which take 8 MB and 40 ms
+ * of CPU time at each start. The paths are those of the version in package.json.
  */
 export const Pool = require('undici/lib/dispatcher/pool.js') as typeof Undici.Pool
 export type Pool = Undici.Pool
@@ -14,6 +14,6 @@ export type Client = Undici.Client
 export const buildConnector = require('undici/lib/core/connect.js') as typeof Undici.buildConnector
 export const errors = require('undici/lib/core/errors.js') as typeof Undici.errors
 
-// As the index does: `request` and the other methods of every dispatcher.
+// Like undici's index, adds `request` and the other methods to every dispatcher.
 const { prototype } = require('undici/lib/dispatcher/dispatcher.js') as typeof Undici.Dispatcher
 Object.assign(prototype, require('undici/lib/api/index.js'))

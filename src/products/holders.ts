@@ -6,14 +6,14 @@ import { holdingRoutes } from '../http/routes/holdings.ts'
 import { hasNode, nodeUrls } from './node-urls.ts'
 import type { Product } from './product.ts'
 
-/** Milliseconds that a drain may take: what waits is stored. */
+/** Maximum milliseconds of a drain, in which queued events are stored. */
 const DRAIN_MS = 5_000
 /** Milliseconds for which pages of one paging run can be read. */
 const PINNED_MS = 300_000
 
 /**
- * Holders of tokens that were asked for, and holdings of wallets. Gateways serve them, and the process that ingests keeps them. A fault of the follower
- * restarts nothing else.
+ * Holders of requested tokens, and holdings of wallets. Gateways serve them, and the process that ingests maintains
+ * them. A fault of the follower restarts nothing else.
  */
 export const HOLDERS: Product = {
   name: 'holders',

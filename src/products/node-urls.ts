@@ -1,10 +1,10 @@
 import type { ServiceParts } from './product.ts'
 
-/** Tells whether this process has the localnet, whose node is then the only one that it asks and sends to. */
+/** Tells whether this process has the localnet, whose node is then the only one that it reads from and sends to. */
 export const hasLocalnet = ({ config: { role, source }, source: replaced }: ServiceParts): boolean =>
   role.includes('ingest') && source === 'localnet' && replaced === undefined
 
-/** Tells whether this process has a node to ask: the localnet's or the operator's. */
+/** Tells whether this process has a node: the localnet's or the operator's. */
 export const hasNode = (service: ServiceParts): boolean =>
   hasLocalnet(service) || service.config.rpcUrl.length > 0
 

@@ -55,8 +55,8 @@ export async function repairEmbeddedStore(
 }
 
 /**
- * Opens the store. Rejects with STORAGE_UNAVAILABLE, for instance if another process has it open. Waits for a cluster
- * as `startWait` says; an embedded store is not waited for, since nobody starts it.
+ * Opens the store. Rejects with STORAGE_UNAVAILABLE, for instance if another process has it open. Retries a cluster
+ * for `startWait`. Does not retry an embedded store, because nobody else starts it.
  */
 export async function openStore(
   config: Config,
@@ -85,7 +85,7 @@ export async function openStore(
   })
 }
 
-/** Opens the store for reading beside services that have it open: of an open embedded store, a snapshot. */
+/** Opens the store for reading while services have it open: for an open embedded store, a snapshot. */
 export async function openStoreToRead(config: Config, onSnapshot: () => void): Promise<Storage> {
   try {
     return await openStore({ ...config, role: ['gateway'] })
@@ -173,8 +173,9 @@ export function soloCoordination(): ClusterCoordination {
 }
 
 /**
- * Opens the store, waiting for it as long as the configuration says if `end` is given, and connects to the peers; if
- * either fails, both are closed. Redis is not waited for: a process can work without it for a while.
+ * Opens the store and connects to the peers; if either fails, both are closed. If `end` is given, retries the store
+ * for as long as the configuration allows. Does not wait for Redis, because a process can work without it for a
+ * while.
  */
 export async function openAll(
   config: Config,

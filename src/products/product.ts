@@ -81,7 +81,7 @@ export interface Given {
   readonly accounts?: RpcAccountNode
   /** Absent in a process without a node to read accounts from. */
   readonly mints?: MintDirectory
-  /** Absent where the JSON behind the URIs of mints is not fetched. */
+  /** Absent if the JSON behind the URIs of mints is not fetched. */
   readonly 'off-chain'?: OffChainCache
   /** Absent in a process without a node to read accounts from. */
   readonly pools?: PoolDirectory
@@ -89,9 +89,9 @@ export interface Given {
   readonly rpc?: OpenRpc
   /** Absent in a process without a node behind the RPC URL. */
   readonly pubsub?: RpcSockets
-  /** Absent where nothing is sent to leaders directly. */
+  /** Absent if nothing is sent to leaders directly. */
   readonly leaders?: LeaderSender
-  /** Absent where there is no block engine. */
+  /** Absent if there is no block engine. */
   readonly engine?: OpenBlockEngine
 }
 
@@ -126,7 +126,7 @@ export interface ServiceParts {
   /** Counts the WebSockets of keys. */
   readonly sockets: KeySockets
   readonly recorded: RecordedReport
-  /** Undefined where no demo key is offered. */
+  /** Undefined if no demo key is offered. */
   readonly demoKey: DemoKeyFile | undefined
   /** The products of this process. */
   readonly products: readonly Product[]
@@ -156,7 +156,7 @@ export const coordinationOf = (
   { peers = soloCoordination }: Pick<Given, 'peers'>
 ): ClusterCoordination => peers
 
-/** Returns a function that hands out an already open resource the first time, if there is one, and opens it later. */
+/** Returns a function that opens a resource. The first call returns the already open one, if there is one. */
 export function firstOf<T>(opened: T | undefined, open: () => Promise<T>): () => Promise<T> {
   let left = opened
   return async () => {

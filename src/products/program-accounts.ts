@@ -7,7 +7,7 @@ import { coordinationOf, type Given, type Product } from './product.ts'
 
 /** Slots after which a block of an index at processed counts as confirmed. Chosen: clusters confirm within two or three. */
 const PROCESSED_SLOTS = 16
-/** Milliseconds that a drain may take: as long as requests in flight are waited for. */
+/** Maximum milliseconds of a drain, which waits for requests in flight. */
 const DRAIN_MS = 5_000
 
 /**

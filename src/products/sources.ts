@@ -45,7 +45,7 @@ export function localnetDirectory({ dataDir }: Pick<Config, 'dataDir'>): string 
 
 /**
  * Returns the chain unit of a process that ingests: the configured source, and the process that ingests from it. The
- * other needs of ingest, such as storage, come from outside the chain.
+ * chain unit gets its other needs, such as storage, from outside.
  */
 export function chainOf<Needs extends object>(
   config: Config,
@@ -80,7 +80,7 @@ export function undoPolicyOf(config: Config): UndoPolicy {
   }
 }
 
-/** Tells whether there is a node to ask for missing blocks. */
+/** Tells whether there is a node from which missing blocks can be fetched. */
 function hasBackfill(config: Config): boolean {
   const { urls, archiveUrls } = nodesOf(config)
   return (config.source === 'rpc' || config.source === 'yellowstone') && urls.length + archiveUrls.length > 0

@@ -19,7 +19,7 @@ import { RpcLeaderNode, type LeaderNode } from '../transactions/tpu/leader-node.
 import { hasLocalnet, hasNode, nodeUrls } from './node-urls.ts'
 import { coordinationOf, type Given, type Product, type ServiceParts, type UnitOfTree } from './product.ts'
 
-/** Milliseconds that a drain may take: as long as sends in flight are waited for, and the last writes. */
+/** Maximum milliseconds of a drain, which waits for sends in flight and the last writes. */
 const DRAIN_MS = 5_000
 
 /** The nodes that transactions are sent to. Gateways check and simulate by them, delivery processes send and track. */
@@ -110,7 +110,7 @@ export function transactionPartsOf(service: ServiceParts, given: Given): Transac
 const hasEngine = (service: ServiceParts): boolean =>
   hasLocalnet(service) || service.config.blockEngineUrl.length > 0
 
-/** Requests a second that the localnet's own engine gets at most. Chosen: far above what a bank of one process executes. */
+/** Maximum requests a second to the localnet's own engine. Chosen: far above the capacity of a bank in one process. */
 const LOCALNET_RATE = 1_000
 
 /** Returns the configured block engine, else the localnet's own. */
@@ -127,7 +127,7 @@ function engineOptions(service: ServiceParts): BlockEngineOptions {
   }
 }
 
-/** Returns the milliseconds that submissions and bundles are kept from their end; null for ever. */
+/** Returns the TTL of submissions and bundles in milliseconds after their end; null for no expiry. */
 function keptMsOf({ config }: Pick<ServiceParts, 'config'>): number | null {
   const seconds = retentionSecondsOf(config)
   return seconds === null ? null : seconds * 1_000

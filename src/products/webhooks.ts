@@ -9,7 +9,7 @@ import { WebhookChanges } from '../webhooks/changes.ts'
 import { webhookSecretKey } from '../webhooks/secret-key-file.ts'
 import { coordinationOf, type Given, type Product, type ServiceParts } from './product.ts'
 
-/** Milliseconds that a drain of deliveries may take: as long as they wait for POSTs in flight, and the last writes. */
+/** Maximum milliseconds of a drain of deliveries, which waits for POSTs in flight and the last writes. */
 const DRAIN_MS = 5_000
 
 /** Webhooks: signed batches of events by POST. Gateways serve the API and send test events, delivery processes deliver. */
@@ -32,8 +32,8 @@ export const WEBHOOKS: Product = {
 }
 
 /**
- * Deliveries to webhooks. They have a supervisor of their own: a fault of theirs restarts nothing else, and they drain after
- * the edge.
+ * Deliveries to webhooks. They have their own supervisor: their faults restart nothing else, and they drain after the
+ * edge.
  */
 export const DELIVERY: Product = {
   name: 'delivery',

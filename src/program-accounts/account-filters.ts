@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { decodeBase58 } from '../chain/base58.ts'
 import type { BytesFilter } from '../accounts/ports.ts'
 
-/** Both as nodes have them (agave: MAX_GET_PROGRAM_ACCOUNT_FILTERS, and MAX_DATA_SIZE of a memcmp). */
+/** Limits of nodes (agave: MAX_GET_PROGRAM_ACCOUNT_FILTERS, and MAX_DATA_SIZE of a memcmp). */
 export const FILTERS_MAX = 4
 export const COMPARED_BYTES_MAX = 128
 /** Bytes of an account's data at most (agave, MAX_PERMITTED_DATA_LENGTH). */
@@ -54,7 +54,7 @@ export function filtersOf(text: string): AccountFilter[] {
   })
 }
 
-/** Throws FilterFault for filters that are too many, or that no account can pass. */
+/** Throws FilterFault for too many filters, or for filters that no account can pass. */
 export function checkFilters(filters: readonly AccountFilter[]): void {
   if (filters.length > FILTERS_MAX)
     throw new FilterFault(`must not bring the filters to more than ${FILTERS_MAX}`)

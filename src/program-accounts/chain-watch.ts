@@ -8,9 +8,9 @@ import { touchedBy, type TouchedAccount } from './touched-accounts.ts'
 /** A block that the index has. */
 export interface ChainTick {
   readonly slot: number
-  /** The accounts without lamports after the block, which had some before; null where this process has not read the block. */
+  /** The accounts without lamports after the block, which had some before; null if this process has not read the block. */
   readonly closed: readonly Pubkey[] | null
-  /** The accounts that the listener's program may have changed; null where this process has not read the block. */
+  /** The accounts that the listener's program may have changed; null if this process has not read the block. */
   readonly touched: readonly TouchedAccount[] | null
 }
 
@@ -23,16 +23,17 @@ interface Changes {
 export interface ChainListener {
   /** Called for each block, in order. It must not throw. */
   tick(tick: ChainTick): void
-  /** Blocks were skipped, came late or have changed, so that closed accounts may be unknown. It must not throw. */
+  /** Blocks were skipped, came late or have changed, so some closed accounts may be unknown. It must not throw. */
   missed(why: string): void
 }
 
-/** Blocks that were read and whose commit was not seen. As many as `CommittedBlocks` has. */
+/** Blocks that were read and whose commit was not reported yet. Chosen: as many as `CommittedBlocks` holds. */
 const READ_MAX = 16
 
 /**
- * Tells of each committed block which accounts it closed, and which ones a program may have changed. Subscriptions to a program do not: an account without lamports has no
- * owner any more. Blocks cost nothing while nobody listens.
+ * Reports for each committed block the accounts that it closed, and those that a program may have changed.
+ * Subscriptions to a program do not report closed accounts: an account without lamports no longer has an owner.
+ * Blocks cost nothing without a listener.
  */
 export class ChainWatch {
   readonly #feed: Pick<CommitFeed, 'follow' | 'onJump'>
@@ -81,7 +82,7 @@ export class ChainWatch {
         const changes = this.#read.get(slot)
         this.#read.delete(slot)
         for (const [listener, program] of this.#listeners) {
-          // A program that was subscribed to after the block was read begins with a snapshot.
+          // A program whose subscription began after the block was read starts with a snapshot.
           const touched = changes?.touched.get(pubkeyMapKey(program)) ?? null
           listener.tick({ slot, closed: changes?.closed ?? null, touched })
         }

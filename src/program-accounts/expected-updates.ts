@@ -2,22 +2,25 @@ import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import type { AccountVersion } from '../../storage/port.ts'
 import type { TouchedAccount } from './touched-accounts.ts'
 
-/** Touched accounts that wait for their slot: some hundred slots of the busiest program. Beyond it audits look for them. */
+/**
+ * Maximum touched accounts that wait for their slot: a few hundred slots of the busiest program. Audits check the
+ * accounts beyond it.
+ */
 const WAITING_MAX = 20_000
 
-/** Accounts of which a node should have told: a block has touched them. Ascending by slot. */
+/** Accounts whose update a node should have sent, because a block has touched them. Ascending by slot. */
 export class ExpectedUpdates {
   #slots: { readonly slot: number; readonly accounts: readonly TouchedAccount[] }[] = []
   #size = 0
 
-  /** Adds the accounts that a block has touched. At the limit those of the oldest blocks are forgotten. */
+  /** Adds the accounts that a block has touched. At the limit, those of the oldest blocks are dropped. */
   add(slot: number, accounts: readonly TouchedAccount[]): void {
     this.#slots.push({ slot, accounts })
     this.#size += accounts.length
     while (this.#size > WAITING_MAX) this.#size -= this.#slots.shift()!.accounts.length
   }
 
-  /** Removes the accounts of slots up to one, and returns those without an update of their slot or a later one. */
+  /** Removes the accounts up to a slot. Returns those without an update at their slot or a later one. */
   takeMissing(upTo: number, updates: readonly AccountVersion[]): readonly TouchedAccount[] {
     const updated = new Map<string, number>()
     for (const { address, slot } of updates) updated.set(pubkeyMapKey(address), slot)

@@ -3,11 +3,11 @@ import type { AccountFilter } from './account-filters.ts'
 import type { IndexProgress } from './program.ts'
 import type { ProgramStatus } from './whitelist.ts'
 
-/** Tells whether two ranges are the same. */
+/** Tells whether two ranges are equal. */
 export const sameRange = (a: IndexedRange, b: IndexedRange): boolean =>
   a.offset === b.offset && a.length === b.length
 
-/** An index that is declared, as far as the mirror has it. */
+/** A declared index, with its state in the mirror. */
 export type DeclaredIndex = Omit<IndexProgress, 'state'> & { readonly state: 'building' | 'ready' }
 
 /** Returns the declared indexes of a program. One that the mirror has not begun yet is building. */
@@ -23,8 +23,8 @@ const readyIndexes = (status: ProgramStatus): DeclaredIndex[] =>
   declaredIndexes(status).filter(({ state }) => state === 'ready')
 
 /**
- * Returns lookups by which the accounts that pass the filters are found: of each ready index whose range a memcmp covers. It
- * may compare more bytes than the range has.
+ * Returns index lookups for accounts that pass the filters: one for each ready index whose range a memcmp covers. The
+ * memcmp may compare more bytes than the range.
  */
 export function lookupsOf(filters: readonly AccountFilter[], status: ProgramStatus): IndexLookup[] {
   const ready = readyIndexes(status)
@@ -39,6 +39,6 @@ export function lookupsOf(filters: readonly AccountFilter[], status: ProgramStat
   })
 }
 
-/** Tells whether an index is ready still, after it was read. */
+/** Tells whether an index is still ready after it was read. */
 export const isReady = (index: IndexedRange, status: ProgramStatus): boolean =>
   readyIndexes(status).some((each) => sameRange(each, index))

@@ -10,7 +10,7 @@ export type FilteredQuery = Pick<AccountsQuery, 'slot' | 'after' | 'limit' | 'ex
 }
 
 export const WAYS_TO_SELECT = ['index', 'scan'] as const
-/** Whether an index has found the accounts of a page, or all accounts were looked at. */
+/** Whether an index found the accounts of a page; if not, all accounts were scanned. */
 export type SelectedBy = (typeof WAYS_TO_SELECT)[number]
 
 export interface ReadPage {

@@ -7,8 +7,8 @@ export interface PendingLimits {
 }
 
 /**
- * Updates of a program's accounts that wait until their slot is complete, by slot. Of an account one update a slot stays: the
- * last one. At its limit it takes no more, and the caller repairs the gap by a snapshot.
+ * Updates of a program's accounts that wait until their slot is complete, by slot. Only the last update of an account
+ * in a slot is stored. At its limit it accepts no more, and the caller repairs the gap with a snapshot.
  */
 export class PendingUpdates {
   readonly #limits: PendingLimits
@@ -75,7 +75,7 @@ export class PendingUpdates {
   }
 }
 
-/** Bytes of an entry besides its data, estimated. */
+/** Estimated bytes of an entry without its data. */
 const ENTRY_BYTES = 300
 
 const bytesOf = ({ account }: AccountVersion): number => ENTRY_BYTES + (account?.data.length ?? 0)

@@ -1,7 +1,7 @@
 import type { Pubkey } from '../chain/pubkey.ts'
 import type { AccountVersion } from '../../storage/port.ts'
 
-/** Receives what a node tells of a program. No method may throw. */
+/** Receives a node's notifications about a program. No method may throw. */
 export interface SubscriptionListener {
   /** An account of the program has changed in a slot that is confirmed. */
   update(version: AccountVersion): void
@@ -9,11 +9,11 @@ export interface SubscriptionListener {
   processed(slot: number): void
 }
 
-/** A connection to a node that tells of each change of a program's accounts at confirmed, except of closed ones. */
+/** A connection to a node that reports each change of a program's accounts at confirmed, except closed accounts. */
 export interface ProgramSubscription {
-  /** Resolves with the reason, in words, when the connection has ended: later changes may be missing. */
+  /** Resolves with the reason, in words, when the connection has ended. Later changes may be missing. */
   readonly ended: Promise<string>
-  /** Resolves once what the node had sent before the call was heard. Rejects after the end. */
+  /** Resolves when everything that the node had sent before the call has been received. Rejects after the end. */
   roundTrip(): Promise<void>
   close(): void
 }

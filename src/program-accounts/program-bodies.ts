@@ -12,7 +12,7 @@ import { secondsText } from '../api/time.ts'
 
 export const ACCOUNT_ENCODINGS = ['base64', 'base58', 'base64+zstd'] as const
 export type AccountEncoding = (typeof ACCOUNT_ENCODINGS)[number]
-/** Bytes that are written in base58, whose time is quadratic, as on nodes (agave, MAX_BASE58_BYTES). */
+/** Maximum bytes that are written in base58, whose time is quadratic, as on nodes (agave, MAX_BASE58_BYTES). */
 export const BASE58_BYTES_MAX = 128
 
 const INDEX_STATES = ['building', 'ready'] as const

@@ -3,7 +3,7 @@ import { defineDocument } from '../../storage/document-definition.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents } from '../../storage/documents.ts'
 
-/** Programs that are mirrored at most. Chosen: each has a connection to the node; nodes of providers allow about 100. */
+/** Maximum mirrored programs. Chosen: each has a connection to the node; nodes of providers allow about 100. */
 export const PROGRAMS_MAX = 50
 /** All programs are in one partition: there are few. */
 export const PROGRAMS_PARTITION = 'programs'
@@ -22,11 +22,11 @@ export const PROGRAM_STATES = ['backfilling', 'live'] as const
 const INDEX_STATES = ['building', 'ready', 'removing'] as const
 
 const progress = z.object({
-  /** The newest slot whose accounts are complete; null before the first snapshot is. */
+  /** The newest slot whose accounts are complete; null before the first complete snapshot. */
   slot: z.number().nullable(),
   /** The oldest slot that can still be read. */
   oldestSlot: z.number(),
-  /** Accounts at `slot`; before the first snapshot is complete, those that were written. */
+  /** Accounts at `slot`; before the first complete snapshot, those written so far. */
   accounts: z.number(),
   /** Unix milliseconds at which `slot` was complete. */
   atMs: z.number(),
@@ -62,7 +62,7 @@ export const PROGRAM = defineDocument({
     /** Base58. */
     program: z.string(),
     addedAtMs: z.number(),
-    /** Whether it is off the whitelist, and its accounts are being deleted. */
+    /** Whether it was removed from the whitelist, and its accounts are being deleted. */
     isRemoved: z.boolean(),
     /** Ranges of the data that are to be indexed. Absent in programs of earlier versions. */
     indexes: z.array(range).default([])

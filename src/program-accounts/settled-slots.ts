@@ -1,7 +1,7 @@
-/** Slots that wait. Chosen: far more than settle in a second. */
+/** Maximum slots that wait. Chosen: far more than settle in a second. */
 const WAITING_MAX = 1_000
 
-/** Slots of blocks that the index has, ascending, and the time from which on the subscribed node had them too. */
+/** Slots of blocks in the index, ascending, with the time from which the subscribed node had them too. */
 export class SettledSlots {
   #slots: { readonly slot: number; bothAtMs: number | null }[] = []
   #processed = -1
@@ -33,7 +33,7 @@ export class SettledSlots {
     const last = this.#slots.findLastIndex(({ bothAtMs }) => bothAtMs !== null && bothAtMs <= ms)
     if (last < 0) return -1
     const { slot } = this.#slots[last]!
-    // The last one stays: an audit may wait for it.
+    // Retain the last one, because an audit may wait for it.
     this.#slots = this.#slots.slice(last)
     return slot
   }

@@ -2,22 +2,22 @@ import type { AccountVersion, VersionKey } from '../../storage/port.ts'
 
 interface Superseded {
   readonly key: VersionKey
-  /** The slot from which the version is not read any more. */
+  /** The slot from which the version is no longer read. */
   readonly bySlot: number
   readonly atMs: number
   readonly bytes: number
 }
 
 export interface SupersededLimits {
-  /** Milliseconds that a version stays after it was superseded. */
+  /** Milliseconds for which a version stays after it was superseded. */
   readonly keptMs: number
   readonly versionsMax: number
   readonly bytesMax: number
 }
 
 /**
- * Versions that newer ones have superseded, oldest first. They stay for a while, so that pages of one paging run show one
- * slot, and go earlier where there are too many.
+ * Versions that newer ones have superseded, oldest first. They stay for a while, so that the pages of one paging run
+ * show one slot. If there are too many, they are removed earlier.
  */
 export class SupersededVersions {
   readonly #limits: SupersededLimits
@@ -32,14 +32,17 @@ export class SupersededVersions {
     return this.#list.length
   }
 
-  /** Adds a version that another has superseded. A closed one goes by itself: without it there is no account either. */
+  /**
+   * Adds a version that another has superseded. A closed version needs no removal of its own: without it the account
+   * does not exist either.
+   */
   add({ address, slot, account }: AccountVersion, bySlot: number, nowMs: number): void {
     const bytes = ENTRY_BYTES + (account?.data.length ?? 0)
     this.#list.push({ key: { address, slot }, bySlot, atMs: nowMs, bytes })
     this.#bytes += bytes
   }
 
-  /** Removes what is past its time or over the limits. Returns it with the oldest slot that can be read then. */
+  /** Removes versions that are too old or over the limits. Returns them with the oldest slot that can still be read. */
   take(nowMs: number): { readonly keys: readonly VersionKey[]; readonly oldestSlot: number } {
     const { keptMs, versionsMax, bytesMax } = this.#limits
     let count = 0
@@ -47,7 +50,8 @@ export class SupersededVersions {
     let oldestSlot = 0
     for (const each of this.#list) {
       const isOver = this.#list.length - count > versionsMax || bytes > bytesMax
-      // Versions superseded by one slot go together: with one of them that slot is the oldest to read.
+      // Versions superseded by one slot are removed together: once one of them is removed, that slot is the oldest
+      // readable one.
       if (!isOver && each.atMs + keptMs > nowMs && each.bySlot > oldestSlot) break
       oldestSlot = Math.max(oldestSlot, each.bySlot)
       bytes -= each.bytes
@@ -60,5 +64,5 @@ export class SupersededVersions {
   }
 }
 
-/** Bytes of a version besides its data, in the store. */
+/** Stored bytes of a version without its data. */
 const ENTRY_BYTES = 100

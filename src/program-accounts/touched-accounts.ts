@@ -39,7 +39,7 @@ function calledBy({ keys, instructions }: Transaction, table: PubkeyTable<string
   return called
 }
 
-/** Adds the writable accounts of a transaction, by hash; those that share one follow each other. */
+/** Adds the writable accounts of a transaction, by hash. An account whose hash is taken gets the next free number. */
 function addTouched(
   { keys, preBalances, postBalances }: Transaction,
   accounts: Map<number, TouchedAccount>

@@ -18,7 +18,7 @@ export interface ProgramStatus {
   readonly progress: MirrorProgress
 }
 
-/** The programs whose accounts are mirrored, as the store has them. */
+/** The programs whose accounts are mirrored, as stored. */
 export class Whitelist {
   readonly #documents: ReturnType<typeof programsIn>
 

@@ -5,7 +5,7 @@ import type { RecordedIndex, RecordedSlot } from './scan.ts'
 export interface StoredBlocks {
   head(): Promise<PlacedBlock | null>
   at(slot: number): Promise<PlacedBlock | null>
-  /** Returns the first slot whose block time is at or after a time in Unix seconds; null when there is none. */
+  /** Returns the first slot whose block time is at or after a time in Unix seconds; null if there is none. */
   firstSince(blockTime: number): Promise<number | null>
 }
 
@@ -16,7 +16,7 @@ export type PlacedBlock = Pick<SlotRow, 'slot' | 'blockTime' | 'parentSlot'>
 export interface FolderStanding {
   /**
    * `empty`: nothing is stored. `same`: blocks of the folder are stored, or one follows the newest stored block.
-   * `unknown`: nothing contradicts it. `other`: the two cannot be of one chain.
+   * `unknown`: nothing contradicts this. `other`: the two cannot be of one chain.
    */
   readonly kind: 'empty' | 'same' | 'unknown' | 'other'
   /** Evidence for `other` or `unknown`, or an oddity of `same`; null otherwise. */
@@ -46,10 +46,10 @@ const SLOTS_PER_SECOND_MAX = 200
  * Compares a folder with the store that it is added to. A folder has no genesis, so blocks are the evidence:
  *
  * R1. A slot that both have is the same block, or one of another chain; the majority of the compared slots decides.
- * R2. A later slot has no earlier time, and no chain makes more than SLOTS_PER_SECOND_MAX slots a second.
- * R3. If no slot is in both and nothing contradicts it, the folder is accepted, and the operator is warned.
+ * R2. A later slot never has an earlier time, and no chain produces more than SLOTS_PER_SECOND_MAX slots a second.
+ * R3. If no slot is in both and nothing contradicts the match, the folder is accepted, and the operator is warned.
  *
- * Rejects as the store does.
+ * Rejects with the store's error.
  */
 export async function standingOf(index: RecordedIndex, store: StoredBlocks): Promise<FolderStanding> {
   const { slots, bySlot } = index
@@ -86,7 +86,7 @@ export async function standingOf(index: RecordedIndex, store: StoredBlocks): Pro
   return { kind: 'unknown', detail: `none of its blocks is among the stored ones`, ...counts }
 }
 
-/** Describes how two blocks of one slot differ; null when they can be the same block. */
+/** Describes how two blocks of one slot differ; null if they can be the same block. */
 function differenceOf(stored: PlacedBlock, recorded: PlacedBlock): string | null {
   const { slot } = stored
   if (stored.blockTime !== recorded.blockTime)
@@ -96,7 +96,7 @@ function differenceOf(stored: PlacedBlock, recorded: PlacedBlock): string | null
   return `its block of slot ${slot} follows slot ${recorded.parentSlot}, the stored one slot ${stored.parentSlot}`
 }
 
-/** Describes why a stored and a recorded block of two slots cannot be of one chain; null when they can. */
+/** Describes why a stored and a recorded block of two slots cannot be of one chain; null if they can. */
 function contradictionOf(stored: PlacedBlock, recorded: PlacedBlock): string | null {
   const [earlier, later] = stored.slot < recorded.slot ? [stored, recorded] : [recorded, stored]
   const seconds = later.blockTime - earlier.blockTime

@@ -8,7 +8,7 @@ export interface ChainedSlot {
   readonly block: object | null
 }
 
-/** A block that cannot be of the same chain as one that is kept. */
+/** A block that cannot be of the same chain as a kept one. */
 export interface StrayBlock {
   readonly slot: number
   /** The slot of the kept block that it, or a block of its run, contradicts. */
@@ -47,8 +47,8 @@ export function strayBlocks(
   bySlot: ReadonlyMap<number, ChainedSlot>
 ): readonly StrayBlock[] {
   const links = joined(slots, bySlot)
-  // Blocks kept so far. One contradicts an earlier one only if it contradicts the last: a parent below an earlier slot
-  // is also below the last one.
+  // Blocks kept so far. A block that contradicts an earlier one also contradicts the last: a parent below an earlier
+  // slot is also below the last one.
   const chain: Link[] = []
   for (const link of links) {
     const lost = link.parent?.run.contradicts ?? null

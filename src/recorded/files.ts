@@ -13,7 +13,7 @@ export interface RecordedFormat {
 const NAME = /^(.+)\.(json|ndjson)(?:\.(gz|zst))?$/
 const COMPRESSION = { gz: 'gzip', zst: 'zstd' } as const
 
-/** Returns the format that a file's name tells; null if it is not the name of a recorded file. */
+/** Returns the format of a file by its name; null if it is not the name of a recorded file. */
 export function formatOf(name: string): RecordedFormat | null {
   const [, , kind, ending] = NAME.exec(name) ?? []
   if (kind === undefined) return null
@@ -69,7 +69,7 @@ export function openBytes(
   return pipeline(file, decompressed, () => undefined)
 }
 
-/** Reads the whole stream as text; null when it exceeds the limit, where reading stops. */
+/** Reads the whole stream as text; null if it exceeds the limit, where reading stops. */
 export async function readText(bytes: AsyncIterable<Buffer>, bytesMax: number): Promise<string | null> {
   const chunks: Buffer[] = []
   let size = 0

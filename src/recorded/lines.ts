@@ -1,4 +1,4 @@
-/** A line of a file: its text, or null when it exceeds the limit. */
+/** A line of a file: its text, or null if it exceeds the limit. */
 export interface Line {
   /** 1-based. */
   readonly number: number

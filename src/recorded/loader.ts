@@ -28,7 +28,7 @@ const OPEN_MAX = 8
 
 /**
  * Reads records again by their place. Lines of a compressed file are read forward from the last one, so records in
- * order of their lines cost one pass. A step back starts again at the beginning of the file.
+ * order of their lines need one pass. An earlier line restarts at the beginning of the file.
  */
 export class RecordLoader {
   readonly #directory: string
@@ -42,7 +42,7 @@ export class RecordLoader {
     this.#recordBytesMax = recordBytesMax
   }
 
-  /** Reads a record; null when it no longer exists. Rejects when the file cannot be read. */
+  /** Reads a record; null if it no longer exists. Rejects when the file cannot be read. */
   async load({ file, line }: RecordPlace, context: RecordContext): Promise<TextOutcome | null> {
     const compression = formatOf(file)?.compression ?? null
     const text =

@@ -31,7 +31,7 @@ export interface RecordedProblem {
 // Problems logged per reason: enough to recognize a kind of file, few enough to read.
 const NAMED_PER_REASON = 5
 /**
- * Problems listed per reason; further ones are only counted. 15 reasons with 10,000 of some 250 bytes each take 38 MB.
+ * Problems listed per reason; further ones are only counted. 15 reasons with 10,000 of about 250 bytes each take 38 MB.
  */
 export const LISTED_PER_REASON = 10_000
 export const LISTED_MAX = LISTED_PER_REASON * PROBLEM_REASONS.length

@@ -13,7 +13,7 @@ import { ProblemTally, type ProblemReason, type RecordedProblem } from './proble
 /** A transaction recorded on its own. */
 export interface SingleRecord {
   readonly place: RecordPlace
-  /** Position in the block; null when no record states it. */
+  /** Position in the block; null if no record states it. */
   readonly index: number | null
   readonly parsed: boolean
 }
@@ -26,7 +26,7 @@ export interface RecordedSlot extends ChainedSlot {
   readonly singles: ReadonlyMap<string, SingleRecord>
 }
 
-/** The index of a folder, without contents: some 480 bytes of memory per record. */
+/** The index of a folder, without contents: about 480 bytes of memory per record. */
 export interface RecordedIndex {
   /** `empty`: no readable record; `not-a-directory`: the folder cannot be opened. */
   readonly kind: 'indexed' | 'empty' | 'not-a-directory'

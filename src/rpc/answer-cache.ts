@@ -3,24 +3,24 @@ import { SecondChanceCache } from '../memory/second-chance-cache.ts'
 import type { Clock } from '../ports.ts'
 import type { UpstreamAnswer, UpstreamCall } from './upstreams.ts'
 
-/** An answer that is kept: its value, and what it is of. */
+/** A cached answer with its slot and the node that gave it. */
 export interface KeptAnswer {
   readonly bytes: Buffer
   readonly slot: number | null
   readonly node: string
   readonly atMs: number
-  /** The newest slot at its commitment when it was asked for; null for one that stays. */
+  /** The newest slot known at the call's commitment when the request was sent; null for an answer that never expires. */
   readonly untilNewerThan: number | null
 }
 
-/** Longer answers are not kept. Chosen: a block of mainnet has 5 to 15 MB, and would evict thousands of others. */
+/** Longer answers are not cached. Chosen: a block of mainnet has 5 to 15 MB, and would evict thousands of others. */
 const KEPT_BYTES_MAX = 1024 * 1024
-/** An answer of a slot is kept no longer, in case no newer slot is heard of. Chosen: two slots. */
+/** TTL of an answer that belongs to a slot, in case no newer slot is reported. Chosen: two slots. */
 const BY_SLOT_MS_MAX = 800
 /** Longer keys are hashed. */
 const KEY_LENGTH_MAX = 200
 
-/** Keeps answers: those that stay for good, and those of a slot until a newer one is known at their commitment. */
+/** Caches two kinds of answers: immutable ones, and those of a slot until a newer slot is known at their commitment. */
 export class AnswerCache {
   readonly #clock: Pick<Clock, 'now'>
   readonly #kept: SecondChanceCache<KeptAnswer>
@@ -38,7 +38,7 @@ export class AnswerCache {
     return this.#kept.size
   }
 
-  /** Returns a kept answer that a client may get now; undefined without one. `newest` is that of the call's commitment. */
+  /** Returns a valid cached answer, or undefined. `newest` is the newest slot at the call's commitment. */
   get(
     key: string,
     { minSlot }: Pick<UpstreamCall, 'minSlot'>,
@@ -57,8 +57,8 @@ export class AnswerCache {
   }
 
   /**
-   * Keeps a whole answer if it may be given again. `newestBefore` is the newest slot at the call's commitment when it was
-   * asked for, and `finalized` the newest one that is settled.
+   * Caches a complete answer if its method allows it. `newestBefore` is the newest slot at the call's commitment when
+   * the request was sent. `finalized` is the newest finalized slot.
    */
   keep(
     key: string,
@@ -71,7 +71,7 @@ export class AnswerCache {
     if (answer.kind === 'error' || bytes.length > KEPT_BYTES_MAX) return
     const untilNewerThan = this.#end(call, answer, newestBefore, finalized)
     if (untilNewerThan === undefined) return
-    // A slice would keep the whole of the node's answer in memory.
+    // A slice would retain the node's whole answer in memory.
     const own = Buffer.allocUnsafeSlow(bytes.length)
     bytes.copy(own)
     this.#kept.set(
@@ -81,7 +81,7 @@ export class AnswerCache {
     )
   }
 
-  /** The slot after which an answer is old; null for never, undefined for an answer that is not kept. */
+  /** The slot after which an answer is stale; null for never, undefined for an answer that is not cached. */
   #end(
     { method, commitment, params }: UpstreamCall,
     { bytes, slot }: Pick<UpstreamAnswer, 'bytes' | 'slot'>,
@@ -91,12 +91,12 @@ export class AnswerCache {
     if (method.cache === 'none') return undefined
     if (method.cache === 'by-slot') {
       const of = slot ?? newestBefore
-      // An answer of an older slot than the newest known is old already.
+      // An answer of a slot older than the newest known one is already stale.
       return of === null || newestBefore === null || of < newestBefore ? undefined : of
     }
     if (bytes.length === 4 && bytes.toString('latin1') === 'null') return undefined
     if (method.refusesProcessed) return commitment === 'finalized' ? null : undefined
-    // A time is that of a block on one fork until the slot is finalized.
+    // Until a slot is finalized, another fork may give it another block time.
     const asked = /^\[\s*(\d+)\s*\]$/.exec(params ?? '')?.[1]
     if (asked === undefined) return null
     return finalized !== null && Number(asked) <= finalized ? null : undefined

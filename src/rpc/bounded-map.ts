@@ -1,4 +1,4 @@
-/** Maps items with at most so many calls of `map` in flight. Rejects as soon as one does. */
+/** Maps items with at most a given number of calls of `map` in flight. Rejects as soon as one call does. */
 export async function mapBounded<T, R>(
   items: readonly T[],
   inFlightMax: number,

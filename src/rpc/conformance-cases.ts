@@ -1,10 +1,10 @@
 import { decodeBase58 } from '../chain/base58.ts'
 import { REJECTED_METHODS, RPC_METHODS } from './methods.ts'
 
-/** An answer of an endpoint, parsed; of a body that is no JSON, its text. */
+/** The parsed answer of an endpoint; the body's text if the body is not JSON. */
 export interface ParsedAnswer {
   readonly body: unknown
-  /** Seconds after which to ask again, of a refusal for the rate. */
+  /** Seconds to wait before the next request, after a rate limit refusal. */
   readonly retryAfterS?: number | undefined
 }
 
@@ -22,13 +22,16 @@ export class Unanswered extends Error {
   }
 }
 
-/** Facts of a chain that parameters are made of. */
+/** Facts of a chain from which parameters are made. */
 export interface ChainFacts {
   /** A finalized slot with a block. */
   readonly slot: number
-  /** A transaction of the block, of tokens if one is found. */
+  /** A transaction of the block; one that moves tokens if there is one. */
   readonly signature: string
-  /** The wallet that paid for it; else an account that no block changes, since votes change theirs in every slot. */
+  /**
+   * The wallet that paid the fee of `signature`. Without one, an account that no block changes; votes change vote
+   * accounts in every slot.
+   */
   readonly address: string
   readonly blockhash: string
   /** A mint, and an account of its tokens. */
@@ -46,7 +49,7 @@ export interface ConformanceCase {
 const SYSTEM_PROGRAM = '11111111111111111111111111111111'
 const WRAPPED_SOL = 'So11111111111111111111111111111111111111112'
 const NO_SIGNATURE = '1'.repeat(64)
-/** Blocks that are looked at for a transaction of tokens. */
+/** Blocks that are searched for a transaction that moves tokens. */
 const BLOCKS_MAX = 5
 
 interface ReadBlock {
@@ -126,7 +129,7 @@ const ACCOUNTS = {
   ...FINALIZED
 }
 
-/** Returns good and bad requests of every method, and of what is not served. */
+/** Returns valid and invalid requests for every method, and requests for methods that are not served. */
 export function conformanceCases(facts: ChainFacts): readonly ConformanceCase[] {
   const good = valuesOf(facts)
   const served = RPC_METHODS.flatMap(({ name, params, configAt }) => {
@@ -167,7 +170,7 @@ export function subscriptionCases(facts: ChainFacts): readonly ConformanceCase[]
   })
 }
 
-/** Params by method, else by the name of the first parameter. The first list of each is a good one. */
+/** Params by method, or by the name of the first parameter. The first list of each is valid. */
 function valuesOf(facts: ChainFacts): Readonly<Record<string, readonly (readonly unknown[])[]>> {
   const { slot, signature, address, blockhash, mint, tokenAccount } = facts
   const message = messageOf(facts)
@@ -275,7 +278,7 @@ const SUBSCRIPTION_CONFIGS: readonly unknown[] = [
   5
 ]
 
-/** A legacy message of the wallet that calls the system program with nothing. */
+/** A legacy message without instructions. Its accounts are the wallet and the system program. */
 function messageOf({ address, blockhash }: ChainFacts): Buffer {
   return Buffer.concat([
     Buffer.of(1, 0, 1, 2),

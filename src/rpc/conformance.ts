@@ -2,13 +2,13 @@ import { Unanswered, type Ask, type ConformanceCase, type ParsedAnswer } from '.
 import { REJECTED_METHODS } from './methods.ts'
 import { MAINNET_GENESIS } from './rpc-gateway.ts'
 
-/** The outcome of a case: equal, differing as it must, or a difference that a client notices. */
+/** The outcome of a case: equal, different by design, or a difference that a client notices. */
 export type CaseOutcome =
   | { readonly kind: 'equal' }
   | { readonly kind: 'by design' }
   | { readonly kind: 'different'; readonly ours: string; readonly theirs: string }
 
-/** The outcomes of the requests of a method. */
+/** The outcomes of all requests for one method. */
 export interface MethodCounts {
   readonly method: string
   asked: number
@@ -32,12 +32,15 @@ const DRIFTING: ReadonlySet<string> = new Set([
   'getSignaturesForAddress',
   'getFirstAvailableBlock'
 ])
-/** The answers that are not a node's (spec choices, section 5), and the form that they have. */
+/**
+ * Methods that the service answers differently from a node by design (spec choices, section 5), with a check of the
+ * answer's form.
+ */
 const BY_DESIGN: ReadonlyMap<string, (body: Members) => boolean> = new Map([
   ['getGenesisHash', ({ result }: Members) => result === MAINNET_GENESIS],
   ['getProgramAccounts', ({ result, error }: Members) => Array.isArray(result) || isError(error)]
 ])
-/** Times that a difference is looked at again: the two may have been asked in different slots. */
+/** Comparisons of one case until its difference counts: the two may have been asked in different slots. */
 const LOOKS = 3
 /** Cases in a row without an answer. Chosen: an endpoint that is gone ends the run, one lost answer does not. */
 const UNANSWERED_MAX = 3
@@ -47,13 +50,13 @@ interface Members {
   readonly [name: string]: unknown
 }
 
-/** Receives what a comparison finds, while it runs. */
+/** Receives the differences and the progress of a comparison while it runs. */
 export interface ComparisonListener {
   /** Called with each difference that a client would notice. */
   differs(of: ConformanceCase, ours: string, theirs: string): void
-  /** Called after each case with the number of cases that were asked, and of differences so far; may throw to end. */
+  /** Called after each case with the number of cases asked and of differences so far. May throw to end the run. */
   asked(cases: number, differences: number): void
-  /** Called before a case is asked again; resolves when it may be. */
+  /** Called before a case is repeated; the case is repeated when the promise resolves. */
   beforeLook(): Promise<void>
 }
 
@@ -91,7 +94,7 @@ export async function compareEndpoints(
   return [...rows.values()]
 }
 
-/** Asks both, and again after a difference. A missing answer is one. */
+/** Asks both endpoints, and repeats the case after a difference. A missing answer counts as a difference. */
 async function looked(
   each: ConformanceCase,
   ours: Ask,
@@ -118,7 +121,10 @@ function told(answer: ParsedAnswer | Error | null): string {
   return answer instanceof Error ? `no answer (${answer.message})` : shown(answer.body)
 }
 
-/** Compares the answers of the service and of a node to one case; without a node, the form of the service's. */
+/**
+ * Compares the answers of the service and of a node to one case. Without a node, checks only the form of the
+ * service's answer.
+ */
 export function compared(
   { method }: ConformanceCase,
   { body: ours }: ParsedAnswer,
@@ -154,7 +160,10 @@ const isRejection = ({ error }: Members): boolean => {
   return code === -32601 && typeof data?.see === 'string'
 }
 
-/** Adds to a node's error the field that the service names in its refusals of subscriptions, where a node has no data. */
+/**
+ * Adds the service's `data.field` to a node's error that has no data. The service names this field when it refuses a
+ * subscription.
+ */
 function withFieldOf(ours: unknown, theirs: unknown): unknown {
   const [mine, other] = [ours, theirs].map((body) => (body as { error?: Members } | null)?.error)
   const data = mine?.['data'] as Members | undefined
@@ -163,7 +172,7 @@ function withFieldOf(ours: unknown, theirs: unknown): unknown {
   return isField ? { ...(theirs as object), error: { ...other, data } } : theirs
 }
 
-/** Replaces what differs between two moments: slots of contexts, ids of subscriptions, and the values that drift. */
+/** Replaces values that differ between two moments: slots of contexts, subscription ids, and values that drift. */
 function normalised(method: string, body: unknown): unknown {
   if (typeof body !== 'object' || body === null) return body
   const { result, error, ...rest } = body as Members
@@ -181,7 +190,7 @@ function withoutSlots(value: unknown): unknown {
 
 const SLOT_FIELDS: ReadonlySet<string> = new Set(['slot', 'contextSlot', 'numSlotsBehind'])
 
-/** The form of a value: types in place of values; of a list, that of its first element. */
+/** Reduces a value to its form: each value becomes its type, and a list becomes the form of its first element. */
 function formOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.length === 0 ? [] : [formOf(value[0])]
   if (typeof value !== 'object' || value === null) return typeof value

@@ -6,14 +6,14 @@ import type { RawAnswer } from './raw-answer.ts'
 export type Verdict =
   /** The client gets it. */
   | 'deliver'
-  /** Another node may have what this one has not; without one, the client gets it. */
+  /** Another node may have the data. If none has, the client gets this answer. */
   | 'elsewhere'
-  /** An archive may have it; without one, the client gets it. */
+  /** An archive may have the data. If none has, the client gets this answer. */
   | 'archive'
-  /** It is of an older slot than may be shown: the client never gets it. */
+  /** The answer is older than the call's `minSlot`. The client never gets it. */
   | 'behind'
 
-/** The node does not have it, or no longer: another node or an archive may (spec choices, section 5). */
+/** The node has no such data, or no longer has it. Another node or an archive may have it (spec choices, section 5). */
 const ABSENT_CODES: ReadonlySet<number | null> = new Set([
   RPC_CODE.blockCleanedUp,
   RPC_CODE.blockNotAvailable,
@@ -23,7 +23,7 @@ const ABSENT_CODES: ReadonlySet<number | null> = new Set([
   RPC_CODE.blockStatusNotAvailableYet,
   RPC_CODE.longTermStorageUnreachable
 ])
-/** The node is behind, or says that it is. */
+/** The node is behind or unhealthy. */
 const BEHIND_CODES: ReadonlySet<number | null> = new Set([RPC_CODE.nodeUnhealthy, -32016])
 
 /** Judges an answer to a read. `newest` is the newest slot known; null before the first. */
@@ -41,7 +41,7 @@ export function verdictOf(
   return isAbsent && !isAhead(call, newest) ? 'elsewhere' : 'deliver'
 }
 
-/** Whether a call asks for a slot that no node has reached. Clients poll for it, and no other node knows more. */
+/** Tells whether a call requests a slot that no node has reached. Clients poll for it, and no other node knows more. */
 function isAhead({ params }: UpstreamCall, newest: number | null): boolean {
   const slot = /^\[\s*(\d+)\s*[,\]]/.exec(params ?? '')?.[1]
   return slot !== undefined && newest !== null && Number(slot) > newest

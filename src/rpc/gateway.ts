@@ -1,29 +1,32 @@
 import type { Caller } from '../access/caller.ts'
 import type { ParsedRequest } from './requests.ts'
 
-/** A piece of an answer's body, or the text of a whole one. */
+/** A complete answer's body, or a stream of its pieces. */
 export type ReplyBody = Buffer | AsyncIterable<Buffer>
 
-/** The answer to a request body: HTTP status, and bytes; null where no answer is due (all notifications). */
+/** The answer to a request body: HTTP status, and bytes; null if no answer is due (all notifications). */
 export interface RpcReply {
   readonly status: number
-  /** A body that is still arriving throws where it breaks off; the client's connection must then break off too. */
+  /** If a body that is still arriving throws, the client's connection must break off too. */
   readonly body: ReplyBody | null
-  /** Facts for the header fields of HTTP. */
+  /** The values of the HTTP header fields. */
   readonly facts: ReplyFacts
 }
 
-/** Facts of an answer that HTTP clients see in header fields. Null where they do not apply, as for most batches. */
+/** Facts of an answer that HTTP clients see in header fields. Null if they do not apply, as for most batches. */
 export interface ReplyFacts {
-  /** `hit`: kept here; `joined`: shared with an equal request in flight; `miss`: asked of a node; `local`: answered here. */
+  /**
+   * `hit`: from the cache; `joined`: shared with an equal request in flight; `miss`: from a node; `local`: answered
+   * by this process.
+   */
   readonly cache: 'hit' | 'joined' | 'miss' | 'local' | null
-  /** Milliseconds since the node gave a kept answer. */
+  /** Age of a cached answer in milliseconds, since the node gave it. */
   readonly ageMs: number | null
-  /** The slot that the answer is of. */
+  /** The slot of the answer. */
   readonly slot: number | null
 }
 
-/** How a request came. */
+/** The caller of a request, and the rules of its transport. */
 export interface RpcRequestContext {
   readonly caller: Caller
   /** Elements that a batch may have: 100 over HTTP, 20 over a socket (spec choices, section 5). */
@@ -36,8 +39,9 @@ export interface RpcRequestContext {
 /** Answers JSON-RPC bodies, single requests and batches. HTTP and sockets share it, with its cache and its floors. */
 export interface RpcGateway {
   /**
-   * Answers a body that `parseRequest` has read. Every fault is an answer; it rejects with the signal's reason, or as the
-   * store does. Its quota (`costOf`) is charged before. An answer that is at hand is returned without a promise.
+   * Answers a body that `parseRequest` has read. Every fault becomes an answer; the promise rejects only with the
+   * signal's reason or a store error. The caller charges the quota (`costOf`) first. An answer that needs no wait is
+   * returned without a promise.
    */
   answer(request: ParsedRequest, context: RpcRequestContext): RpcReply | Promise<RpcReply>
 }

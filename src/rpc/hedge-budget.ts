@@ -1,4 +1,4 @@
-/** Second requests that may be sent: a share of all requests, saved up to a few. */
+/** The budget of hedged requests: a share of all requests, saved up to a few. */
 export class HedgeBudget {
   readonly #share: number
   readonly #savedMax: number
@@ -11,12 +11,12 @@ export class HedgeBudget {
     this.#saved = savedMax
   }
 
-  /** Notes a request that may be hedged. */
+  /** Adds the share of one request that may be hedged. */
   earn(): void {
     this.#saved = Math.min(this.#savedMax, this.#saved + this.#share)
   }
 
-  /** Takes one second request out of the budget; false where there is none left. */
+  /** Takes one hedged request from the budget; false if none is left. */
   take(): boolean {
     if (this.#saved < 1) return false
     this.#saved--

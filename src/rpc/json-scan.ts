@@ -10,10 +10,10 @@ const OPEN_BRACE = 0x7b
 const CLOSE_BRACE = 0x7d
 const SPACE = 0x20
 
-/** Bytes of a string that are looked at one by one, before a native search pays. */
+/** Bytes of a string that are checked one by one. A native search pays only for longer strings. */
 const NEAR_BYTES = 24
 
-/** A member of an object: the key as it is meant, and where its value stands. */
+/** A member of an object: its decoded key, and the place of its value. */
 export interface JsonMember {
   readonly key: string
   readonly from: number
@@ -21,13 +21,13 @@ export interface JsonMember {
   readonly to: number
 }
 
-/** Returns the index of the first byte from `at` on that is no white space. */
+/** Returns the index of the first byte from `at` on that is not white space. */
 export function skipSpace(bytes: Buffer, at: number): number {
   while (at < bytes.length && bytes[at]! <= SPACE) at++
   return at
 }
 
-/** Returns the index after the value that begins at `at`; -1 where it does not end. */
+/** Returns the index after the value that begins at `at`; -1 if it does not end. */
 export function skipValue(bytes: Buffer, at: number): number {
   const first = bytes[at]
   if (first === QUOTE) return skipString(bytes, at)
@@ -48,8 +48,8 @@ export function skipValue(bytes: Buffer, at: number): number {
 }
 
 /**
- * Lists the members of the object that begins at `at`, in their order; a key that stands twice is listed twice. Null where
- * the text is no object, or does not end.
+ * Lists the members of the object that begins at `at`, in order; a repeated key is listed each time. Returns null if
+ * the text is not an object or does not end.
  */
 export function membersOf(bytes: Buffer, at: number): JsonMember[] | null {
   if (bytes[at] !== OPEN_BRACE) return null
@@ -73,7 +73,7 @@ export function membersOf(bytes: Buffer, at: number): JsonMember[] | null {
   return null
 }
 
-/** Lists where the elements of the array at `at` begin; null where the text is no array, or does not end. */
+/** Lists where the elements of the array at `at` begin; null if the text is no array, or does not end. */
 export function elementsOf(bytes: Buffer, at: number): number[] | null {
   if (bytes[at] !== OPEN_BRACKET) return null
   const starts: number[] = []

@@ -1,8 +1,8 @@
 import { lengthAfterValue, TAIL_BYTES, type LongHead } from './raw-answer.ts'
 
 /**
- * Yields the value of a long answer as it arrives, and checks how it ends. Throws where it does not end as an answer to our id:
- * what was yielded is then no whole value. `first` are the bytes that have arrived.
+ * Yields the value of a long answer as it arrives. Throws if the answer does not end like an answer to our id; the
+ * yielded value is then incomplete. `first` holds the bytes that have arrived.
  */
 export async function* longValue(
   first: Buffer,
@@ -10,7 +10,8 @@ export async function* longValue(
   id: number,
   { valueAt, hadId }: LongHead
 ): AsyncGenerator<Buffer> {
-  // The last bytes wait until it is known that more follow: where pieces are long, a whole one, since each costs a write.
+  // Hold back the last bytes until more arrive, because they may follow the value. Long pieces are held back whole:
+  // each piece costs a write.
   let held = first.subarray(valueAt)
   for await (const chunk of rest) {
     if (chunk.length >= TAIL_BYTES) {

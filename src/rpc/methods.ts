@@ -2,12 +2,12 @@ import type { Scope } from '../access/scopes.ts'
 import type { Commitment } from './commitment.ts'
 
 /**
- * Until when an equal request gets the same answer. `immutable`: for good, once the answer is settled. `by-slot`: until a
- * newer slot is known at its commitment. `none`: it is never kept, only shared by requests that wait at the same time.
+ * How long an equal request gets the same answer. `immutable`: forever, once the answer is finalized. `by-slot`:
+ * until a newer slot is known at its commitment. `none`: never cached, only shared by concurrent requests.
  */
 export type CacheClass = 'immutable' | 'by-slot' | 'none'
 
-/** Where the slot of an answer stands: in `result.context.slot`, in the result, or nowhere. */
+/** Where an answer states its slot: in `result.context.slot`, in the result, or nowhere. */
 export type SlotPlace = 'context' | 'result' | 'absoluteSlot' | 'none'
 
 /** A parameter, for the OpenRPC document. */
@@ -28,21 +28,21 @@ export interface RpcMethod {
   readonly configAt: number | null
   /** Name of the config's field with the commitment. */
   readonly commitmentField: 'commitment' | 'preflightCommitment'
-  /** The commitment of every answer, for a method whose params name none. */
+  /** The fixed commitment of every answer; null if the params may name one. */
   readonly fixedCommitment: Commitment | null
   readonly cache: CacheClass
   readonly slot: SlotPlace
-  /** Whether a second node may be asked while the first may still answer. */
+  /** Whether a second node may be asked while the first request is in flight. */
   readonly isIdempotent: boolean
-  /** Whether an archive node may have the answer where a node does not. */
+  /** Whether an archive node may have an answer that other nodes lack. */
   readonly hasArchive: boolean
-  /** Whether it refuses `processed`, since it reads blocks that are rooted or confirmed. */
+  /** Whether the method refuses `processed`, because it reads rooted or confirmed blocks. */
   readonly refusesProcessed: boolean
-  /** Whether `null` means that this node does not have it; another or the archive may. */
+  /** Whether `null` means that this node lacks the data; another node or the archive may have it. */
   readonly nullIsAbsent: boolean
-  /** Whether its answers are short, so that several may come from a node in one. */
+  /** Whether its answers are short, so that one batch to a node can fetch several. */
   readonly isShort: boolean
-  /** Answered here instead of by a node. */
+  /** Answered by this process instead of a node. */
   readonly isLocal: boolean
 }
 
@@ -212,11 +212,11 @@ export type MethodLookup =
 
 const UNKNOWN: MethodLookup = { kind: 'unknown' }
 
-/** The methods of a process: the table, the list that is rejected, and those that the operator allows beyond it. */
+/** The methods of a process: the served ones, the rejected ones, and those that the operator allows in addition. */
 export class MethodTable {
   readonly #found = new Map<string, MethodLookup>()
 
-  /** `allowed` are the names of MILLRACE_RPC_ALLOW; a name of the rejected list stays rejected. */
+  /** `allowed` holds the names of MILLRACE_RPC_ALLOW. A method on the rejected list stays rejected. */
   constructor(allowed: readonly string[] = []) {
     for (const name of allowed) this.#found.set(name, { kind: 'served', method: allowedMethod(name) })
     for (const [name, see] of REJECTED_METHODS) this.#found.set(name, { kind: 'rejected', see })

@@ -21,11 +21,11 @@ export type MirroredAnswer =
   | { readonly result: string; readonly slot: number }
   | { readonly refusal: Refusal }
 
-/** Accounts that are read at a time. */
+/** Accounts of one read of the store. */
 const PAGE = 1_000
-/** Versions that one page looks at: some 100 ms, after which other requests run. */
+/** Account versions that one page examines: about 100 ms, after which other requests run. */
 const EXAMINED_MAX = 100_000
-/** Versions that one request looks at. Chosen: two seconds; more is for paging over REST. */
+/** Account versions that one request examines. Chosen: two seconds; larger reads can page over REST. */
 const EXAMINED_TOTAL_MAX = 2_000_000
 
 interface Wish {
@@ -47,7 +47,7 @@ export class MirroredAccounts {
     this.#mirror = new MirrorReader(storage, count)
   }
 
-  /** Rejects only as the store does, or with the signal's reason. */
+  /** Rejects only with a store error or the signal's reason. */
   async answer(params: unknown, signal: AbortSignal): Promise<MirroredAnswer> {
     const [program, config] = Array.isArray(params) ? (params as unknown[]) : []
     if (typeof program !== 'string') return invalid('invalid length 0, expected a program address')
@@ -79,7 +79,7 @@ export class MirroredAccounts {
       const { page, now } = await this.#mirror.page(address, status, query)
       const { accounts, next } = page
       signal.throwIfAborted()
-      // Versions of the slot may have been dropped while they were read.
+      // Old versions may have been dropped during the read.
       if (now?.progress.slot == null || slot < now.progress.oldestSlot)
         return { refusal: upstreamDown('the accounts of this program have changed meanwhile') }
       for (const each of accounts) {

@@ -1,15 +1,16 @@
 import type { Commitment } from './commitment.ts'
 import type { RpcUpstream } from './upstreams.ts'
 
-/** Slots behind the newest that make no difference to the choice. Chosen: nodes of a cluster differ by one or two. */
+/** A lag of this many slots does not affect the order. Chosen: nodes of a cluster differ by one or two. */
 const EQUAL_SLOTS = 2
-/** A node is slow beside another that answers in a fourth of its time, where that is felt. */
+/** A node is slow if its latency exceeds SLOW_MS, and exceeds SLOW_TIMES × the latency of the fastest node. */
 const SLOW_TIMES = 4
 const SLOW_MS = 50
 
 /**
- * Orders nodes for a request: those that are up, that have reached its slot, that are at the chain's head, that are not slow,
- * and then as the operator lists them, so that clients stay with one node while it is good. Archives are last.
+ * Orders nodes for a request. The criteria in order: not an archive, not lagging, has reached `minSlot`, is at the
+ * chain's head, is not slow. Nodes that are equal stay in the operator's order, so clients stay with one node while
+ * it is good.
  */
 export function orderNodes<Node extends RpcUpstream>(
   nodes: readonly Node[],

@@ -1,12 +1,12 @@
 import { sleep, type Clock } from '../ports.ts'
 import type { Ask } from './conformance-cases.ts'
 
-/** Called with the seconds that are waited before a request is asked again. */
+/** Called with the seconds of the wait before a request is retried. */
 export type OnWait = (seconds: number) => void
 
-/** Refusals of one request in a row. Chosen: other clients of the key may take the units of some minutes. */
+/** Consecutive refusals of one request. Chosen: other clients of the key may use up the quota of several minutes. */
 const REFUSALS_MAX = 5
-/** Seconds. Chosen: a minute is the window of this service's quotas; a node may name an hour. */
+/** Seconds. Chosen: the window of this service's quotas is a minute; a node may ask for an hour. */
 const WAIT_MAX_S = 60
 
 /**

@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer'
 import type { RpcMethod, SlotPlace } from './methods.ts'
 
-/** A whole answer of a node: the raw value of `result` or `error`, and the few facts that decide what becomes of it. */
+/** A complete answer of a node: the raw value of `result` or `error`, and the facts that decide how it is handled. */
 export interface RawAnswer {
   readonly kind: 'result' | 'error'
   readonly bytes: Buffer
@@ -20,8 +20,9 @@ interface ParsedResult {
 }
 
 /**
- * Reads the answers to a batch in the form that nodes write: ASCII without escapes, one result for each request, and nothing
- * between the tokens. Null for any other body. It gives what `readAnswers` gives, in a fraction of its time.
+ * Reads the answers to a batch in the form that nodes write: ASCII without escapes, one result for each request, and
+ * no white space between tokens. Returns null for any other body. Gives the same answers as `readAnswers` in a
+ * fraction of its time.
  */
 export function readPlainAnswers(
   bytes: Buffer,
@@ -40,7 +41,7 @@ export function readPlainAnswers(
     const method = methods[index]
     if (method === undefined || answers[index] !== undefined || !text.startsWith(HEAD, at)) return null
     const from = at + HEAD.length
-    // Each answer has an id of its own. If each of as many pieces has one, then none is inside of a result.
+    // Each answer has its own id. If there are as many ids as answers, no id is inside a result.
     const to = text.indexOf(ID, from) - 1
     const tail = `,${ID}${index + first}}`
     if (to < from || !text.startsWith(tail, to)) return null

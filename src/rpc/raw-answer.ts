@@ -4,20 +4,20 @@ import { readPlainAnswers, type RawAnswer } from './plain-answers.ts'
 
 export type { RawAnswer }
 
-/** The beginning of a long answer: where its value begins, and how it must end. */
+/** The beginning of a long answer: the offset of its value, and how it must end. */
 export interface LongHead {
   readonly valueAt: number
   readonly slot: number | null
-  /** Whether the id stood before the value, so that it need not follow. */
+  /** Whether the id came before the value, so that it need not follow. */
   readonly hadId: boolean
 }
 
-/** Bytes of an answer at most between the value's last byte and the end. */
+/** Maximum bytes between the value's last byte and the end of the answer. */
 export const TAIL_BYTES = 256
 
 /**
- * Reads the answer to the request with our id. Null for anything that is not such an answer. A node that cannot parse a request
- * refuses it with the id null: that is an answer to a client's params, and no fault of the node.
+ * Reads the answer to the request with our id; null for any other body. A node that cannot parse a request answers
+ * with id null. That is a refusal of the client's params, not a fault of the node.
  */
 export function readAnswer(bytes: Buffer, id: number, method: Pick<RpcMethod, 'slot'>): RawAnswer | null {
   if (!isJson(bytes)) return null
@@ -25,14 +25,14 @@ export function readAnswer(bytes: Buffer, id: number, method: Pick<RpcMethod, 's
   return answerAt(bytes, at, (found) => (found === id ? method : undefined)) ?? refusalAt(bytes, at)
 }
 
-/** Reads the error with which a node refuses a whole body; null for anything else. */
+/** Reads a node's refusal of a whole body; null for anything else. */
 export function readRefusal(bytes: Buffer): RawAnswer | null {
   return isJson(bytes) ? refusalAt(bytes, skipSpace(bytes, 0)) : null
 }
 
 /**
- * Reads the answers to a batch whose requests have the ids from `first` on, in the order of the requests; null for each
- * that is missing. A node that refused the batch as a whole gives null. Of a long body the values are not parsed.
+ * Reads the answers to a batch with consecutive ids from `first`, in the order of the requests. A missing answer is
+ * null. Returns null if the node refused the whole batch. Values of a long body are not parsed.
  */
 export function readAnswers(
   bytes: Buffer,
@@ -54,8 +54,8 @@ export function readAnswers(
 }
 
 /**
- * Reads the beginning of an answer that is too long to be parsed. Null where it is no answer to our id, or an error: no node
- * gives one as long.
+ * Reads the beginning of an answer that is too long to parse. Returns null if it is not an answer to our id, or if it
+ * is an error: no node gives an error that long.
  */
 export function readLongHead(bytes: Buffer, id: number, method: Pick<RpcMethod, 'slot'>): LongHead | null {
   const text = bytes.toString('latin1', 0, HEAD_BYTES)
@@ -72,8 +72,8 @@ export function readLongHead(bytes: Buffer, id: number, method: Pick<RpcMethod, 
 }
 
 /**
- * Returns how many bytes of a long answer's last bytes stand after its value. Null where the answer does not end as an answer
- * to our id does: it was cut off.
+ * Returns the number of bytes that follow the value in a long answer's last bytes. Null if the answer was cut off: it
+ * does not end like an answer to our id.
  */
 export function lengthAfterValue(tail: Buffer, id: number, hadId: boolean): number | null {
   const found = TAIL.exec(tail.toString('latin1'))
@@ -86,14 +86,14 @@ export function lengthAfterValue(tail: Buffer, id: number, hadId: boolean): numb
 
 const HEAD = /^\s*\{((?:\s*"(?:jsonrpc|id)"\s*:\s*(?:"2\.0"|\d+)\s*,)*)\s*"result"\s*:\s*/
 const TAIL = /((?:,\s*"(?:jsonrpc|id)"\s*:\s*(?:"2\.0"|\d+)\s*)*)\}\s*$/
-/** Where results say their slot. Both stand among the first members, as every node writes them. */
+/** The places of the slot in results. Both are among the first members, as every node writes them. */
 const SLOTS = {
   context: /^\{\s*"context"\s*:\s*\{[^{}]*?"slot"\s*:\s*(\d+)/,
   absoluteSlot: /"absoluteSlot"\s*:\s*(\d+)/
 } as const
-/** Bytes in which the head of an answer, and the slot of a result, are looked for. */
+/** Bytes that are searched for the head of an answer, and for the slot of a result. */
 const HEAD_BYTES = 1024
-/** Bytes up to which the JSON of an answer is checked. Chosen: 64 KiB take 0.2 ms. */
+/** Longest answer in bytes whose JSON is validated. Chosen: 64 KiB take 0.2 ms. */
 export const CHECKED_BYTES_MAX = 64 * 1024
 
 function isJson(bytes: Buffer): boolean {
@@ -133,7 +133,7 @@ function refusalAt(bytes: Buffer, at: number): RawAnswer | null {
 
 const NULL = Buffer.from('null')
 
-/** The code of an error; null for a value that is none, such as the `null` beside a result. */
+/** The code of an error; null for a value that is not an error, such as the `null` next to a result. */
 function codeOf(error: Buffer): number | null {
   try {
     const { code } = JSON.parse(error.toString('utf8')) as { code?: unknown }

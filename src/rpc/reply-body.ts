@@ -1,17 +1,17 @@
 import { errorText, ANSWER_BYTES_MAX, type RpcError } from './rpc-error.ts'
 import type { UpstreamAnswer } from './upstreams.ts'
 
-/** Puts a value that a node gave between the members that JSON-RPC wants around it, with the id as the client wrote it. */
+/** Puts a node's value between the members that JSON-RPC requires, with the id exactly as the client wrote it. */
 export function wrapped(answer: UpstreamAnswer, id: string): Buffer | AsyncIterable<Buffer> {
   const [head, tail] = around(answer.kind, id)
   if (answer.rest === null) return Buffer.concat([head, answer.bytes, tail])
   return pieces([head, answer.bytes], answer.rest, tail)
 }
 
-/** Returns the response with an error that was made here. */
+/** Returns a response with an error of this service. */
 export const errorBody = (error: RpcError, id: string): Buffer => Buffer.from(errorText(error, id))
 
-/** Returns the response with a result that was made here. `result` is its JSON text. */
+/** Returns a response with a result of this service. `result` is its JSON text. */
 export const resultBody = (result: string, id: string): Buffer =>
   Buffer.from(`{"jsonrpc":"2.0","result":${result},"id":${id}}`)
 
@@ -26,9 +26,7 @@ export function batchBody(elements: readonly Buffer[]): Buffer {
   return Buffer.concat(parts)
 }
 
-/**
- * Reads a body whole. Null once it has more than `bytesMax`; throws where it breaks off.
- */
+/** Reads a whole body. Returns null if it exceeds `bytesMax`; throws if it breaks off. */
 export async function whole(
   body: Buffer | AsyncIterable<Buffer>,
   bytesMax = ANSWER_BYTES_MAX

@@ -12,7 +12,7 @@ import {
   type Refusal
 } from './rpc-error.ts'
 
-/** An element that is no call, with the answer to it. */
+/** An element that is not a call, with the answer to it. */
 export interface InvalidElement {
   readonly kind: 'invalid'
   readonly id: string
@@ -21,7 +21,7 @@ export interface InvalidElement {
 
 export type RequestElement = RequestedCall | InvalidElement
 
-/** A request body. `refused` is one answer to the whole of it, with the id null. */
+/** A request body. `refused` is one answer, with id null, to the whole body. */
 export type ParsedRequest =
   | { readonly kind: 'single'; readonly element: RequestElement }
   | { readonly kind: 'batch'; readonly elements: readonly RequestElement[] }
@@ -32,8 +32,8 @@ export type { RequestedCall }
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * Parses a body: one request, or a batch of at most `batchMax`. Ids and params are slices of the body, so that they are
- * echoed and passed on to the byte. Of a key that stands twice in a request, the last one counts.
+ * Parses a body: one request, or a batch of at most `batchMax`. Ids and params are slices of the body, so they are
+ * passed on byte for byte. If a request repeats a key, the last one counts.
  */
 export function parseRequest(body: Buffer, batchMax: number): ParsedRequest {
   if (body.length > BODY_BYTES_MAX) return { kind: 'refused', refusal: BODY_TOO_LARGE }
@@ -54,18 +54,21 @@ export function parseRequest(body: Buffer, batchMax: number): ParsedRequest {
   return { kind: 'batch', elements }
 }
 
-/** The units of quota that a body costs: one for each element, and one for a body that is refused as a whole. */
+/** The quota units of a body: one for each element; one for a body that is refused as a whole. */
 export const costOf = (request: ParsedRequest): number =>
   request.kind === 'batch' ? request.elements.length : 1
 
-/** The state that a client's params ask for. */
+/** The state that a client's params require. */
 export interface RequestTerms {
   readonly commitment: Commitment
-  /** 0 where it names none. */
+  /** 0 if the params name none. */
   readonly minContextSlot: number
 }
 
-/** Reads commitment and `minContextSlot` of a call. What a node would refuse is left to it: then these are the defaults. */
+/**
+ * Reads the commitment and `minContextSlot` of a call. Uses the defaults for values that a node would refuse; the
+ * node then refuses them.
+ */
 export function termsOf(
   { configAt, commitmentField, fixedCommitment }: RpcMethod,
   params: unknown

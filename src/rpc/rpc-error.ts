@@ -1,22 +1,22 @@
-/** An error of JSON-RPC, made here and not by a node. */
+/** A JSON-RPC error of this service, not of a node. */
 export interface RpcError {
   readonly code: number
   readonly message: string
   readonly data?: Readonly<Record<string, unknown>>
 }
 
-/** A refusal of a request: its error, and the HTTP status of a request that has no other outcome. */
+/** A refusal of a request: its error, and the HTTP status if the whole request is refused. */
 export interface Refusal {
   readonly status: number
   readonly error: RpcError
 }
 
-/** Bytes of a request body at most (spec choices, section 5). */
+/** Maximum bytes of a request body (spec choices, section 5). */
 export const BODY_BYTES_MAX = 256 * 1024
-/** Elements of a batch at most: over HTTP, and over a socket. */
+/** Maximum elements of a batch: over HTTP, and over a socket. */
 export const HTTP_BATCH_MAX = 100
 export const SOCKET_BATCH_MAX = 20
-/** Bytes of all answers to one request at most. */
+/** Maximum bytes of all answers to one request. */
 export const ANSWER_BYTES_MAX = 32 * 1024 * 1024
 
 export const PARSE_ERROR: Refusal = { status: 200, error: { code: -32700, message: 'Parse error' } }

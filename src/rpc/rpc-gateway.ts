@@ -32,14 +32,14 @@ export interface GatewayDeps {
     send(tenant: string, params: unknown, signal: AbortSignal): Promise<SendOutcome>
   } | null
   readonly clock: Pick<Clock, 'now'>
-  /** Called for each element with its method, and what became of it. */
+  /** Called for each element with its method and outcome. */
   readonly count?: (method: string, outcome: 'result' | 'error' | 'rejected' | 'down') => void
 }
 
 /** The genesis of mainnet-beta, which identifies the cluster (spec, JSON-RPC, rule 3). */
 export const MAINNET_GENESIS = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d'
 
-/** An element with its answer: bytes to come, or what a node is to be asked. */
+/** How an element is answered: refused, by this process, or by a node. */
 type Plan =
   | { readonly kind: 'refused'; readonly refusal: Refusal; readonly id: string | null }
   | { readonly kind: 'here'; readonly call: RequestedCall; readonly method: RpcMethod }
@@ -55,7 +55,7 @@ interface ElementAnswer {
 const LOCAL: ReplyFacts = { cache: 'local', ageMs: null, slot: null }
 const NO_FACTS: ReplyFacts = { cache: null, ageMs: null, slot: null }
 
-/** Answers JSON-RPC requests: here what concerns the service, by the nodes the rest. */
+/** Answers JSON-RPC requests: methods about the service by itself, all others through the nodes. */
 export class Gateway implements RpcGateway {
   readonly #deps: GatewayDeps
 
@@ -117,7 +117,7 @@ export class Gateway implements RpcGateway {
     return { status, body: batchBody(bodies), facts: NO_FACTS }
   }
 
-  /** Decides who answers an element. */
+  /** Decides how an element is answered. */
   #plan(element: RequestElement, { caller }: RpcRequestContext): Plan {
     if (element.kind === 'invalid') return { kind: 'refused', refusal: element.refusal, id: element.id }
     const { id } = element
@@ -204,14 +204,17 @@ export class Gateway implements RpcGateway {
   }
 }
 
-/** Turns the answer to a notification into none. A refused one keeps its status, so that a client without ids hears of it. */
+/**
+ * Drops the body of an answer to a notification. A refusal keeps its status, so that a client that sends no ids
+ * notices it.
+ */
 async function unanswered(answered: ElementAnswer | Promise<ElementAnswer>): Promise<RpcReply> {
   const { status, body, facts } = await answered
   await leave(body)
   return { status: status === 200 ? 204 : status, body: null, facts }
 }
 
-/** Gives up a body that nobody reads. */
+/** Closes a body that nobody reads. */
 async function leave(body: Buffer | AsyncIterable<Buffer>): Promise<void> {
   if (!Buffer.isBuffer(body)) await body[Symbol.asyncIterator]().return?.()
 }

@@ -3,22 +3,22 @@ import { callKey, type AnswerCache } from './answer-cache.ts'
 import type { ReplyFacts } from './gateway.ts'
 import type { AnswerTooLarge, NoUpstream, RpcUpstreams, UpstreamAnswer, UpstreamCall } from './upstreams.ts'
 
-/** An answer, and where it came from. */
+/** An answer and its source. */
 export interface SharedAnswer {
   readonly answer: UpstreamAnswer
   readonly facts: ReplyFacts
 }
 
-/** A request in flight, and how many wait for it. */
+/** A request in flight, and the number of clients that wait for it. */
 interface Joined {
   readonly answer: Promise<UpstreamAnswer>
-  /** Ends the request; null for one that is not taken back. */
+  /** Aborts the request; null for a request that is never aborted. */
   readonly end: AbortController | null
   readonly minSlot: number
   waiting: number
 }
 
-/** A client that may leave before it has its answer. The signal is only asked for where something ends with it. */
+/** A client that may disconnect before its answer. The signal is read only where a disconnect ends something. */
 export interface Leaving {
   readonly signal: AbortSignal
 }
@@ -29,7 +29,7 @@ export interface ReadCounts {
   misses: number
 }
 
-/** Reads of nodes that clients share: equal ones in flight are one request, and answers are kept as their method allows. */
+/** Reads through nodes. Equal reads in flight share one request, and answers are cached as their method allows. */
 export class SharedReads {
   readonly #upstreams: RpcUpstreams
   readonly #cache: AnswerCache
@@ -43,7 +43,7 @@ export class SharedReads {
     this.#clock = clock
   }
 
-  /** Returns a kept answer; undefined without one. */
+  /** Returns a cached answer, or undefined. */
   kept(call: UpstreamCall, key = callKey(call)): SharedAnswer | undefined {
     const { method, commitment } = call
     if (method.cache === 'none') return undefined
@@ -57,7 +57,10 @@ export class SharedReads {
     }
   }
 
-  /** Returns the answer to a read that is not kept: that of an equal read in flight, or a node's. Rejects like `request`. */
+  /**
+   * Returns the answer to a read that is not cached, from an equal read in flight or from a node. Rejects like
+   * `request`.
+   */
   read(call: UpstreamCall, client: Leaving, key = callKey(call)): Promise<SharedAnswer> {
     const { isIdempotent, isShort } = call.method
     const joined = isIdempotent ? this.#inFlight.get(key) : undefined
@@ -67,14 +70,14 @@ export class SharedReads {
 
   async #join(joined: Joined, call: UpstreamCall, client: Leaving, key: string): Promise<SharedAnswer> {
     const answer = await (joined.end === null ? joined.answer : this.#wait(joined, joined.end, client.signal))
-    // A long answer has one reader. One of an older slot than this client has seen is not for it.
+    // A long answer has only one reader. An answer older than the client's floor must not be shared with it.
     const isOld = (answer.slot ?? joined.minSlot) < call.minSlot
     if (answer.rest !== null || isOld) return this.#ask(call, key, client.signal)
     this.counts.joined++
     return { answer, facts: { cache: 'joined', ageMs: null, slot: answer.slot } }
   }
 
-  /** Reads several; those that are not kept go up together. */
+  /** Reads several answers. Those that are not cached go to the node as one batch. */
   async readAll(
     calls: readonly UpstreamCall[],
     signal: AbortSignal
@@ -82,7 +85,7 @@ export class SharedReads {
     const results = calls.map((call) => this.kept(call))
     const open = calls.flatMap((call, at) => (results[at] === undefined ? [{ call, at }] : []))
     if (open.length === 0) return results as SharedAnswer[]
-    // Equal reads of one batch are one element of what goes up.
+    // Equal reads of one batch are sent to the node once.
     const byKey = Map.groupBy(open, ({ call }) => callKey(call))
     const groups = [...byKey].map(([key, same]) => ({
       key,
@@ -113,7 +116,10 @@ export class SharedReads {
     return this.#inFlight.size
   }
 
-  /** Asks for a short answer. It is not taken back when clients leave: that would cost the connection to the node. */
+  /**
+   * Requests a short answer. The request is not aborted when clients disconnect, because that would close the
+   * connection to the node.
+   */
   #askShort(call: UpstreamCall, key: string): Promise<SharedAnswer> {
     this.counts.misses++
     const before = this.#upstreams.newest(call.commitment)
@@ -140,7 +146,7 @@ export class SharedReads {
     const end = new AbortController()
     const asked = this.#upstreams.request(call, end.signal)
     const joined: Joined = { answer: asked, end, minSlot: call.minSlot, waiting: 0 }
-    // A second one, for a reader of a newer slot, is joined by those after it.
+    // If a read of a newer slot replaces this request, later reads join the newer one.
     this.#inFlight.set(key, joined)
     const settled = (): void => this.#settled(key, joined)
     asked.then(settled, settled)
@@ -153,7 +159,7 @@ export class SharedReads {
     if (this.#inFlight.get(key) === joined) this.#inFlight.delete(key)
   }
 
-  /** Waits for a request in flight. It ends once nobody waits for it. */
+  /** Waits for a request in flight, which is aborted when no client waits for it. */
   #wait(joined: Joined, end: AbortController, signal: AbortSignal): Promise<UpstreamAnswer> {
     joined.waiting++
     return new Promise<UpstreamAnswer>((resolve, reject) => {

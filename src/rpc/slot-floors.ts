@@ -1,24 +1,24 @@
 import { COMMITMENTS, type Commitment } from './commitment.ts'
 
-/** Keys remembered at most; the key that was not seen for longest is dropped. Chosen: some 3 MB. */
+/** Maximum number of keys; the least recently used is evicted. Chosen: about 3 MB. */
 const KEYS_MAX = 10_000
 
 /**
- * The newest slot that each key has seen, by commitment. Over HTTP and sockets together, no answer to a key is of an older
- * slot. What is settled is also part of newer states: a floor at `finalized` holds at `processed` too.
+ * The newest slot that each key has seen, by commitment. No later answer to that key is older, over HTTP and sockets
+ * together. Finalized state is part of newer states, so a floor at `finalized` also holds at `processed`.
  */
 export class SlotFloors {
   /** Slots in the order of COMMITMENTS. Least recently used first. */
   readonly #floors = new Map<string, number[]>()
   readonly #keysMax: number
-  /** The key that was seen last. */
+  /** The most recently used key. */
   #last: string | null = null
 
   constructor(keysMax = KEYS_MAX) {
     this.#keysMax = keysMax
   }
 
-  /** The oldest slot that an answer to the key at the commitment may be of; 0 without one. */
+  /** The lowest slot that an answer to the key at the commitment may have; 0 without one. */
   of(keyId: string, commitment: Commitment): number {
     const floors = this.#floors.get(keyId)
     if (floors === undefined) return 0
@@ -28,12 +28,12 @@ export class SlotFloors {
     return floor
   }
 
-  /** Notes that a key was sent an answer of a slot. */
+  /** Records that a key was sent an answer of a slot. */
   saw(keyId: string, commitment: Commitment, slot: number): void {
     const floors = this.#floors.get(keyId) ?? [0, 0, 0]
     const at = COMMITMENTS.indexOf(commitment)
     floors[at] = Math.max(floors[at]!, slot)
-    // The key that was seen last is the newest already.
+    // The most recently used key is already last.
     if (keyId === this.#last) return
     this.#last = keyId
     this.#floors.delete(keyId)

@@ -6,15 +6,15 @@ import { TransactionIntake, transactionIn } from '../transactions/intake.ts'
 import type { TransactionParts } from '../transactions/ports.ts'
 import { upstreamDown, type RpcError } from './rpc-error.ts'
 
-/** Digits of a transaction of 1,232 bytes in base58 at most (agave, MAX_BASE58_SIZE); longer text is not decoded. */
+/** Maximum base58 length of a transaction of 1,232 bytes (agave, MAX_BASE58_SIZE); longer text is not decoded. */
 const BASE58_DIGITS_MAX = 1_683
 
 /** The outcome of a tracked send: the JSON text of its result, or an error. */
 export type SendOutcome = { readonly result: string } | { readonly error: RpcError }
 
 /**
- * Sends transactions like /v1/tx/send: they are stored, sent again until they land or expire, and have a status. Preflight is
- * as in `sendTransaction`: it runs unless `skipPreflight` is true.
+ * Sends transactions like /v1/tx/send: stores them, sends them again until they land or expire, and reports their
+ * status. Preflight is as in `sendTransaction`: it runs unless `skipPreflight` is true.
  */
 export class TrackedSends {
   readonly #intake: TransactionIntake
@@ -23,7 +23,7 @@ export class TrackedSends {
     this.#intake = new TransactionIntake({ documents, parts, clock })
   }
 
-  /** Takes a transaction of a tenant. Rejects only with the signal's reason, or as the store does. */
+  /** Accepts a transaction of a tenant. Rejects only with the signal's reason or a store error. */
   async send(tenant: string, params: unknown, signal: AbortSignal): Promise<SendOutcome> {
     const [text, config] = Array.isArray(params) ? (params as unknown[]) : []
     const options = typeof config === 'object' && config !== null ? (config as Record<string, unknown>) : {}
@@ -49,7 +49,7 @@ export class TrackedSends {
   }
 }
 
-/** The error as a node would say it; null for one that does not concern the transaction. */
+/** Returns the error in a node's form; null for an error that does not concern the transaction. */
 function errorOf({ code, detail, members }: ServiceError): RpcError | null {
   switch (code) {
     case 'TRANSACTION_INVALID':

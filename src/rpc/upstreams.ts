@@ -1,43 +1,44 @@
 import type { Commitment } from './commitment.ts'
 import type { RpcMethod } from './methods.ts'
 
-/** A node, as the choice among nodes sees it. */
+/** A node, with the facts that the choice among nodes needs. */
 export interface RpcUpstream {
-  /** Host and port; no part of its URL that may be secret. */
+  /** Host and port; parts of the URL that may be secret are left out. */
   readonly name: string
-  /** Index in MILLRACE_RPC_URL (or that of the archives); pubsub URLs stand in the same order. */
+  /** Index in MILLRACE_RPC_URL (or in the list of archives); pubsub URLs have the same order. */
   readonly index: number
   readonly isArchive: boolean
-  /** `healthy` and `lagging` nodes are asked, the former first. */
+  /** Only `healthy` and `lagging` nodes get requests, `healthy` ones first. */
   readonly state: 'probing' | 'healthy' | 'lagging' | 'down' | 'refused'
-  /** The newest slot that it has proven at a commitment; null before it has. */
+  /** The newest slot that the node has proven at a commitment; null before the first. */
   slot(commitment: Commitment): number | null
-  /** Milliseconds that it takes to answer, as an average of recent requests; null before the first. */
+  /** Average latency of recent requests in milliseconds; null before the first. */
   readonly latencyMs: number | null
 }
 
 /** A request to a node: the method, and the bytes of its params as the client wrote them. */
 export interface UpstreamCall {
   readonly method: RpcMethod
-  /** JSON of the params; null where the client sent none. */
+  /** JSON of the params; null if the client sent none. */
   readonly params: string | null
   readonly commitment: Commitment
-  /** No answer as of an older slot is returned: the greater of the client's `minContextSlot` and the key's floor. */
+  /** The lowest slot that the answer may have: the greater of the client's `minContextSlot` and the key's floor. */
   readonly minSlot: number
 }
 
 /**
- * The answer of a node. `bytes` is the raw value of `result` or `error`, unchanged. A long answer is still arriving: `rest`
- * yields what comes after `bytes`; it throws if the node breaks off, and then the client's answer must break off too.
+ * A node's answer. `bytes` is the raw value of `result` or `error`, unchanged. For a long answer still arriving,
+ * `rest` yields the bytes after `bytes`. It throws if the node breaks off; the client's answer must then break off
+ * too.
  */
 export interface UpstreamAnswer {
   readonly kind: 'result' | 'error'
   readonly bytes: Buffer
-  /** Null for an answer that `bytes` holds whole. */
+  /** Null if `bytes` holds the whole answer. */
   readonly rest: AsyncIterable<Buffer> | null
   /** The code of an error; null for a result. */
   readonly code: number | null
-  /** The slot that the answer is of; null where it does not say. */
+  /** The slot of the answer; null if the answer does not state it. */
   readonly slot: number | null
   readonly node: string
 }
@@ -56,18 +57,22 @@ export class AnswerTooLarge extends Error {
 export interface RpcUpstreams {
   /** The nodes, the preferred one first for answers of at least a slot. Archives are last. */
   inOrder(commitment: Commitment, minSlot: number): readonly RpcUpstream[]
-  /** The newest slot known of any node at a commitment; null before the first. */
+  /** The newest slot of any node at a commitment; null before the first. */
   newest(commitment: Commitment): number | null
-  /** Notes a slot that was seen elsewhere, such as in a notification. */
+  /** Records a slot from elsewhere, such as from a notification. */
   sawSlot(node: string, commitment: Commitment, slot: number): void
   /** Calls `listener` whenever a node's state changes, until the returned function is called. */
   onChange(listener: () => void): () => void
   /**
-   * Sends a request to the best node, and to others as the method allows. Rejects with NoUpstream, AnswerTooLarge, or the
-   * signal's reason; without a signal it is not taken back. A JSON-RPC error of a node is an answer.
+   * Sends a request to the best node, and to others as the method allows. Rejects with NoUpstream, AnswerTooLarge, or
+   * the signal's reason; without a signal the request is never aborted. A JSON-RPC error of a node counts as an
+   * answer.
    */
   request(call: UpstreamCall, signal: AbortSignal | null): Promise<UpstreamAnswer>
-  /** Like `request` for several reads of one slot order: one batch to one node where it takes batches. */
+  /**
+   * Like `request` for several reads: one batch to one node if that node accepts batches. The node is selected by the
+   * first call's commitment and the highest `minSlot`.
+   */
   requestAll(
     calls: readonly UpstreamCall[],
     signal: AbortSignal

@@ -13,8 +13,8 @@ const PUBLIC_PREFIX = Buffer.from('302a300506032b6570032100', 'hex')
 const PRIVATE_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 /**
- * The encodings of points of small order, without the sign bit. Such a key has signatures that anybody can make, for
- * some messages. OpenSSL accepts them; a node refuses them, as key and as first half of a signature.
+ * The encodings of points of small order, without the sign bit. For some messages anybody can make signatures with
+ * such a key. OpenSSL accepts them; a node refuses them, as key and as first half of a signature.
  */
 const SMALL_ORDER: ReadonlySet<string> = new Set(
   [
@@ -27,7 +27,7 @@ const SMALL_ORDER: ReadonlySet<string> = new Set(
     'eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f'
   ].map((hex) => Buffer.from(hex, 'hex').toString('latin1'))
 )
-/** The first bytes of these encodings: nearly every other point is told from them by one byte. */
+/** The first bytes of these encodings. This byte distinguishes nearly every other point from them. */
 const SMALL_ORDER_STARTS: ReadonlySet<number> = new Set(
   [...SMALL_ORDER].map((encoding) => encoding.charCodeAt(0))
 )
@@ -47,14 +47,14 @@ export function signerOf(seed: Uint8Array): Signer {
   }
 }
 
-/** Whether every signer signed the message. Takes some 100 µs a signature. */
+/** Whether every signer signed the message. Takes about 100 µs a signature. */
 export function isSigned(wire: Pick<WireTransaction, 'signatures' | 'keys' | 'message'>): boolean {
   return unsignedIndex(wire) === null
 }
 
 /**
- * Returns the index of the first account whose signature is not that of the message; null where every one is. As strict as
- * a node.
+ * Returns the index of the first account whose signature does not fit the message; null if all fit. As strict as a
+ * node.
  */
 export function unsignedIndex({
   signatures,
@@ -69,7 +69,8 @@ export function unsignedIndex({
 
 function isSignatureOf(address: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (isOfSmallOrder(address) || isOfSmallOrder(signature.subarray(0, 32))) return false
-  // A key object would take 5 µs more, one from DER 10; the verification takes 105 (measured). So none is made or kept.
+  // A key object would take 5 µs more, one from DER 10 µs; the verification takes 105 µs (measured). So none is
+  // created or cached.
   try {
     const key: RawPublicKeyInput = { key: address, format: 'raw-public', asymmetricKeyType: 'ed25519' }
     // The types of Node know raw keys of `createPublicKey` alone.

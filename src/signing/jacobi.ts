@@ -1,8 +1,8 @@
 /**
- * The Jacobi symbol by division steps (Bernstein and Yang, "Fast constant-time gcd computation and modular inversion", in the
- * form with positive matrices of libsecp256k1). Each batch of steps looks at the lowest bits of two numbers alone, and is then
- * applied to both at once: 6 µs for 255 bits, where a division of bigints for each step takes 15. Not in constant time: the
- * values are public.
+ * The Jacobi symbol by division steps (Bernstein and Yang, "Fast constant-time gcd computation and modular
+ * inversion", in the form with positive matrices of libsecp256k1). Each batch of steps uses only the lowest bits of
+ * two numbers, and is then applied to both at once. This takes 6 µs for 255 bits; a division of bigints for each step
+ * takes 15. Not in constant time: the values are public.
  */
 
 /** Bits of a limb, and steps of a batch. A factor has as many, and the sum of two products fits a double: 2^52. */
@@ -27,17 +27,17 @@ export function limbsOf(value: bigint): Float64Array {
   return limbs
 }
 
-/** Tells whether a value from 1 up is a square modulo a greater prime, whose limbs are given. */
+/** Tells whether a value of at least 1 is a square modulo a greater prime, given as limbs. */
 export function isSquare(value: bigint, prime: Float64Array): boolean {
   const f = Float64Array.from(prime)
   const g = limbsOf(value)
   /** Limbs that are not zero in both: they shrink to one. */
   let limbs = LIMBS
   let eta = -1
-  /** The lowest bit tells whether the symbol of the first two numbers is the opposite of that of the present ones. */
+  /** The lowest bit tells whether the symbol of the first two numbers is the opposite of that of the current ones. */
   let flips = 0
   for (let batch = 0; batch < BATCHES_MAX; batch++) {
-    // The lowest 32 bits of both, which decide the steps, and the matrix that the steps are.
+    // The lowest 32 bits of both numbers, which determine the steps, and the matrix of the steps.
     let lowF = f[0]! | (f[1]! << BITS)
     let lowG = g[0]! | (g[1]! << BITS)
     let u = 1
@@ -84,8 +84,8 @@ export function isSquare(value: bigint, prime: Float64Array): boolean {
 }
 
 /**
- * Replaces f and g, of so many limbs, by (uf + vg) / 2^26 and (qf + rg) / 2^26, which have no remainder and no more limbs: each
- * pair of factors adds up to 2^26 at most.
+ * Replaces the limbs of f and g by (uf + vg) / 2^26 and (qf + rg) / 2^26. Both divide exactly and need no more limbs,
+ * because each pair of factors adds up to at most 2^26.
  */
 function apply(
   f: Float64Array,

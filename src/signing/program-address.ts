@@ -14,13 +14,16 @@ const encoder = new TextEncoder()
  * localnet's market uses in ten minutes.
  */
 const GENERATION = 6_000
-/** Addresses that were used last. Once there are `GENERATION`, they become the former ones, and those are evicted. */
+/**
+ * The most recently used addresses. When there are `GENERATION` of them, they become the old generation, and the
+ * previous old generation is evicted.
+ */
 let recent = new Map<string, Pubkey>()
 let former = recent
 
 /**
- * Derives a program's address from seeds: the first below bump 255 that is no point of the curve. Cached: equal
- * requests return the same object, whose bytes must not be modified.
+ * Derives a program's address from seeds: the first bump from 255 down that gives no point of the curve. Cached:
+ * equal requests return the same object, whose bytes must not be modified.
  */
 export function programAddress(seeds: readonly (string | Uint8Array)[], program: Pubkey): Pubkey {
   const parts = seeds.map((seed) => (typeof seed === 'string' ? encoder.encode(seed) : seed))

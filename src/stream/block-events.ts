@@ -9,12 +9,12 @@ import type { EventRows } from './encode.ts'
 
 type Add<T> = (of: T, event: EncodedEvent) => void
 
-/** Rows with the events that ingest has already encoded for the log; these are on the venues' channels. */
+/** Rows, with the events on the venues' channels that ingest has already encoded for the log. */
 type LoggedRows = EventRows & { readonly log?: readonly LogEntry[] }
 
 /**
- * The events of a committed block by channel. Each event is encoded once: by ingest for the log, or here for the
- * first channel with a reader.
+ * The events of a committed block by channel. Each event is encoded once: by ingest for the log, or here when the
+ * first channel has a reader.
  */
 export class BlockEvents {
   readonly slot: SlotRow

@@ -1,16 +1,17 @@
 import type { Frames } from './frames.ts'
 
-/** The frames that a reader of the hub owes for the block that is being published, a part for each of its channels. */
+/** The frames for a reader of the hub in the block being published, one list for each of its channels. */
 export class BlockFrames {
   #parts: Frames[] | null = null
 
   add(frames: Frames): void {
-    // Most blocks have one part for a reader: a literal list has room for one, a list grown by `push` for seventeen.
+    // Most blocks have one list of frames per reader. A literal array has room for one element, an array grown by
+    // `push` for seventeen.
     if (this.#parts === null) this.#parts = [frames]
     else this.#parts.push(frames)
   }
 
-  /** Returns the parts, and begins anew; null where the block has none for this reader. */
+  /** Returns the lists and resets; null if the block has no frames for this reader. */
   take(): readonly Frames[] | null {
     const parts = this.#parts
     this.#parts = null

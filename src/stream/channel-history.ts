@@ -19,7 +19,7 @@ export interface Stretch {
   readonly to: number
 }
 
-/** Limits of one read, so that memory is bounded: rows, and slots of a channel whose events are stored encoded. */
+/** Limits of one read, to bound memory: rows, and slots of a channel whose events are stored encoded. */
 export interface ReadLimits {
   readonly rows: number
   readonly parts: number
@@ -30,14 +30,14 @@ export interface ReadLimits {
 /** Lost forks read together with a page of rows. */
 const RETRACTED_SLOTS = 4
 
-/** Moves read at a time; there is one for each fork that was removed below the head. */
+/** Moves per read; there is one for each fork that was removed below the head. */
 const MOVES_PER_READ = 100
 
 /** Slots whose time of ingest is cached. */
 const SLOTS_KNOWN = 4_096
 /**
- * Slots read together if two of them are needed: on a cluster that takes as long as three single reads. Other
- * channels of the same replay need the slots between.
+ * Slots read together if at least two of them are needed: on a cluster one such read takes as long as three single
+ * reads. Other channels of the same replay need the slots in between.
  */
 const SLOTS_TOGETHER = 128
 
@@ -52,7 +52,8 @@ async function readMoves(log: LogStore): Promise<LogEntry[]> {
 }
 
 /**
- * Returns a function from an event's own cursor to the cursor at which it was sent, as of the store's present state.
+ * Returns a function from an event's own cursor to the cursor at which it was sent. It reflects the store's state at
+ * the call.
  */
 export async function tellingOrder(log: LogStore): Promise<(cursor: number) => number> {
   const order = new DeliveryOrder(movesIn(await readMoves(log)))
@@ -78,8 +79,8 @@ export class ChannelHistory {
   }
 
   /**
-   * Returns the oldest events of a channel after one cursor and up to another, which ends a slot, at the cursors at
-   * which they were sent. Reads again if an amendment happens meanwhile.
+   * Returns a channel's oldest events with `after` < cursor ≤ `until`, at the cursors at which they were sent.
+   * `until` ends a slot. Reads again if an amendment happens during the read.
    */
   async read(channel: Channel, after: number, until: number, limits: ReadLimits): Promise<Stretch> {
     for (;;) {
@@ -95,7 +96,10 @@ export class ChannelHistory {
     }
   }
 
-  /** Returns the delivery order and the number of amendments it is based on; it is read again after each amendment. */
+  /**
+   * Returns the delivery order, and the number of amendments it is based on. Reads the order again after each
+   * amendment.
+   */
   async #order(): Promise<{ readonly amendments: number; readonly order: DeliveryOrder }> {
     for (;;) {
       const amendments = await this.#storage.history.amendments()
@@ -205,9 +209,10 @@ export class ChannelHistory {
     return { events, to: rows.length < limit ? until : rows.at(-1)!.cursor }
   }
 
-  /** Trades are listed by mint: those of a pool are among those of its token. */
+  /** Trades are listed by mint, so a pool's trades are read from those of its token. */
   async #poolTrades(pool: PoolRow, after: number, until: number, limit: number): Promise<Stretch> {
-    // The copy on the pool's channel has a cursor one or two above the row's, so rows up to there are read again.
+    // The copy on the pool's channel has a cursor one or two above the row's, so the last one or two rows are read
+    // again.
     const from = after - COPY_OFFSETS.trade.pool
     const rows = await this.#storage.trades.ofMint(pool.base, { from, until, order: 'asc', limit })
     const events = await this.#encoded(

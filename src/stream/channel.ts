@@ -10,7 +10,7 @@ export type Channel =
   | { readonly kind: 'venue'; readonly name: string; readonly venue: VenueId }
   | { readonly kind: 'launches' | 'pools' | 'curves'; readonly name: string }
 
-/** Names of the channels that a connection hears of its own tenant alone. They are not of the chain. */
+/** Names of channels about the connection's own tenant. Their events are not from the chain. */
 export const PRIVATE_CHANNELS = ['webhooks', 'tx'] as const
 export type PrivateChannelName = (typeof PRIVATE_CHANNELS)[number]
 
@@ -57,7 +57,7 @@ export type ChannelForm = (typeof CHANNEL_FORMS)[number]
 const listed = (forms: readonly string[]): string => new Intl.ListFormat('en-GB').format(forms)
 const CHAIN_FORMS_LISTED = listed(CHAIN_CHANNEL_FORMS)
 const FORMS_LISTED = listed(CHANNEL_FORMS)
-/** Characters of a name that a message repeats at most; a client may send any name. */
+/** Maximum characters of a name in an error message; a client may send any name. */
 const SHOWN_MAX = 80
 
 /** Returns the channel with a name, private ones too, or the fault of the name. */
@@ -100,8 +100,8 @@ export interface RefusedNames extends ChannelFault {
 }
 
 /**
- * Returns the named channels, each once, and the refused names by reason; the message describes the first name of its
- * reason. `find` returns the channel of a name.
+ * Returns the named channels without duplicates, and the refused names grouped by reason. The message describes the
+ * first name of its reason. `find` returns the channel of a name.
  */
 export function channelsOf<Found extends StreamChannel = Channel>(
   names: readonly string[],

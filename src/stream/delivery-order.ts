@@ -10,17 +10,17 @@ import type { LogEntry } from '../market/log.ts'
 
 /**
  * Slots whose blocks replaced blocks already sent. Their events are sent at cursors above everything sent before,
- * after the retractions of the lost blocks; their own cursors stay those of the rows.
+ * after the retractions of the lost blocks. Their own cursors, those of the rows, do not change.
  */
 export interface Move {
-  /** First slot, and last slot (included), whose events are not sent at their own cursors. */
+  /** First and last slot, both inclusive, whose events are not sent at their own cursors. */
   readonly first: number
   readonly last: number
   /** Each slot with a block, ascending, and the cursor at which its first position is sent. */
   readonly slots: readonly (readonly [slot: number, toldFrom: number])[]
   /**
-   * For each of these slots the cursor at which its first position for `wallet:` is sent. Absent in moves that were stored
-   * before there were these channels.
+   * For each of these slots, the cursor of its first position for `wallet:`. Absent in moves stored before these
+   * channels existed.
    */
   readonly walletsFrom?: readonly number[] | undefined
 }
@@ -32,7 +32,7 @@ const MOVE = z.object({
   walletsFrom: z.array(z.int().nonnegative()).readonly().optional()
 })
 
-/** Returns the log entry that stores a move, at the slot of the first block that is again sent at its own cursors. */
+/** Returns the log entry that stores a move, at the slot of the first block that is sent at its own cursors again. */
 export function moveAsLogEntry(move: Move): LogEntry {
   const slot = move.last + 1
   const body = Buffer.from(JSON.stringify(move))
@@ -46,7 +46,7 @@ export function movesIn(entries: readonly LogEntry[]): Move[] {
   )
 }
 
-/** A section of the delivery order: events with consecutive own cursors that are sent one after another. */
+/** A section of the delivery order: a range of own cursors whose events are sent consecutively. */
 export interface TellingStretch {
   /** Lower bound (excluded) of own cursors. */
   readonly after: number
@@ -69,7 +69,7 @@ interface Segment {
   readonly start: number
   readonly first: number
   readonly last: number
-  /** Null where each event is sent at its own cursor. */
+  /** Null if each event is sent at its own cursor. */
   readonly slots: readonly MovedSlot[] | null
 }
 
@@ -139,7 +139,8 @@ export class DeliveryOrder {
 function toldIn({ toldFrom, walletsFrom }: MovedSlot, position: number): number {
   const nth = position - SIDE_BY_SIDE_POSITIONS
   if (nth < 0) return toldFrom + position
-  // Without positions of their own, copies on `wallet:` have the last of their group of four; it is one of their trade's.
+  // In moves without positions for `wallet:`, a copy there has the last of four positions, which belongs to its
+  // trade.
   return walletsFrom === undefined ? toldFrom + TRADE_POSITIONS * (nth + 1) - 1 : walletsFrom + nth
 }
 

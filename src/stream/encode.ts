@@ -13,7 +13,10 @@ export type EventRows = Pick<BlockCommit, 'slot' | 'trades' | 'poolEvents' | 'la
 export const tradeOffsets = (row: TradeRow) =>
   row.cashSide === null ? COPY_OFFSETS.swap : COPY_OFFSETS.trade
 
-/** Tells whether channels other than `trades:` carry this row: a trade without a cash side has two rows. */
+/**
+ * Tells whether channels other than `trades:` carry this row. A trade without a cash side has two rows; only the
+ * first is carried.
+ */
 export const isFirstRow = (row: TradeRow): boolean =>
   row.cashSide !== null || samePubkey(row.mint, row.inMint)
 
@@ -30,16 +33,13 @@ export const encodeTick = (row: TradeRow, receivedAtMs: number): Uint8Array =>
 
 const CURSOR_KEY = Buffer.from(',"cursor":')
 
-/** Bytes of a shared buffer: some fifty events of a block share one, since they are created and dropped together. */
+/** Bytes of a shared buffer. About fifty events of a block share one, since they are created and dropped together. */
 const CHUNK_BYTES = 64 * 2 ** 10
 const UTF8_BYTES_MAX = 3
 let chunk = Buffer.alloc(0)
 let next = 0
 
-/**
- * Encodes an event's `data` up to the value of its cursor, which differs from channel to channel; `before` is a
- * prefix.
- */
+/** Encodes an event's `data` up to the value of its cursor, which differs between channels; `before` is a prefix. */
 export function encode(data: object, before = ''): Uint8Array {
   const text = before + JSON.stringify(data)
   const most = UTF8_BYTES_MAX * text.length + CURSOR_KEY.length
@@ -72,7 +72,7 @@ export function encodeLog({ slot, trades, poolEvents, launches }: EventRows, cas
     if (kind === 'curve') entries.add('curves', { cursor: row.cursor + COPY_OFFSETS.curve.curves, body })
   }
   for (const row of launches) {
-    // Other rows were launched earlier, and only changed their status.
+    // The other rows are launches of earlier blocks whose status changed.
     if (row.slot !== slot.slot) continue
     const body = encodeLaunch(row)
     entries.add('launches', { cursor: row.cursor + COPY_OFFSETS.launch.launches, body })
@@ -96,7 +96,7 @@ export class LogEntries {
     else events.push(event)
   }
 
-  /** Returns the entries, each in cursor order; a channel's events come from rows of several kinds. */
+  /** Returns the entries, each in cursor order. One channel's events come from rows of several kinds. */
   inOrder(): LogEntry[] {
     return Array.from(this.#events, ([channel, events]) => ({
       channel,

@@ -95,10 +95,10 @@ export interface EventMembers {
   readonly crc32: number
 }
 
-/** Events by their frames: all readers of a channel share them. */
+/** Events by their frames, shared by all readers of a channel. */
 const membersByFrames = new WeakMap<Frames, readonly EventMembers[]>()
 
-/** Returns the events of live frames of one channel, in cursor order; their bytes are those of the frames. */
+/** Returns the events of one channel's live frames, in cursor order. Their bytes are views of the frames. */
 export function eventsIn(frames: Frames): readonly EventMembers[] {
   const known = membersByFrames.get(frames)
   if (known !== undefined) return known

@@ -5,7 +5,7 @@ import type { Place } from './messages.ts'
 
 /** The HTTP side's access to the stream: it admits clients and reports health. */
 export interface StreamGateway {
-  /** Tells whether a key may have one more connection. */
+  /** Tells whether a key may open another connection. */
   admits(caller: Caller): boolean
   /** Takes over a socket after its upgrade. */
   open(ws: WebSocket, socket: Socket, caller: Caller): void
@@ -17,7 +17,7 @@ export interface StreamHealth {
   readonly head: number
   /** Null while there is no block. */
   readonly horizon: Place | null
-  /** Null if everything is kept. */
+  /** Null if retention is unlimited. */
   readonly horizonSeconds: number | null
   readonly connections: number
   readonly subscriptions: number

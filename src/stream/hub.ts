@@ -12,18 +12,18 @@ import { eventFrames, type Frames } from './frames.ts'
 export interface Reader {
   /** Receives events of one of its channels, of the block being published. */
   owe(frames: Frames): void
-  /** Ends a block: all of its events were given. */
+  /** Ends a block: all of its events have been passed on. */
   endBlock(): void
   /**
-   * Reports that events after a cursor were not given, or not all, and discards those of the block being published.
-   * The reader has to read them from the store.
+   * Reports that the events after a cursor were not passed on, or only in part. Discards those of the block being
+   * published. The reader has to read them from the store.
    */
   missed(after: number): void
 }
 
 /**
- * Recent blocks held for readers that are about to catch up, and the rows of these blocks. Chosen: 64 blocks are 25 s
- * of a live chain, and 20,000 rows some 30 MB.
+ * Recent blocks cached for readers that are about to catch up, and the rows of these blocks. Chosen: 64 blocks are 25
+ * s of a live chain, and 20,000 rows about 30 MB.
  */
 const RECENT_BLOCKS = 64
 const RECENT_ROWS = 20_000
@@ -38,11 +38,11 @@ interface LiveChannel {
  * The channels with readers, and the newest blocks.
  *
  * H1. An event is encoded once for all its readers, and framed once for all readers of a channel.
- * H2. A reader of a channel receives every block after the head at which it joined, in order, once; blocks that
- *     the feed skipped are reported as missed.
- * H3. The first block after a start, or after published blocks were retracted, is read from the store by
- *     everybody: the retractions of a lost fork lie between that block and the earlier ones.
- * H4. If a channel fails, its readers read the block from the store, all of their channels in one order; other
+ * H2. A reader of a channel receives every block after the head at which it joined, in order, once. Blocks that the
+ *     feed skipped are reported as missed.
+ * H3. All readers read the first block after a start, or after a retraction of published blocks, from the store: the
+ *     retractions of a lost fork come between that block and the earlier ones.
+ * H4. If a channel fails, its readers read the block from the store, for all of their channels in one order. Other
  *     readers are not affected.
  */
 export class StreamHub {
@@ -111,7 +111,7 @@ export class StreamHub {
     if (live?.readers.size === 0) this.#channels.delete(channel)
   }
 
-  /** Returns the blocks after a cursor that ends a slot, oldest first; null if not all of them are in memory. */
+  /** Returns the blocks after a cursor that ends a slot, oldest first; null if some of them are no longer in memory. */
   recentAfter(cursor: number): readonly BlockEvents[] | null {
     if (cursor < this.#recentAfter) return null
     return this.#recent.filter(({ slot }) => endOf(slot) > cursor)

@@ -14,15 +14,15 @@ export interface ChannelEvents {
 }
 
 /**
- * Rows read for all channels together (about 3 MB), and for one; half as many may be held besides. A channel's rows
- * are in proportion to its recent density, so that all pages end at about the same slot. Otherwise one channel's
- * missing page would make the others wait, and pages would be read one after another.
+ * Rows read for all channels together (about 3 MB), and for one; half as many more may be buffered. A channel's rows
+ * are proportional to its recent density, so that all pages end near the same slot. Otherwise one channel's missing
+ * page would delay the others, and pages would be read one after another.
  */
 const ROWS_HELD = 2_048
 const ROWS_OF_ONE = { least: 16, most: 512 }
 /**
- * Events read from a channel stored encoded, and the slots that give about as many, two at first. More would make a
- * replay slightly faster, but let live events wait behind twenty such pages.
+ * Events per read of a channel stored encoded, and slots per read, two at first, adapted to that number of events.
+ * Larger reads would make a replay slightly faster, but live events would wait behind twenty such pages.
  */
 const EVENTS_HELD = { few: 128, many: 512 }
 const SLOTS_HELD = { first: 2, most: 32 }
@@ -35,8 +35,8 @@ export class MergedPast {
   #position: number
 
   /**
-   * `rowsHeld` is the number of rows that are read together. Changes of submissions are read after `changesSince`: several
-   * may be stored after the events of their slot were read.
+   * `rowsHeld` is the number of rows that are read together. `changesSince` is the cursor after which changes of
+   * submissions are read: changes may be stored after the events of their slot were read.
    */
   constructor(
     history: PastReader,
@@ -82,8 +82,8 @@ export class MergedPast {
   }
 
   /**
-   * Returns the next events up to `until`, which ends a slot; none at the end, and then `position` is `until`. Events
-   * that are stored encoded are read into memory of `allocator`.
+   * Returns the next events up to `until`, which ends a slot. At the end it returns none, and `position` is `until`.
+   * Events that are stored encoded are read into memory of `allocator`.
    */
   async next(until: number, allocator: Allocator): Promise<ChannelEvents[]> {
     const ofAll = this.#buffers.reduce((sum, buffer) => sum + buffer.rowsPerCursor, 0)
@@ -116,8 +116,8 @@ class ChannelBuffer {
   #slots = SLOTS_HELD.first
   #rowsPerCursor = 0
   /**
-   * The newest change of submissions that was read; null for other channels. One that is stored later may be of a slot up to
-   * whose end others were read.
+   * Cursor of the newest change of submissions read; null for other channels. A change stored later may belong to a
+   * slot whose other events were already read.
    */
   #changesRead: number | null
   #changesTo: number | null
@@ -141,12 +141,12 @@ class ChannelBuffer {
     return this.#next < this.#events.length
   }
 
-  /** Rows per cursor in the last read; 0 if it found none, and for a channel stored encoded. */
+  /** Rows per cursor in the last read; 0 if it found none, and for channels stored encoded. */
   get rowsPerCursor(): number {
     return this.#rowsPerCursor
   }
 
-  /** Reads on if less than half of the target is held, so that channels read together rather than one after another. */
+  /** Reads more if the buffer holds less than half of its target, so that channels are read in parallel. */
   async fill(history: PastReader, until: number, rows: number, allocator: Allocator): Promise<void> {
     const held = this.#events.length - this.#next
     const enough = isKeptAsSent(this.channel) ? EVENTS_HELD.few : rows
@@ -154,7 +154,7 @@ class ChannelBuffer {
     const limits = { rows, parts: this.#slots, allocator }
     const from = this.#changesRead ?? this.#to
     const { events, to } = await history.read(this.channel, from, until, limits)
-    // A full page had as many rows up to its end, though some may belong to no event.
+    // A full page had `rows` rows up to its end, though some may belong to no event.
     if (!isKeptAsSent(this.channel))
       this.#rowsPerCursor = (to < until ? rows : events.length) / Math.max(1, to - from)
     if (this.#changesRead !== null) this.#changesRead = events.at(-1)?.cursor ?? this.#changesRead

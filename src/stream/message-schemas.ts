@@ -13,8 +13,8 @@ import {
 } from '../api/stream-schema.ts'
 
 /**
- * Schemas of the stream's messages in both directions. Builders and the client get their types from them, and the
- * AsyncAPI document is generated from them. Only messages of clients are validated at run time; tests validate the
+ * Schemas of the stream's messages in both directions. Builders and the client derive their types from them, and the
+ * AsyncAPI document is generated from them. Only clients' messages are validated at run time; tests validate the
  * others.
  */
 
@@ -25,7 +25,7 @@ const cursor = (meaning: string) => schema.count(meaning)
 export const SUBSCRIBE = z
   .object({
     subscribe: names,
-    // A malformed cursor has an error of its own.
+    // A malformed cursor gets its own error.
     since: z
       .unknown()
       .optional()

@@ -9,8 +9,8 @@ export type { ErrorName }
 /** Channels of a connection (spec, Limits). */
 export const CHANNELS_MAX = 50
 /**
- * Bytes of a client's message: a longer one is refused with an error, one beyond `MESSAGE_BYTES_HARD_MAX` closes the
- * connection with 1009. Chosen: fifty channel names take 4 KB.
+ * Maximum bytes of a client's message. A longer one is refused with an error; one beyond `MESSAGE_BYTES_HARD_MAX`
+ * closes the connection with 1009. Chosen: fifty channel names take 4 KB.
  */
 export const MESSAGE_BYTES_MAX = 16 * 1024
 export const MESSAGE_BYTES_HARD_MAX = 64 * 1024

@@ -9,13 +9,13 @@ export interface Room {
 }
 
 /**
- * 2,000 events (spec, Streaming, rule 4); the bytes are for large events. Bytes chosen: 2,000 events of 8 KB, several
- * times the average.
+ * 2,000 events (spec, Streaming, rule 4). The limit in bytes is for large events. Chosen: 2,000 events of 8 KB,
+ * several times the average.
  */
 export const BUFFER: Room = { events: 2_000, bytes: 16 * 2 ** 20 }
 /**
- * Bytes given to a socket at once; what it has not sent cannot be taken back. Chosen: enough for one system call, and
- * little to hold beyond the queue's bounds.
+ * Bytes passed to a socket at once; they can no longer be dropped. Chosen: enough for one system call, and small
+ * compared with the queue's bounds.
  */
 export const CHUNK_BYTES = 256 * 1024
 
@@ -23,8 +23,8 @@ export const CHUNK_BYTES = 256 * 1024
 export interface Hole {
   dropped: number
   /**
-   * The cursor before the first dropped event, and that of the last one: subscribing `since` the former gets them
-   * again.
+   * The cursor before the first dropped event, and that of the last one. A subscription with `since` = the former
+   * gets them again.
    */
   from: number
   to: number
@@ -39,8 +39,8 @@ type Owed =
 /**
  * A connection's queue: references to shared event frames, and messages, in order.
  *
- * Q1. If the queue exceeds its bounds, the oldest events that are not with the socket are dropped, and a message in
- * their place says so. Messages are never dropped.
+ * Q1. If the queue exceeds its bounds, the oldest events not yet passed to the socket are dropped, and a message in
+ *     their place reports it. Messages are never dropped.
  */
 export class Outbox {
   readonly #holeFrame: (hole: Hole) => Buffer
@@ -62,7 +62,7 @@ export class Outbox {
     return this.#next === this.#owed.length
   }
 
-  /** Events in the queue, including those with the socket. */
+  /** Events in the queue, including those in the socket's buffer. */
   get events(): number {
     return this.#events + this.#withSocket
   }
@@ -93,7 +93,7 @@ export class Outbox {
   }
 
   /**
-   * Returns the next bytes to write, in order: up to `CHUNK_BYTES`, or one larger event. Empty if nothing is queued.
+   * Returns the next bytes to write, in order: up to `CHUNK_BYTES`, or one larger event. Empty if the queue is empty.
    */
   take(): Buffer[] {
     const chunk: Buffer[] = []

@@ -9,17 +9,19 @@ import { ChannelTable } from './channel-table.ts'
 import type { Channel } from './channel.ts'
 import { encode, isFirstRow, LogEntries, type EventRows } from './encode.ts'
 
-/** Positions of an event at most that are beside each other; the first is that of its row. */
+/** Maximum adjacent positions of an event; the first is that of its row. */
 const COPIES_MAX = 4
 
-/** The log's retractions of a lost fork: how many copies of events are retracted, and how many had no room. */
+/** The log's retractions of a lost fork, with the number of event copies retracted, and of those without room. */
 export interface Retractions {
   readonly entries: readonly LogEntry[]
   readonly told: number
   readonly leftOut: number
 }
 
-/** A range of cursors for retractions, both ends included. None of them was used, and the next block's are above. */
+/**
+ * A range of cursors for retractions, both inclusive. The range is unused, and the next block's cursors are above it.
+ */
 export interface RetractionRoom {
   readonly from: number
   readonly to: number
@@ -34,8 +36,8 @@ export const endOfSlot = (slot: number): RetractionRoom => ({
 })
 
 /**
- * Builds the retractions of a lost fork (blocks oldest first): one for each copy of an event on a channel, newest
- * first, at consecutive cursors. Without enough room the oldest copies are not retracted.
+ * Builds the retractions of a lost fork (blocks oldest first). Each copy of an event on a channel gets one, newest
+ * first, at consecutive cursors. If there is not enough room, the oldest copies are not retracted.
  */
 export function retractionsOf(lost: readonly EventRows[], room: RetractionRoom, cash: CashList): Retractions {
   const { from, to, toldAt = (cursor) => cursor } = room

@@ -4,8 +4,8 @@ import type { HintChannel, TenantEvent } from '../../storage/cluster/coordinatio
 type Hints<Use extends keyof HintChannel<TenantEvent>> = Pick<HintChannel<TenantEvent>, Use> | null
 
 /**
- * Passes events of private channels to the connections of this process and, through hints, of others. A hint can be
- * lost; events that must not be are stored before.
+ * Passes events of private channels to the connections of this process and, through hints, to those of others. A hint
+ * can be lost, so events that must arrive are stored first.
  */
 export class TenantEvents {
   readonly #listeners = new Set<(event: TenantEvent | null) => void>()
@@ -16,8 +16,8 @@ export class TenantEvents {
   }
 
   /**
-   * Calls `heard`, which must not throw, for each event of any process, and with null when some of other processes may have
-   * been lost, until the returned function is called.
+   * Calls `heard` for each event of any process, until the returned function is called. Calls it with null if events
+   * of other processes may have been lost. `heard` must not throw.
    */
   subscribe(heard: (event: TenantEvent | null) => void, hints: Hints<'subscribe'>): () => void {
     this.#listeners.add(heard)

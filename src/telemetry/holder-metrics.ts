@@ -16,7 +16,7 @@ export interface HolderMetrics {
   readonly rollbacks: Counter
   readonly failures: Counter
   readonly evicted: Counter
-  /** Sets what the gauges show; null while this process keeps no lists. */
+  /** Sets the source of the gauges; null while this process maintains no lists. */
   show(counts: HolderCounts | null): void
 }
 

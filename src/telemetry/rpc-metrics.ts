@@ -12,7 +12,7 @@ export interface RpcCounts {
 export interface RpcMetrics {
   /** Counts an element: a counter of prom-client sorts and joins the labels each time, which takes a microsecond. */
   countElement(method: string, outcome: string): void
-  /** Sets what the gauges show; null while this process serves no JSON-RPC. */
+  /** Sets the source of the gauges; null while this process serves no JSON-RPC. */
   show(counts: (() => RpcCounts) | null): void
 }
 

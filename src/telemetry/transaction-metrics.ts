@@ -6,7 +6,7 @@ export type SendLabel = 'taken' | 'refused' | 'limited'
 export const TRACKED_LABELS = ['sent', 'failing', 'processed', 'confirmed'] as const
 export type TrackedLabel = (typeof TRACKED_LABELS)[number]
 
-/** Tenants that have a label of their own; all further ones share `other`. Chosen: 800 series at most. */
+/** Tenants with their own label; all further ones share `other`. Chosen: 800 series at most. */
 const TENANT_LABELS_MAX = 100
 
 /** A transaction that has ended, as metrics count it. */
@@ -14,7 +14,7 @@ export interface EndedTransaction {
   readonly tenant: string
   readonly route: string
   readonly outcome: 'finalized' | 'failed' | 'expired' | 'unresolved'
-  /** From the first send to the block; null where either is not known. */
+  /** From the first send to the block; null if either is not known. */
   readonly landedMs: number | null
   readonly landedSlots: number | null
 }

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 
-/** Classes of the outcome of a POST: of the status, 410 for itself, and POSTs without an answer. */
+/** Outcome classes of a POST: the class of the status, 410 separately, and POSTs without an answer. */
 export type PostLabel = '2xx' | '3xx' | '4xx' | '5xx' | 'gone' | 'failed'
 
 /** Numbers of webhooks, read when metrics are collected. */
@@ -16,7 +16,7 @@ export interface WebhookMetrics {
   readonly events: Counter
   readonly dropped: Counter
   readonly seconds: Histogram
-  /** Sets what the gauge of webhooks shows; null while this process delivers nothing. */
+  /** Sets the source of the webhook gauge; null while this process delivers nothing. */
   show(counts: WebhookCounts | null): void
 }
 

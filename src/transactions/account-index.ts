@@ -1,13 +1,16 @@
-/** Accounts per bucket, on average. Chosen: a bucket is read in one cache line. */
+/** Average accounts per bucket. Chosen: a bucket is read in one cache line. */
 const PER_BUCKET = 4
 
-/** Accounts of a block by bucket: a bucket is the lower part of a hash modulo their number, a power of two. */
+/**
+ * Accounts of a block in buckets. The bucket of a hash is its lower part modulo the number of buckets, a power of
+ * two.
+ */
 export class AccountIndex {
   readonly #low: Uint32Array
   readonly #high: Uint16Array
   /** The transaction of each account. */
   readonly #places: Uint32Array | Uint16Array
-  /** Where each bucket begins, and the end of the last. */
+  /** Start of each bucket, and the end of the last one. */
   readonly #buckets: Uint32Array
 
   /** Takes the hashes of all accounts, and the end of those of each transaction. */
@@ -21,7 +24,7 @@ export class AccountIndex {
     for (let i = 0; i < size; i++) buckets[i + 1]! += buckets[i]!
     for (let at = length - 1, place = ends.length - 1; at >= 0; at--) {
       while (place > 0 && ends[place - 1]! > at) place--
-      // Buckets fill from their end, which leaves in the next entry what becomes their beginning.
+      // Buckets fill from their end. Afterwards entry `i + 1` holds the start of bucket `i`.
       const to = --buckets[(low[at]! & (size - 1)) + 1]!
       lowByBucket[to] = low[at]!
       highByBucket[to] = high[at]!
@@ -40,7 +43,7 @@ export class AccountIndex {
     return this.#low.byteLength + this.#high.byteLength + this.#places.byteLength + this.#buckets.byteLength
   }
 
-  /** Calls `found` with each transaction that has an account of a hash; one that has it twice comes twice. */
+  /** Calls `found` with each transaction that has an account with the hash, once for each such account. */
   find(low: number, high: number, found: (place: number) => void): void {
     const bucket = low & (this.#buckets.length - 2)
     const end = this.#buckets[bucket + 1]!

@@ -12,8 +12,8 @@ export function countBelow(ascending: Float64Array, value: number, from = 0, to 
 }
 
 /**
- * Returns the elements of some ranks (from 1, ascending) among all elements of the runs together, without merging these.
- * Each step compares a value with what is left of every run, and halves that.
+ * Returns the elements at the given ranks (from 1, ascending) in the union of the runs, without merging them. Each
+ * step compares a value with the remaining elements of every run, and halves these.
  */
 export function ranked(runs: AscendingRuns, ranks: readonly number[]): number[] {
   const search = new RankSearch(runs)
@@ -22,7 +22,10 @@ export function ranked(runs: AscendingRuns, ranks: readonly number[]): number[] 
 
 class RankSearch {
   readonly #runs: AscendingRuns
-  /** Bounds of the rest of each run: elements before `#from` are below the one searched, those from `#to` on above. */
+  /**
+   * Bounds of the remaining elements of each run: those before `#from` are below the wanted element, those from `#to`
+   * on above it.
+   */
   readonly #from: Uint32Array
   readonly #to: Uint32Array
 
@@ -41,7 +44,7 @@ class RankSearch {
     }
   }
 
-  /** Compares a value with the element of a rank, and keeps of the runs what may have that element. */
+  /** Compares a value with the element of a rank, and narrows the bounds of each run. */
   #isFound(pivot: number, rank: number): boolean {
     const below = this.#positions(pivot)
     if (rank <= sum(below)) {
@@ -56,7 +59,7 @@ class RankSearch {
     return isFound
   }
 
-  /** Returns, by run, the index of the first element left that is not below a value. */
+  /** Returns, by run, the index of the first remaining element that is not below a value. */
   #positions(value: number): Uint32Array {
     const positions = new Uint32Array(this.#runs.length)
     for (let run = 0; run < positions.length; run++)
@@ -64,7 +67,10 @@ class RankSearch {
     return positions
   }
 
-  /** An element: equal ones are told apart from the others in one step. */
+  /**
+   * Returns the middle element of the longest run. An element as pivot separates all equal ones from the others in
+   * one step.
+   */
   #middleOfLongest(): number {
     let longest = 0
     for (let run = 1; run < this.#to.length; run++)
@@ -72,7 +78,7 @@ class RankSearch {
     return this.#runs[longest]![(this.#from[longest]! + this.#to[longest]!) >>> 1]!
   }
 
-  /** Bounds the number of steps, whatever the runs are. */
+  /** Returns the middle of the value range, which bounds the number of steps for any runs. */
   #middleOfValues(): number {
     let least = Infinity
     let most = -Infinity

@@ -8,15 +8,15 @@ import { computeUnitPrice } from './compute-unit-price.ts'
 /** Keys of a transaction. */
 const KEYS_MAX = 256
 const TWO_32 = 2 ** 32
-/** Fewer prices than these are sorted as they are. Chosen: a sort of so many takes as long as a look at all ranks. */
+/** Fewer prices than these are sorted directly. Chosen: such a sort takes as long as one pass over all ranks. */
 const FEW = 32
-/** Accounts of a block that are read in the time of a look-up in its index, as measured with mainnet's. */
+/** Accounts of a block that can be scanned in the time of one index look-up, measured with mainnet blocks. */
 const READ_IN_A_LOOK_UP = 60
 
 /** A block, and the size of its fees. */
 export interface FeesOf {
   readonly slot: number
-  /** Base58; null where the source does not name it. */
+  /** Base58; null if the source does not state it. */
   readonly blockhash: string | null
   readonly transactions: number
   /** Writable accounts of all transactions together. */
@@ -24,8 +24,8 @@ export interface FeesOf {
 }
 
 /**
- * Fees of a block's transactions that are no votes, and the accounts that these wrote to, in one piece. All that a search
- * needs beyond them is made by the first one: most blocks are never searched.
+ * Fees of a block's non-vote transactions, and the accounts that they wrote to, in one buffer. The first search
+ * builds its additional structures: most blocks are never searched.
  */
 export class BlockFees {
   readonly slot: number
@@ -44,7 +44,7 @@ export class BlockFees {
   #ranks: Uint32Array | undefined
   #index: AccountIndex | undefined
 
-  /** Takes its bytes, which begin at a multiple of 8 in their buffer; by default all are 0. */
+  /** Takes the bytes, which start at a multiple of 8 in their buffer; by default all are 0. */
   constructor(
     { slot, blockhash, transactions, writes }: FeesOf,
     bytes = new Uint8Array(bytesOf(transactions, writes))
@@ -59,7 +59,7 @@ export class BlockFees {
     this.high = new Uint16Array(buffer, at + 12 * transactions + 4 * writes, writes)
   }
 
-  /** The prices in ascending order; made on first use. */
+  /** The prices in ascending order; computed on first use. */
   get ascending(): Float64Array {
     return (this.#ascending ??= this.prices.toSorted())
   }
@@ -74,12 +74,12 @@ export class BlockFees {
     )
   }
 
-  /** Tells whether a search for some accounts would be faster with an index, which is not made yet. */
+  /** Tells whether a search for the accounts would be faster with the index, and the index is not built yet. */
   lacksIndex(filter: AccountFilter): boolean {
     return this.#index === undefined && this.#isForIndex(filter)
   }
 
-  /** Makes the index of accounts, which is as large as the block. */
+  /** Builds the index of accounts, which is as large as the block. */
   index(): void {
     this.#index ??= new AccountIndex(this)
   }
@@ -115,7 +115,7 @@ export class BlockFees {
       if (marks[low[at]! & 0xffff] === 0 || !filter.has(low[at]!, high[at]!)) continue
       while (ends[place]! <= at) place++
       found.push(place)
-      // The others of the transaction do not matter any more.
+      // Skip the transaction's other accounts.
       at = ends[place]! - 1
     }
     return found
@@ -136,7 +136,7 @@ export class BlockFees {
 /** Returns the bytes of a block's fees: 12 per transaction, and 6 per account that one writes to. */
 export const bytesOf = (transactions: number, writes: number): number => 12 * transactions + 6 * writes
 
-/** Returns, for each price, the index of the first equal one in ascending order. */
+/** Returns, for each price, the index of the first equal price in ascending order. */
 function ranksOf(prices: Float64Array, ascending: Float64Array): Uint32Array {
   const ranks = new Uint32Array(prices.length)
   for (let i = 0; i < prices.length; i++) ranks[i] = countBelow(ascending, prices[i]!)

@@ -16,8 +16,9 @@ interface Watched {
 }
 
 /**
- * Looks for watched signatures in the blocks that this process ingests. A block costs next to nothing while no signature
- * is watched; else one look-up by four bytes per transaction, and base58 for those that are found.
+ * Searches the blocks that this process ingests for watched signatures. A block costs almost nothing while no
+ * signature is watched. Otherwise it costs one look-up by four bytes per transaction, and base58 encoding for each
+ * match.
  */
 export class WatchedSignatures implements BlockSightings, BlockObserver {
   /** Watched signatures by their first four bytes. */
@@ -27,7 +28,7 @@ export class WatchedSignatures implements BlockSightings, BlockObserver {
   readonly #nonces = new WatchedNonces()
   #newest: { readonly slot: number; readonly height: number | null } | null = null
 
-  /** The feed also moves `newest` with blocks of another process, whose heights it does not know. */
+  /** The feed also advances `newest` with blocks of other processes, whose heights it does not know. */
   constructor(feed: Pick<CommitFeed, 'follow'>) {
     feed.follow(({ slot: { slot } }) => {
       if (this.#newest === null || slot > this.#newest.slot) this.#newest = { slot, height: null }
@@ -39,9 +40,9 @@ export class WatchedSignatures implements BlockSightings, BlockObserver {
   }
 
   /**
-   * Looks for a signature (base58 of 64 bytes; throws a RangeError for another size), and for uses of a nonce account (base58),
-   * in each block that is read from now on. A
-   * block of the milliseconds between reading and commit is not searched again.
+   * Searches each block that is read from now on for a signature (base58 of 64 bytes; throws a RangeError for another
+   * size), and for uses of a nonce account (base58). A block already read but not yet committed is not searched
+   * again.
    */
   watch(signature: string, nonceAccount: string | null = null): () => void {
     const bytes = decodeBase58(signature)
@@ -107,7 +108,7 @@ export class WatchedSignatures implements BlockSightings, BlockObserver {
     const found = bucket?.find((each) => each.signature === signature)
     if (found !== undefined) return found
     const added = { signature, watchers: 0 }
-    // Buckets have one signature but by chance; one that a signature is pushed to takes room for many.
+    // Nearly every bucket has one signature. An array grown by `push` would have room for many.
     if (bucket === undefined) this.#watched.set(hash, [added])
     else bucket.push(added)
     return added

@@ -17,7 +17,7 @@ interface BundleIntakeDeps {
   readonly clock: Pick<Clock, 'now'>
 }
 
-/** A bundle that a tenant wants to be submitted: 1 to 5 checked transactions with different signatures. */
+/** A bundle that a tenant submits: 1 to 5 checked transactions with different signatures. */
 export interface BundleWish {
   readonly bundleId: string
   readonly members: readonly CheckedTransaction[]
@@ -37,7 +37,7 @@ export function bundleWishOf(members: readonly CheckedTransaction[]): BundleWish
   return { members, bundleId: bundleIdOf(members.map(({ signature }) => signature)) }
 }
 
-/** Takes bundles of tenants: checks their tips, stores them, and hands them over to tracking, which submits them. */
+/** Accepts bundles of tenants: checks their tips, stores them, and passes them to tracking, which submits them. */
 export class BundleIntake {
   readonly #deps: BundleIntakeDeps
   readonly #documents: Documents<Bundle, 'tracked', never, BundleProgress>
@@ -74,7 +74,7 @@ export class BundleIntake {
     )
   }
 
-  /** Stores a checked bundle, and begins to submit it. Does neither if the tenant has submitted it before. */
+  /** Stores a checked bundle and starts to submit it. Does neither if the tenant has already submitted it. */
   async take(tenant: string, wish: BundleWish, signal: AbortSignal): Promise<void> {
     const { parts, clock } = this.#deps
     const { bundleId, members } = wish
@@ -106,7 +106,7 @@ export class BundleIntake {
     return { bundle: stored.value, progress }
   }
 
-  /** Returns the bundle of the tenant that was posted last with a transaction as a member; null for none. */
+  /** Returns the tenant's newest bundle with a transaction as a member; null without one. */
   async findMember(tenant: string, signature: string): Promise<FoundMember | null> {
     const member = await this.#members.get(submissionPartition(tenant, signature), [tenant, signature])
     if (member === null) return null
@@ -114,7 +114,7 @@ export class BundleIntake {
     return found === null ? null : { ...found, member: member.value }
   }
 
-  /** Stored before the bundle: one that was answered for has its members. */
+  /** Members are stored before the bundle, so that an acknowledged bundle has all of them. */
   async #noteMember(member: BundleMember): Promise<void> {
     const { tenant, signature, bundleId } = member
     const outcome = await this.#members.insert(member)

@@ -5,7 +5,7 @@ export interface LandedMember {
   readonly slot: number
   readonly commitment: Commitment
   readonly hasFailed: boolean
-  /** The chain's error in JSON-RPC form; null for none, and where it is not known yet. */
+  /** The chain's error in JSON-RPC form; null for none, and while it is unknown. */
   readonly err: unknown
 }
 
@@ -16,13 +16,13 @@ export type Landing =
   | { readonly kind: 'open' }
   /** All in one block and successful, at the lowest of their commitments. */
   | { readonly kind: 'landed'; readonly slot: number; readonly commitment: Commitment }
-  /** All in confirmed blocks, but in different ones, or one has failed: not as a bundle. */
+  /** All members are in confirmed blocks, but not as a bundle: the blocks differ, or one member has failed. */
   | { readonly kind: 'split'; readonly err: unknown }
 
 /** In ascending order. */
 export const COMMITMENTS: readonly Commitment[] = ['processed', 'confirmed', 'finalized']
 
-/** Returns the landing of a bundle from its members in order; null for one that is in no block. */
+/** Returns the landing of a bundle from its members in order; null if no member is in a block. */
 export function landingOf(members: readonly (LandedMember | null)[]): Landing {
   const found = members.filter((member) => member !== null)
   if (found.length === 0) return { kind: 'none' }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineDocument, keptFor } from '../../storage/document-definition.ts'
 import { submissionPartition } from './submission.ts'
 
-/** The bundle of a tenant that was posted last with a transaction as a member, by the signature that its status is asked for. */
+/** Maps a member's signature to the tenant's newest bundle with that member, for status requests by signature. */
 const BUNDLE_MEMBER = defineDocument({
   kind: 'bundle-member',
   schema: z.object({
@@ -10,7 +10,7 @@ const BUNDLE_MEMBER = defineDocument({
     /** Base58 of its first signature. */
     signature: z.string(),
     bundleId: z.string(),
-    /** Whether it has a recent blockhash; else a durable nonce, by which it can land after the bundle has failed. */
+    /** Whether it has a recent blockhash. If not, it has a durable nonce and can land after the bundle has failed. */
     isRecent: z.boolean()
   }),
   partition: ({ tenant, signature }) => submissionPartition(tenant, signature),
@@ -18,5 +18,5 @@ const BUNDLE_MEMBER = defineDocument({
 })
 export type BundleMember = z.infer<typeof BUNDLE_MEMBER.schema>
 
-/** Returns the kind of documents that finds the bundle of a signature, for a time; null for ever. */
+/** Returns the document definition that maps signatures to bundles, with a TTL; null for no expiry. */
 export const bundleMembers = (keptMs: number | null): typeof BUNDLE_MEMBER => keptFor(BUNDLE_MEMBER, keptMs)

@@ -4,8 +4,8 @@ import { BUNDLE_REASONS } from '../api/bundle.ts'
 import { submissionPartition } from './submission.ts'
 
 /**
- * Bundles tracked at once of a tenant. Chosen: the engine takes one a second and region by default, and a bundle is tracked
- * for about 90 s at most.
+ * Bundles of one tenant tracked at a time. Chosen: the engine accepts one a second and region by default, and a
+ * bundle is tracked for at most about 90 s.
  */
 export const TRACKED_BUNDLES_PER_TENANT_MAX = 200
 
@@ -25,22 +25,25 @@ export type BundleState = (typeof BUNDLE_STATES)[number]
 
 export type BundleReason = (typeof BUNDLE_REASONS)[number]
 
-/** The progress of a bundle. It changes with each answer; at the end it is a part of the document. */
+/** The progress of a bundle. It changes with each answer; at the end it becomes part of the document. */
 const progress = z.object({
   /** Fencing token of the process that wrote this. */
   token: z.number(),
   state: z.enum(BUNDLE_STATES),
   /** Id by which the engine knows it, where that is another one than ours. */
   engineId: z.string().nullable(),
-  /** Slot of the block that has it; null before. */
+  /** Slot of the block that contains it; null before. */
   slot: z.number().nullable(),
   /** Error of a member in JSON-RPC form, or `{code, message}` of the engine's refusal; null for none. */
   err: z.unknown(),
-  /** Null where it has not failed, and where nobody has said why. */
+  /** Null if it has not failed, and if the reason is unknown. */
   reason: z.enum(BUNDLE_REASONS).nullable(),
   /** Unix milliseconds of the last submission; null before the first. */
   submittedAtMs: z.number().nullable(),
-  /** The last block height at which a member can land; an upper bound where a blockhash's is unknown, null before. */
+  /**
+   * The last block height at which a member can land; null before. An upper bound if the height of a blockhash is
+   * unknown.
+   */
   lastValidBlockHeight: z.number().nullable(),
   /** Whether it was seen in a block that was removed since. */
   wasLost: z.boolean(),
@@ -57,9 +60,9 @@ export const BUNDLE = defineDocument({
     bundleId: z.string(),
     /** Base58 of the first signature of each member, in order. */
     signatures: z.array(z.string()),
-    /** The signed members; null once it is not submitted any more. */
+    /** The signed members; null once it is no longer submitted. */
     wires: z.array(jsonBytes).nullable(),
-    /** Different recent blockhashes of the members, in base58; none where all stand on durable nonces. */
+    /** Distinct recent blockhashes of the members, in base58; none if all use durable nonces. */
     blockhashes: z.array(z.string()),
     tipLamports: jsonBigint,
     /** Unix milliseconds. */

@@ -2,13 +2,13 @@ import { hasNoHistory } from '../node/node-fault.ts'
 import type { Clock } from '../ports.ts'
 import type { SignatureStatus, TransactionNode } from './ports.ts'
 
-/** Milliseconds that an answer of the node is kept. Chosen: one slot, in which nothing new can be known. */
+/** Milliseconds that an answer of the node is cached. Chosen: one slot, in which no status can change. */
 const KEEP_MS = 400
-/** Signatures whose answers are kept at once, about 1 MB. Beyond it the oldest answer is dropped and asked again. */
+/** Signatures with a cached answer, about 1 MB. Beyond it the oldest answer is evicted. */
 const KEPT_MAX = 2_000
 /** Signatures of one request (the limit of getSignatureStatuses). */
 const BATCH_MAX = 256
-/** Milliseconds that the node may take: for a status, which can need its archive, and for a height, which is an extra. */
+/** Timeouts in milliseconds: of a status, which can need the node's archive, and of a height, which is optional. */
 const STATUS_MS = 5_000
 const HEIGHT_MS = 1_000
 
@@ -16,11 +16,11 @@ type Question = readonly [string, PromiseWithResolvers<SignatureStatus | null>]
 
 interface Kept<T> {
   readonly answer: Promise<T>
-  /** Unix milliseconds; infinite while the node is asked. */
+  /** Unix milliseconds; infinite while the request is in flight. */
   untilMs: number
 }
 
-/** Statuses of signatures on the chain, as the node has them. Equal questions are asked once, others together. */
+/** Statuses of signatures on the chain, read from the node. Equal requests are sent once, others in one batch. */
 export class ChainStatuses {
   readonly #node: Pick<TransactionNode, 'statuses' | 'height'>
   readonly #clock: Pick<Clock, 'now'>
@@ -33,7 +33,10 @@ export class ChainStatuses {
     this.#clock = clock
   }
 
-  /** Returns the status of a signature (base58), with the node's history; null for none. Rejects as the node does. */
+  /**
+   * Returns the status of a signature (base58), also from the node's history; null for none. Rejects like the node's
+   * method.
+   */
   status(signature: string): Promise<SignatureStatus | null> {
     const kept = this.#kept.get(signature)
     if (kept !== undefined && kept.untilMs > this.#clock.now()) return kept.answer
@@ -44,7 +47,7 @@ export class ChainStatuses {
     return made.answer
   }
 
-  /** Returns the newest block height at confirmed; null while the node does not answer. */
+  /** Returns the newest block height at confirmed; null if the node does not answer. */
   async height(): Promise<number | null> {
     if (this.#height === null || this.#height.untilMs <= this.#clock.now()) {
       const asked = this.#node.height(AbortSignal.timeout(HEIGHT_MS)).then(({ height }) => height)
@@ -63,7 +66,7 @@ export class ChainStatuses {
     return kept
   }
 
-  /** Asks with the other questions of this turn of the event loop. */
+  /** Batches with the other requests of this turn of the event loop. */
   #ask(signature: string): Promise<SignatureStatus | null> {
     if (this.#asked === null) {
       this.#asked = new Map()
@@ -83,7 +86,10 @@ export class ChainStatuses {
     }
   }
 
-  /** A node without history is asked for recent signatures; of others it cannot say that they are unknown. */
+  /**
+   * Falls back to recent signatures if the node has no history. Such a node cannot tell whether older ones are
+   * unknown.
+   */
   async #askHistory(questions: readonly Question[]): Promise<void> {
     const signatures = questions.map(([signature]) => signature)
     try {

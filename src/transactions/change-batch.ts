@@ -5,17 +5,17 @@ import { SUBMISSION_CHANGE } from '../api/submission-change.ts'
 import { isSameChange } from './changes.ts'
 
 /**
- * Changes of a tenant's submissions that were stored together, in the order of their cursors. Batches of a tenant are numbered
- * without a gap: a process that stores the next one has seen all before it.
+ * Changes of a tenant's submissions that were stored together, in the order of their cursors. A tenant's batches are
+ * numbered without gaps, so a process that stores the next one has seen all before it.
  */
 const changeBatch = z.object({
   tenant: z.string(),
   number: z.number(),
   /** Fencing token of the process that wrote this. Tokens of later batches are as great or greater. */
   token: z.number(),
-  /** Cursor of the last change before; -1 for none. */
+  /** Cursor of the tenant's previous change; -1 for none. */
   after: z.number(),
-  /** Set by a reader of another process: from then on the writer gives the changes no other cursors. */
+  /** Set by a reader in another process. From then on the writer must not give the changes other cursors. */
   isSettled: z.boolean().optional(),
   changes: z.array(SUBMISSION_CHANGE.extend({ signature: z.string() })).min(1)
 })
@@ -23,7 +23,7 @@ export type ChangeBatch = z.output<typeof changeBatch>
 /** A change at its cursor. */
 export type ToldChange = ChangeBatch['changes'][number]
 
-/** Tells whether two batches tell the same, whatever their cursors, which may have been moved. */
+/** Tells whether two batches contain the same changes. Their cursors may differ, because a batch can be moved. */
 export const isSameBatch = (a: ChangeBatch, b: ChangeBatch): boolean =>
   a.changes.length === b.changes.length &&
   a.changes.every((change, at) => {
@@ -34,16 +34,16 @@ export const isSameBatch = (a: ChangeBatch, b: ChangeBatch): boolean =>
 export type ChangeBatchDefinition = DocumentDefinition<ChangeBatch, 'last'>
 
 /**
- * Milliseconds that changes are kept beyond the replay horizon. That counts from the head's block time: the chain may be silent
- * for as long before a replay misses changes.
+ * Milliseconds for which changes are stored beyond the replay horizon. The horizon counts from the head's block time;
+ * a replay misses changes only if the chain is silent for longer than this.
  */
 const KEPT_MARGIN_MS = 86_400_000
 
-/** Returns the milliseconds that changes are kept for a replay horizon; null for ever. */
+/** Returns the milliseconds for which changes are stored at a replay horizon; null for no expiry. */
 export const changesKeptMs = (horizonSeconds: number | null): number | null =>
   horizonSeconds === null ? null : horizonSeconds * 1_000 + KEPT_MARGIN_MS
 
-/** Returns the kind of documents that keeps changes for a time; null for ever. */
+/** Returns the document definition of changes with a TTL; null for no expiry. */
 export function changeBatches(ttlMs: number | null): ChangeBatchDefinition {
   return defineDocument({
     kind: 'submission-changes',

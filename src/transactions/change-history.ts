@@ -5,17 +5,17 @@ import type { Stretch } from '../stream/channel-history.ts'
 import { UnsettledBatches } from './unsettled-batches.ts'
 import { changeBatches, settle, type ChangeBatch, type ToldChange } from './change-batch.ts'
 
-/** Batches of one read. Chosen: one has 32 changes at most, and mostly one or two. */
+/** Batches of one read. Chosen: a batch has at most 32 changes, and mostly one or two. */
 const BATCHES_READ = 64
 
 /** Reads the changes of tenants' submissions from the store. */
 export class ChangeHistory {
   readonly #documents: Documents<ChangeBatch, 'last'>
   readonly #isShared: boolean
-  /** The batches that this process stores; the newest one of another process is settled when it is read. */
+  /** The batches that this process is storing. Of another process's batches, the newest is settled when it is read. */
   readonly unsettled = new UnsettledBatches()
 
-  /** `keptMs` counts from the write that settles a batch anew; null for ever. */
+  /** `keptMs` is the TTL, which restarts when a batch is settled; null for no expiry. */
   constructor(
     store: DocumentStore,
     { isShared, keptMs }: { readonly isShared: boolean; readonly keptMs: number | null }

@@ -5,7 +5,7 @@ import type { Submission, SubmissionProgress } from './submission.ts'
 /** Data of an event of the channel `tx`, without the cursor that each connection adds. */
 export type SubmissionChange = Omit<z.input<typeof SUBMISSION_CHANGE>, 'cursor'>
 
-/** Returns the event that tells the state of a submission. */
+/** Returns the event that reports the state of a submission. */
 export function submissionChange(
   { signature, route, bundleId, receivedAtMs }: Submission,
   progress: SubmissionProgress
@@ -27,7 +27,7 @@ export function submissionChange(
   }
 }
 
-/** The facts of a submission's state by which its tenant tells two states apart. */
+/** The facts by which a tenant distinguishes two states of a submission. */
 export type SeenState = Pick<SubmissionProgress, 'state' | 'slot' | 'commitment'>
 
 export const seenStateOf = ({ state, slot, commitment }: SeenState): SeenState => ({
@@ -36,24 +36,24 @@ export const seenStateOf = ({ state, slot, commitment }: SeenState): SeenState =
   commitment
 })
 
-/** Tells whether two states of one submission look the same to its tenant. */
+/** Tells whether a tenant would see two states of a submission as equal. */
 export function isSameToTenant(a: SeenState | null, b: SeenState): boolean {
   return a?.state === b.state && a.slot === b.slot && a.commitment === b.commitment
 }
 
-/** Returns the state that an event told. */
+/** Returns the state that an event reported. */
 export function stateTold({ event, slot, commitment }: SubmissionChange): SeenState {
   return { state: event, slot, commitment }
 }
 
-/** Tells whether two events of one submission tell the same state. */
+/** Tells whether two events of one submission report the same state. */
 export function isSameChange(a: SubmissionChange | null, b: SubmissionChange): boolean {
   return isSameToTenant(a && stateTold(a), stateTold(b))
 }
 
 /**
- * Returns progress at the state that the tenant was told last. A change is stored before the progress that brings it, so what
- * was told is as new as the stored progress, or newer. Only changes of the time before the first block are stored late.
+ * Returns progress at the state last reported to the tenant. A change is stored before its progress, so the reported
+ * state is as new as the stored progress, or newer. Only changes from before the first block are stored late.
  */
 export function progressAsTold(progress: SubmissionProgress, told: SubmissionChange): SubmissionProgress {
   const seen = stateTold(told)

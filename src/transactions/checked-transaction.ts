@@ -10,12 +10,12 @@ import { unsignedIndex } from '../signing/ed25519.ts'
 /** Characters of the base64 form of the largest transaction. */
 const BASE64_MAX = Math.ceil(V1_BYTES_MAX / 3) * 4
 /**
- * Accounts that a transaction may lock, static and looked-up ones (Solana's MAX_TX_ACCOUNT_LOCKS with the feature
- * increase_tx_account_lock_limit; 64 without it). No block holds a transaction with more.
+ * Accounts that a transaction may lock, static and looked-up ones. This is Solana's MAX_TX_ACCOUNT_LOCKS with the
+ * feature increase_tx_account_lock_limit; it is 64 without it. No block holds a transaction with more.
  */
 const LOCKS_MAX = 128
 
-/** A transaction that a node does not refuse as malformed, and that everyone has signed who must. */
+/** A well-formed transaction that has the signature of every required signer. */
 export interface CheckedTransaction {
   readonly bytes: Uint8Array
   readonly wire: WireTransaction
@@ -40,18 +40,18 @@ export type CheckOutcome =
   | { readonly ok: true; readonly transaction: CheckedTransaction }
   | ({ readonly ok: false } & Refusal)
 
-/** Checks a transaction in base64: the standard alphabet with padding, and nothing else. */
+/** Checks a transaction in base64. Only the standard alphabet with padding is valid. */
 export function checkBase64(text: string): CheckOutcome {
   if (text.length > BASE64_MAX)
     return malformed(`has more than ${V1_BYTES_MAX.toLocaleString('en')} bytes, the most of any transaction`)
   const bytes = Buffer.from(text, 'base64')
-  // Node's decoder skips what is no base64, and takes base64url too.
+  // Node's decoder skips invalid characters, and also accepts base64url.
   if (bytes.toString('base64') !== text)
     return malformed('is not base64 (the standard alphabet, with padding and without spaces)')
   return checkTransaction(new Uint8Array(bytes))
 }
 
-/** Checks everything that can be known of a transaction without accounts. Verifies each signature. */
+/** Checks everything that can be checked without accounts. Verifies each signature. */
 export function checkTransaction(bytes: Uint8Array): CheckOutcome {
   if (bytes.length === 0) return malformed('is empty')
   const read = readSanitizedWire(bytes)

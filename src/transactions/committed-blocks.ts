@@ -3,16 +3,16 @@ import type { SourcedBlock } from '../node/block-source.ts'
 import type { CommitFeed } from '../views/commit-feed.ts'
 
 /**
- * Blocks that are read and not yet committed. Chosen: ingest has at most eight (`UNDER_WAY_MAX`), and as many may be left
- * whose commit was not answered.
+ * Blocks that are read and not yet committed. Chosen: ingest has at most eight (`UNDER_WAY_MAX`), and as many more
+ * may remain whose commit got no answer.
  */
 const PENDING_MAX = 16
 
 /** Observes the blocks that this process ingests. It must not throw. */
 export interface BlockObserver {
   /**
-   * Reads a block before its commit. Returns a function that is called once, when the block is durable and visible; it
-   * must not retain the block, which has megabytes. A late block has a slot below those of earlier ones.
+   * Reads a block before its commit. Returns a function that is called once, when the block is durable and visible.
+   * It must not retain the block, which takes megabytes. The slot of a late block is below those of earlier calls.
    */
   read(sourced: SourcedBlock): () => void
   /** Takes a block that was committed before this process started. */
@@ -29,8 +29,8 @@ export interface PendingBlock {
 }
 
 /**
- * Shows the blocks of ingest, with all their transactions, to observers, and tells them when a block is committed. The
- * feed says when: it also knows a block whose commit was answered only by recovery.
+ * Passes the blocks of ingest, with all their transactions, to observers, and reports when a block is committed. It
+ * learns that from the feed, which also knows blocks whose commit was confirmed only by recovery.
  */
 export class CommittedBlocks {
   /** Ascending by slot. */
@@ -51,7 +51,10 @@ export class CommittedBlocks {
     return { slot, blockhash, commit }
   }
 
-  /** Reads a block that the feed is about to publish, in the order of slots. A block that comes again begins again. */
+  /**
+   * Reads a block that the feed is about to publish, in the order of slots. A slot that comes again removes its
+   * pending block and those after it.
+   */
   pending(sourced: SourcedBlock): void {
     const { slot } = sourced.block
     while (this.#pending.length > 0 && this.#pending.at(-1)!.slot >= slot) this.#pending.pop()
@@ -59,7 +62,7 @@ export class CommittedBlocks {
     this.#pending.push(this.read(sourced))
   }
 
-  /** Tells of blocks that an amendment has committed: the feed does not publish them. */
+  /** Reports blocks that an amendment has committed, because the feed does not publish them. */
   amended(blocks: readonly PendingBlock[]): void {
     for (const block of blocks) block.commit()
   }
@@ -69,7 +72,7 @@ export class CommittedBlocks {
     for (const observer of this.#observers) observer.recall(block)
   }
 
-  /** Tells that all blocks after a slot have turned out to be on a lost fork. */
+  /** Reports that all blocks after a slot are on a lost fork. */
   lost(afterSlot: number): void {
     for (const observer of this.#observers) observer.lost(afterSlot)
   }

@@ -9,8 +9,9 @@ const SET_COMPUTE_UNIT_PRICE = 3
 const MICRO_LAMPORTS = 1_000_000n
 
 /**
- * Returns the micro-lamports per compute unit that a transaction offers, at most 2^53 - 1. Version 1 states lamports and a
- * limit instead; one that asks for no compute unit has no price, and counts as 0 (SIMD-0385: no limit means the least).
+ * Returns the price that a transaction offers in micro-lamports per compute unit, at most 2^53 - 1. Version 1 states
+ * lamports and a limit instead. Without compute units it has no price, and counts as 0 (SIMD-0385: no limit means the
+ * least).
  */
 export function computeUnitPrice({ version, config, keys, instructions }: Transaction): number {
   if (version === 1) {

@@ -1,6 +1,6 @@
 import { BlockFees, bytesOf } from './block-fees.ts'
 
-/** Changes with the layout, and with the hash of an account: a process reads no digest of another version. */
+/** Changes with the layout and with the account hash. A process ignores digests of another version. */
 const VERSION = 1
 /** Fields before the blockhash: version, numbers of transactions and of writes (u32), length of the blockhash (u32). */
 const HEAD_BYTES = 24
@@ -32,7 +32,7 @@ export function decodeFees(digest: Uint8Array): BlockFees | null {
   const from = HEAD_BYTES + hashBytes
   const hash = Buffer.from(digest.subarray(HEAD_BYTES, from)).toString()
   const slot = head.getFloat64(16, true)
-  // A copy begins where numbers of eight bytes may begin.
+  // Copied, because a copy starts at an offset that is aligned for eight-byte numbers.
   const bytes = new Uint8Array(digest.subarray(from))
   const fees = new BlockFees({ slot, blockhash: hash === '' ? null : hash, transactions, writes }, bytes)
   return Number.isSafeInteger(slot) && isInOrder(fees) ? fees : null

@@ -3,12 +3,12 @@ import type { BlockFees } from './block-fees.ts'
 import type { FeeSummary } from './ports.ts'
 
 const PERCENTS = [25, 50, 75, 90]
-/** Estimated bytes of a block's run besides its prices. */
+/** Estimated bytes of a block's run in addition to its prices. */
 const RUN_BYTES = 200
 
 /**
- * Prices of some transactions of the window, by block, in ascending order. When the window moves, only the blocks that came
- * or went are read.
+ * Prices of some transactions of the window, by block, in ascending order. When the window moves, only added or
+ * removed blocks are read.
  */
 export class FeeSelection {
   readonly #pricesOf: (block: BlockFees) => Float64Array
@@ -41,7 +41,7 @@ export class FeeSelection {
     }
   }
 
-  /** Returns the percentiles by nearest rank; zeros without a transaction. `slots` are those of the window. */
+  /** Returns nearest-rank percentiles; zeros if there are no transactions. `slots` are those of the window. */
   summary(slots: FeeSummary['slots']): FeeSummary {
     const samples = this.#samples
     if (samples === 0) return { samples, slots, p25: 0, p50: 0, p75: 0, p90: 0, max: 0 }

@@ -1,28 +1,29 @@
 import type { BlockSightings } from './ports.ts'
 
 /**
- * Milliseconds after its reception before which the word of nodes alone ends no transaction. Chosen: the 150 blocks of a
- * blockhash at one and a half times the slot of 400 ms.
+ * Milliseconds after reception during which an answer of nodes alone ends no transaction. Chosen: 150 blocks, the
+ * lifetime of a blockhash, at one and a half times the slot time of 400 ms.
  */
 const NODES_ALONE_MS = 90_000
 /**
- * Committed slots in which 150 blocks have passed, in a process that hears of slots alone. Chosen: one slot in six is skipped;
- * mainnet skips about one in twenty (2025).
+ * Committed slots after which 150 blocks have certainly passed, for a process that knows only slots. Chosen: one slot
+ * in six may be skipped; mainnet skips about one in twenty (2025).
  */
 const SLOTS_OF_LIFE = 180
 
-/** A transaction's last valid block height, and the age that it has at least. */
+/** A transaction's last valid block height, and its minimum age. */
 export interface Lifespan {
   readonly lastHeight: number
   /** Unix milliseconds. */
   readonly receivedAtMs: number
-  /** The newest committed slot when this process took it up; null without one. */
+  /** The newest committed slot when this process started to track it; null without one. */
   readonly seenSlot: number | null
 }
 
 /**
- * Tells whether something else than a node bears out that a transaction can land no more: a block above its last valid height
- * that this process read, the committed slots since it was taken up, or at the least the time since its reception.
+ * Tells whether evidence other than a node's answer shows that a transaction can no longer land. The evidence is one
+ * of three: a block above its last valid height that this process read, enough committed slots since tracking
+ * started, or enough time since its reception.
  */
 export function isBorneOut(
   { lastHeight, receivedAtMs, seenSlot }: Lifespan,

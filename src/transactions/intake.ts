@@ -13,7 +13,7 @@ export interface SendWish {
   readonly transaction: CheckedTransaction
   readonly route: Route
   readonly revertProtection: boolean
-  /** Whether it is simulated first, and refused if that fails. */
+  /** Whether it is simulated first, and refused if the simulation fails. */
   readonly preflight: boolean
 }
 
@@ -23,7 +23,7 @@ interface IntakeDeps {
   readonly clock: Pick<Clock, 'now'>
 }
 
-/** Takes transactions of tenants: checks them, stores them, and hands them over to tracking, which sends them. */
+/** Accepts transactions of tenants: checks them, stores them, and passes them to tracking, which sends them. */
 export class TransactionIntake {
   readonly #deps: IntakeDeps
   readonly #submissions: Submissions
@@ -34,20 +34,24 @@ export class TransactionIntake {
   }
 
   /**
-   * Checks everything that needs more than the bytes. Rejects with TIP_MISSING, PREFLIGHT_FAILED, TRANSACTION_LIMIT_REACHED,
-   * UPSTREAM_ERROR or UPSTREAM_TIMEOUT. A signature that the tenant has submitted before passes.
+   * Makes the checks that need more than the transaction's bytes. Rejects with TIP_MISSING, PREFLIGHT_FAILED,
+   * TRANSACTION_LIMIT_REACHED, UPSTREAM_ERROR or UPSTREAM_TIMEOUT. A signature that the tenant has already submitted
+   * passes.
    */
   async check(tenant: string, wish: SendWish, signal: AbortSignal): Promise<void> {
     if (wish.route === 'jito') await this.#checkTip(wish.transaction, signal)
     const fault = await this.#limitReached(tenant)
     if (fault === null && !wish.preflight) return
-    // Looked for only here: a store tells of a repeated signature by itself when it is inserted.
+    // Only this case needs a read: otherwise the insert itself detects a repeated signature.
     if (await this.#submissions.has(tenant, wish.transaction.signature)) return
     if (fault !== null) throw new ServiceError('TRANSACTION_LIMIT_REACHED', fault)
     await this.#simulate(wish.transaction, signal)
   }
 
-  /** Stores a checked transaction, and begins to send it. Does neither if the tenant has submitted its signature before. */
+  /**
+   * Stores a checked transaction and starts to send it. Does neither if the tenant has already submitted its
+   * signature.
+   */
   async take(tenant: string, { transaction, route, revertProtection }: SendWish): Promise<void> {
     const stored = await this.#submissions.insert({
       tenant,

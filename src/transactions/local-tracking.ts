@@ -13,27 +13,30 @@ import {
   type SubmissionProgress
 } from './submission.ts'
 
-/** Milliseconds for which a count from the store is used again. It stands in the port. */
+/** Milliseconds for which a count from the store is reused. The port documents this limit. */
 const COUNT_MS = 1_000
-/** Tenants whose counts are kept. Chosen: those that submit in one second to one process; further ones are counted again. */
+/**
+ * Tenants whose counts are cached. Chosen: the tenants that submit to one process in one second; further ones are
+ * counted again.
+ */
 const COUNTS_MAX = 1_000
-/** Documents of one partition that are counted. Four partitions with as many are the tenant's limit. */
+/** Maximum documents counted in one partition. Four partitions with this many exceed the tenant's limit. */
 const PAGE = TRACKED_PER_TENANT_MAX / 2
 
 /** Transactions that this process tracks. */
 export interface TrackedHere {
-  /** Begins a submission; false where another process has its shard. */
+  /** Starts to track a submission; false if another process has its shard. */
   begin(stored: Stored<Submission>): boolean
-  /** Begins a bundle; false where another process has its shard. */
+  /** Starts to track a bundle; false if another process has its shard. */
   beginBundle(stored: Stored<Bundle>): boolean
   progress(tenant: string, signature: string): SubmissionProgress | null
-  /** Number of a tenant's tracked transactions; null where another process has its shard. */
+  /** Number of a tenant's tracked transactions; null if another process has its shard. */
   count(tenant: string): number | null
   /** Number of all tracked transactions. */
   readonly size: number
 }
 
-/** The tracking of this process, as its HTTP side sees it; nothing while it does not run. */
+/** The tracking of this process, as the HTTP side sees it; null while it does not run. */
 export class LocalTracking {
   #served: TrackedHere | null = null
 
@@ -47,7 +50,7 @@ export class LocalTracking {
   }
 }
 
-/** Tracking by this process where it has the shard, else by the one that hears the hint. */
+/** Tracking by this process if it has the shard, otherwise by the process that receives the hint. */
 export class SharedTracking implements Tracking {
   readonly #local: LocalTracking
   readonly #documents: Documents<Submission, 'tracked' | 'received' | 'ended', never, SubmissionProgress>

@@ -11,8 +11,8 @@ import { SendBatches } from './send-batches.ts'
 import { readSimulation, readStatus } from './node-answers.ts'
 
 /**
- * Limits of requests other than sends. Chosen: 10,000 tracked signatures need 8 requests for statuses a second, and a block
- * has passed after 5 s. A node that allows fewer says so with 429, which is obeyed.
+ * Limits of requests other than sends. Chosen: 10,000 tracked signatures need 8 status requests a second, and new
+ * blocks have come after 5 s. A node that allows fewer requests answers 429, and the client backs off.
  */
 const READS: Partial<RpcClientOptions> = {
   requestsPerSecond: 100,
@@ -22,8 +22,8 @@ const READS: Partial<RpcClientOptions> = {
   compressed: false
 }
 /**
- * Limits of sends. No limit of rate: each request is a batch of all sends that are due at once, the node is the operator's
- * own, and a late send is a lost one. 2 s, because the next instant then repeats the send.
+ * Limits of sends. There is no rate limit: each request is a batch of all sends due at once, the node is the
+ * operator's own, and a late send is lost. The timeout is 2 s, because the next round then repeats the send.
  */
 const SENDS: Partial<RpcClientOptions> = {
   requestsPerSecond: Infinity,
@@ -46,8 +46,9 @@ interface Statuses {
 }
 
 /**
- * The operator's nodes by JSON-RPC. Of several, the one with the newest slot is asked, and the others if it fails. For
- * statuses from the history each is asked: a node may lack a part of it and not know that.
+ * The operator's nodes by JSON-RPC. Each request goes to the node with the newest slot, and to the others if it
+ * fails. Statuses from the history are requested from every node, because a node may lack a part of it without
+ * knowing.
  */
 export class RpcTransactionNode implements TransactionNode {
   readonly #nodes: NodeGroup<Clients>
@@ -68,7 +69,7 @@ export class RpcTransactionNode implements TransactionNode {
 
   async send(wire: Uint8Array, signal: AbortSignal): Promise<void> {
     const transaction = Buffer.from(wire.buffer, wire.byteOffset, wire.byteLength).toString('base64')
-    // A node that was not reached has received nothing, so that another one may have it.
+    // A node that was not reached has received nothing, so another node may be tried.
     await this.#nodes.ask(({ clients }) => clients.batches.send(transaction, signal), signal, isUnreached)
   }
 
@@ -164,7 +165,10 @@ async function contextOf(
   return { contextSlot: slot, value }
 }
 
-/** Returns the first status from confirmed on; null without one. A lagging node may have a block of a fork that was left. */
+/**
+ * Returns the first status that is at least confirmed; null without one. A lagging node may have a block of a lost
+ * fork.
+ */
 const firmStatus = (statuses: readonly (SignatureStatus | null)[]): SignatureStatus | null =>
   statuses.find((status) => status !== null && status.commitment !== 'processed') ?? null
 

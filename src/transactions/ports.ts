@@ -23,15 +23,15 @@ export interface SimulatedOutcome {
 }
 
 /**
- * The operator's nodes, as transactions need them. Each call goes to the node with the newest slot, and rejects with
- * NodeError; nothing is sent twice.
+ * The node methods that transactions need. Each call goes to the node with the newest slot, and rejects with
+ * NodeError. Nothing is sent twice.
  */
 export interface TransactionNode {
   /** Sends without preflight and without the node's own retries. Resolves when the node has taken it. */
   send(wire: Uint8Array, signal: AbortSignal): Promise<void>
   /** Simulates at processed, with the signatures verified. */
   simulate(wire: Uint8Array, signal: AbortSignal): Promise<SimulatedOutcome>
-  /** Statuses in the order of the signatures (base58, at most 256), as of a slot; null for one that is not known. */
+  /** Statuses in the order of the signatures (base58, at most 256), as of a slot; null for an unknown signature. */
   statuses(
     signatures: readonly string[],
     options: { readonly history: boolean },
@@ -49,40 +49,40 @@ export interface TransactionNode {
     account: string,
     signal: AbortSignal
   ): Promise<{ readonly contextSlot: number; readonly value: string | null }>
-  /** Data of an account at confirmed; null where there is none. */
+  /** Data of an account at confirmed; null if it does not exist. */
   account(
     address: string,
     signal: AbortSignal
   ): Promise<{ readonly owner: string; readonly data: Uint8Array } | null>
 }
 
-/** Sends straight to leaders. Never rejects: a write that resolves says nothing (see `docs`). */
+/** Sends directly to leaders. Never rejects; a write that resolves proves no delivery (see `docs`). */
 export interface LeaderSender {
-  /** Returns the number of leaders that the transaction was written to; 0 where none is known. */
+  /** Returns the number of leaders that the transaction was written to; 0 if none is known. */
   send(wire: Uint8Array): Promise<number>
 }
 
 /** The outcome of a submission to the block engine. */
 export type SubmissionOutcome =
-  /** The engine has it. `id` is that of its bundle, or the signature; null where the answer names none. */
+  /** The engine has it. `id` is the bundle's id, or the signature; null if the answer has none. */
   | { readonly kind: 'taken'; readonly id: string | null }
   /** The engine has refused it for good. */
   | { readonly kind: 'refused'; readonly code: number; readonly message: string }
-  /** No region can have taken it: it may be tried again after the wait. */
+  /** No region has accepted it; it may be retried after the wait. */
   | { readonly kind: 'untaken'; readonly detail: string; readonly waitMs: number }
-  /** It may have been taken: the answer was lost. */
+  /** It may have been accepted: the answer was lost. */
   | { readonly kind: 'unsure'; readonly detail: string }
 
 /** Sends by the block engine. */
 export interface EngineSender {
   /**
-   * With `revertProtection` it lands only if it succeeds. Rejects with UPSTREAM_ERROR and the reason that the engine gave,
-   * or with the signal's reason. A send whose answer was lost counts as sent.
+   * With `revertProtection` it lands only if it succeeds. Rejects with UPSTREAM_ERROR and the engine's reason, or
+   * with the signal's reason. A send whose answer was lost counts as sent.
    */
   send(wire: Uint8Array, signal: AbortSignal, options?: { readonly revertProtection: boolean }): Promise<void>
 }
 
-/** A signature in a block that a source delivered, or in one that was removed with a lost fork. */
+/** A signature in a block that a source delivered, or that was removed with a lost fork. */
 export interface Sighting {
   readonly signature: string
   readonly slot: number
@@ -90,7 +90,10 @@ export interface Sighting {
   readonly failed: boolean
 }
 
-/** The use of a durable nonce by a transaction in a block, failed or not: from then on no other one can use that value. */
+/**
+ * The use of a durable nonce by a transaction in a block, failed or not. No other transaction can use that value
+ * afterwards.
+ */
 export interface SightedNonce {
   /** Nonce account, the value that is used up, and the first signature of the transaction; base58. */
   readonly account: string
@@ -101,7 +104,7 @@ export interface SightedNonce {
 /** A block, as far as it concerns tracked transactions. */
 export interface SightedBlock {
   readonly slot: number
-  /** Null where the source does not name it. */
+  /** Null if the source does not name it. */
   readonly height: number | null
   readonly blockhash: string | null
   readonly commitment: Commitment
@@ -113,7 +116,10 @@ export interface SightedBlock {
 
 /** The blocks that this process ingests. Silent in a process that does not. */
 export interface BlockSightings {
-  /** Looks for a signature, and for uses of a nonce account, in every block from now on, until the returned function is called. */
+  /**
+   * Searches every block from now on for a signature, and for uses of a nonce account, until the returned function is
+   * called.
+   */
   watch(signature: string, nonceAccount?: string | null): () => void
   /**
    * Calls `seen` for each committed block, and `lost` with the slot after which stored blocks were on a lost fork.
@@ -125,7 +131,10 @@ export interface BlockSightings {
   }): () => void
   /** The last block height at which a transaction with this blockhash can land; null for an unknown blockhash. */
   lastValidBlockHeight(blockhash: string): number | null
-  /** Heights of the newest blocks that were read without a gap, both inclusive; null in a process that reads none. */
+  /**
+   * First and last height of the newest gapless run of blocks that were read, both inclusive; null in a process that
+   * reads none.
+   */
   readonly heights: { readonly first: number; readonly last: number } | null
   /** The newest block; null before the first. */
   readonly newest: { readonly slot: number; readonly height: number | null } | null
@@ -133,24 +142,24 @@ export interface BlockSightings {
 
 /** The tracking processes, as the API sees them. */
 export interface Tracking {
-  /** Begins to send and track a stored submission: here, or by a hint to the process that has its shard. */
+  /** Starts to send and track a stored submission: here, or by a hint to the process that has its shard. */
   begin(submission: Stored<Submission>): void
   /** The progress of a submission that this process tracks; null for any other. */
   progress(tenant: string, signature: string): SubmissionProgress | null
-  /** Signatures tracked now: by this process, and of a tenant by any process (at most a second old). */
+  /** Number of signatures tracked now: by this process, and by any process for the tenant (at most a second old). */
   count(tenant: string): Promise<{ readonly process: number; readonly tenant: number }>
 }
 
-/** Priority fees of the last blocks, in micro-lamports per compute unit, over transactions that are no votes. */
+/** Priority fees of the last blocks, in micro-lamports per compute unit, over non-vote transactions. */
 export interface FeeStatistics {
-  /** The number of changes so far: answers with another number may differ. */
+  /** Number of changes so far; answers at different versions may differ. */
   readonly version: number
   /** Over all transactions, or those that write to one of the accounts (at most 128). Percentiles by nearest rank. */
   of(accounts: readonly Uint8Array[]): FeeSummary
 }
 
 export interface FeeSummary {
-  /** Number of transactions; with 0 all fees are 0. */
+  /** Number of transactions; if it is 0, all fees are 0. */
   readonly samples: number
   /** The first and the last slot of the blocks; null without one. */
   readonly slots: readonly [number, number] | null
@@ -181,13 +190,13 @@ export interface Tips {
 export interface BundleEngine {
   /** Rejects only with the signal's reason. */
   submitBundle(wires: readonly Uint8Array[], signal: AbortSignal): Promise<SubmissionOutcome>
-  /** Asks for a bundle's status again and again, and calls `heard` with each answer, until the returned function is called. */
+  /** Polls a bundle's status and calls `heard` with each answer, until the returned function is called. */
   follow(id: string, heard: (status: EngineStatus) => void): () => void
 }
 
 /** The processes that track bundles, as the API sees them. */
 export interface BundleTracking {
-  /** Begins to submit and track a stored bundle: here, or by a hint to the process that has its shard. */
+  /** Starts to submit and track a stored bundle: here, or by a hint to the process that has its shard. */
   begin(bundle: Stored<Bundle>): void
 }
 
@@ -196,9 +205,9 @@ export interface TransactionParts {
   readonly node: TransactionNode
   readonly tracking: Tracking
   readonly sightings: BlockSightings
-  /** Null where none is configured and the source is no localnet. */
+  /** Null if none is configured and the source is no localnet. */
   readonly engine: BlockEngine | null
   readonly bundles: BundleTracking
-  /** Milliseconds that records are kept; null for ever. */
+  /** TTL of records in milliseconds; null for no expiry. */
   readonly keptMs: number | null
 }

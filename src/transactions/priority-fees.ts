@@ -10,29 +10,29 @@ import type { FeeStatistics, FeeSummary } from './ports.ts'
 /** Slots of the window that ends with the newest block (choices, 8; as many as `getRecentPrioritizationFees` has). */
 export const FEE_SLOTS = 150
 /**
- * Most writable accounts of transactions in the window; the oldest blocks make room. Chosen: more than 150 blocks of 1,500
- * transactions with 14 each have, as mainnet's do (2024); 27 MB.
+ * Maximum writable accounts of transactions in the window; beyond it the oldest blocks are evicted. Chosen: above 150
+ * blocks of 1,500 transactions with 14 each, as on mainnet (2024); 27 MB.
  */
 const WRITES_MAX = 4_500_000
 /**
- * Bytes for the prices of account lists that were asked for. Chosen: 60 lists that each match a third of mainnet's
+ * Bytes for the prices of requested account lists. Chosen: 60 lists that each match a third of mainnet's
  * transactions, or thousands of usual ones.
  */
 const LISTS_BYTES_MAX = 32 * 2 ** 20
 
 /**
- * Blocks that a new list of accounts makes an index of; it reads the others as they are. Chosen: after a long time without a
- * list, no answer takes many times as long as usual.
+ * Blocks that a new list of accounts indexes; it scans the others. Chosen: even the first list after a long pause
+ * takes only a few times as long as usual.
  */
 const INDEXED_AT_ONCE = 10
 
-/** Priority fees of the last 150 slots: of each transaction that is no vote, with the accounts that it wrote to. */
+/** Priority fees of the last 150 slots: of each non-vote transaction, with the accounts that it wrote to. */
 export class PriorityFees implements FeeStatistics, BlockObserver {
   /** Ascending by slot. */
   readonly #blocks: BlockFees[] = []
   readonly #writesMax: number
   readonly #all = new FeeSelection(({ ascending }) => ascending)
-  /** By the bytes of the accounts. A list that is asked for again reads only new blocks. */
+  /** By the bytes of the accounts. A repeated list reads only new blocks. */
   readonly #lists: SecondChanceCache<FeeSelection>
   #writes = 0
   #version = 0
@@ -42,12 +42,12 @@ export class PriorityFees implements FeeStatistics, BlockObserver {
     this.#lists = new SecondChanceCache(listsBytesMax)
   }
 
-  /** The number of changes so far: answers with another number may differ. */
+  /** Number of changes so far; answers at different versions may differ. */
   get version(): number {
     return this.#version
   }
 
-  /** Bytes of the window, and of the lists that were asked for. */
+  /** Bytes of the window and of the requested lists. */
   get bytes(): number {
     const window = this.#blocks.reduce((sum, { heldBytes }) => sum + heldBytes, 0)
     return window + this.#all.bytes + this.#lists.bytes
@@ -96,7 +96,7 @@ export class PriorityFees implements FeeStatistics, BlockObserver {
     this.retain(({ slot }) => slot <= afterSlot)
   }
 
-  /** Removes all blocks but those that a function says true for. */
+  /** Removes all blocks for which a function returns false. */
   retain(isRetained: (block: BlockFees) => boolean): void {
     for (let at = this.#blocks.length - 1; at >= 0; at--) {
       const block = this.#blocks[at]!

@@ -1,20 +1,20 @@
 import type { TransactionContext, TransactionMachineState } from '../../machines/transaction.machine.ts'
 import type { SubmissionProgress } from './submission.ts'
 
-/** A transaction as its machine has it. */
+/** A snapshot of a transaction's machine. */
 export interface TransactionSnapshot {
   readonly value: TransactionMachineState
   readonly context: TransactionContext
 }
 
-/** Returns the progress that a machine stands for. Of a failure whose error is not known yet nothing is shown. */
+/** Returns the progress for a machine's snapshot. A failure is not shown while its error is unknown. */
 export function progressOf(
   { value, context }: TransactionSnapshot,
   rest: Pick<SubmissionProgress, 'token' | 'lastValidBlockHeight' | 'updatedAtMs'>
 ): SubmissionProgress {
   const { sends, ...facts } = context
   const progress = { ...rest, ...facts, rebroadcasts: Math.max(0, sends - 1) }
-  // It stays as it was known last: nothing else is true of it.
+  // The progress stays at the last known state, because nothing newer is known.
   if (value === 'unresolved') return { ...progress, state: context.commitment ?? 'sent' }
   if (value !== 'failing') return { ...progress, state: value }
   return {
@@ -29,7 +29,7 @@ export function progressOf(
   }
 }
 
-/** Returns the context with which a machine goes on from stored progress. */
+/** Returns the context with which a machine resumes from stored progress. */
 export function contextOf({
   rebroadcasts,
   leadersSent,

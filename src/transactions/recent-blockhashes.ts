@@ -1,7 +1,7 @@
 /** Blocks after that of its blockhash in which a transaction can land (Agave's MAX_PROCESSING_AGE). */
 const VALID_BLOCKS = 150
 /**
- * Blocks whose hashes are remembered. Chosen: twice the blocks of a valid one, so that a hash is still known when its
+ * Blocks whose hashes are cached. Chosen: twice the blocks of a valid hash, so that a hash is still known when its
  * transactions expire.
  */
 const BLOCKHASHES_MAX = 300
@@ -22,7 +22,7 @@ export class RecentBlockhashes {
     return this.#blocks.at(-1) ?? null
   }
 
-  /** Adds a block, which takes the place of one in its slot. The lowest slot makes room. */
+  /** Adds a block, which replaces one in its slot. The lowest slot is evicted. */
   add({ slot, height, blockhash }: HashedBlock): void {
     const at = this.#blocks.findLastIndex((each) => each.slot <= slot)
     const isReplaced = this.#blocks[at]?.slot === slot
@@ -38,7 +38,7 @@ export class RecentBlockhashes {
       this.#heights.delete(this.#blocks.pop()!.blockhash)
   }
 
-  /** The heights of the newest blocks without a gap, both inclusive; null without a block. */
+  /** First and last height of the newest gapless run of blocks, both inclusive; null without a block. */
   get heights(): { readonly first: number; readonly last: number } | null {
     const last = this.newest?.height
     if (last === undefined) return null

@@ -2,11 +2,14 @@ import { NodeError, RPC_CODE } from '../node/node-fault.ts'
 import type { RpcClient } from '../node/rpc-client.ts'
 
 /**
- * Sends in one request. Chosen: a request of 64 takes a tenth of the processor time of 64 requests, here and at a node
+ * Sends in one request. Chosen: a request of 64 takes a tenth of the CPU time of 64 requests, here and at a node
  * (`loadtest/transactions.ts`). A node that refuses a body of this size gets single requests.
  */
 const BATCH_MAX = 64
-/** Characters of the transactions of one request. Chosen: agave takes bodies of 50 KiB, and each send adds some 130. */
+/**
+ * Characters of the transactions of one request. Chosen: agave accepts bodies of 50 KiB, and each send adds about
+ * 130.
+ */
 const BATCH_CHARACTERS_MAX = 38 * 2 ** 10
 /** Sends go without preflight, and without the node's own retries: the loop repeats them. */
 const OPTIONS = { encoding: 'base64', skipPreflight: true, maxRetries: 0 } as const
@@ -96,7 +99,7 @@ function batchesOf(waiting: readonly Waiting[]): (readonly Waiting[])[] {
 /** HTTP statuses by which a proxy refuses the body of a batch: malformed, too large, or not allowed. */
 const REFUSING = [400, 405, 413, 415, 422]
 
-/** Tells whether a node has refused a batch as such, and so has done nothing of it. */
+/** Tells whether a node refused a whole batch, and so executed none of it. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof NodeError)) return false
   const { fault } = error

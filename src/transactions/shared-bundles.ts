@@ -4,7 +4,7 @@ import type { Bundle } from './bundle.ts'
 import type { LocalTracking } from './local-tracking.ts'
 import type { BundleTracking } from './ports.ts'
 
-/** Tracking of bundles by this process where it has the shard, else by the one that hears the hint. */
+/** Tracking of bundles by this process if it has the shard, otherwise by the process that receives the hint. */
 export class SharedBundles implements BundleTracking {
   readonly #local: LocalTracking
   readonly #hints: ClusterCoordination['submissions']

@@ -2,8 +2,9 @@ import type { Documents } from '../../storage/documents.ts'
 import { submissionPartition, type Submission, type SubmissionProgress } from './submission.ts'
 
 /**
- * Stores the end of a submission, which is then sent no more; one that has an end stays as it is. It is read first: processes
- * hold of thousands of documents only what a reference needs. Rejects with the store's error.
+ * Stores the end of a submission, which is then no longer sent. A submission that already has an end is not changed.
+ * Reads the document first, because processes hold only references to thousands of documents. Rejects with the
+ * store's error.
  */
 export async function storeEnd(
   documents: Pick<Documents<Submission>, 'get' | 'change'>,

@@ -2,28 +2,29 @@ import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { defineDocument, jsonBytes } from '../../storage/document-definition.ts'
 
-/** Signatures tracked at once (choices, 8; each has a process of its own). */
+/** Signatures tracked at a time (choices, 8; each has its own process). */
 export const TRACKED_PER_PROCESS_MAX = 10_000
 export const TRACKED_PER_TENANT_MAX = 2_000
 /** Milliseconds between two sends of a tracked transaction (spec, Limits). */
 export const REBROADCAST_MS = 2_000
 /**
- * Milliseconds after the first send for which a transaction with a durable nonce is sent again (choices, 0 E). It can land
- * until its nonce advances, and is followed until then.
+ * Milliseconds after the first send for which a transaction with a durable nonce is sent again (choices, 0 E). It is
+ * tracked until its nonce advances, because it can land until then.
  */
 export const NONCE_RESENDS_MS = 60_000
 
 /**
- * Milliseconds from its reception for which a submission is followed whose end nobody knows: mostly one with a durable nonce
- * that does not advance. Chosen: a day, as an `Idempotency-Key`, and at least ten minutes in a process that takes it over.
+ * Milliseconds for which a submission without a known end is tracked: since its reception, and at least in a process
+ * that takes it over. Mostly it has a durable nonce that does not advance. Chosen: a day, like an `Idempotency-Key`,
+ * and ten minutes.
  */
 export const FOLLOWED_MS = { sinceReception: 86_400_000, here: 600_000 } as const
 
-/** Groups of tenants, each owned by one process by a lease. As many as those of webhooks. */
+/** Groups of tenants, each owned by one process by a lease. As many as the shards of webhooks. */
 const SHARDS = 32
 /**
- * Partitions of a shard. A cluster makes changes of one partition one after another, some hundred a second; four let a
- * tenant submit as many as its process can verify.
+ * Partitions of a shard. A cluster makes changes of one partition one after another, some hundred a second. Four
+ * partitions let a tenant submit as many as its process can verify.
  */
 const BUCKETS = 4
 
@@ -33,7 +34,7 @@ export const TRANSACTION_SHARDS: readonly string[] = Array.from(
   (_, index) => `transactions-${String(index).padStart(2, '0')}`
 )
 
-/** The ways by which a transaction is sent: to leaders and the node, or to the block engine alone. */
+/** Routes of a transaction: to leaders and the node, or only to the block engine. */
 export const ROUTES = ['node', 'jito'] as const
 export type Route = (typeof ROUTES)[number]
 
@@ -48,16 +49,16 @@ export const TRANSACTION_STATES = [
 ] as const
 export type TransactionState = (typeof TRANSACTION_STATES)[number]
 
-/** Progress of a submission. Changes with each send and sighting; at the end it is a part of the document. */
+/** Progress of a submission. Changes with each send and sighting; at the end it becomes part of the document. */
 const progress = z.object({
   /** Fencing token of the process that wrote this. */
   token: z.number(),
   state: z.enum(TRANSACTION_STATES),
-  /** Slot of the block that has it; null before. */
+  /** Slot of the block that contains it; null before. */
   slot: z.number().nullable(),
-  /** Commitment of that block: kept for a failed transaction, whose state does not say it. */
+  /** Commitment of that block; stored for a failed transaction, whose state does not imply it. */
   commitment: z.enum(['processed', 'confirmed', 'finalized']).nullable(),
-  /** Position in the block; null where no block was seen. */
+  /** Position in the block; null without a block. */
   index: z.number().nullable(),
   /** The chain's error in JSON-RPC form; null for none. */
   err: z.unknown(),
@@ -74,8 +75,8 @@ const progress = z.object({
   /** Unix milliseconds at which a block with it was first seen; null before. */
   landedAtMs: z.number().nullable(),
   /**
-   * The last block height at which it can land; null while unknown, and with a durable nonce. Where the height of its
-   * blockhash is unknown, an upper bound.
+   * The last block height at which it can land; null while unknown, and with a durable nonce. An upper bound if the
+   * height of its blockhash is unknown.
    */
   lastValidBlockHeight: z.number().nullable(),
   updatedAtMs: z.number()
@@ -89,7 +90,7 @@ export const SUBMISSION = defineDocument({
     tenant: z.string(),
     /** Base58 of the first signature. */
     signature: z.string(),
-    /** The signed transaction; null once it is not sent any more. */
+    /** The signed transaction; null once it is no longer sent. */
     wire: jsonBytes.nullable(),
     route: z.enum(ROUTES),
     revertProtection: z.boolean(),
@@ -99,11 +100,11 @@ export const SUBMISSION = defineDocument({
     blockhash: z.string(),
     /** Account of the durable nonce in base58; null for a recent blockhash. */
     nonceAccount: z.string().nullable(),
-    /** Id of the bundle that it was submitted in; null for none. */
+    /** Id of the bundle in which it was submitted; null for none. */
     bundleId: z.string().nullable(),
     /**
-     * The last progress, once tracking has ended; null while it is tracked. Its state is a final one, or what was known last
-     * where nobody knows the end.
+     * The last progress, once tracking has ended; null while it is tracked. Its state is a final one, or the last
+     * known one if the end is unknown.
      */
     end: progress.nullable()
   }),
@@ -118,7 +119,10 @@ export const SUBMISSION = defineDocument({
 })
 export type Submission = z.infer<typeof SUBMISSION.schema>
 
-/** Shards of tenants that were asked for: half a dozen times for each submission. Chosen: cleared at some 100 KB. */
+/**
+ * Cache of the shards of tenants, each needed half a dozen times for a submission. Cleared at 1,024 tenants. Chosen:
+ * about 100 KB.
+ */
 const shards = new Map<string, string>()
 const SHARDS_KEPT_MAX = 1_024
 

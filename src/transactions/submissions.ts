@@ -12,12 +12,12 @@ import {
   type TransactionState
 } from './submission.ts'
 
-/** A submission and what is known of its transaction. */
+/** A submission and the known state of its transaction. */
 export interface SubmissionState {
   readonly submission: Submission
   /** Null before the first send. */
   readonly progress: SubmissionProgress | null
-  /** Whether the progress is that of this process's own tracking, and so the newest there is. */
+  /** Whether the progress comes from this process's own tracking, and so is the newest. */
   readonly isTrackedHere: boolean
 }
 
@@ -32,7 +32,7 @@ export interface SubmissionQuery {
   readonly state: TransactionState | null
   /** From 1. */
   readonly limit: number
-  /** The list continues after this position; null at its beginning. */
+  /** The list continues after this position; null at the first page. */
   readonly after: SubmissionPlace | null
 }
 
@@ -41,12 +41,15 @@ type Index = 'tracked' | 'received' | 'ended'
 type IndexRange = readonly [index: Index, prefix: readonly string[]]
 type Next = (count: number) => Promise<StoredSubmission[]>
 
-/** Documents that a partition is read for beyond its share of a page. Chosen: most pages then need one read of each. */
+/**
+ * Documents read from a partition beyond its share of a page. Chosen: most pages then need one read of each
+ * partition.
+ */
 const SPARE = 4
 
 interface SubmissionsDeps {
   readonly tracking: Pick<Tracking, 'progress'>
-  /** Milliseconds that a submission is kept; null for ever. They begin anew with its end. */
+  /** TTL of a submission in milliseconds; null for no expiry. It restarts when the submission ends. */
   readonly keptMs: number | null
 }
 
@@ -61,8 +64,8 @@ export class Submissions {
   }
 
   /**
-   * Stores a new submission, durably. Returns null if its tenant has submitted the same signature before: that record stays
-   * as it is.
+   * Stores a new submission durably. Returns null if the tenant has already submitted the signature; that record does
+   * not change.
    */
   async insert(submission: Submission): Promise<StoredSubmission | null> {
     const outcome = await this.#documents.insert(submission)
@@ -85,8 +88,8 @@ export class Submissions {
   }
 
   /**
-   * Lists submissions of a tenant, newest first; those of one millisecond by their signature, descending. `next` continues
-   * the list; null at its end.
+   * Lists submissions of a tenant, newest first; those of the same millisecond by signature, descending. `next`
+   * continues the list; null at its end.
    */
   async list(
     tenant: string,
@@ -187,7 +190,10 @@ const placeOf = ({ receivedAtMs, signature }: Submission): SubmissionPlace => ({
 const isFinal = (state: TransactionState): boolean =>
   state === 'finalized' || state === 'failed' || state === 'expired'
 
-/** Returns where submissions of a state are; null for all. Tracking of an open one has ended where nobody knows its end. */
+/**
+ * Returns the index prefix for submissions of a state; null for all. The tracking of an open one may have ended
+ * without a known end.
+ */
 function indexesOf(tenant: string, state: TransactionState | null): readonly IndexRange[] {
   if (state === null) return [['received', [tenant]]]
   const ended = ['ended', [tenant, state]] as const

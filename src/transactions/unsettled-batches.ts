@@ -1,12 +1,13 @@
-/** A read of a tenant's changes, and the lowest number of a batch that was unsettled at any moment of it. */
+/** A read of a tenant's changes, and the lowest number of a batch that was unsettled at any time during it. */
 interface Read {
   readonly tenant: string
   below: number
 }
 
 /**
- * The batches of changes that this process is storing: one of a tenant at a time. Until it is published, a batch may be given
- * other cursors, so readers of this process pass it over. They are told of it, or find it by their next read.
+ * The batches of changes that this process is storing, at most one for each tenant. A batch may get other cursors
+ * until it is published, so readers of this process skip it. They receive its changes when it is published, or with
+ * their next read.
  */
 export class UnsettledBatches {
   readonly #numbers = new Map<string, number>()
@@ -18,7 +19,7 @@ export class UnsettledBatches {
     for (const read of this.#reads) if (read.tenant === tenant) read.below = Math.min(read.below, number)
   }
 
-  /** To be called when the last batch that was begun is published, or given up. */
+  /** To be called when the batch begun last is published or abandoned. */
   end(tenant: string): void {
     this.#numbers.delete(tenant)
   }

@@ -9,7 +9,7 @@ export class WatchedNonces {
   /** Numbers of watchers by account. */
   readonly #watched = new Map<string, number>()
 
-  /** Looks for an account (base58) until the returned function is called. */
+  /** Searches for an account (base58) until the returned function is called. */
   watch(account: string): () => void {
     this.#watched.set(account, (this.#watched.get(account) ?? 0) + 1)
     let isWatching = true

@@ -18,8 +18,9 @@ const SLOT_ROWS_MAX = 2 ** 20
 
 /**
  * Decodes a block again and compares it with the store: the block's facts, every trade, pool event and launch, as far
- * as they follow from the block alone. A row's worth in USD, and whether its price counts, depend on earlier rows and
- * are not compared. Trades and pool events below a horizon are skipped too. `feeOf` tells the transfer fees of the block's epoch.
+ * as they follow from the block alone. A row's USD value, and whether its price counts, depend on earlier rows and
+ * are not compared. Trades and pool events below a horizon are also skipped. `feeOf` returns the transfer fees of the
+ * block's epoch.
  */
 export async function* blockDifferences(
   storage: Storage,

@@ -5,7 +5,7 @@ import { candleDifferences } from './candle-check.ts'
 
 /**
  * Folds the candles of mints again from their stored trades, and stores those that differ. A candle with trades past
- * the retention stays as it is. Returns the number of stored candles.
+ * the retention is not changed. Returns the number of stored candles.
  */
 export async function foldCandlesAgain(storage: Storage, mints: readonly Pubkey[]): Promise<number> {
   const [head, totals] = await Promise.all([storage.blocks.head(), storage.totals.get()])

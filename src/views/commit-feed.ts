@@ -10,16 +10,15 @@ export type Follower = (commit: BlockCommit, before: SlotRow | null) => void
 export type JumpListener = () => void
 
 /**
- * Publishes committed blocks to this process's followers once readers of the store can see them. They come from its own
- * commits, or from another process's journal. A follower's memory is derived from the store alone: it loads first, and
- * then follows the feed from that slot.
+ * Publishes committed blocks to this process's followers once readers of the store can see them. They come from its
+ * own commits, or from another process's journal. A follower's memory is derived from the store alone: it loads
+ * first, and then follows the feed from that slot.
  *
  * F1. A block is published after it is durable and visible, in order and once, whichever path reports it first.
  * F2. If a commit's answer is lost, its block and those queued behind it are held until recovery reports the stored
- * head.
- * None of them is published before.
- * F3. If blocks are skipped, or changed after publication, `jump` and `amend` notify the jump listeners, which
- * load again.
+ *     head. None of them is published before.
+ * F3. If blocks are skipped, or changed after publication, `jump` and `amend` notify the jump listeners, which load
+ *     again.
  */
 export class CommitFeed {
   #head: SlotRow | null = null
@@ -87,7 +86,7 @@ export class CommitFeed {
   ): Promise<void> {
     this.#underWay.push(block)
     const written = await blocks.commit(block, kept, after)
-    // Behind a block whose answer was lost, this one is held until recovery finds both in the store.
+    // If the answer to an earlier block's commit was lost, this block is held until recovery finds both in the store.
     if (this.#underWay[0] !== block) return
     this.#underWay.shift()
     if (written) this.publish(block)

@@ -14,19 +14,19 @@ interface NumberList {
 
 const NONE = new Uint32Array(0)
 /**
- * Numbers of a further list that are looked through for each candidate. Chosen: comparing the names of a candidate takes a
- * hundred times as long as looking at a number, and a further list leaves out about half of them.
+ * Entries of a further list that may be scanned for each candidate. Chosen: comparing a candidate's names takes a
+ * hundred times as long as scanning an entry, and a further list excludes about half of the candidates.
  */
 const LOOKED_AT_MAX = 50
 
 /**
- * Numbers of texts by the pairs of adjacent UTF-16 units in them, and by single characters that are a word. A text that
- * contains another is in every list of the other's pairs, so the numbers in all of these lists have all that contain it, and
- * some that do not.
+ * An inverted index from bigrams (pairs of adjacent UTF-16 units), and from single characters that are words, to
+ * numbers of texts. A text that contains another is in every list of the other's bigrams. The intersection of these
+ * lists may also have other texts.
  */
 export class GramIndex {
   readonly #lists = new Map<string, NumberList>()
-  /** By number, 1 while two lists are compared. */
+  /** By number; 1 while two lists are intersected. */
   #marks = new Uint8Array(0)
   #numberMax = 0
 
@@ -65,7 +65,7 @@ export class GramIndex {
     }
   }
 
-  /** Returns the numbers of all texts that may contain a text, in no order. It is valid until the next change. */
+  /** Returns the numbers of all texts that may contain a text, unordered. The result is valid until the next change. */
   candidates(text: string): Uint32Array {
     const lists: NumberList[] = []
     for (const gram of gramsOf([text])) {

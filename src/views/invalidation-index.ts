@@ -11,8 +11,8 @@ export type CacheTag = Pubkey | 'launches' | 'sol-price'
 export type RefreshTrigger = 'tags' | 'minute' | 'block'
 
 /**
- * Maximum number of tags, about 20 MB. An evicted tag counts as changed when the newest evicted one was. That is
- * too late at worst, which costs a recomputation, never a stale answer.
+ * Maximum number of tags, about 20 MB. An evicted tag counts as changed when the newest evicted one was. That slot
+ * may be too new, which costs a recomputation, but never gives a stale answer.
  */
 const TAGS_MAX = 100_000
 
@@ -24,7 +24,7 @@ export class InvalidationIndex {
   readonly #slots = new Map<string, number>()
   /** No evicted tag changed after this slot. */
   #floor = -1
-  /** The newest slot whose block is in another minute than the one before it. */
+  /** The newest slot whose block is in another minute than the block before it. */
   #minuteSlot = -1
   /** The head up to which changes are known. */
   #head: SlotRow | null

@@ -7,18 +7,18 @@ import type { ActivityStore } from '../../storage/port.ts'
 import type { CommitFeed } from './commit-feed.ts'
 
 const DAY = 86_400
-/** Bytes of memory by default: some 600 mints that trade in every minute of a day. */
+/** Bytes of memory by default: about 600 mints that trade in every minute of a day. */
 const BYTES_MAX = 128 * 2 ** 20
 
 /**
- * Rolling windows of mints. The last day of a mint that is asked for is rolled in memory, and follows the feed from then on;
- * another one's is read from the store.
+ * Rolling windows of mints. The last day of a requested mint is aggregated in memory and then follows the feed. Other
+ * mints are read from the store.
  *
- * W1. A mint is rolled only from hours that were read while no block was published: it has each later one from the feed.
- *     Where the read was ahead of the feed, the blocks in between give it the same totals again.
- * W2. None is rolled while the head's time is before that of an earlier block, as the hours up to the head are not all that
- *     there are. On the chain it never is.
- * W3. Where the feed skips blocks, or stored ones have changed, all is read anew.
+ * W1. A mint is aggregated only from hours that were read while no block was published, and gets each later block
+ *     from the feed. If the read was ahead of the feed, the blocks in between set the same totals again.
+ * W2. No mint is aggregated while the head's time is before that of an earlier block, because hours after the head's
+ *     then exist. This never happens on the chain.
+ * W3. If the feed skips blocks, or stored blocks have changed, everything is read again.
  */
 export class MintWindows implements CacheUse {
   readonly #activity: Pick<ActivityStore, 'range'>
@@ -58,8 +58,8 @@ export class MintWindows implements CacheUse {
   }
 
   /**
-   * Returns windows of a mint by their names, each of some seconds, at most a day, that end with the minute of `headTime`;
-   * with its traders if they are asked for. Rejects with the store's error.
+   * Returns windows of a mint by name. Each has a length in seconds, at most a day, and ends with the minute of
+   * `headTime`. Traders are included if requested. Rejects with the store's error.
    */
   async of<Name extends string>(
     mint: Pubkey,
@@ -80,7 +80,7 @@ export class MintWindows implements CacheUse {
     return Object.fromEntries(windows) as Record<Name, MintWindow>
   }
 
-  /** Reads the last day of a mint. Returns it rolled, or its hours where it cannot be kept. */
+  /** Reads the last day of a mint. Returns it aggregated, or its hours if it cannot be cached. */
   async #roll(key: string, mint: Pubkey, headTime: number) {
     const changes = this.#changes
     const range = windowHours(headTime, DAY)

@@ -25,7 +25,7 @@ interface Entry {
   launch: SymbolAndName | null
   /** The reload in which the launch was seen last. */
   launchSeenIn: number
-  /** As the accounts state them, which count before those of the launch; null where they are not known. */
+  /** Names in the mint's accounts, which take precedence over those of the launch; null if unknown. */
   account: SymbolAndName | null
   /** The names that count, as they are searched. */
   searched: SymbolAndName
@@ -48,8 +48,8 @@ export interface Volumes {
 }
 
 /**
- * Hits beyond which they are looked for by volume. Chosen: so many take as long as one pass over the mints of a day's
- * trades.
+ * Number of hits above which the search goes by volume. Chosen: as many take as long as one pass over the mints of a
+ * day's trades.
  */
 const MANY = 2_000
 
@@ -60,19 +60,23 @@ export interface NameIndexOptions {
   readonly manyFrom?: number
 }
 
-/** Estimated bytes of an entry besides its texts and lists, with its Map key. */
+/** Estimated bytes of an entry without its texts and lists, with its Map key. */
 const ENTRY_BYTES = 250
-/** Estimated bytes of a character: of half of them beyond Latin, in the names and as they are searched. */
+/**
+ * Estimated bytes of a character, stored in the names and in the searched form. Chosen: half of the characters are
+ * beyond Latin.
+ */
 const CHARACTER_BYTES = 3
 /** Estimated bytes in lists of a character, before the text is added. */
 const CHARACTER_LIST_BYTES = 8
 
 /**
- * Symbols and names of tokens, found by any part of them.
+ * Symbols and names of tokens, found by any substring.
  *
- * S1. The names that count are those of the accounts, else of the cash list, else of the launch, as in every answer.
- * S2. Beyond its limit of memory, tokens without a recent launch, trade or reading are evicted, and counted. Cash mints stay.
- * S3. After a reload only launches that it has seen, or that a block has brought since its start, are left.
+ * S1. The names are those of the accounts, else of the cash list, else of the launch, as in every answer.
+ * S2. Beyond the memory limit, tokens without a recent launch, trade or reading are evicted, and counted. Cash mints
+ *     stay.
+ * S3. A reload removes the launches that it has not read, except those that a block has brought since it began.
  */
 export class NameIndex {
   readonly bytesMax: number
@@ -115,25 +119,25 @@ export class NameIndex {
     return this.#entries.bytes
   }
 
-  /** Whether every launch of the store is searched: all are read, and none is left out for want of memory. */
+  /** Whether every launch of the store is searched: all were read, and none was evicted. */
   get isComplete(): boolean {
     return this.isLoaded && this.leftOut === 0
   }
 
-  /** Tells whether the names of a mint are searched. */
+  /** Tells whether the index has the names of a mint. */
   has(mint: Pubkey): boolean {
     const key = pubkeyMapKey(mint)
     return this.#entries.peek(key) !== undefined || this.#cash.has(key)
   }
 
-  /** Returns the names of a mint that count (S1), if they are searched; null otherwise. */
+  /** Returns the names of a mint (S1) if the index has them; null otherwise. */
   namesOf(mint: Pubkey): SymbolAndName | null {
     const key = pubkeyMapKey(mint)
     const known = this.#entries.peek(key)
     return known?.account ?? this.#cash.get(key)?.names ?? known?.launch ?? null
   }
 
-  /** Tells whether names of a mint's accounts are searched. */
+  /** Tells whether the index has names from a mint's accounts. */
   hasAccountNames(mint: Pubkey): boolean {
     return (this.#entries.peek(pubkeyMapKey(mint))?.account ?? null) !== null
   }
@@ -145,7 +149,7 @@ export class NameIndex {
     this.#put(key, { launch: { symbol, name }, account: known?.account ?? null })
   }
 
-  /** Takes the names that the accounts of a mint state; null where they state none. */
+  /** Sets the names in the accounts of a mint; null if they state none. */
   setAccountNames(mint: Pubkey, names: SymbolAndName | null): void {
     const key = pubkeyMapKey(mint)
     const known = this.#entries.peek(key)
@@ -154,12 +158,12 @@ export class NameIndex {
     this.#put(key, { launch: known?.launch ?? null, account }, known?.launchSeenIn)
   }
 
-  /** Notes a trade of a mint: it is evicted later than others. */
+  /** Records a trade of a mint, so that the mint is evicted later. */
   touch(mint: Pubkey): void {
     this.#entries.get(pubkeyMapKey(mint))
   }
 
-  /** Begins a reload: the launches of the store are about to be read again. */
+  /** Starts a reload: the launches of the store are about to be read again. */
   beginReload(): void {
     this.#reload++
     this.isLoaded = false
@@ -176,8 +180,8 @@ export class NameIndex {
   }
 
   /**
-   * Returns the tokens that contain a folded text (`foldedText`), at most `limit`: the largest volume in USD first, then
-   * the closest match, then the lowest bytes of the address.
+   * Returns at most `limit` tokens that contain a folded text (`foldedText`): the largest volume in USD first, then
+   * the closest match, then the lowest address.
    */
   search(text: string, limit: number, volumes: Volumes): readonly NameHit[] {
     const asked = { text, limit, volumes, candidates: this.#grams.candidates(text) }
@@ -214,8 +218,8 @@ export class NameIndex {
   }
 
   /**
-   * Searches tokens from the largest volume on until there are enough hits. Returns null if there are too few among as many
-   * tokens as a search of all would take as long for.
+   * Searches tokens in descending volume until there are enough hits. Returns null if there are too few hits among
+   * the tokens that take as long as a full search.
    */
   #searchByVolume({ text, limit, volumes, candidates }: Search): Ranked[] | null {
     const best: Ranked[] = []

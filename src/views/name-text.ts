@@ -9,7 +9,7 @@ export const NAME_MATCHES = [
 ] as const
 export type NameMatch = (typeof NAME_MATCHES)[number]
 
-/** Characters of a symbol or name that are searched. Chosen: twice what any launchpad allows; a mint can state more. */
+/** Characters of a symbol or name that are searched. Chosen: twice the limit of any launchpad; a mint can have more. */
 export const SEARCHED_CHARACTERS_MAX = 128
 
 /** Symbol and name of a token. */
@@ -20,12 +20,12 @@ export interface SymbolAndName {
 
 const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u
 const WHOLE_WORD = /^[\p{Ideographic}\p{Extended_Pictographic}]$/u
-/** Below it no character is a word of its own, which spares most texts the expression. */
+/** Below this code unit no character is a word of its own, so most texts skip the regular expression. */
 const FIRST_WHOLE_WORD = 0x2000
 
 /**
- * Returns a text in the form in which texts are compared: compatible forms of a letter as one, lower case, without marks
- * that are not seen, one space between words, and without the dollar sign before a symbol.
+ * Returns the form in which texts are compared: compatibility forms unified, lower case, no invisible marks, one
+ * space between words, no dollar sign before a symbol.
  */
 export function foldedText(text: string): string {
   const folded = text
@@ -60,7 +60,7 @@ export function matchOf(text: string, { symbol, name }: SymbolAndName): number |
   return hasWordPrefix(symbol, text) || hasWordPrefix(name, text) ? 4 : 5
 }
 
-/** Tells whether a text stands in another where a word begins. */
+/** Tells whether a text occurs in another at the start of a word. */
 function hasWordPrefix(names: string, text: string): boolean {
   for (let at = names.indexOf(text); at !== -1; at = names.indexOf(text, at + 1))
     if (at === 0 || !LETTER_OR_DIGIT.test(names[at - 1]!)) return true

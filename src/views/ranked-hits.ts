@@ -14,8 +14,8 @@ export interface Ranked extends Hit {
 }
 
 /**
- * Inserts a hit into a list of at most `limit`: the largest volume first, then the closest match, then the lowest bytes of the
- * address.
+ * Inserts a hit into a list of at most `limit`: the largest volume first, then the closest match, then the lowest
+ * bytes of the address.
  */
 export function insertRanked(best: Ranked[], hit: Ranked, limit: number): void {
   if (best.length === limit && !isBefore(hit, best[limit - 1]!)) return

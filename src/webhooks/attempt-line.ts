@@ -1,7 +1,7 @@
 import type { DeliveryAttempt, StoredAttempt } from './webhook.ts'
 
 const NONE = '-'
-/** Between two lines beside the progress; none of them has it. */
+/** Separates two lines in the progress; no line contains it. */
 const SEPARATOR = ';'
 
 /** Returns an attempt as a line: its fields in the order of DeliveryAttempt, separated by spaces, `-` for null. */
@@ -38,10 +38,10 @@ export function readAttempt(stored: StoredAttempt): DeliveryAttempt {
   }
 }
 
-/** Returns lines as they are stored beside the progress: one text, which is checked and encoded at once. */
+/** Returns lines as the progress stores them: one text, which is validated and encoded in one step. */
 export const linesText = (lines: readonly string[]): string => lines.join(SEPARATOR)
 
-/** Returns the attempts that are stored beside the progress. */
+/** Returns the attempts stored in the progress. */
 export function attemptsIn(stored: string | readonly StoredAttempt[]): readonly StoredAttempt[] {
   if (typeof stored !== 'string') return stored
   return stored === '' ? [] : stored.split(SEPARATOR)

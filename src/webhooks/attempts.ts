@@ -9,15 +9,16 @@ import { storedAttempt, WEBHOOK, webhookShard, type DeliveryAttempt, type Stored
 const ATTEMPT_DAYS = 7
 const ATTEMPT_MS = ATTEMPT_DAYS * 86_400_000
 export const ATTEMPTS_MAX = 1_000
-/**
- * Attempts of a page. Chosen: one write of a page serves 32 attempts, and as many beside the progress of a webhook are 2.5 KB.
- */
+/** Attempts of a page. Chosen: one write stores 32 attempts, and 32 attempts in a webhook's progress are 2.5 KB. */
 export const ATTEMPTS_A_PAGE = 32
-/** Pages of one webhook, with some to spare for the pages of test events, which have one attempt. */
+/**
+ * Pages of one webhook, and the pages listed. The surplus is for the pages of test events, which have one attempt
+ * each.
+ */
 const PAGES_MAX = Math.ceil(ATTEMPTS_MAX / ATTEMPTS_A_PAGE)
 const PAGES_LISTED = 4 * PAGES_MAX
 
-/** A page of attempts of a webhook, written once. The newest attempts are beside the webhook's progress. */
+/** A page of attempts of a webhook, written once. The newest attempts are in the webhook's progress. */
 export const ATTEMPT_PAGE = defineDocument({
   kind: 'webhook-attempts',
   schema: z.object({
@@ -42,8 +43,8 @@ export interface AttemptList {
 }
 
 /**
- * Lists the attempts of a webhook, newest first, with the reads of at most PAGES_LISTED small documents. An `after` that is
- * no longer listed begins where it was.
+ * Lists the attempts of a webhook, newest first, reading at most PAGES_LISTED small documents. An `after` that is no
+ * longer listed continues at its old position.
  */
 export async function listAttempts(
   store: DocumentStore,
@@ -52,14 +53,15 @@ export async function listAttempts(
 ): Promise<AttemptList> {
   const { after = null, limit, nowMs } = options
   const { tenant, id } = webhook.value
-  // Attempts move from the progress to a page: in the other order those that move in between would be in neither.
+  // Read the progress first, because attempts move from it to a page. In the other order, an attempt that moves
+  // between the reads would be missed.
   const [progress] = await new Documents(store, WEBHOOK).hot([webhook])
   const { documents } = await new Documents(store, ATTEMPT_PAGE).list(webhookShard(tenant), {
     prefix: [tenant, id],
     order: 'desc',
     limit: PAGES_LISTED
   })
-  // An attempt is in a page and beside the progress for a moment.
+  // For a moment an attempt is both in a page and in the progress.
   const all = new Map<string, DeliveryAttempt>()
   const stored = [
     ...attemptsIn(progress?.attempts ?? ''),
@@ -76,7 +78,7 @@ export async function listAttempts(
   }
 }
 
-/** Stores attempts, oldest first, in a page. Stores nothing where the page is there already. */
+/** Stores attempts, oldest first, in a page. Stores nothing if the page already exists. */
 export async function storeAttempts(
   store: DocumentStore,
   tenant: string,

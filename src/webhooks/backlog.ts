@@ -8,16 +8,16 @@ export const BUFFER_MAX = 5_000
 /** Events of one POST (spec, Limits). */
 export const BATCH_EVENTS_MAX = 64
 /**
- * Bytes of the events of one POST; an event that is larger goes alone. Chosen: four times a batch of the largest trades, so
- * that a receiver can bound its requests.
+ * Maximum bytes of the events of one POST; a larger event is sent alone. Chosen: four times a batch of the largest
+ * trades, so that a receiver can bound its requests.
  */
 export const BATCH_BYTES_MAX = 512 * 2 ** 10
 /**
- * Live events whose bytes are held. Chosen: four batches; a receiver that keeps up never reads the log, and one that hangs
- * holds the bytes of no more.
+ * Live events whose bytes are in memory. Chosen: four batches. A receiver that keeps up never reads the log; one that
+ * hangs holds no more bytes than this.
  */
 const NEAR_MAX = 256
-/** Events read from the log and not yet taken, beside those of one batch. Chosen: three batches a read. */
+/** Events read from the log and not yet taken, in addition to those of one batch. Chosen: three batches a read. */
 export const LOADED_MAX = 192
 
 const BACKLOG_LIMITS = { live: BUFFER_MAX, near: NEAR_MAX }
@@ -40,23 +40,23 @@ export interface PastRange {
 }
 
 /**
- * The events that a webhook still has to deliver, in cursor order: first the past, which is read from the log, then live
- * ones.
+ * The events that a webhook still has to deliver, in cursor order: first the past, which is read from the log, then
+ * live events.
  *
- * B1. Every event after the position is delivered, or is counted as dropped, once. The position and the hole say at any
- *     moment which events that are.
- * B2. The past was missed by our own downtime, or asked for. It is never dropped, and holds at most LOADED_MAX events, and
- *     those of one batch, in memory.
- * B3. Of live events at most BUFFER_MAX are undelivered, apart from the batch in flight; above that the oldest are dropped
- *     one by one.
- * B4. The oldest NEAR_MAX live events refer to bytes that all readers of a channel share. Of later ones only the cursors
- *     are held, 8 bytes each; they are read from the log when it is their turn.
- * B5. While events before the dropped ones are undelivered, the dropped ones are a hole. There is one hole at a time: what
- *     would be a second one becomes past instead.
+ * B1. Every event after the position is delivered once, or counted once as dropped. The position and the hole tell at
+ *     any moment which events are dropped.
+ * B2. The past consists of events missed while this service was down, or requested by the tenant. It is never
+ *     dropped. At most LOADED_MAX of its events, and those of one batch, are in memory.
+ * B3. At most BUFFER_MAX live events are undelivered, apart from the batch in flight. Above that the oldest are
+ *     dropped one by one.
+ * B4. The oldest NEAR_MAX live events refer to bytes that all readers of a channel share. Of later ones only the
+ *     cursors are in memory, 8 bytes each; their bytes are read from the log when they are due.
+ * B5. While events before the dropped ones are undelivered, the dropped ones form a hole. There is at most one hole:
+ *     events that would form a second one become past instead.
  */
 export class Backlog {
   #position: number
-  /** End of the batch in flight; null where there is none. */
+  /** End of the batch in flight; null without one. */
   #inFlight: number | null = null
   #hole: CursorRange | null
   /** End of the past. */
@@ -64,7 +64,7 @@ export class Backlog {
   /** Everything up to here was read from the log, taken or dropped. */
   #readTo: number
   #epoch = 0
-  /** Events read from the log: those of the past, then live ones. */
+  /** Events read from the log: first the past, then live events. */
   #loaded: EventMembers[] = []
   #loadedLive = 0
   readonly #near = new Queue<EventMembers>()
@@ -73,7 +73,7 @@ export class Backlog {
 
   readonly #limits: BacklogLimits
 
-  /** Begins after a position; `head` is the head of the hub, which gives what comes after it. */
+  /** Starts after a position. `head` is the hub's head; the hub supplies the events after it. */
   constructor(
     position: number,
     hole: CursorRange | null,
@@ -102,7 +102,7 @@ export class Backlog {
     return this.#loadedLive + this.#near.length + this.#far.length
   }
 
-  /** Whether events are to be read from the log that are no live ones. */
+  /** Whether past events remain to be read from the log. */
   get hasPast(): boolean {
     return this.#readTo < this.#target
   }
@@ -112,7 +112,7 @@ export class Backlog {
     return this.#loaded.length + (this.hasPast ? 0 : this.#near.length)
   }
 
-  /** Whether nothing is known to be undelivered, apart from the batch in flight. */
+  /** Whether no undelivered event is known, apart from the batch in flight. */
   get isEmpty(): boolean {
     return this.live === 0 && this.#loaded.length === 0 && !this.hasPast
   }
@@ -124,13 +124,13 @@ export class Backlog {
     return dropped
   }
 
-  /** Adds the events of a block, a part for each channel; `head` is the end of the block. */
+  /** Adds the events of a block, one list of frames for each channel; `head` is the end of the block. */
   add(parts: readonly Frames[], head: number): void {
     for (const event of inCursorOrder(parts)) this.#push(event)
     if (this.live > this.#limits.live) this.#drop(this.live - this.#limits.live, head)
   }
 
-  /** Makes everything undelivered past, up to a new head: it has changed, or was not given. */
+  /** Turns everything undelivered into past, up to a new head, because events have changed or were not passed on. */
   rewind(head: number): void {
     this.#epoch++
     this.#loaded = []
@@ -150,7 +150,7 @@ export class Backlog {
     this.#target = head
   }
 
-  /** Returns the range of the log that is to be read next; null while enough is held. */
+  /** Returns the next range to read from the log; null while enough is loaded. */
   wanted(): PastRange | null {
     if (this.#loaded.length >= BATCH_EVENTS_MAX) return null
     const range = { epoch: this.#epoch, after: this.#readTo }
@@ -174,8 +174,8 @@ export class Backlog {
   }
 
   /**
-   * Passes over what the log no longer has, up to the horizon. Returns the range whose events nobody can count; null where
-   * all were live ones, which are counted as dropped.
+   * Skips the events that the log no longer has, up to the horizon. Returns the range whose events cannot be counted.
+   * Returns null if all of them were live events, which are counted as dropped.
    */
   passHorizon({ epoch, after }: PastRange, horizon: number): CursorRange | null {
     if (epoch !== this.#epoch || horizon <= this.#readTo) return null
@@ -186,7 +186,7 @@ export class Backlog {
     return isPast ? { from: after, to: Math.min(horizon, this.#target) } : null
   }
 
-  /** Takes the next batch; null where nothing is ready. There is one at a time, until `settleBatch`. */
+  /** Takes the next batch; null if none is ready. At most one batch is taken until `settleBatch`. */
   take(): BatchEvents | null {
     const after = this.#position
     let [bytes, count] = [0, 0]
@@ -219,7 +219,7 @@ export class Backlog {
     this.#passHole()
   }
 
-  /** Ends the batch in flight: its events are delivered, or counted as dropped by the caller. */
+  /** Ends the batch in flight: its events are delivered, or the caller has counted them as dropped. */
   settleBatch(): void {
     if (this.#inFlight === null) return
     this.#position = this.#inFlight
@@ -256,14 +256,17 @@ export class Backlog {
     this.#passHole()
   }
 
-  /** Forgets cursors of live events that were read; returns their number. */
+  /** Removes the cursors of live events that were read from the log, and returns their number. */
   #forgetFar(to: number): number {
     let forgotten = 0
     for (; this.#far.length > 0 && this.#far.first <= to; forgotten++) this.#far.shift()
     return forgotten
   }
 
-  /** Moves the places that lie in the hole to its end, and the position over everything that needs no delivery. */
+  /**
+   * Moves the read position out of the hole to its end, and the delivery position past everything that needs no
+   * delivery.
+   */
   #passHole(): void {
     if (this.#hole !== null && this.#readTo >= this.#hole.from && this.#readTo < this.#hole.to)
       this.#readTo = this.#hole.to

@@ -1,14 +1,14 @@
 import type { EventMembers } from '../stream/frames.ts'
 import type { CursorRange } from './webhook.ts'
 
-/** Fields of a batch besides its events. */
+/** Fields of a batch other than its events. */
 export interface BatchFields {
   readonly webhookId: number
   readonly batchId: string
   readonly batchTsMs: number
   /** Cursor of the last event. */
   readonly last: number
-  /** Dropped events that no acknowledged batch has told. */
+  /** Dropped events that no acknowledged batch has reported. */
   readonly dropped: number
   readonly missed: CursorRange | null
 }
@@ -16,7 +16,7 @@ export interface BatchFields {
 const [OPEN, CLOSE, COMMA] = [...Buffer.from('{},')]
 
 /**
- * Returns the body of a batch. The `data` of an event has the bytes that the stream sends; the same fields and events give
+ * Returns the body of a batch. An event's `data` has the same bytes as on the stream. The same fields and events give
  * the same bytes.
  */
 export function batchBody(fields: BatchFields, events: readonly Pick<EventMembers, 'members'>[]): Buffer {
@@ -27,7 +27,7 @@ export function batchBody(fields: BatchFields, events: readonly Pick<EventMember
     missed === null ? '' : `,"missed":{"from_cursor":${missed.from},"to_cursor":${missed.to}}`
   ].join('')
   const end = `]${told}}`
-  // Each event has two braces, and a comma follows all but the last, whose place the end begins with.
+  // Each event has two braces and a comma; the end overwrites the last comma.
   const size = events.reduce((sum, { members }) => sum + members.length + 3, head.length + end.length - 1)
   const bytes = Buffer.allocUnsafe(size)
   let at = bytes.write(head, 'latin1')

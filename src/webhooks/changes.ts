@@ -4,7 +4,9 @@ import type { Clock } from '../ports.ts'
 import type { TenantEvent } from '../../storage/cluster/coordination.ts'
 import type { Webhook } from './webhook.ts'
 
-/** Milliseconds between two messages about dropped events of one webhook. Chosen: a person reads no more than one a second. */
+/**
+ * Milliseconds between two messages about dropped events of one webhook. Chosen: a person reads at most one a second.
+ */
 const DROPPED_MS = 1_000
 
 type Message = Omit<z.input<typeof WEBHOOK_CHANGE>, 'cursor'>
@@ -39,14 +41,14 @@ export class WebhookChanges {
     this.#send(webhook, change)
   }
 
-  /** Tells of dropped events: at once, and then of all further ones together after a second. */
+  /** Reports dropped events at once, and all that follow together after a second. */
   dropped(webhook: ChangedWebhook, count: number): void {
     const waiting = this.#waiting.get(webhook.id)
     if (waiting === undefined) this.#sendDropped(webhook, count)
     else waiting.count += count
   }
 
-  /** Tells of dropped events that still wait, and ends all timers. */
+  /** Reports the dropped events still waiting, and cancels all timers. */
   end(): void {
     for (const { webhook, count, timer } of this.#waiting.values()) {
       this.#clock.clearTimeout(timer)

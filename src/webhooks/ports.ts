@@ -1,23 +1,23 @@
 import type { Stored } from '../../storage/documents.ts'
 import type { DeliveryAttempt, Webhook } from './webhook.ts'
 
-/** Checks where a webhook may send to. */
+/** Checks the addresses to which a webhook may send. */
 export interface UrlGuard {
-  /** Resolves for a URL whose host has only allowed addresses at present; rejects with URL_REFUSED. */
+  /** Resolves if the URL's host resolves only to allowed addresses now; rejects with URL_REFUSED. */
   check(url: string): Promise<unknown>
 }
 
 type WebhookIdentity = Pick<Webhook, 'tenant' | 'id'>
 
-/** A new secret: in clear for its owner, who sees it once, and as the fields of the webhook. */
+/** A new secret: in clear for its owner, who sees it once, and encrypted as fields of the webhook. */
 export interface MadeSecret extends Pick<Webhook, 'secrets' | 'secretHint'> {
   readonly secret: string
 }
 
-/** Makes webhook secrets, and encrypts them with the configured key. */
+/** Creates webhook secrets, and encrypts them with the configured key. */
 export interface WebhookSecrets {
   make(webhook: WebhookIdentity): MadeSecret
-  /** Makes another secret; the current one signs beside it until `previousExpiresAtMs`. */
+  /** Creates another secret. The current one signs as well until `previousExpiresAtMs`. */
   rotate(webhook: WebhookIdentity & Pick<Webhook, 'secrets'>, previousExpiresAtMs: number): MadeSecret
   open(webhook: WebhookIdentity, sealed: Uint8Array): string
 }
@@ -33,8 +33,10 @@ export interface DeliveryLog {
 
 /** The processes that deliver, as the API sees them. */
 export interface WebhookDeliveries {
-  /** Announces that a webhook of a tenant was created, changed or deleted. A hint: the store is the truth. */
+  /**
+   * Announces that a webhook of a tenant was created, changed or deleted. This is a hint; the store is authoritative.
+   */
   changed(tenant: string): void
-  /** Returns the number of events that wait for a webhook; null where another process delivers. */
+  /** Returns the number of events that wait for a webhook; null if another process delivers. */
   buffered(tenant: string, id: number): number | null
 }

@@ -26,7 +26,7 @@ export class Queue<T> {
     const item = this.first
     this.#next++
     if (this.#next === this.#items.length) this.clear()
-    // Items that were shifted are kept until they are half of the array.
+    // Removed items stay in the array until they are half of it.
     else if (this.#next >= 64 && this.#next * 2 >= this.#items.length) {
       this.#items = this.#items.slice(this.#next)
       this.#next = 0

@@ -42,7 +42,7 @@ export interface RegistryDeps {
 
 type StoredWebhook = Stored<Webhook>
 
-/** Tenants' webhooks: created, changed and deleted by requests of the API, in the store. */
+/** The tenants' webhooks in the store, created, changed and deleted by API requests. */
 export class WebhookRegistry {
   readonly #documents: Documents<Webhook, never, 'slot', WebhookProgress>
   readonly #deps: RegistryDeps
@@ -140,8 +140,8 @@ export class WebhookRegistry {
   }
 
   /**
-   * Activates a webhook; deliveries begin after `since`, or for null with the next event. An active webhook changes only
-   * with `since`. Rejects with WEBHOOK_NOT_FOUND.
+   * Activates a webhook. Deliveries begin after `since`, or with the next event if it is null. An active webhook
+   * changes only with `since`. Rejects with WEBHOOK_NOT_FOUND.
    */
   async enable(tenant: string, id: number, since: number | null): Promise<WebhookState> {
     const enabled = await this.#change(tenant, id, 'enabled', ({ webhook, progress }) =>
@@ -161,7 +161,7 @@ export class WebhookRegistry {
   }
 
   /**
-   * Gives a webhook a new secret; the current one signs beside it, strictly before a time. Rejects with
+   * Gives a webhook a new secret. The current one signs as well, strictly before the given time. Rejects with
    * WEBHOOK_NOT_FOUND.
    */
   async rotate(tenant: string, id: number, previousExpiresAtMs: number): Promise<string> {
@@ -174,7 +174,7 @@ export class WebhookRegistry {
     return secret
   }
 
-  /** Stores a webhook as changed; an unchanged one is not stored. Concurrent changes are applied one after another. */
+  /** Stores a changed webhook; an unchanged one is not written. Concurrent changes are applied one after another. */
   async #change(
     tenant: string,
     id: number,

@@ -2,7 +2,7 @@
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 const SECONDS = /^\d{1,9}$/
 
-/** Returns the milliseconds that a `Retry-After` header asks for; null if it is absent or not understood. */
+/** Returns the milliseconds of a `Retry-After` header; null if it is absent or malformed. */
 export function retryAfterMs(header: string | readonly string[] | undefined, nowMs: number): number | null {
   if (typeof header !== 'string') return null
   if (SECONDS.test(header)) return Number(header) * 1_000

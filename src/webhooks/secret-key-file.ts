@@ -8,8 +8,8 @@ import { ServiceError } from '../errors.ts'
 const KEY_BYTES = 32
 
 /**
- * Returns the key that webhook secrets are encrypted with: the configured one, else that of the data folder, which is made
- * there if it is missing. Of several processes that start at once on one folder, all get the same key.
+ * Returns the key that encrypts webhook secrets: the configured one, or else the one in the data folder, which is
+ * created if it is missing. Several processes that start at once on one folder get the same key.
  *
  * @throws ServiceError STORAGE_UNAVAILABLE if the file cannot be read or written, or holds no key
  */
@@ -43,7 +43,10 @@ async function readIfThere(path: string): Promise<string | null> {
   }
 }
 
-/** Writes a new key under another name, and links it to its own, so that a file with this name is always whole. */
+/**
+ * Writes a new key under a temporary name, then links it to its final name, so that a file with the final name is
+ * always complete.
+ */
 async function makeFile(path: string): Promise<string> {
   const folder = dirname(path)
   await mkdir(folder, { recursive: true })

@@ -3,7 +3,7 @@ import type { BatchEvents } from './backlog.ts'
 import { batchBody } from './body.ts'
 import type { BatchIntent } from './webhook.ts'
 
-/** A batch as it is stored, with its events. All webhooks of a channel share an event; a body is made for each attempt. */
+/** A stored batch with its events. All webhooks of a channel share an event; a body is made for each attempt. */
 export interface SentBatch {
   readonly intent: BatchIntent
   readonly events: readonly EventMembers[]
@@ -18,7 +18,7 @@ export function newBatch(
   return { intent: { ...intent, attempts: 0, notBeforeMs: 0 }, events }
 }
 
-/** Returns a stored batch with the events that the log has; null where these are others. */
+/** Returns a stored batch with the log's events; null if these differ from the events of the batch. */
 export function repeatedBatch(intent: BatchIntent, events: readonly EventMembers[]): SentBatch | null {
   const isSame = events.length === intent.events && checksumOf(events) === intent.checksum
   return isSame ? { intent, events } : null
@@ -29,7 +29,7 @@ export function bodyOf(webhookId: number, { intent, events }: SentBatch): Buffer
   return batchBody({ webhookId, ...intent }, events)
 }
 
-/** Returns a checksum of those of the events, which are computed once for all webhooks: the order counts. */
+/** Returns an order-dependent checksum of the events' checksums, which are computed once for all webhooks. */
 function checksumOf(events: readonly EventMembers[]): number {
   return events.reduce((sum, { crc32 }) => (Math.imul(sum, 31) + crc32) >>> 0, 0)
 }

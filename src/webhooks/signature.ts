@@ -24,8 +24,9 @@ export interface SignedBatch {
 }
 
 /**
- * Returns the headers that prove who sent a batch: `X-MR-…`, and those of Standard Webhooks. `keys` are those of the current
- * secret first. During a rotation the previous secret signs too: in `webhook-signature`, and in a header of its own.
+ * Returns the headers that authenticate the sender of a batch: `X-MR-…`, and those of Standard Webhooks. `keys`
+ * starts with those of the current secret. During a rotation the previous secret signs too: in `webhook-signature`,
+ * and in a header of its own.
  */
 export function signatureHeaders(keys: readonly SigningKeys[], batch: SignedBatch): Record<string, string> {
   const { webhookId, batchId, body, nowMs } = batch

@@ -7,7 +7,10 @@ import { readWebhookUrl, type WebhookTarget } from './webhook-url.ts'
 /** Resolves a host name to all of its IP addresses. Rejects if it has none. */
 export type HostLookup = (host: string) => Promise<readonly string[]>
 
-/** A receiver's address is not public. The message does not say which: it may be a secret of the operator's network. */
+/**
+ * A receiver's address is not public. The message does not name the address: it may be a secret of the operator's
+ * network.
+ */
 export class AddressRefused extends Error {
   constructor() {
     super('the host resolves to an address that is not public')
@@ -21,7 +24,7 @@ export class HostUnresolved extends Error {
   }
 }
 
-/** Milliseconds until a name server is asked again, and how often. Chosen: together well below a delivery's 10 s. */
+/** Timeout in milliseconds and number of tries of a name server. Chosen: together well below a delivery's 10 s. */
 const NAME_SERVER = { timeout: 2_000, tries: 2 } as const
 
 export interface UrlGuardOptions {
@@ -32,8 +35,8 @@ export interface UrlGuardOptions {
 }
 
 /**
- * Decides where webhooks may lead. Creation and test call `check`; connections call `addressesOf`, and connect to what it
- * returned, so that a name that changes in between does not lead elsewhere.
+ * Decides which addresses webhooks may reach. Creation and test call `check`. Connections call `addressesOf` and
+ * connect to the returned addresses, so that a DNS change in between cannot redirect them.
  */
 export class UrlGuard {
   readonly #allowPrivate: boolean
@@ -41,7 +44,8 @@ export class UrlGuard {
 
   constructor({ allowPrivate, lookup }: UrlGuardOptions) {
     this.#allowPrivate = allowPrivate
-    // Only the system's resolution knows `localhost` and the hosts file, but it occupies one of few threads while it waits.
+    // Only the system's resolver knows `localhost` and the hosts file, but it occupies one of few threads while it
+    // waits.
     this.#lookup = lookup ?? (allowPrivate ? lookupBySystem : nameServerLookup())
   }
 
@@ -65,7 +69,7 @@ export class UrlGuard {
   }
 
   /**
-   * Returns all addresses of a host, each of them allowed, without duplicates.
+   * Returns all addresses of a host without duplicates. Each of them is allowed.
    *
    * @throws AddressRefused if one of them is not allowed, HostUnresolved if there is none
    */
@@ -105,8 +109,8 @@ async function lookupBySystem(host: string): Promise<readonly string[]> {
 }
 
 /**
- * Returns a lookup that asks name servers, those of the system by default. It takes no thread: a name whose server hangs delays
- * no other work of the process.
+ * Returns a lookup that queries name servers, those of the system by default. It occupies no thread, so a name server
+ * that hangs delays no other work of the process.
  */
 export function nameServerLookup(servers?: readonly string[]): HostLookup {
   const resolver = new Resolver(NAME_SERVER)

@@ -16,14 +16,14 @@ type StoredSecret = Webhook['secrets'][number]
 /** Identifies a webhook for all time. */
 export type WebhookIdentity = Pick<Webhook, 'tenant' | 'id'>
 
-/** A new secret: in clear for its owner, who sees it once, and as the fields of the webhook. */
+/** A new secret: in clear for its owner, who sees it once, and encrypted as fields of the webhook. */
 export interface MadeSecret extends Pick<Webhook, 'secrets' | 'secretHint'> {
   readonly secret: string
 }
 
 /**
- * Makes, seals and opens the secrets of webhooks with one key of 32 bytes, and signs with them. A sealed secret opens only for
- * the webhook that it was sealed for.
+ * Creates, seals and opens the secrets of webhooks with one key of 32 bytes, and signs with them. A sealed secret can
+ * be opened only for its own webhook.
  */
 export class WebhookSecrets implements WebhookSigner {
   readonly #key: Uint8Array
@@ -34,7 +34,7 @@ export class WebhookSecrets implements WebhookSigner {
     this.#key = key
   }
 
-  /** Makes the first secret of a webhook. */
+  /** Creates the first secret of a webhook. */
   make(webhook: WebhookIdentity): MadeSecret {
     const secret = SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64')
     const stored = { sealed: this.seal(webhook, secret), expiresAtMs: null }
@@ -42,8 +42,8 @@ export class WebhookSecrets implements WebhookSigner {
   }
 
   /**
-   * Makes another secret. The current one signs beside it until `previousExpiresAtMs`; one that was replaced before stops at
-   * once, so that two secrets sign at most.
+   * Creates another secret. The current one signs as well until `previousExpiresAtMs`. Any secret before it stops at
+   * once, so that at most two secrets sign.
    */
   rotate(webhook: WebhookIdentity & Pick<Webhook, 'secrets'>, previousExpiresAtMs: number): MadeSecret {
     const made = this.make(webhook)

@@ -1,11 +1,14 @@
-/** Longest URL of a webhook, in characters. Chosen: the longest that common servers and proxies take in a request. */
+/**
+ * Maximum length of a webhook's URL in characters. Chosen: the longest that common servers and proxies accept in a
+ * request.
+ */
 export const WEBHOOK_URL_CHARACTERS_MAX = 2_048
 
 /** Ports below 1024 belong to services that must not receive POSTs, except those of the web. */
 const WEB_PORTS = [80, 443]
 const UNPRIVILEGED_PORT_MIN = 1_024
 
-/** Where the POSTs of a webhook go. */
+/** The target of a webhook's POSTs. */
 export interface WebhookTarget {
   readonly origin: string
   /** The host's name or IP address; IPv6 without brackets. */
@@ -20,8 +23,8 @@ export type WebhookUrlReading =
   | { readonly kind: 'refused'; readonly reason: string }
 
 /**
- * Reads the URL of a webhook. Checks all that can be said without resolving its host: scheme, port, credentials, length.
- * Hosts in octal, hexadecimal or Unicode are normalised as browsers do it.
+ * Reads the URL of a webhook. Checks scheme, port, credentials and length, which need no name resolution. Octal,
+ * hexadecimal and Unicode hosts are normalized as in browsers.
  */
 export function readWebhookUrl(text: string): WebhookUrlReading {
   const refused = (reason: string): WebhookUrlReading => ({ kind: 'refused', reason })

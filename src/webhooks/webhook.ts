@@ -6,8 +6,8 @@ import { defineDocument, jsonBytes } from '../../storage/document-definition.ts'
 export const WEBHOOKS_PER_TENANT_MAX = 5
 export const WEBHOOK_CHANNELS_MAX = 50
 /**
- * Groups of tenants. A delivery process owns whole shards, each by one lease, so that a process that dies hands over its
- * tenants by a few leases. Chosen: eight processes get four shards each, and listing all shards is 32 reads.
+ * Groups of tenants. A delivery process owns whole shards, each by one lease, so that a failed process hands over its
+ * tenants with a few leases. Chosen: eight processes get four shards each, and listing all shards takes 32 reads.
  */
 const SHARDS = 32
 
@@ -17,7 +17,7 @@ export const SHARD_NAMES: readonly string[] = Array.from(
   (_, index) => `shard-${String(index).padStart(2, '0')}`
 )
 
-/** A secret at rest: encrypted with the configured key, and the time from which it does not sign any more. */
+/** An encrypted secret, and the time from which it no longer signs. */
 const storedSecret = z.object({
   /** AES-256-GCM: nonce, ciphertext, tag. */
   sealed: jsonBytes,
@@ -28,7 +28,7 @@ const storedSecret = z.object({
 /** Why deliveries of a webhook stopped. */
 export const DISABLED_REASONS = ['consecutive_failures', 'gone'] as const
 
-/** A range of cursors, `from` excluded and `to` included, as a batch tells it. */
+/** A range of cursors, `from` exclusive and `to` inclusive, as a batch reports it. */
 const cursorRange = z.object({ from: z.number(), to: z.number() })
 export type CursorRange = z.infer<typeof cursorRange>
 
@@ -37,14 +37,14 @@ export const deliveryAttempt = z.object({
   batchId: z.string(),
   /** From 1 to 3; 0 for a test event. */
   attempt: z.number(),
-  /** HTTP status of the answer; null where there was none. */
+  /** HTTP status of the response; null without one. */
   statusCode: z.number().nullable(),
   error: z.string().nullable(),
   events: z.number(),
   dropped: z.number(),
   startedAtMs: z.number(),
   durationMs: z.number(),
-  /** Null where no other attempt follows. */
+  /** Null if no further attempt follows. */
   nextRetryAtMs: z.number().nullable()
 })
 export type DeliveryAttempt = z.infer<typeof deliveryAttempt>
@@ -61,11 +61,11 @@ const batchIntent = z.object({
   after: z.number(),
   last: z.number(),
   events: z.number(),
-  /** The count of dropped events that the batch tells. */
+  /** The number of dropped events that the batch reports. */
   dropped: z.number(),
-  /** The range of unknown events that the batch tells; null for none. */
+  /** The range of unknown events that the batch reports; null for none. */
   missed: cursorRange.nullable(),
-  /** Checksum of the events: tells whether the log still gives the same bytes. -1 for a batch of an earlier version. */
+  /** Checksum of the events, to check that the log still gives the same bytes. -1 for a batch of an earlier version. */
   checksum: z.number().default(-1),
   /** Attempts that have ended: 0, 1 or 2. */
   attempts: z.number(),
@@ -74,30 +74,33 @@ const batchIntent = z.object({
 })
 export type BatchIntent = z.infer<typeof batchIntent>
 
-/** Values that deliveries change with each batch, beside the document, under the fencing token of the shard's lease. */
+/**
+ * Values that change with each batch. They are stored beside the document, under the fencing token of the shard's
+ * lease.
+ */
 const progress = z.object({
-  /** The activation that this is the progress of; that of another activation is void. */
+  /** The activation of this progress. Progress of another activation is void. */
   activation: z.number(),
   /** Every event up to this cursor was delivered, or counted as dropped. */
   position: z.number(),
   /** Events beyond the position that were dropped and counted, while earlier ones are still to be delivered. */
   hole: cursorRange.nullable(),
-  /** Dropped events that no acknowledged batch has told. */
+  /** Dropped events that no acknowledged batch has reported. */
   dropped: z.number(),
   droppedTotal: z.number(),
-  /** Events that nobody can count any more, such as those beyond the replay horizon; told by the next batch. */
+  /** Range of events that cannot be counted, such as those beyond the replay horizon; the next batch reports it. */
   missed: cursorRange.nullable(),
   /** Deliveries that failed one after another. */
   consecutiveFailures: z.number(),
   lastSuccessAtMs: z.number().nullable(),
   lastFailureAtMs: z.number().nullable(),
-  /** HTTP status of the last answer; null where there was none. */
+  /** HTTP status of the last response; null without one. */
   lastStatus: z.number().nullable(),
   lastError: z.string().nullable(),
   batch: batchIntent.nullable(),
   /**
-   * The newest attempts, oldest first, as their lines in one text, since they are written again with every batch; earlier ones
-   * are in pages (attempts.ts). Earlier versions stored a list.
+   * The newest attempts, oldest first, as lines in one text, because they are rewritten with every batch. Earlier
+   * attempts are in pages (attempts.ts). Earlier versions stored a list.
    */
   attempts: z.union([z.string(), z.array(storedAttempt)])
 })
@@ -110,7 +113,10 @@ export const WEBHOOK = defineDocument({
     tenant: z.string(),
     /** Random, from 1 to 2^48 - 1. */
     id: z.number(),
-    /** From 0 to WEBHOOKS_PER_TENANT_MAX - 1: unique in the tenant, so that two concurrent requests keep the limit. */
+    /**
+     * From 0 to WEBHOOKS_PER_TENANT_MAX - 1. Unique in the tenant, so that concurrent requests cannot exceed the
+     * limit.
+     */
     slot: z.number(),
     url: z.string(),
     channels: z.array(z.string()),
@@ -123,11 +129,20 @@ export const WEBHOOK = defineDocument({
     disabledReason: z.enum(DISABLED_REASONS).nullable(),
     createdAtMs: z.number(),
     updatedAtMs: z.number(),
-    /** Grows when deliveries begin anew: at creation (1) and at each enabling that changes where they begin. */
+    /**
+     * Incremented when deliveries start from a new position: 1 at creation, +1 at each enabling that changes the
+     * position.
+     */
     activation: z.number(),
-    /** Deliveries of this activation begin after this cursor; null for the head when the delivery process takes it up. */
+    /**
+     * Deliveries of this activation begin after this cursor; null for the head at the time the delivery process
+     * starts them.
+     */
     since: z.number().nullable(),
-    /** Failed deliveries in a row with which this activation begins: above 0 only if the webhook was active before it. */
+    /**
+     * Consecutive failed deliveries at the start of this activation: above 0 only if the webhook was active before
+     * it.
+     */
     failuresAtStart: z.number().default(0)
   }),
   partition: ({ tenant }) => webhookShard(tenant),
@@ -156,13 +171,13 @@ export type PostOutcome =
   | {
       readonly kind: 'answered'
       readonly status: number
-      /** Milliseconds that `Retry-After` asks for; null where it is absent or not understood. */
+      /** Milliseconds of `Retry-After`; null if it is absent or malformed. */
       readonly retryAfterMs: number | null
       readonly durationMs: number
     }
   | {
       readonly kind: 'failed'
-      /** A word for the tenant, such as `timeout`, `connection_refused`, `url_not_allowed`. */
+      /** A short error name for the tenant, such as `timeout`, `connection_refused`, `url_not_allowed`. */
       readonly error: string
       readonly durationMs: number
     }
@@ -175,8 +190,8 @@ export interface WebhookSender {
 /** Seals and opens webhook secrets with the configured key, and signs with them. */
 export interface WebhookSigner {
   /**
-   * Returns the headers of a delivery with both signature schemes, by each secret that signs at a time. `attempt` counts
-   * from 1, and has a header of its own.
+   * Returns the headers of a delivery with both signature schemes, by each secret that currently signs. `attempt`
+   * counts from 1, and has its own header.
    *
    * @throws ServiceError SERVICE_FAILED if a secret was sealed with another key
    */

@@ -9,8 +9,8 @@ import { readUpdate, type Update } from './read-block.ts'
 export const STREAM_STATES = ['connecting', 'advancing', 'full', 'stalled', 'waiting', 'refused'] as const
 
 /**
- * `advancing`: newer slots come. `full`: reading pauses until there is room. `stalled` and `waiting`: reconnects after
- * a wait. `refused`: does not reconnect until it is restarted.
+ * `advancing`: newer slots arrive. `full`: reading pauses until there is room. `stalled` and `waiting`: reconnects
+ * after a wait. `refused`: does not reconnect until it is restarted.
  */
 export type StreamState = (typeof STREAM_STATES)[number]
 
@@ -18,7 +18,7 @@ export interface StreamStatus {
   readonly state: StreamState
   /** Reason why it is not advancing; null while it is. */
   readonly reason: string | null
-  /** The newest slot that came, or that was stored before. */
+  /** The newest slot that arrived or was stored before. */
   readonly slot: number | null
   /** The slot that came last, newer or not; null before the first. */
   readonly at: number | null
@@ -57,7 +57,10 @@ const REPLAY_MARGIN = 4
 const GARBAGE_MAX = 2
 const MINUTE_MS = 60_000
 
-/** A server's answer about where it can begin: from a slot on, or only at the newest one, for good or this time. */
+/**
+ * A server's answer about where it can begin: from a slot on, or only at the newest one, permanently or only this
+ * time.
+ */
 type Replay = { readonly from: number } | 'never' | 'not-now'
 
 /**
@@ -65,9 +68,10 @@ type Replay = { readonly from: number } | 'never' | 'not-now'
  *
  * S1. Only a newer slot is progress: a stream with only pings, repeated slots or other updates is stalled.
  * S2. A message is read only while there is room; the rest waits at the server. If that takes long, the stream is
- * closed.
+ *     closed.
  * S3. A new connection continues from the last slot held. If the server cannot, it continues from the first slot that
- * the server has, or from its newest one where it has pruned that too; the slots between are missing.
+ *     the server has. If the server has pruned that too, it continues from the server's newest slot. The slots in
+ *     between are missing.
  * S4. No block of a connection is accepted before its first one is found to be of the store's chain.
  */
 export class BlockStream {
@@ -104,7 +108,8 @@ export class BlockStream {
       const isQuick = fault.remedy === 'replay' && attempt <= 2
       if (fault.remedy === 'replay') this.#replay = this.#replayAfter(fault)
       if (isQuick) continue
-      // The server prunes meanwhile: asked for the slot that it named before a pause, it would refuse again and again.
+      // The server prunes meanwhile. If we requested the slot that it named before a pause, it would refuse again and
+      // again.
       if (typeof this.#replay === 'object' && this.#replay !== null) this.#replay = 'not-now'
       await sleep(clock, jittered(backoffMs(tuning.backoff, attempt), random()), signal)
     }
@@ -130,8 +135,8 @@ export class BlockStream {
   }
 
   /**
-   * Returns the slot to request: the last one held, again, because the next one may not exist yet, and servers reject a
-   * slot that they do not have.
+   * Returns the slot to request: the last one held, again. The next one may not exist yet, and servers reject a slot
+   * that they do not have.
    */
   #fromSlot(): number | null {
     const wanted = this.#deps.wanted()
@@ -141,7 +146,7 @@ export class BlockStream {
     return Math.max(wanted - 1, replay?.from ?? 0)
   }
 
-  /** Runs one connection to its end; null when it was closed for lack of room. */
+  /** Runs one connection to its end; null if it was closed for lack of room. */
   async #session(signal: AbortSignal): Promise<StreamFault | null> {
     const { clock, open, tuning, cluster } = this.#deps
     const watch = new Watch(clock, tuning.stallMs, signal)
@@ -209,7 +214,7 @@ export class BlockStream {
     return true
   }
 
-  /** Waits for room without reading; false when that takes so long that the stream is closed. */
+  /** Waits for room without reading. Returns false if that takes so long that the stream must be closed. */
   async #pause(signal: AbortSignal): Promise<boolean> {
     const { held, tuning } = this.#deps
     this.counts.pauses++

@@ -14,15 +14,15 @@ const DOUBT_MS = 2_000
  *
  * C1. A block is delivered once, after every slot before it was delivered, skipped or reported as a gap.
  * C2. It follows the block delivered before it by slot and hash, or comes after a gap or a reported fork.
- * C3. A slot at or below the last one is delivered only as part of a rollback. If a block does not follow and there are
- * nodes to ask, a rollback is searched for; until it is proven nothing is delivered.
- * C4. After a gap nothing of a block shows whether it follows. If there are nodes to ask, it is delivered once none has
- * another block in the place of the last delivered one; where one has, that is a rollback as in C3.
+ * C3. A slot at or below the last one is delivered only as part of a rollback. If a block does not follow and there
+ *     are nodes to ask, a rollback is searched for. Until it is proven nothing is delivered.
+ * C4. After a gap, a block itself does not show whether it follows. If there are nodes to ask, it is delivered once
+ *     none has another block at the slot of the last delivered one. If one has, that is a rollback as in C3.
  *
- * A working chain has no forks at confirmed and finalized. At processed it has: the next delivered block names the
- * parent from which it continues, and all blocks delivered after that parent are lost. Blocks of the winning fork below
- * the last slot are not delivered any more, and of two blocks of one slot the first is; both end with a reported fork.
- * A dead slot has no block in a stream.
+ * A working chain has no forks at confirmed and finalized. At processed it has forks: the next delivered block names
+ * the parent from which it continues, and all blocks delivered after that parent are lost. Blocks of the winning fork
+ * below the last slot are not delivered, and of two blocks of one slot the first is delivered; both cases end with a
+ * reported fork. A dead slot has no block in a stream.
  */
 export class ChainOrder {
   readonly counts = { given: 0, repeated: 0, fetched: 0, gapSlots: 0, forks: 0 }
@@ -34,7 +34,7 @@ export class ChainOrder {
   #settled: number | null = null
   /** A gap since the head that is not reported yet. */
   #gap: StreamGap | null = null
-  /** Time since which a slot is requested without success; kept until a block is delivered. */
+  /** Time since which a slot has been requested without success; reset when a block is delivered. */
   #missingSinceMs: number | null = null
   /** Slots that a node called skipped although their child names them as its parent. */
   readonly #doubted = new Set<number>()
@@ -135,7 +135,7 @@ export class ChainOrder {
   }
 
   /**
-   * Returns the proven rollback of a block that does not follow, or may not after a gap, if any; null when nothing is
+   * Returns the proven rollback of a block that does not follow, or may not after a gap, if any; null if nothing is
    * proven and the block must wait.
    */
   async #leave(
@@ -160,7 +160,7 @@ export class ChainOrder {
       if (!isAfterGap) await this.#tellFork(slot, parentSlot)
       return {}
     }
-    // Its blocks are in place of those of the gap too.
+    // The blocks of the rollback also replace those of the gap.
     this.#gap = null
     await this.#tellFork(slot, Math.min(parentSlot, search.rollback.after))
     return { rollback: search.rollback }
@@ -252,7 +252,7 @@ export class ChainOrder {
   }
 }
 
-/** Where a block stands to the last delivered one; `after gap`: its parent was given up. */
+/** The relation of a block to the last delivered one; `after gap`: its parent was given up. */
 type Place = 'settled' | 'next' | 'ahead' | 'doubtful' | 'fork' | 'after gap'
 
 /** A block's links to the chain. */

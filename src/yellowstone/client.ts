@@ -57,11 +57,11 @@ export async function loadYellowstone(): Promise<YellowstonePackage> {
 }
 
 /**
- * Subscribes to blocks with transactions through the native client, below its decoded stream: a block arrives whole in
- * one message or not at all, and our reader parses the raw bytes. Each subscription has its own connection.
+ * Subscribes to blocks with transactions through the native client, below its decoded stream. A block arrives whole
+ * in one message or not at all, and our reader parses the raw bytes. Each subscription has its own connection.
  *
- * The alternative is a subscription to transactions and block metas. It omits votes at the server, but each transaction
- * is a message, which costs more than receiving the votes, and nothing tells whether a block is complete
+ * The alternative is a subscription to transactions and block metas. It omits votes at the server. But each
+ * transaction is a message, which costs more than receiving the votes, and nothing shows whether a block is complete
  * (loadtest/results/yellowstone.json).
  */
 export function openStreams(

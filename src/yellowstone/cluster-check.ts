@@ -9,7 +9,7 @@ export interface ClusterCheckOptions {
   readonly commitment: Commitment
   /** Returns the newest stored block; null for an empty store. */
   readonly head: () => Promise<Pick<SlotRow, 'slot' | 'blockTime' | 'parentSlot'> | null>
-  /** Returns a committed slot; null when it is not stored. */
+  /** Returns a committed slot; null if it is not stored. */
   readonly at?: (slot: number) => Promise<Pick<SlotRow, 'blockhash'> | null>
   /** Null without a node to ask. */
   readonly askNodes: AskNodes | null
@@ -23,20 +23,17 @@ const KNOWN_MAX = 1_000
 const TIME_SLACK_SECONDS = 60
 
 /**
- * Recognizes a stream of another cluster by the first block of each connection. The protocol cannot be asked for the
- * genesis, so other evidence counts:
+ * Detects a stream of another cluster from the first block of each connection. The protocol cannot return the
+ * genesis, so other evidence is used:
  *
  * G1. A block that came before or is stored, repeated or as the parent, shows the same chain by its hash.
- * G2. A node has the block under the same hash and its genesis is the store's, or its genesis is another. If a node of
- * the
- * store's genesis has another block of the slot, nothing is decided: either server may have been restored.
+ * G2. A node has the block under the same hash, and the node's genesis is compared with the store's. If a node of the
+ *     store's genesis has another block of the slot, nothing is decided: either server may have been restored.
  * G3. The newest stored block comes again with its time and parent, or differs; or a later slot has an earlier time.
- * G4. Another block in the place of one that came before or is stored, at confirmed, is of another cluster, or of a
- * node
- * restored to an older state. Only a node can tell; without one the stream is refused.
- * G5. Without any of this evidence: with nodes to ask, it waits. Without, the stream is accepted, and a warning is
- * logged
- * once if the store is not empty.
+ * G4. Another block at the slot of one that came before or is stored, at confirmed, is of another cluster, or of a
+ *     node restored to an older state. Only a node can tell; without one the stream is refused.
+ * G5. Without any of this evidence: with nodes to ask, it waits. Without nodes, the stream is accepted, and a warning
+ *     is logged once if the store is not empty.
  */
 export class ClusterCheck {
   readonly #options: ClusterCheckOptions
@@ -77,7 +74,7 @@ export class ClusterCheck {
     return told ?? SAME
   }
 
-  /** Returns the hash of a slot's block that came before or is stored; null when unknown. */
+  /** Returns the hash of a slot's block that came before or is stored; null if unknown. */
   async #knownHash(slot: number): Promise<string | null> {
     return this.#known.get(slot) ?? (await this.#options.at?.(slot))?.blockhash ?? null
   }

@@ -52,7 +52,7 @@ const FAULTS: readonly [pattern: RegExp, fault: (said: string) => StreamFault][]
     /from_slot is not supported/,
     () => ({ remedy: 'replay', reason: 'keeps no slots to begin from', firstSlot: null })
   ],
-  // The plugin (15.1.2) says this for slots above its newest one.
+  // The plugin (15.1.2) reports this for slots above its newest one.
   [
     /failed to get replay response/,
     () => ({ remedy: 'replay', reason: 'has no slot yet as new as the last one' })
@@ -88,7 +88,7 @@ const never = (reason: string): StreamFault => ({ remedy: 'never', reason })
 const again = (reason: string, garbage = false): StreamFault =>
   garbage ? { remedy: 'again', reason, garbage } : { remedy: 'again', reason }
 
-/** Finds the fault behind an error of the native client. The deepest causes say the most. */
+/** Finds the fault behind an error of the native client. The deepest cause has the most detail. */
 export function faultOf(error: unknown, secret: string | undefined): StreamFault {
   if (error instanceof StreamError) return error.fault
   const said = chainOf(error)

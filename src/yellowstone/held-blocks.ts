@@ -70,7 +70,7 @@ export class HeldBlocks {
     this.#bytes -= held.bytes
   }
 
-  /** Returns the last slot of the consecutive held blocks that follow a slot; the slot itself if there are none. */
+  /** Returns the last slot of the consecutive held blocks that follow a slot; the slot itself without any. */
   lastFollowing(slot: number): number {
     let last = slot
     for (const next of [...this.#bySlot.keys()].sort((a, b) => a - b)) {

@@ -84,7 +84,7 @@ interface Spans {
 }
 
 /**
- * An instruction whose parts are created on first use. Its data is a copy: a venue may keep a part of it, such as a
+ * An instruction whose parts are created on first use. Its data is a copy: a venue may retain a part of it, such as a
  * mint, for long, and a view would retain the whole block.
  */
 export class StreamedInstruction implements Instruction {

@@ -33,7 +33,7 @@ export interface MessageParts {
   readonly version: TransactionVersion
   readonly header: MessageHeader
   readonly config: TransactionConfig | undefined
-  /** Offset of the recent blockhash; -1 where there is none of 32 bytes. */
+  /** Offset of the recent blockhash; -1 without one of 32 bytes. */
   readonly lifetime: number
   /** Offsets of the static keys. */
   readonly keys: readonly number[]

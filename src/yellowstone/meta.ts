@@ -21,7 +21,7 @@ const LOADED_READONLY = bytesField(13)
 export interface TransactionMeta {
   readonly failed: boolean
   readonly feeLamports: bigint
-  /** Inner instructions by index of their outer one; undefined where it has none. */
+  /** Inner instructions by index of their outer one; undefined if it has none. */
   readonly inner: readonly (readonly Instruction[] | undefined)[]
   readonly nestingKnown: boolean
   readonly preBalances: readonly number[]
@@ -32,7 +32,8 @@ export interface TransactionMeta {
   readonly loaded: readonly number[]
   readonly loadedWritable: number
   /**
-   * Reads the log lines. Done on demand: texts cost more than all else, and most transactions are decoded without them.
+   * Reads the log lines on demand. Texts cost more than everything else, and most transactions are decoded without
+   * them.
    */
   readonly readLogs: () => readonly string[] | null
 }

@@ -3,9 +3,7 @@ import type { Commitment } from '../market/rows.ts'
 import type { RollbackFinder } from '../node/rollback.ts'
 import type { Clock } from '../ports.ts'
 
-/**
- * Requests the block of a slot: returns the block, `skipped` where the chain has none, or null when no node has it now.
- */
+/** Requests the block of a slot. Returns the block, `skipped` if the chain has none, or null if no node has it now. */
 export type FetchMissing = (slot: number, signal: AbortSignal) => Promise<Block | 'skipped' | null>
 
 /** A range of slots that were given up. */

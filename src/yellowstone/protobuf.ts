@@ -120,7 +120,7 @@ export class ProtobufReader {
     return this.#text.toString('utf8', start, end)
   }
 
-  /** Reads at most ten bytes of seven bits each: a number, or a big integer where a double is not exact. */
+  /** Reads at most ten bytes of seven bits each: a number, or a big integer if a double would not be exact. */
   #varint(end: number, field: string): number | bigint {
     const { bytes } = this
     let value = 0

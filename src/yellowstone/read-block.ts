@@ -39,7 +39,7 @@ export type Update =
   | { readonly kind: 'other' }
   | {
       readonly kind: 'unreadable'
-      /** Null where even the slot cannot be read. */
+      /** Null if even the slot cannot be read. */
       readonly slot: number | null
       /** The unreadable field; for a number out of range, with the number. */
       readonly reason: string
@@ -133,7 +133,10 @@ function readTimestamp(from: ProtobufReader, end: number): number {
   return seconds
 }
 
-/** Reads a block height; null for one that is no exact number, which makes no block unreadable. */
+/**
+ * Reads a block height; null for one that is not an exact number. An invalid height does not make the block
+ * unreadable.
+ */
 function readHeight(from: ProtobufReader, end: number): number | null {
   let height = 0
   while (from.at < end) {

@@ -163,7 +163,7 @@ class StreamedTransaction implements Transaction {
     return (this.#signature ??= this.#from.copy(this.#signatureAt, this.#signatureAt + SIGNATURE_BYTES))
   }
 
-  /** A copy, made at each call: hardly one is asked for. */
+  /** Returns a copy, made at each call, because it is rarely called. */
   get lifetime(): Uint8Array | undefined {
     const at = this.#lifetimeAt
     return at < 0 ? undefined : this.#from.copy(at, at + BLOCKHASH_BYTES)

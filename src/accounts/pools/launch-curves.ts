@@ -44,8 +44,8 @@ const LAUNCHLAB_STATUSES: readonly CurveStatus[] = ['bonding', 'graduating', 'gr
 const CONSTANT_PRODUCT = 0
 
 /**
- * Reads a curve of Raydium LaunchLab. The account counts what was sold and raised. Its virtual reserves are a price only with
- * the constant product, which the configuration tells.
+ * Reads a curve of Raydium LaunchLab. The account counts the tokens sold and the funds raised. Its virtual reserves
+ * give a price only with the constant product, as the configuration states.
  */
 export function readLaunchlabCurve({ data }: Account, accounts: AccountSet): PoolState | Refused {
   if (!isKind(data, 'f7ede3f5d7c3de46', 429)) return NO_LAUNCHPAD
@@ -80,8 +80,8 @@ export function readLaunchlabCurve({ data }: Account, accounts: AccountSet): Poo
 const DBC_STATUSES: readonly CurveStatus[] = ['bonding', 'graduating', 'graduating', 'graduated']
 
 /**
- * Reads a curve of Meteora DBC, with or without transfer hook. Its segments are in the configuration, which also names the
- * quote and how much of it completes the curve: progress is the raised part of that.
+ * Reads a curve of Meteora DBC, with or without transfer hook. Its segments are in the configuration, which also
+ * names the quote and the amount of it that completes the curve. The progress is the raised part of that amount.
  */
 export function readDbcCurve({ data }: Account, accounts: AccountSet): PoolState | Refused {
   if (!isKind(data, 'd5e005d16245775c', 424) && !isKind(data, 'eddbb8172abda923', 424)) return NO_LAUNCHPAD
@@ -117,8 +117,9 @@ const MOONSHOT_TOKENS = 1_073_000_000_000_000_000n
 const MOONSHOT_LAMPORTS = 30_000_000_000n
 
 /**
- * Reads a curve of Moonshot in SOL. The account states the tokens that it has left. With the constant product of version 1
- * they determine the lamports; other curves leave them open. Where the market capitalisation completes it is not computed.
+ * Reads a curve of Moonshot in SOL. The account states the remaining tokens. With the constant product of version 1
+ * they determine the lamports; with other curves they do not. The market capitalisation at which the curve completes
+ * is not computed.
  */
 export function readMoonshotCurve({ data }: Account): PoolState | Refused {
   if (!isKind(data, '085b531c84d8f816', 82)) return NO_LAUNCHPAD

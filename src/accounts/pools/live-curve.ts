@@ -6,13 +6,13 @@ import { isWrappedSol, SOL_DECIMALS } from '../../market/cash.ts'
 import { priceOf } from '../../market/price.ts'
 import type { CurveRow, CurveStatus } from '../../market/registry-rows.ts'
 
-/** Where the state of a curve is from, and why it is not fresh from its account. */
+/** The source of a curve's state, and why the state is not fresh from its account. */
 export interface CurveOrigin {
   readonly from: 'account' | 'event'
   readonly slot: number
   /** When the account was read, by the clock of the service; null for an event. */
   readonly readAtMs: number | null
-  /** Null where the state is fresh, or an event is newer than a fresh account, or the curve has ended. */
+  /** Null if the state is fresh, or an event is newer than a fresh account, or the curve has ended. */
   readonly reason: string | null
 }
 
@@ -28,8 +28,8 @@ export const curveOfEvents = (row: CurveRow, reason: string | null = null): Live
 })
 
 /**
- * Returns a curve as its account states it, or as its newest event does where that is newer. Nothing is read of a curve that
- * has migrated. Waits for the node as long as `PoolDirectory.within` does.
+ * Returns a curve at the state of its account, or of its newest event if that is newer. A migrated curve needs no
+ * read. Waits for the node as long as `PoolDirectory.within` does.
  */
 export async function readCurve(
   accounts: Pick<AccountParts, 'pools'> | null,
@@ -53,8 +53,8 @@ export async function readCurve(
 const RANK: Readonly<Record<CurveStatus, number>> = { bonding: 0, graduating: 1, graduated: 2 }
 
 /**
- * Adds a state that is not older to a curve. What the account leaves open stays as events state it while the account shows
- * the same reserves; after that it is unknown.
+ * Applies a state to a curve, unless it is older. Fields that the account does not state keep the values of events
+ * while the account has the same reserves; after that they are unknown.
  */
 export function withState(row: CurveRow, state: CurveState): CurveRow {
   const isSame = agrees(row.reserves, state.reserves)
@@ -75,7 +75,7 @@ export function withState(row: CurveRow, state: CurveState): CurveRow {
   }
 }
 
-/** Whether every reserve that both state is the same, and there is one. */
+/** Tells whether all reserves that both state are equal, and at least one is. */
 function agrees(one: CurveReserves, other: CurveReserves): boolean {
   const names = ['realBase', 'realQuote', 'virtualBase', 'virtualQuote'] as const
   const both = names.filter((name) => one[name] !== undefined && other[name] !== undefined)

@@ -4,22 +4,22 @@ import type { PoolRow } from '../../market/registry-rows.ts'
 import type { KnownPool } from './pool-directory.ts'
 import { orientedSides } from './pool-state.ts'
 
-/** The reserves of a pool, of its accounts or of its newest trade, whichever is newer. */
+/** The reserves of a pool, from its accounts or from its newest trade, whichever is newer. */
 export interface PoolReserves {
-  /** In base units; each null when unknown. */
+  /** In base units; each null if unknown. */
   readonly base: bigint | null
   readonly quote: bigint | null
   readonly from: 'account' | 'trade' | null
   readonly slot: number | null
-  /** When the accounts were read, by the clock of the service; null for those of a trade. */
+  /** When the accounts were read, by this service's clock; null for the reserves of a trade. */
   readonly readAtMs: number | null
-  /** Why they are not fresh from accounts; null where they are, or where a newer trade states them. */
+  /** Why they are not fresh from accounts; null if they are, or if a newer trade states them. */
   readonly reason: string | null
   readonly baseVault: Pubkey | null
   readonly quoteVault: Pubkey | null
 }
 
-/** Chooses between what the accounts of a pool say and what its newest trade states. */
+/** Selects the newer reserves: those in a pool's accounts, or those in its newest trade. */
 export function reservesOf(row: PoolRow, known: KnownPool | null, fault: string | null): PoolReserves {
   const { baseVault, quoteVault, reserves, lastTrade } = row
   const traded = reserves === null || lastTrade === null ? null : { ...reserves, slot: lastTrade.slot }
@@ -30,7 +30,7 @@ export function reservesOf(row: PoolRow, known: KnownPool | null, fault: string 
   }
   if (traded !== null && (read.sides === null || known === null || known.slot < traded.slot)) {
     const { base, quote, slot } = traded
-    // A trade that is newer than a fresh reading is the newest that there is.
+    // A trade newer than a fresh reading is the newest state of the pool.
     const reason = read.sides === null ? (fault ?? read.reason) : fault
     return { ...vaults, base, quote, from: 'trade', slot, readAtMs: null, reason }
   }
@@ -60,7 +60,7 @@ function readSides({ base, quote }: PoolRow, known: KnownPool | null) {
   return isOpen ? { sides, reason: null } : { sides: null, reason: 'its funds have gone to a pool' }
 }
 
-/** Returns a pool with other reserves; null where one of them is not known. */
+/** Returns a pool with other reserves; null if one of them is unknown. */
 export function withReserves(row: PoolRow, { base, quote }: Pick<PoolReserves, 'base' | 'quote'>): PoolRow {
   return { ...row, reserves: base === null || quote === null ? null : { base, quote } }
 }

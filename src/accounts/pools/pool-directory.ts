@@ -5,7 +5,7 @@ import type { AccountNode } from '../ports.ts'
 import { readPools, type PoolReading } from './pool-reader.ts'
 import type { PoolSubject } from './pool-state.ts'
 
-/** Milliseconds for which a reading answers without a request. Chosen: five slots; reserves change with every trade. */
+/** TTL of a reading in milliseconds. Chosen: five slots; reserves change with every trade. */
 export const FRESH_MS = 2_000
 /** Milliseconds after which a reading that was peeked at is read again, as for mints. */
 const REFRESH_MS = 10_000
@@ -16,7 +16,7 @@ const USUAL_ACCOUNTS = 3
 
 export type KnownPool = Known<PoolReading>
 
-/** The reading of a pool, and why it is not fresh; null where it is. */
+/** The reading of a pool, and why it is not fresh; null if it is. */
 export interface PoolAnswer {
   readonly known: KnownPool | null
   readonly fault: string | null
@@ -54,8 +54,8 @@ export class PoolDirectory extends AccountDirectory<PoolSubject, PoolReading> {
   }
 
   /**
-   * Returns the states of pools in the order given: fresh ones, or what is cached where the node does not answer within
-   * `POOL_WAIT_MS`. Within `PAUSE_MS` of a failed read it does not wait. Never rejects.
+   * Returns the states of pools in the given order. They are fresh, or cached if the node does not answer within
+   * `POOL_WAIT_MS`. Does not wait within `PAUSE_MS` of a failed read. Never rejects.
    */
   async within(subjects: readonly PoolSubject[]): Promise<readonly PoolAnswer[]> {
     const stale = subjects.filter((subject) => this.fresh(subject) === null)
@@ -69,7 +69,7 @@ export class PoolDirectory extends AccountDirectory<PoolSubject, PoolReading> {
     return new Map(subjects.map((subject) => [subject, reason]))
   }
 
-  /** Waits for the reads of pools; returns those that failed or did not end in time. */
+  /** Waits for the reads of pools. Returns those that failed or did not end in time. */
   async #awaited(subjects: readonly PoolSubject[]): Promise<Map<PoolSubject, string>> {
     const open = new Map(
       subjects.map((subject) => [subject, `the node did not answer within ${POOL_WAIT_MS} ms`])

@@ -16,16 +16,19 @@ import type { PoolState, PoolSubject } from './pool-state.ts'
 import { readSharedVaultPool } from './shared-vault-pool.ts'
 import { readVaultPool, VAULT_POOLS } from './vault-pools.ts'
 
-/** Requests in a row for one pool: its account, what that names, and what those name. One more finds nothing new. */
+/**
+ * Maximum consecutive requests for one pool: its account, the accounts that it names, and those that these name. A
+ * further one finds nothing new.
+ */
 const ROUNDS_MAX = 4
 
-/** The outcome of reading a pool: its state, or why it has none; with the further accounts that it took. */
+/** The outcome of reading a pool: its state, or why it has none, with the other accounts that were needed. */
 export interface PoolReading {
   readonly state: PoolState | Refused
   readonly accounts: readonly Pubkey[]
 }
 
-/** A pool to read. `accounts` are those that an earlier reading took besides the pool's own. */
+/** A pool to read. `accounts` are the other accounts that an earlier reading needed. */
 export interface PoolAsk {
   readonly subject: PoolSubject
   readonly accounts: readonly Pubkey[]
@@ -57,8 +60,8 @@ export function readPool({ pool, venue }: PoolSubject, accounts: AccountSet): Po
 }
 
 /**
- * Reads pools in the order given, each from accounts of one slot. A pool whose accounts are known takes one request, with
- * others; a new one a second or third. Rejects like the node.
+ * Reads pools in the given order, each from accounts of one slot. A pool whose accounts are known takes one request,
+ * shared with others; a new pool takes a second or third. Rejects like the node.
  */
 export async function readPools(
   node: AccountNode,

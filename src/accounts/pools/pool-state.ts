@@ -11,11 +11,11 @@ export interface PoolSubject {
 
 /** One of a pool's two tokens. */
 export interface PoolSide {
-  /** Null where the pool's account does not name it. */
+  /** Null if the pool's account does not name it. */
   readonly mint: Pubkey | null
   /** Null for a curve that holds SOL itself, and where several pools share a vault. */
   readonly vault: Pubkey | null
-  /** The pool's own tokens, in base units; null where its accounts leave it open. */
+  /** The pool's own tokens, in base units; null if its accounts do not determine them. */
   readonly reserve: bigint | null
 }
 
@@ -23,11 +23,14 @@ export interface PoolSide {
 export interface CurveState {
   readonly status: CurveStatus
   readonly reserves: CurveReserves
-  /** 0 to 100; null where the account leaves it open. */
+  /** 0 to 100; null if the account does not determine it. */
   readonly progressPct: number | null
   /** Quote that the curve holds when it completes. */
   readonly targetQuote: bigint | null
-  /** Base units of quote per base unit of the token, where the account states it; virtual reserves give it elsewhere. */
+  /**
+   * Base units of quote per base unit of the token, if the account states it. Otherwise virtual reserves determine
+   * the price.
+   */
   readonly rawPrice: number | null
 }
 
@@ -35,7 +38,7 @@ export interface CurveState {
 export interface PoolState {
   readonly kind: 'pool'
   readonly sides: readonly [PoolSide, PoolSide]
-  /** Null for a pool that is no bonding curve. */
+  /** Null for a pool that is not a bonding curve. */
   readonly curve: CurveState | null
 }
 

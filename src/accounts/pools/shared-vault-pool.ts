@@ -18,8 +18,8 @@ const VAULT_PROGRAM = pubkeyFromBase58('24Uqj9JCLxUeoC3hGfh5W3s9FM9uCHDS2SG3LYwB
 const WHOLE = 1_000_000_000_000n
 
 /**
- * Reads a pool of Meteora DAMM v1. It owns a part of two vaults, which other pools share: of the unlocked tokens of a vault
- * as many as the pool has of its shares.
+ * Reads a pool of Meteora DAMM v1. Its tokens are in two vaults that it shares with other pools. Its part of a
+ * vault's unlocked tokens is proportional to its vault shares.
  */
 export function readSharedVaultPool({ data }: Account, accounts: AccountSet): PoolState | Refused {
   if (!isKind(data, 'f19a6d0411b16dbc', POOL_BYTES)) return refused('is no pool of its venue')
@@ -55,7 +55,7 @@ function supplyOf(address: Pubkey, accounts: AccountSet): bigint | Refused {
   return isRefused(mint) ? refused(`names a mint of shares that ${mint.reason}`) : mint.supply
 }
 
-/** Returns a vault's tokens without the profit that it still locks: a part of it is free each second since it came. */
+/** Returns a vault's tokens without the locked profit, of which a part unlocks each second. */
 function unlockedOf(data: Uint8Array, accounts: AccountSet): bigint | Refused {
   const [total, profit, reportedAt, freedPerSecond] = [11, 1203, 1211, 1219].map((at) => u64At(data, at)) as [
     bigint,

@@ -10,13 +10,13 @@ import type { PoolSide, PoolState } from './pool-state.ts'
 
 /** Offsets in bytes of a pool account's fields, for both tokens. */
 interface VaultPool {
-  /** Length of the account: of all versions the shortest, or the only one where there is no discriminator. */
+  /** Minimum length of the account over all versions. Without a discriminator, the only length. */
   readonly bytes: number
   /** Null for a program that marks its accounts by their length alone. */
   readonly discriminator: string | null
   readonly mints: readonly [number, number]
   readonly vaults: readonly [number, number]
-  /** u64 fields with what the vault holds and the pool does not own. A field past the end of the account is zero. */
+  /** u64 fields with amounts in the vault that the pool does not own. A field past the end of the account is zero. */
   readonly owed?: readonly [readonly number[], readonly number[]]
 }
 
@@ -45,7 +45,7 @@ export const VAULT_POOLS: Partial<Readonly<Record<VenueId, VaultPool>>> = {
       [317, 1072]
     ]
   },
-  // Fees of the protocol, of the fund, then of the creator.
+  // Fees of the protocol, the fund and the creator, in this order.
   'raydium-cpmm': {
     bytes: 637,
     discriminator: 'f7ede3f5d7c3de46',
@@ -86,7 +86,7 @@ export const VAULT_POOLS: Partial<Readonly<Record<VenueId, VaultPool>>> = {
     owed: [[85], [93]]
   },
   lifinity: { bytes: 615, discriminator: '8ff5c8114ad6c487', mints: [254, 286], vaults: [158, 190] },
-  // The vaults of a market hold what its resting orders lock, and what its traders have not withdrawn.
+  // The vaults of a market also hold the tokens of resting orders, and those that traders have not withdrawn.
   phoenix: { bytes: 576, discriminator: '', mints: [48, 128], vaults: [80, 160] }
 }
 
@@ -111,7 +111,7 @@ export function readVaultPool(
   return { kind: 'pool', sides: [first, second], curve: null }
 }
 
-/** Reads the side of a token from its vault, without what the vault owes to others. */
+/** Reads a token's side from its vault, without the amounts that the vault owes to others. */
 export function vaultSide(
   mint: Pubkey,
   vault: Pubkey,

@@ -68,7 +68,7 @@ function readUnwrapped(value: unknown, slot: number | null): BlockOutcome {
   })
 }
 
-/** Returns the block itself; null when its slot or its time is unknown. */
+/** Returns the block itself; null if its slot or its time is unknown. */
 export function placeBlock(block: RpcBlock): Block | null {
   const { slot, blockTime, parentSlot, blockhash, parentBlockhash, height, transactions, votes } = block
   if (slot === null || blockTime === null) return null
@@ -85,7 +85,7 @@ function linksOf(
   return {
     ...(typeof blockhash === 'string' && { blockhash }),
     ...(typeof previous === 'string' && { parentBlockhash: previous }),
-    // Nothing but the end of transactions depends on it, so that a strange one makes no block unreadable.
+    // Only the expiry of transactions depends on the height, so a malformed one does not make the block unreadable.
     ...(isCount(height) && { height })
   }
 }

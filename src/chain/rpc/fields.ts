@@ -25,7 +25,7 @@ export interface UnreadableOutcome {
   readonly kind: 'unreadable'
   /** The unreadable field; for a number out of range, with the number. */
   readonly reason: string
-  /** Present where the field is a number above the service's limit. */
+  /** Present if the field is a number above the service's limit. */
   readonly isOutOfRange?: true
 }
 
@@ -69,7 +69,7 @@ export function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0
 }
 
-/** Reads a count up to a limit; null where it is absent. Throws Unreadable, which names a number above the limit. */
+/** Reads a count up to a limit; null if it is absent. Throws Unreadable, which names a number above the limit. */
 export function boundedOrNull(value: unknown, max: number, field: string): number | null {
   if (value === undefined || value === null) return null
   if (typeof value === 'number' && value > max)

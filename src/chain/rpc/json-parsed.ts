@@ -11,7 +11,7 @@ export interface EncodedInstruction {
 /**
  * Turns a parsed instruction of `jsonParsed` back into accounts and data. It knows memo, the system program, associated
  * token accounts, and every token instruction that moves or names tokens. Any other instruction becomes empty and so
- * moves nothing. Throws Unreadable where a known one lacks a field.
+ * moves nothing. Throws Unreadable if a known one lacks a field.
  */
 export function encodeParsed(program: unknown, parsed: unknown): EncodedInstruction {
   if (program === 'spl-memo' && typeof parsed === 'string') return { accounts: [], data: utf8(parsed) }
@@ -153,8 +153,8 @@ const FORMS = new Map<unknown, ReadonlyMap<unknown, Form>>([
 ])
 
 /**
- * Resolves one account of a form: `a|b` is the first present, `a?` is optional, `a!b` is omitted when it equals b. A
- * multisig authority has a field of its own, `multisigAuthority` and the like.
+ * Resolves one account of a form: `a|b` is the first present, `a?` is optional, `a!b` is omitted if it equals b. A
+ * multisig authority has its own field, such as `multisigAuthority`.
  */
 function accountTexts(info: JsonObject, entry: string): string[] {
   const [name = '', unlessEqual] = entry.replace('?', '').split('!')
@@ -254,7 +254,7 @@ function isAbsent(value: unknown): boolean {
   return value === undefined || value === null
 }
 
-/** Writes a u64, which a node states as digits, or as a number if it fits one. */
+/** Writes a u64. Nodes state it as digits, or as a number if it fits one. */
 function u64Bytes(value: unknown, name: string): number[] {
   if (!isU64Text(value) && !isCount(value)) throw new Unreadable(`parsed.info.${name}`)
   return littleEndian(BigInt(value), 8)

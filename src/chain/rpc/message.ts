@@ -12,7 +12,7 @@ import {
 } from './fields.ts'
 import type { KeyScope } from './instruction.ts'
 
-/** Returns the stated version, or where none is stated that which the message shows; throws Unreadable. */
+/** Returns the stated version; if none is stated, the version that the message shows. Throws Unreadable. */
 export function versionOf(version: unknown, message: JsonObject): TransactionVersion {
   if (version === 'legacy' || version === 0 || version === 1) return version
   if (version !== undefined && version !== null) throw new Unreadable('version')
@@ -21,7 +21,10 @@ export function versionOf(version: unknown, message: JsonObject): TransactionVer
   return Array.isArray(message.addressTableLookups) ? 0 : 'legacy'
 }
 
-/** Returns which keys are locked for writing: by the header, or in `jsonParsed` by key; null where neither says. */
+/**
+ * Returns the keys that are locked for writing: from the header, or in `jsonParsed` from each key. Null if neither
+ * states them.
+ */
 export function locksOf(message: JsonObject, meta: JsonObject): AccountLocks | readonly boolean[] | null {
   const { header } = message
   const keys = message.accountKeys as unknown[]

@@ -13,7 +13,7 @@ export interface RecordContext {
   readonly position?: number | null
 }
 
-/** Reads any value that readRpcBlock or readRpcTransaction accepts, told apart by its shape. */
+/** Reads any value that readRpcBlock or readRpcTransaction accepts, and distinguishes them by shape. */
 export function readRpcRecord(
   value: unknown,
   { slot = null, position = null }: RecordContext = {}

@@ -35,9 +35,9 @@ export type TransactionOutcome =
   | {
       readonly kind: 'transaction'
       readonly transaction: Transaction
-      /** Null where the record does not say. */
+      /** Null if the record does not state it. */
       readonly slot: number | null
-      /** Unix seconds; null where the record does not say. */
+      /** Unix seconds; null if the record does not state it. */
       readonly blockTime: number | null
       /** True for `jsonParsed`, where an unknown instruction is empty. */
       readonly parsed: boolean

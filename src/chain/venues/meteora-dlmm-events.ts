@@ -85,7 +85,7 @@ const rebalancingBefore012 = layout('Rebalancing', '006d75b33d5bc7c8', {
 
 type Rebalanced = LayoutValue<typeof rebalancingBefore012> & Partial<LayoutValue<typeof rebalancing>>
 
-/** Version 0.12.0 inserted owner and active bin in the middle; only the size tells the versions apart. */
+/** Version 0.12.0 inserted owner and active bin in the middle; only the size distinguishes the versions. */
 export const rebalancingEvent: Layout<Rebalanced> = {
   ...rebalancing,
   read(bytes, offset) {

@@ -29,7 +29,7 @@ export function decodeTwoSided(call: Invocation, emit: Emitter): void {
   })
 }
 
-/** Emits an add of one token. The instruction names only that token; the event tells which of the pair's two it is. */
+/** Emits an add of one token. The instruction names only that token; the event states which of the pair's two it is. */
 export function decodeOneSidedAdd(call: Invocation, emit: Emitter): void {
   const add = ONE_SIDED_ADDS.find((candidate) => call.is(candidate))
   const accounts = add?.accounts(call.accountCount)
@@ -79,7 +79,7 @@ export function decodeCreate(call: Invocation, emit: Emitter): void {
   })
 }
 
-/** Returns the stated sides: an add states what left its sender, a removal what left the vaults. */
+/** Returns the stated sides: an add states the debits of its sender, a removal the debits of the vaults. */
 function statedSides(event: 'add' | 'remove', amounts: readonly bigint[]): SidesPair {
   const sidesOf = (amount = 0n): Sides =>
     event === 'add' ? { vault: null, trader: amount } : { vault: amount, trader: null }

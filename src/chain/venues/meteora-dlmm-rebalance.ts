@@ -85,7 +85,7 @@ function settleRebalance(stated: Stated, moved: Sides): Rebalanced {
 
 /**
  * Returns the sides of an amount that the event counts on one side. The provider's amount is the vault's plus `more`,
- * null when unknown.
+ * null if unknown.
  */
 function sidesWithFee(amount: bigint, counts: keyof Sides | null, more: bigint | null): Sides {
   if (counts === null) return UNKNOWN

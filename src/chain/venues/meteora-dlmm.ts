@@ -96,7 +96,7 @@ function statedSwaps(call: Invocation): DlmmSwap[] {
   }))
 }
 
-/** Reads the amounts of either event: what left the trader and what left the vault, both before a Token-2022 fee. */
+/** Reads the amounts of either event: those that left the trader and the vault, both before a Token-2022 fee. */
 function grossAmounts(value: {
   lbPair: Pubkey
   from: Pubkey

@@ -66,7 +66,7 @@ export function movedPair(
   return [movedSides(call, event, vaults[0]), movedSides(call, event, vaults[1])]
 }
 
-/** Returns the net amounts, in base units, that a call moved into two vaults; null when a transfer fee is unknown. */
+/** Returns the net amounts, in base units, that a call moved into two vaults; null if a transfer fee is unknown. */
 export function vaultAmounts(call: Invocation, vaults: readonly [number, number]): Amounts | null {
   const first = vaultChange(call, vaults[0])
   const second = vaultChange(call, vaults[1])

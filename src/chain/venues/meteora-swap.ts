@@ -5,7 +5,7 @@ import type { Invocation } from '../invocation.ts'
 import type { Pubkey } from '../pubkey.ts'
 import type { Movement } from '../token-movement.ts'
 
-/** The amounts of a swap as the program's event states them, in base units; null where it does not. */
+/** The amounts of a swap as the program's event states them, in base units; null if it does not. */
 export interface StatedSwap {
   /** The amount that left the trader, and the part of it credited to the input vault. */
   readonly inGross: bigint

@@ -89,8 +89,8 @@ function decodeTrade(call: Invocation, emit: Emitter, isSell: boolean): void {
 }
 
 /**
- * Returns the lamports that a buyer paid; null where two receivers are one account, so that the amounts cannot be told
- * apart.
+ * Returns the lamports that a buyer paid; null if two receivers are one account, so that the amounts cannot be
+ * separated.
  */
 function paidLamports(
   call: Invocation,

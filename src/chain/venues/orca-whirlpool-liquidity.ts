@@ -136,8 +136,8 @@ function agrees(change: bigint, amount: bigint, transferFee: bigint): boolean {
 }
 
 /**
- * Emits a reposition. The pool pays or takes the difference between both ranges: a removal for what left it, an add for
- * what came.
+ * Emits a reposition. The pool pays or takes the difference between both ranges: a removal for tokens that left it,
+ * an add for tokens that came.
  */
 function decodeReposition(call: Invocation, emit: Emitter): void {
   const change = readPositionChange(call, emit, repositionLiquidityV2)

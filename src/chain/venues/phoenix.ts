@@ -133,7 +133,7 @@ function lockedLots(log: OrderLog, taken: Summary, isBid: boolean): { least: big
 }
 
 /**
- * Returns the only power of ten that makes an amount a number of lots within two bounds; null when none or several do.
+ * Returns the only power of ten that makes an amount a number of lots within two bounds; null if none or several do.
  */
 function lotSize(amount: bigint, least: bigint, most: bigint): bigint | null {
   let found: bigint | null = null

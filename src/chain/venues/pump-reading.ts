@@ -24,7 +24,7 @@ export function pumpEvents(call: Invocation): PumpEvent[] {
   return log !== null && log.complete ? log.data.map((bytes) => ({ bytes, innerIndex: null })) : []
 }
 
-/** Reads the body of an event; null when it is shorter than the layout's oldest version. Counts any misfit. */
+/** Reads the body of an event; null if it is shorter than the layout's oldest version. Counts any misfit. */
 export function readPumpEvent<T>(call: Invocation, layout: Layout<T>, bytes: Uint8Array): T | null {
   const reading = layout.read(bytes, layout.discriminator.length)
   if (reading === null) call.noteMisfit(layout.name, -bytes.length)

@@ -6,11 +6,11 @@ import { sell } from './pumpfun-instructions.ts'
 const UNSTATED_FEE_DIVISOR = 100n
 
 /**
- * Returns the fee in lamports of a trade whose event does not state it. A buyer sent it to the recipient. A sale debits
- * it without an instruction, so it is the recipient's gain in the transaction besides transfers, if only one sale paid
- * it. One percent where the record shows neither.
+ * Returns the fee in lamports of a trade whose event does not state it. A buyer sent it to the recipient. A sale
+ * debits it without an instruction. If only one sale paid it, the fee is the recipient's gain in the transaction,
+ * without transfers. One percent if the record shows neither.
  *
- * @param recipient key index of the fee recipient; -1 when not known
+ * @param recipient key index of the fee recipient; -1 if unknown
  */
 export function unstatedFee(call: Invocation, isBuy: boolean, lamports: bigint, recipient: number): bigint {
   const shown = recipient < 0 ? null : isBuy ? sentTo(call, recipient) : gainedBySale(call, recipient)

@@ -190,7 +190,7 @@ class PoolCall {
 
   /**
    * Returns the vaults' balances after the trade: the stated balances before it plus the amounts that the call moved.
-   * Null where the transaction does not show the quote vault's change, or the pool traded twice in the call.
+   * Null if the transaction does not show the quote vault's change, or the pool traded twice in the call.
    */
   #reservesAfter(accounts: PoolAccounts, { isBuy, body, base }: Swap): TradeReserves | null {
     const { baseVault, quoteVault } = accounts

@@ -93,8 +93,9 @@ function decodeSwap(call: Invocation, emit: Emitter, swap: (typeof SWAPS)[number
 }
 
 /**
- * Decodes a routed swap. Every hop has its own accounts, then a number of tick arrays that only the accounts' types
- * tell. A hop is found where an account paid the hop's input vault and its output vault paid the account before them.
+ * Decodes a routed swap. Every hop has its own accounts, then a number of tick arrays that follows only from the
+ * accounts' types. A hop is found where an account paid the hop's input vault and its output vault paid the account
+ * before them.
  */
 function decodeRouter(call: Invocation, emit: Emitter): void {
   const accounts = swapRouterBaseIn.accounts(call.accountCount)
@@ -133,7 +134,7 @@ function paid(call: Invocation, source: number, destination: number): boolean {
   )
 }
 
-/** Decodes an unknown instruction that logs trades; its transfers tell the accounts. */
+/** Decodes an unknown instruction that logs trades; its transfers determine the accounts. */
 function decodeUnknown(call: Invocation, emit: Emitter): void {
   for (const [index, { value: event }] of call.loggedEvents(swapEvent).entries()) {
     const stated = statedFill(event)
@@ -170,7 +171,7 @@ function emitHop(call: Invocation, emit: Emitter, hop: Hop): void {
   })
 }
 
-/** Returns the event's amounts: its input is what the vault was credited, its output what the trader was credited. */
+/** Returns the event's amounts: its input is the credit of the vault, its output the credit of the trader. */
 function statedFill(event: SwapStated): StatedFill {
   const [input, inputFee, output, outputFee] = event.zeroForOne
     ? [event.amount0, event.transferFee0, event.amount1, event.transferFee1]

@@ -60,7 +60,7 @@ function decodeSwap(call: Invocation, emit: Emitter, exact: 'in' | 'out'): void 
   })
 }
 
-/** Decodes an unknown instruction that logs trades; its transfers tell the accounts. */
+/** Decodes an unknown instruction that logs trades; its transfers determine the accounts. */
 function decodeUnknown(call: Invocation, emit: Emitter): void {
   for (const { value: event } of call.loggedEvents(swapEvent)) {
     const stated = statedFill(event)
@@ -105,7 +105,7 @@ function emitSwap(call: Invocation, emit: Emitter, swap: Swap): void {
   })
 }
 
-/** Returns the event's amounts: its input is what the vault was credited, its output what the vault sent. */
+/** Returns the event's amounts: its input is the credit of the vault, its output the debit of the vault. */
 function statedFill(event: SwapStated): StatedFill {
   return {
     inGross: event.inputAmount + event.inputTransferFee,
@@ -144,8 +144,8 @@ function decodeLiquidity(call: Invocation, emit: Emitter, event: 'add' | 'remove
 }
 
 /**
- * Returns the stated amounts of a change on the vaults' side. A deposit states what the vaults were credited. A
- * withdrawal states what its owner was credited, so the transfer fee is added.
+ * Returns the stated amounts of a change on the vaults' side. A deposit states the credits of the vaults. A
+ * withdrawal states the credits of its owner, so the transfer fee is added.
  */
 function statedLiquidity(call: Invocation, event: 'add' | 'remove'): StatedLiquidity | null {
   const change = call.loggedEvents(lpChangeEvent)[0]?.value

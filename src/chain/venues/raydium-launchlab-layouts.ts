@@ -161,7 +161,7 @@ export type TradeStated = NonNullable<ReturnType<typeof oldTradeEvent.read>>['va
   readonly exactIn?: boolean
 }
 
-/** Has 139 bytes since the creator fee was inserted in the middle, 130 before: the size tells which. */
+/** Has 139 bytes since the creator fee was inserted in the middle, 130 before. The size distinguishes the versions. */
 export const tradeEvent: Layout<TradeStated> = {
   name: newTradeEvent.name,
   discriminator: newTradeEvent.discriminator,

@@ -54,7 +54,7 @@ export function decodeTrade(call: Invocation, emit: Emitter, trade: (typeof TRAD
   })
 }
 
-/** Decodes an unknown instruction that states trades; its transfers tell the mints. */
+/** Decodes an unknown instruction that states trades; its transfers determine the mints. */
 export function decodeUnknownTrade(call: Invocation, emit: Emitter): void {
   for (const [index, { value: event, innerIndex }] of call.statedEvents(tradeEvent).entries()) {
     const paid = soleTransfer(call, event.amountIn)
@@ -79,7 +79,7 @@ export function decodeUnknownTrade(call: Invocation, emit: Emitter): void {
 }
 
 /**
- * Finds the transfers of the event's amounts between the trader's accounts and the vaults; null when there are none, so
+ * Finds the transfers of the event's amounts between the trader's accounts and the vaults; null if there are none, so
  * that event and transfers contradict each other. The event may state the input as credited to the vault or as sent.
  */
 function findLegs(
@@ -192,8 +192,9 @@ function reservesAfter(event: TradeStated, isBuy: boolean): TradeReserves {
 }
 
 /**
- * Whether the curve is a constant product. Curves of a fixed or linear price use the same fields for other parameters,
- * and the event does not name its curve. The trade tells it: the product stays the same up to one unit of rounding.
+ * Whether the curve is a constant product. Curves of a fixed or linear price use the same fields for other
+ * parameters, and the event does not name its curve. The trade shows it: the product stays the same up to one unit of
+ * rounding.
  */
 function followsConstantProduct(event: TradeStated): boolean {
   const baseBefore = event.virtualBase - event.realBaseBefore

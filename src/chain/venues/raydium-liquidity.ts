@@ -70,7 +70,7 @@ export function emitLiquidity(
   })
 }
 
-/** Returns the amounts, in base units, that a call moved into two vaults; null when a transfer fee is unknown. */
+/** Returns the amounts, in base units, that a call moved into two vaults; null if a transfer fee is unknown. */
 export function depositedAmounts(call: Invocation, vaults: readonly [number, number]): Pair | null {
   const [first, second] = movedSides(call, 'add', vaults)
   return first.vault === null || second.vault === null ? null : [first.vault, second.vault]

@@ -28,7 +28,7 @@ try {
     tryItOutEnabled: true,
     // The key is held by `session-key.js` instead: the library would write it to localStorage.
     persistAuthorization: false,
-    // The library's theme with the contrast that WCAG AA asks for.
+    // The library's theme with the contrast that WCAG AA requires.
     syntaxHighlight: { theme: 'tomorrow-night' },
     validatorUrl: null
   })

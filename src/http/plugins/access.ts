@@ -147,8 +147,8 @@ export function findCaller(
 }
 
 /**
- * Returns the one key of a request. A repeated header arrives as one joined value, which is no key: a proxy in front
- * may have checked the other one.
+ * Returns the only key of a request. A repeated header arrives as one joined value, which is not accepted: a proxy in
+ * front may have checked only one of the keys.
  */
 function presentedKey(headers: IncomingHttpHeaders, inQuery: unknown = ''): string | ServiceError {
   const header = headers['x-api-key'] ?? ''

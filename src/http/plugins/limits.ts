@@ -31,8 +31,9 @@ export function rateFields(quota: number, { left, resetIn, resetAt }: RateUse): 
 }
 
 /**
- * Returns a function that charges each call to its key's quota of the minute, sets the rate limit headers, and
- * refuses excess calls (spec choices, section 4). A call costs 1, or as many units as are given; a refused one costs nothing.
+ * Returns a function that charges each call to its key's quota of the minute. It also sets the rate limit headers,
+ * and refuses excess calls (spec choices, section 4). A call costs 1, or the given number of units; a refused one
+ * costs nothing.
  */
 export function chargeCall(limits: RateCounter) {
   return (

@@ -7,7 +7,7 @@ import { setFields, type Fields } from '../fields.ts'
 import { freshnessFields } from '../freshness.ts'
 import { hostFault } from '../host.ts'
 
-/** Headers of every response, even to bytes that are no request. */
+/** Headers of every response, even to a malformed request. */
 export function plainFields(requestId: string): Fields {
   return ['x-request-id', requestId, 'referrer-policy', 'no-referrer', 'x-content-type-options', 'nosniff']
 }

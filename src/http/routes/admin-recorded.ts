@@ -7,7 +7,7 @@ import type { AppDeps } from '../deps.ts'
 import { endpoint, serve } from '../endpoint.ts'
 import { wholeNumber } from '../parameters.ts'
 
-/** Problems of one answer at most: some 200 KB of JSON. */
+/** Maximum problems of one answer: about 200 KB of JSON. */
 const PROBLEMS_MAX = 1_000
 
 export const recordedFolder = endpoint({

@@ -28,7 +28,7 @@ const POLICY = [
 
 const REUSE = { cacheControl: 'no-cache', vary: 'Accept-Encoding' } as const
 
-/** Milliseconds for which the document's examples are reused; the data they name is kept for days. */
+/** Milliseconds for which the document's examples are reused; the data they name stays in the store for days. */
 const EXAMPLES_MS = 60_000
 
 type Deps = Pick<AppDeps, 'version' | 'sourceKind' | 'demoKey' | 'keys' | 'clock' | 'storage'>

@@ -18,7 +18,10 @@ import { knownFacts } from '../known-mint.ts'
 import { readWordsCursor, writeWordsCursor } from '../page-cursor.ts'
 import { address, checkPaging, oneOf, paging } from '../parameters.ts'
 
-/** Milliseconds that a request waits for a list to be read. Below the deadline, so that the refusal can say how far it is. */
+/**
+ * Milliseconds that a request waits for a list to be read. Below the deadline, so that the refusal can state the
+ * progress.
+ */
 const WAIT_MS = 3_000
 const { limit, offset, after } = paging(100, 50)
 
@@ -60,7 +63,7 @@ export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   const lists = new HolderLists(storage, clock, holdersAsked)
   const facts = new HolderFactsCache(storage, lists, clock)
 
-  /** Returns the list of a token; null for an address that is no token. */
+  /** Returns the list of a token; null for an address that is not a token. */
   const listOf = async (mint: Pubkey, signal: AbortSignal): Promise<HolderView | null> => {
     let status = await lists.status(mint)
     if (status.kind === 'view') return status.view

@@ -25,7 +25,7 @@ import { decimalsOf } from '../mint-decimals.ts'
 import { readWordsCursor, writeWordsCursor } from '../page-cursor.ts'
 import { address, flag, wholeNumber } from '../parameters.ts'
 
-/** Prices that are read at a time: requests of other clients come between. Chosen: some 1 ms of the processor. */
+/** Prices that are read before other clients' requests may run. Chosen: about 1 ms of CPU time. */
 const PRICES_AT_ONCE = 500
 
 export const walletHoldings = endpoint({
@@ -114,7 +114,7 @@ async function holdingsOf(
   const atMs = clock.now()
   const priceOf = (mint: Pubkey, pairs: readonly PairRow[]): Pick<Holding, 'priceUsd' | 'priceAt'> => {
     const pair = newestPair(pairs)
-    // A dollar mint without a trade is 1, as its price says.
+    // Without a trade, a dollar mint has the price 1, as in the answer about its price.
     if (pair === null) return { priceUsd: cash.of(mint)?.pegged === true ? 1 : null, priceAt: null }
     return { priceUsd: usdOf(pair.last), priceAt: pair.last.blockTime }
   }
@@ -185,7 +185,7 @@ async function namedAll(
   deps: Deps
 ): Promise<HoldingBody[]> {
   const unread = list.map(({ mint }) => mint).filter((mint) => accounts.mints.peek(mint) === null)
-  // Without them, their launches say names too.
+  // If the read fails, the launches still state names.
   if (unread.length > 0) await accounts.mints.read(unread).catch(() => undefined)
   return Promise.all(list.map(async (each) => named(each, accounts, deps)))
 }

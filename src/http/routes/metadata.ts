@@ -13,7 +13,7 @@ import { endpoint, serveCached } from '../endpoint.ts'
 import { address } from '../parameters.ts'
 import { statedNames } from '../stated-names.ts'
 
-/** As many as the specification says. */
+/** As in the specification. */
 const MINTS_MAX = 100
 const RULES =
   'The accounts are read from the node at confirmed, and answer for up to 6 s; `slot` and `age_seconds` say how old they are. While no node answers, older ones are served, or 502.'
@@ -57,7 +57,7 @@ export const metadataRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   const bodyOf = async (facts: MintFacts, known: KnownMint): Promise<Body> =>
     metadataBody(facts, known, await statedNames(deps, facts), clock.now())
 
-  /** Adds what is known of the JSON behind their URIs, where the operator has allowed it. */
+  /** Adds known fields of the JSON behind the URIs, if the operator has allowed off-chain reads. */
   const withOffChain = async (bodies: readonly Body[]): Promise<readonly Body[]> => {
     const { offChain } = accounts
     if (offChain === null) return bodies

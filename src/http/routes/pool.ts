@@ -119,7 +119,7 @@ export const poolRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   })
 }
 
-/** Returns where the trades of a pool are among those of its token. */
+/** Returns the range of a pool's trades within those of its token. */
 function tradesAmong({ pool, firstCursor, lastTrade }: PoolRow): Among {
   return {
     matches: (row) => samePubkey(row.pool, pool),

@@ -57,7 +57,7 @@ export const prices = endpoint({
 type Deps = Pick<AppDeps, 'storage' | 'cash' | 'accounts'>
 type PriceDeps = Deps & { readonly mintWindows: MintWindows }
 
-/** A token's price, rendered for a block time of the head in Unix seconds, and what it was made from. */
+/** A token's price, rendered for a block time of the head in Unix seconds, with its inputs. */
 interface PriceAt {
   readonly body: (headTime: number) => z.input<typeof PRICE>
   /** Limits of its age. */

@@ -24,8 +24,8 @@ import { readWordsCursor, writeWordsCursor } from '../page-cursor.ts'
 import { address, invalid, oneOf, wholeNumber } from '../parameters.ts'
 
 /**
- * Versions that one request looks at: some 100 ms. A page whose filters match rarely has fewer accounts than `limit`, and a
- * cursor.
+ * Account versions that one request examines: about 100 ms. If the filters match rarely, a page has fewer accounts
+ * than `limit`, and a cursor.
  */
 const EXAMINED_MAX = 100_000
 

@@ -89,7 +89,7 @@ export const rpcRoutes: FastifyPluginAsync<Deps> = async (app, { rpc: parts, lim
     errorHandler: (error, request, reply) => void sendRpcProblem(error, request, reply),
     preParsing: (request, _reply, payload, done) => {
       const coding = request.headers['content-encoding'] ?? 'identity'
-      // A compressed body could be far longer than it looks.
+      // A compressed body could be far longer than its stated length.
       if (coding !== 'identity')
         done(new ServiceError('MEDIA_TYPE_INVALID', 'the body must not be compressed'))
       else done(null, payload)

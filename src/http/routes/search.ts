@@ -19,7 +19,7 @@ import { isSignature } from '../signature.ts'
 /** Characters of a search. Chosen: a signature has 88. */
 const TEXT_MAX = 100
 const TEXT_RULE = `must have 2 to ${TEXT_MAX} characters; one ideograph or emoji is enough`
-/** Most hits of an answer. Chosen: beyond a screen of them a longer text helps more. */
+/** Maximum hits of an answer. Chosen: beyond one screen, a longer search text helps more. */
 const LIMIT_MAX = 50
 /** Milliseconds for an answer. Chosen: the archive of a node may take some seconds for a signature. */
 const SEARCH_MS = 8_000

@@ -8,14 +8,14 @@ import { serveStream } from './stream.ts'
 
 type Deps = Pick<AppDeps, 'stream' | 'rpcSockets' | 'feed' | 'clock' | 'draining'>
 
-/** Serves the WebSockets: that of the stream, and that of the RPC URL where there is a node. */
+/** Serves the WebSockets: the stream, and the RPC URL in a process with a node. */
 export const socketRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   const { stream, rpcSockets = null } = deps
   if (stream === null) throw new TypeError('a process that serves the stream needs its connections')
   await app.register(websocket, {
-    // The stream closes sooner, at a bound of its own.
+    // The stream has a lower limit of its own.
     options: { maxPayload: BODY_BYTES_MAX, perMessageDeflate: false, clientTracking: false },
-    // The owners of the connections close them and tell clients when to come back.
+    // The owners of the connections close them, and tell clients when to reconnect.
     preClose: (done) => done(),
     errorHandler: (_error, socket) => socket.terminate()
   })

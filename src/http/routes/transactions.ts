@@ -162,7 +162,10 @@ export const transactionRoutes: FastifyPluginAsync<
     }
   })
 
-  /** Returns the status of a transaction that the tenant has not sent: of a member of its bundles, or of the chain. */
+  /**
+   * Returns the status of a transaction that the tenant has not submitted: that of a bundle member, or that of the
+   * chain.
+   */
   async function notSent(tenant: string, signature: string): Promise<ReturnType<typeof foreignBody>> {
     const member = await bundles.findMember(tenant, signature)
     if (member === null) return foreignBody(signature, await fromNode(chain.status(signature)))
@@ -170,8 +173,8 @@ export const transactionRoutes: FastifyPluginAsync<
   }
 
   /**
-   * Asks the node for a submission that seems not to have landed, unless this process tracks it itself. Its owner may be
-   * away, and an expiry may rest on a fork that was left. Without an answer the record stands.
+   * Asks the node for a submission that seems not to have landed, unless this process tracks it. The process that
+   * tracks it may be down, and an expiry may rest on a lost fork. Without an answer the stored record stands.
    */
   async function onChain({
     progress,

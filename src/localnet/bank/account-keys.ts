@@ -17,7 +17,7 @@ export interface AccountKeys {
 const TABLE_HEAD_BYTES = 56
 
 /**
- * Resolves a transaction's accounts; null where a lookup table is missing or too short, which the engine then reports.
+ * Resolves a transaction's accounts; null if a lookup table is missing or too short, which the engine then reports.
  */
 export function accountKeysOf(
   wire: WireTransaction,

@@ -58,11 +58,11 @@ export type TakeBlock = (packed: PackedBlock, accounts: Uint8Array | null) => vo
 
 /** Storage of a chain. */
 export interface ChainStore {
-  /** Reads the chain, and its blocks one by one, oldest first; null when nothing was written yet. */
+  /** Reads the chain, and its blocks one by one, oldest first; null if nothing was written yet. */
   load(take: TakeBlock): Promise<StoredChain | null>
   /** Resolves when the slot is on disk. Writes must not overlap. */
   write(slot: SlotWrite): Promise<void>
-  /** Reads the record of a finalized block that was not dropped. Takes some 50 µs. */
+  /** Reads the record of a finalized block that was not dropped. Takes about 50 µs. */
   block(slot: number): Uint8Array
   close(): Promise<void>
 }
@@ -70,10 +70,12 @@ export interface ChainStore {
 type Level = ClassicLevel<Buffer, Uint8Array>
 
 /**
- * The chain on disk. Each slot is one synced batch of LevelDB, which has checksums and drops a batch whose last bytes
- * are missing, so a killed process leaves whole slots. Disk: kept blocks (about 2 KB a transaction before compression),
- * every account once with some 100 bytes more, and up to as much again until the engine has compacted. The engine
- * hardly compacts the range of dropped blocks by itself, because nothing is written there, so it is requested.
+ * The chain on disk. Each slot is one synced batch of LevelDB. LevelDB has checksums and drops a batch whose last
+ * bytes are missing, so a killed process leaves whole slots.
+ *
+ * Disk: kept blocks (about 2 KB a transaction before compression), every account once with about 100 bytes more, and
+ * up to as much again until the engine has compacted. The engine hardly compacts the range of dropped blocks by
+ * itself, because nothing is written there, so compaction is requested.
  */
 export class BankStore implements ChainStore {
   readonly #level: Level
@@ -154,7 +156,7 @@ export class BankStore implements ChainStore {
     this.#dropped += slot.dropped.length
     if (this.#dropped < DROPPED_MAX) return
     this.#dropped = 0
-    // At most one at a time. After a failed one, the chain cannot be written any more.
+    // At most one at a time. After a failed one, the chain can no longer be written.
     await this.#clearing
     this.#clearing = this.#clear(slot.firstSlot)
     this.#clearing.catch(() => undefined)

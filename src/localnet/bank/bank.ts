@@ -29,7 +29,7 @@ const MADE_UP_SLOTS = 8
  * transactions are lost, as on a node.
  * B3. The same seed, times of slots and sent transactions give the same chain.
  *
- * A slot of 50 transfers costs some 5 ms. Memory: all accounts; 2 KB a kept transaction where there is no disk. Disk: see
+ * A slot of 50 transfers costs about 5 ms. Memory: all accounts; 2 KB a kept transaction where there is no disk. Disk: see
  * BankStore.
  */
 export class LocalBank implements chain.LocalChain {
@@ -171,17 +171,17 @@ export class LocalBank implements chain.LocalChain {
     this.#production.skipTo(slot)
   }
 
-  /** Returns the time of a block's slot in Unix seconds; null where there is no such block, or it is no longer kept. */
+  /** Returns the time of a block's slot in Unix seconds; null if there is no such block, or it was pruned. */
   blockTime(slot: number): number | null {
     return this.#blocks.header(slot)?.blockTime ?? null
   }
 
-  /** Sets the market, which fills slots besides users; there is one. */
+  /** Sets the market, which fills slots in addition to users. There is only one. */
   onSlot(fill: FillSlot): void {
     this.#production.onSlot(fill)
   }
 
-  /** Returns the market's note under a name, as of the newest block; null where there is none. */
+  /** Returns the market's note under a name, as of the newest block; null without one. */
   note(name: string): Uint8Array | null {
     return this.#commits.note(name)
   }

@@ -5,7 +5,7 @@ import type { KeptBlocks } from './kept-blocks.ts'
 import { emptyAccount, type Runtime } from './runtime.ts'
 import type { SlotCommits } from './slot-commits.ts'
 
-/** Makes the genesis block of a new chain, which is finalized: it funds the faucet and the given accounts. */
+/** Creates the genesis block of a new chain, which is finalized: it funds the faucet and the given accounts. */
 export async function beginChain(
   {
     faucet,

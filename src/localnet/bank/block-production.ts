@@ -138,7 +138,7 @@ export class BlockProduction {
     this.#carried.push(entry)
   }
 
-  /** Returns the accounts that unconfirmed blocks have changed, as they were before; null for one that was not there. */
+  /** Returns the earlier state of the accounts that unconfirmed blocks have changed; null for new ones. */
   beforeUnconfirmed(): ReadonlyMap<string, LocalAccount | null> {
     const accounts = new Map<string, LocalAccount | null>()
     for (const { changes } of this.#undo.values())
@@ -167,7 +167,7 @@ export class BlockProduction {
     readonly entries: readonly Entry[]
     /** Accounts that a fork restored; reported with the first block after it. */
     readonly undone: readonly AccountChange[]
-    /** Collects the market's notes; absent where the market has filled the slot before. */
+    /** Collects the market's notes; absent if the market has filled the slot before. */
     readonly notes?: Map<string, Uint8Array | null>
   }): MadeBlock {
     const { runtime, blocks } = this.#deps

@@ -1,7 +1,7 @@
 import type { ExecutedTransaction, InnerGroup, LocalAccount, LocalBlock, MetaTokenBalance } from '../chain.ts'
 import { RecordReader, RecordWriter } from './record-bytes.ts'
 
-/** The fields of a block besides its transactions. */
+/** The fields of a block other than its transactions. */
 export type BlockHeader = Omit<LocalBlock, 'transactions'>
 
 /** A block in stored form; transactions are unpacked one by one on demand. */
@@ -53,14 +53,14 @@ export function readPackedBlock(bytes: Uint8Array): PackedBlock {
   return { header, bytes, offsets }
 }
 
-/** Returns a stored block that does not hold its bytes: they are read each time that they are needed. */
+/** Returns a stored block that does not hold its bytes; they are read each time they are needed. */
 export function blockOnDisk(
   { header, offsets }: PackedBlock,
   read: (slot: number) => Uint8Array
 ): PackedBlock {
   const { slot, blockhash, previousBlockhash } = header
   return {
-    // Those of a loaded block are views of its bytes.
+    // Copied, because the hashes of a loaded block are views of its bytes.
     header: { ...header, blockhash: blockhash.slice(), previousBlockhash: previousBlockhash.slice() },
     offsets,
     get bytes() {
@@ -75,7 +75,7 @@ export function unpackBlock({ header, offsets, bytes }: PackedBlock): LocalBlock
   return { ...header, transactions }
 }
 
-/** Returns a stored block whose transactions are unpacked each time that they are read. */
+/** Returns a stored block whose transactions are unpacked at each read. */
 export function lazyBlock(packed: PackedBlock): LocalBlock {
   return {
     ...packed.header,

@@ -1,7 +1,7 @@
 import type { InnerInstruction as EngineInstruction, TransactionMetadata } from 'litesvm/dist/internal.js'
 import type { ExecutionMeta, InnerGroup } from '../chain.ts'
 
-/** Returns what the engine tells of an execution, as a block records it. */
+/** Returns the engine's result of an execution, as a block records it. */
 export function outcomeOf(
   outcome: TransactionMetadata
 ): Pick<ExecutionMeta, 'computeUnits' | 'inner' | 'logs' | 'returnData'> {

@@ -12,8 +12,9 @@ const SET_COMPUTE_UNIT_LIMIT = 2
 const SET_COMPUTE_UNIT_PRICE = 3
 
 /**
- * Returns the lamports that a transaction pays whether it succeeds or fails: 5,000 per signature, including those that
- * precompiles check, plus the priority fee: price × compute unit limit, rounded up. The engine charges the same.
+ * Returns the lamports that a transaction pays whether it succeeds or fails: 5,000 per signature, plus the priority
+ * fee. Signatures include those that precompiles check. The priority fee is price × compute unit limit, rounded up.
+ * The engine charges the same.
  */
 export function feeOf(wire: WireTransaction): bigint {
   let signatures = wire.header.signatures

@@ -14,8 +14,8 @@ export interface KeptBlock {
   /** The accounts that it changed, packed; set until the block is finalized, for reporting. */
   accounts: Uint8Array | null
   /**
-   * The block unpacked, until it is confirmed and reported. Longer, its thousands of objects would survive each
-   * collection, which costs more than to unpack the block for those who read it later.
+   * The block unpacked, until it is confirmed and reported. If it were cached longer, its thousands of objects would
+   * survive each collection, which costs more than unpacking the block again for later readers.
    */
   whole: { readonly block: LocalBlock; readonly accounts: readonly LocalAccount[] } | null
   /** Whether the block is on disk. */
@@ -38,7 +38,7 @@ export interface SettledSlots {
  * The blocks of the newest slots in one chain, each the parent of the next.
  *
  * K1. A confirmed block stays, also after a fork and a restart.
- * K2. Finalized blocks are unpacked on demand, from the disk where there is one: in memory they would take 40 MB.
+ * K2. Finalized blocks are unpacked on demand, from the disk if there is one: in memory they would take 40 MB.
  */
 export class KeptBlocks {
   readonly #rule: SettlingRule
@@ -191,14 +191,14 @@ export class KeptBlocks {
   }
 
   /**
-   * Returns transactions of an address, newest first. Checks every kept block: some 0.1 ms if few contain the address.
+   * Returns transactions of an address, newest first. Checks every kept block: about 0.1 ms if few contain the address.
    */
   page(
     address: Uint8Array,
     page: { readonly before?: Uint8Array; readonly until?: Uint8Array; readonly limit: number }
   ): FoundTransaction[] {
     const before = page.before === undefined ? null : this.#placeOf(page.before)
-    // For an unknown transaction, nothing is known to come before it.
+    // Nothing is known to come before an unknown transaction.
     if (page.before !== undefined && before === null) return []
     const until = page.until === undefined ? null : this.#placeOf(page.until)
     const found: FoundTransaction[] = []

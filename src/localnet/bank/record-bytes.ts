@@ -43,7 +43,7 @@ export class RecordWriter {
     this.#length += 8
   }
 
-  /** Writes bytes whose number the reader knows. */
+  /** Writes bytes without their length, which the reader knows. */
   fixed(bytes: Uint8Array, length: number): void {
     if (bytes.length !== length) throw new RangeError(`${bytes.length} bytes where ${length} belong`)
     this.#reserve(length)

@@ -19,7 +19,10 @@ interface SlotCommitsDeps {
   readonly settled: (event: BlockEvent) => void
 }
 
-/** Writes produced slots to disk, with the market's notes, and reports the blocks that this settles (B1). */
+/**
+ * Writes produced slots to disk, with the market's notes. Then reports the blocks that become confirmed or finalized
+ * (B1).
+ */
 export class SlotCommits {
   readonly #deps: SlotCommitsDeps
   readonly #writes: WriteQueue | null
@@ -32,7 +35,7 @@ export class SlotCommits {
     this.#writes = deps.store === null ? null : new WriteQueue(deps.store)
   }
 
-  /** The reason why no more slots can wait for the disk; null while some can. */
+  /** The reason why the disk queue accepts no further slot; null while it does. */
   get refusal(): Error | null {
     return this.#writes?.isFull === true ? new Error('the disk is too slow') : null
   }
@@ -42,7 +45,7 @@ export class SlotCommits {
     return this.#writes?.failure ?? null
   }
 
-  /** Returns the market's note under a name; null where there is none. */
+  /** Returns the market's note under a name; null without one. */
   note(name: string): Uint8Array | null {
     return this.#notes.get(name) ?? null
   }
@@ -91,7 +94,7 @@ export class SlotCommits {
     return writes.write(write, () => this.#settle(slot.made))
   }
 
-  /** Records that a block is finalized: it is read from the disk where there is one. */
+  /** Records that a block is finalized. From then on it is read from the disk, if there is one. */
   finalize(kept: KeptBlock): void {
     const { store } = this.#deps
     kept.whole = null
@@ -111,7 +114,7 @@ export class SlotCommits {
   }
 }
 
-/** Returns the event of a settled block; what is packed is unpacked when a listener reads it. */
+/** Returns the event of a settled block; packed data is unpacked when a listener reads it. */
 function eventOf({ packed, accounts, whole }: KeptBlock, commitment: Commitment): BlockEvent {
   if (whole !== null) return { kind: 'block', commitment, ...whole }
   return {

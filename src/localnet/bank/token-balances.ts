@@ -8,7 +8,7 @@ const MINT_BYTES = 82
 const STATE_OFFSET = 108
 const MINT_INITIALIZED_OFFSET = 45
 const MINT_DECIMALS_OFFSET = 44
-/** Account kinds: a byte after the account's own bytes tells Token-2022 accounts and mints with extensions apart. */
+/** Account kinds. A byte after the account's own bytes distinguishes Token-2022 accounts and mints with extensions. */
 const MINT_TYPE = 1
 const ACCOUNT_TYPE = 2
 

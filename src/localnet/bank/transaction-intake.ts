@@ -38,7 +38,7 @@ export class TransactionIntake {
       const simulation = this.#simulated(transaction, [], true)
       if (simulation.err !== null) throw new SendFailure({ kind: 'preflight', simulation })
     }
-    // Without preflight a node accepts a landed transaction again, which does not land a second time.
+    // Without preflight a node accepts a landed transaction again, but it does not land a second time.
     if (!blocks.has(signature)) waiting.add(transaction)
     return signature
   }

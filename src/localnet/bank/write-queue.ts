@@ -15,12 +15,12 @@ export class WriteQueue {
     this.#store = store
   }
 
-  /** The first failure of a write or of what followed it; null while there is none. */
+  /** The first failure of a write or of a callback after it; null without one. */
   get failure(): Error | null {
     return this.#failure
   }
 
-  /** Tells whether as many slots wait as may; a further one is to be refused. */
+  /** Tells whether the queue is full; a further slot must be refused. */
   get isFull(): boolean {
     return this.#queue.size + this.#queue.pending >= PENDING_MAX
   }
@@ -35,12 +35,12 @@ export class WriteQueue {
     })
   }
 
-  /** Resolves once the slots so far are written. Rejects with the first failure. */
+  /** Resolves when all slots queued so far are written. Rejects with the first failure. */
   flush(): Promise<void> {
     return this.#inOrder(async () => undefined)
   }
 
-  /** Closes the store once the slots so far are written or have failed. */
+  /** Closes the store when all slots queued so far are written or have failed. */
   async close(): Promise<void> {
     await this.#queue.onIdle()
     await this.#store.close()

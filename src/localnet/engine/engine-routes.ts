@@ -90,7 +90,7 @@ function idsOf(value: unknown): readonly string[] {
   return ids
 }
 
-/** Decodes a transaction: in base58 unless the options say base64, as at the real engine. */
+/** Decodes a transaction: from base58 unless the options state base64, like the real engine. */
 function bytesOf(text: unknown, options: unknown): Uint8Array {
   if (typeof text !== 'string') throw invalidParams('a transaction must be text')
   const encoding = isMap(options) ? (options.encoding ?? 'base58') : 'base58'

@@ -9,7 +9,7 @@ import { TIP_ACCOUNTS } from './tip-accounts.ts'
 
 /** Milliseconds that the engine remembers a bundle (`getInflightBundleStatuses` of the real one). */
 const LOOK_BACK_MS = 300_000
-/** Bundles remembered at most; the oldest is forgotten first. Chosen: 30 a second for the whole look-back. */
+/** Maximum number of bundles remembered; the oldest is evicted first. Chosen: 30 a second for the whole look-back. */
 const BUNDLES_MAX = 10_000
 /** Landed tips that the tip floor is computed of, newest last. Arbitrary: some minutes of a busy localnet. */
 const TIPS_MAX = 1_000
@@ -42,7 +42,7 @@ export interface BundleStatus {
   readonly err: { readonly Ok: null }
 }
 
-/** The tip floor in SOL, as the feed has it. */
+/** The tip floor in SOL, in the form of the feed. */
 export interface TipFloor {
   readonly time: string
   readonly landed_tips_25th_percentile: number

@@ -3,8 +3,8 @@ import type { MarketState } from './market-state.ts'
 import type { MarketTurn } from './turn.ts'
 
 /**
- * Number of dead coins that stay, so that a holder of several sells them in one sweep. Fewer would cost a transaction
- * each; more would keep more dead accounts.
+ * Number of dead coins that remain, so that a holder of several sells them in one sweep. Fewer would cost a
+ * transaction each; more would leave more dead accounts.
  */
 const WAITING_COINS = 10
 /** Maximum number of coins in one sweep: as many as fit a packet. */

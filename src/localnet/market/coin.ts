@@ -24,11 +24,11 @@ export interface Coin {
   /** Price on its curve before the first trade, in raw units. */
   readonly launchPrice: number
   readonly curve: MarketPool
-  /** Slot in which the creator and the snipers sell all; null when they have sold or keep it. */
+  /** Slot in which the creator and the snipers sell all; null if they have sold or keep it. */
   exitSlot: number | null
   graduatedSlot: number | null
   /** Numbers of the traders who may hold some of it. */
   holders: number[]
-  /** Numbers of the traders who ever held some; their accounts may still exist. */
+  /** Numbers of the traders who ever held some of it; their accounts may still exist. */
   everHeld: number[]
 }

@@ -17,7 +17,7 @@ const LARGEST_BUY_SOL = 40
 /** Square root of a sold-out curve's price over that of a new one, minus one. */
 const ROOT_PRICE_RISE = 2.83
 
-/** Returns the amount of wrapped SOL that a trader needs: none where the curve takes lamports. */
+/** Returns the amount of wrapped SOL that a trader needs: none if the curve takes lamports. */
 export function giveOf({ paidIn }: LaunchpadVenue<MarketPool>, amount: bigint) {
   return { mint: NATIVE_MINT, amount: paidIn === 'lamports' ? 0n : amount }
 }

@@ -68,7 +68,7 @@ function snipe(turn: MarketTurn, coin: Coin): void {
   }
 }
 
-/** Launches a coin; its creator usually buys some at once. Null when the creator cannot pay. */
+/** Launches a coin; its creator usually buys some at once. Null if the creator cannot pay. */
 function launchCoin(turn: MarketTurn, launchpad: LaunchpadVenue<MarketPool>): Coin | null {
   const { state, people, ledger, seed, graduateEvery } = turn.parts
   const { head } = state

@@ -64,7 +64,7 @@ export class Ledger implements LedgerView {
     this.#draft = null
   }
 
-  /** Returns an account in its current state; null when there is none. */
+  /** Returns an account in its current state; null if there is none. */
   account(address: Pubkey): LocalAccount | null {
     const key = pubkeyMapKey(address)
     const account = this.#draft?.get(key) ?? this.#known(key, address)

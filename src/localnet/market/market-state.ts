@@ -29,7 +29,7 @@ const FORMER_COIN = {
   graduatedSlot: null
 } as const
 
-/** The market's state besides coins and pairs. */
+/** The market's state other than coins and pairs. */
 export interface MarketHead {
   slot: number
   coins: number
@@ -51,7 +51,7 @@ export interface MarketTables {
 }
 
 /**
- * The market's state besides the accounts: plain data in named parts, so that only parts that a slot changed are
+ * The market's state other than the accounts: plain data in named parts, so that only parts that a slot changed are
  * written again.
  */
 export class MarketState {
@@ -68,7 +68,7 @@ export class MarketState {
     this.lookup = lookup
   }
 
-  /** Restores the state from its parts; null when there is no market yet. */
+  /** Restores the state from its parts; null if there is no market yet. */
   static restore(part: (name: string) => Uint8Array | null): MarketState | null {
     const head = part('head')
     if (head === null) return null

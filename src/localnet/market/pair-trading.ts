@@ -158,7 +158,7 @@ function routeData(amountIn: bigint): Uint8Array {
   return Uint8Array.of(...ROUTE, 2, 0, 0, 0, 7, 100, 0, 1, 7, 100, 1, 2, ...new Uint8Array(tail.buffer))
 }
 
-/** Adds a part of a pool's liquidity for a maker, or removes some. False where the venue has no liquidity changes. */
+/** Adds a part of a pool's liquidity for a maker, or removes some. False if the venue has no liquidity changes. */
 export function changePairLiquidity(turn: MarketTurn, pair: Pair): boolean {
   const { pools, people, ledger, state } = turn.parts
   const venue = pools.find((candidate) => candidate.venue === pair.venue)

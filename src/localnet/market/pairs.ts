@@ -43,7 +43,7 @@ export function openPair(turn: MarketTurn, { venue: id, base, quote, usd }: Firs
   state.touchTables()
 }
 
-/** Returns the accounts that an opening named besides its signers; trades on the pool will name them again. */
+/** Returns the accounts that an opening named, without its signers; trades on the pool will name them again. */
 function accountsOf({ transaction }: ExecutedScript): Pubkey[] {
   const read = readWire(transaction.wire)
   if (read.kind !== 'wire') throw new Error(read.reason)

@@ -27,8 +27,8 @@ const LISTED = [
 ] as const
 
 /**
- * Swing of a token's price: the largest move by one octave, as a logarithm. A price stays within twice its swing around
- * the listed one, so that a pair of two tokens stays within the 17 % that the bins of a meteora-dlmm pool span.
+ * Swing of a token's price: the largest move by one octave, as a logarithm. A price stays within twice its swing
+ * around the listed one. So a pair of two tokens stays within the 17 % that the bins of a meteora-dlmm pool span.
  */
 const SOL_SWING = 0.022
 const LISTED_SWING = 0.05

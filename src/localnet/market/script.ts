@@ -98,7 +98,7 @@ export interface LedgerView {
   lamports(address: Uint8Array): bigint
   /** Returns the raw amount in a token account; 0n when it does not exist. */
   tokens(tokenAccount: Uint8Array): bigint
-  /** Returns the bytes of an account; null when it does not exist. */
+  /** Returns the bytes of an account; null if it does not exist. */
   data(address: Uint8Array): Uint8Array | null
   /** Returns a mint's facts; throws when it does not exist. */
   mint(address: Uint8Array): {

@@ -76,7 +76,7 @@ export class MarketSimulator {
   readonly #tell: (slot: IntendedSlot) => void
   #genesis: readonly LocalAccount[]
 
-  /** Begins a market, or resumes a stored one. `tell` is called with the intention for each slot. */
+  /** Starts a market, or resumes a stored one. `tell` is called with the intention for each slot. */
   constructor(
     settings: MarketSettings,
     kept: KeptMarket | null = null,
@@ -143,7 +143,7 @@ export class MarketSimulator {
   }
 
   /**
-   * Returns the market's changed parts by name since the last call, for storing besides its accounts; null deletes a
+   * Returns the market's changed parts by name since the last call, to be stored with its accounts; null deletes a
    * part.
    */
   takeParts(): Map<string, Uint8Array | null> {
@@ -194,7 +194,7 @@ export class MarketSimulator {
     for (let i = 0; i < count; i++) this.#act(turn, i / count, choices)
   }
 
-  /** Makes one transaction of the usual mix; tries another kind when nobody could do the first. */
+  /** Creates one transaction of the usual mix; tries another kind if nobody could do the first. */
   #act(turn: MarketTurn, share: number, { fresh, known, listed }: Choices): void {
     const { random, pace } = turn
     const dice = random.next()

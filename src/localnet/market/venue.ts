@@ -55,9 +55,9 @@ export interface PoolVenue<Pool> {
   readonly venue: VenueId
   /** Opens a pool. The creator pays; in a migration that is the migrating program's own address, below its call. */
   open(script: TransactionScript | CallScript, pool: NewPool, world: VenueWorld): Pool
-  /** Swaps; null where the pool has no output. In a route, `script` is the call below which it happens. */
+  /** Swaps; null if the pool has no output. In a route, `script` is the call below which it happens. */
   swap(script: TransactionScript | CallScript, pool: Pool, swap: Swap, world: VenueWorld): Executed | null
-  /** Adds or removes a part of the pool's liquidity, in thousandths; null where the venue has no liquidity. */
+  /** Adds or removes a part of the pool's liquidity, in thousandths; null if the venue has no liquidity. */
   changeLiquidity:
     | ((
         script: TransactionScript,

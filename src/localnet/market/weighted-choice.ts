@@ -21,7 +21,7 @@ export class WeightedChoice<T> {
     return this.#sums.at(-1) ?? 0
   }
 
-  /** Picks an item; null when the list is empty. */
+  /** Picks an item; null if the list is empty. */
   pick(random: SeededRandom): T | null {
     const wanted = random.next() * this.total
     let low = 0

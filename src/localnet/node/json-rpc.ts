@@ -37,8 +37,8 @@ export function runner(
 }
 
 /**
- * Answers a request body with one call or a batch, as in JSON-RPC 2.0 and Agave's server; null when no answer is due. A
- * batch runs in order; an element that is no call fails the whole batch.
+ * Answers a request body with one call or a batch, as in JSON-RPC 2.0 and Agave's server; null if no answer is due. A
+ * batch runs in order. An element that is not a call fails the whole batch.
  */
 export function answer(body: string, run: Run): string | null {
   let request: unknown

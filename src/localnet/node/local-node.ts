@@ -47,7 +47,7 @@ export interface LocalNode {
   readonly host: string
   /** Port of JSON-RPC by POST and pubsub by upgrade. */
   readonly port: number
-  /** Port of pubsub alone, where clients expect it that derive its address from that of JSON-RPC, like web3.js. */
+  /** Separate port for pubsub. Clients like web3.js derive this address from that of JSON-RPC. */
   readonly pubsubPort: number
   readonly faults: NodeFaults
   /** Returns the memory use of rendered blocks. */

@@ -1,8 +1,8 @@
 import { nodeUnhealthy, type RpcError } from './rpc-error.ts'
 
 /**
- * Faults that tests request of a node, besides those of its chain (which stalls, skips and forks): errors, late
- * answers, an unhealthy state and dropped sockets. Counts how often each has happened.
+ * Faults that tests request of a node, in addition to those of its chain (which stalls, skips and forks): errors,
+ * late answers, an unhealthy state and dropped sockets. Counts how often each has happened.
  */
 export class NodeFaults {
   readonly #failing = new Map<string, { error: RpcError; times: number }>()

@@ -96,7 +96,7 @@ export function commitmentOf({ commitment }: JsonMap): Commitment {
   return COMMITMENTS.find((known) => known === commitment) ?? 'finalized'
 }
 
-/** Reads a commitment that stands alone or in a field of its own; an unknown one is refused. */
+/** Reads a commitment in a parameter or a field of its own; an unknown one is refused. */
 export function strictCommitmentOf(value: unknown): Commitment {
   return optional(value, (given) => variantOf(given, COMMITMENTS)) ?? 'finalized'
 }
@@ -148,7 +148,7 @@ export const signatureOf = (value: unknown): Uint8Array => sized(value, 64, 'Inv
 /** Reads a blockhash; a node's refusal of one has no prefix. */
 export const blockhashOf = (value: unknown): Uint8Array => sized(value, 32, '')
 
-/** Decodes a key or signature; null when the text is neither. */
+/** Decodes a key or signature; null if the text is neither. */
 export function bytesOrNull(text: string, size: 32 | 64): Uint8Array | null {
   try {
     return bytesOf(text, size)

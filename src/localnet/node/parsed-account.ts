@@ -6,12 +6,13 @@ import { readMint, readTokenAccount, tokenProgramOf } from './token-state.ts'
 
 const LOADER = pubkeyFromBase58('BPFLoaderUpgradeab1e11111111111111111111111')
 
-/** Returns the decimals of a mint; null when the account is no mint. */
+/** Returns the decimals of a mint; null if the account is no mint. */
 export type DecimalsOf = (mint: Uint8Array) => number | null
 
 /**
- * Returns the `jsonParsed` form of account data: mints and token accounts of both token programs, nonces, programs, and
- * lookup tables. Null for all else, and for a token account without its mint: a node then answers with base64.
+ * Returns the `jsonParsed` form of account data: mints and token accounts of both token programs, nonces, programs,
+ * and lookup tables. Null for all other accounts, and for a token account without its mint: a node then answers with
+ * base64.
  */
 export function parseAccount({ owner, data }: LocalAccount, decimalsOf: DecimalsOf): object | null {
   const tokenProgram = tokenProgramOf(owner)
@@ -78,7 +79,10 @@ function parseTokenAccount(data: Uint8Array, decimalsOf: DecimalsOf): object | n
 
 const IMMUTABLE_OWNER = 7
 
-/** Lists extensions. Only those without a value have names; others are written like those that a node cannot parse. */
+/**
+ * Lists extensions. Only those without a value have names; the others are written like those that a node cannot
+ * parse.
+ */
 function extensions(types: readonly number[]): object {
   if (types.length === 0) return {}
   return {

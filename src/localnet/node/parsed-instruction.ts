@@ -10,10 +10,10 @@ export interface CompiledInstruction {
 }
 
 /**
- * Returns the `jsonParsed` form of an instruction. It knows memos, the system program's instructions on lamports and
- * accounts, the creation of associated token accounts, and of the token programs all that move, mint, burn, open or
- * close, with a single authority. Others stay as they are, with addresses for indexes, as a node leaves unknown
- * instructions.
+ * Returns the `jsonParsed` form of an instruction. It supports memos, the system program's instructions on lamports
+ * and accounts, and the creation of associated token accounts. Of the token programs it supports all instructions
+ * that move, mint, burn, open or close, with a single authority. Other instructions are not parsed and get addresses
+ * instead of indexes, as a node writes unknown instructions.
  */
 export function parseInstruction(
   { program, accounts, data }: CompiledInstruction,

@@ -12,22 +12,22 @@ import {
 
 export const TRANSACTION_DETAILS = ['full', 'signatures', 'none', 'accounts'] as const
 
-/** Number of texts whose second request is recognized. Chosen: followers that are a minute apart, in a few forms. */
+/** Number of texts whose second request is detected. Chosen: followers that are a minute apart, in a few forms. */
 const ONCE_MAX = 512
 
 export interface BlockForm {
   readonly encoding: TransactionEncoding
   readonly details: (typeof TRANSACTION_DETAILS)[number]
   readonly rewards: boolean
-  /** The highest version that the client supports; null when it states none. */
+  /** The highest version that the client supports; null if it states none. */
   readonly versionMax: number | null
 }
 
 /**
- * Caches blocks as getBlock writes them. They are requested only once confirmed, so they never change. A block is cached
- * in a form once that is requested a second time: several followers request the same few, and a single one would fill
- * the cache with texts that nobody reads. The cache is an LRU with at most `charactersMax` characters (one byte each,
- * except for logs in other scripts).
+ * Caches blocks in the form of getBlock. Only confirmed blocks are requested, so they never change. A block is cached
+ * in a form at the second request: several followers request the same few, but a single follower would fill the cache
+ * with texts that nobody reads. The cache is an LRU with at most `charactersMax` characters (one byte each, except
+ * for logs in other scripts).
  */
 export class RenderedBlocks {
   readonly #charactersMax: number

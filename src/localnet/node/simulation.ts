@@ -17,7 +17,7 @@ export interface WantedAccounts {
   readonly form: AccountForm
 }
 
-/** Reads them from a config; null where it names none. Throws as a node does. */
+/** Reads them from a config; null if it names none. Throws as a node does. */
 export function wantedAccounts(config: JsonMap, wire: WireTransaction): WantedAccounts | null {
   return optional(config.accounts, (value) => {
     if (!isMap(value)) throw invalidType(value, 'struct RpcSimulateTransactionAccountsConfig')
@@ -98,7 +98,7 @@ export function staticKeys({ keys, keyCount }: WireTransaction): string[] {
 
 /**
  * Encodes a simulation as nodes write it. Values that the chain does not measure are null, as on a node without them.
- * A failed one of a program that only a real chain has gets a log line that says so.
+ * A failed simulation of a program that only a real chain has gets a log line that explains it.
  */
 export function encodeSimulation(simulation: Simulation, wire: WireTransaction): object {
   const { err, logs, computeUnits, returnData, replacement } = simulation

@@ -58,7 +58,7 @@ const SANITIZE_FAULTS = new Set([
 function readLeading(bytes: Uint8Array): ReturnType<typeof readWire> {
   const outcome = readWire(bytes)
   if (outcome.kind === 'wire' || outcome.reason !== 'bytes after the transaction') return outcome
-  // A readable length lies between: shorter ones end early.
+  // The readable length lies in between: shorter prefixes end early.
   for (let length = bytes.length - 1; length > 0; length--) {
     const shorter = readWire(bytes.subarray(0, length))
     if (shorter.kind === 'wire' || shorter.reason !== 'bytes after the transaction') return shorter

@@ -35,13 +35,13 @@ export interface TokenAccountState {
 
 const MINT_BYTES = 82
 const ACCOUNT_BYTES = 165
-// With extensions both kinds are at least as long as an account, and the byte after it tells the kind.
+// With extensions both kinds are at least as long as an account, and the next byte states the kind.
 const KIND_AT = 165
 const MINT_KIND = 1
 const ACCOUNT_KIND = 2
 const EXTENSIONS_AT = 166
 
-/** Reads the mint in account data; null when there is none. */
+/** Reads the mint in account data; null if there is none. */
 export function readMint(data: Uint8Array): MintState | null {
   const extended = data.length > KIND_AT && data[KIND_AT] === MINT_KIND
   if (data.length !== MINT_BYTES && !extended) return null
@@ -57,7 +57,7 @@ export function readMint(data: Uint8Array): MintState | null {
   }
 }
 
-/** Reads the token account in account data; null when there is none or it is uninitialized. */
+/** Reads the token account in account data; null if there is none or it is uninitialized. */
 export function readTokenAccount(data: Uint8Array): TokenAccountState | null {
   if (!isTokenAccount(data)) return null
   const view = viewOf(data)

@@ -176,7 +176,7 @@ function accountKeys(wire: WireTransaction, keys: readonly string[]): object[] {
     if (index >= keyCount) writable = index < keyCount + writableLoaded
     else if (signer) writable = index < header.signatures - header.readonlySigned
     else writable = index < keyCount - header.readonlyUnsigned
-    // A called program is locked for reading only, whatever the message says.
+    // A called program is locked for reading only, even if the message requests more.
     return {
       pubkey,
       signer,

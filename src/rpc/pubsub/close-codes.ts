@@ -1,6 +1,6 @@
 import type { CloseCode } from '../../stream/close-codes.ts'
 
-/** Close codes of the RPC socket. They mean what they mean on the stream. */
+/** Close codes of the RPC socket, with the same meanings as on the stream. */
 export const RPC_CLOSE_CODES: readonly CloseCode[] = [
   { code: 1001, meaning: 'The service is stopping', again: true },
   { code: 1009, meaning: 'A message was longer than 256 KiB', again: false },

@@ -21,7 +21,7 @@ export function accountIn(result: Buffer): { readonly slot: number; readonly val
 
 const NOBODY = new Uint8Array(32)
 
-/** Returns what a node notifies of an account that is no more, in the form of the subscription. */
+/** Returns a node's notification of a closed account, in the form of the subscription. */
 export function closedAccount({ params }: Pick<SubscriptionRequest, 'params'>): string {
   const [, config] = JSON.parse(params) as [unknown, Readonly<Record<string, unknown>>]
   const account = {
@@ -37,7 +37,10 @@ export function closedAccount({ params }: Pick<SubscriptionRequest, 'params'>): 
 
 const ORDER: readonly Commitment[] = ['processed', 'confirmed', 'finalized']
 
-/** Returns the notification of a signature from the result of getSignatureStatuses; null while it is not due. */
+/**
+ * Returns the notification of a signature from the result of getSignatureStatuses; null until the commitment is
+ * reached.
+ */
 export function signatureIn(result: Buffer, commitment: Commitment): GapResult | null {
   const { value } = JSON.parse(result.toString()) as { readonly value?: readonly unknown[] }
   const status = value?.[0] as
@@ -45,7 +48,7 @@ export function signatureIn(result: Buffer, commitment: Commitment): GapResult |
     | null
     | undefined
   if (status === null || status === undefined) return null
-  // Nodes without this member tell of settled ones only by null confirmations; all that serve pubsub have it.
+  // Nodes without this member report only finalized ones, by null confirmations. All nodes that serve pubsub have it.
   const reached = status.confirmationStatus ?? 'processed'
   if (ORDER.indexOf(reached) < ORDER.indexOf(commitment)) return null
   return { slot: status.slot, value: JSON.stringify({ err: status.err }) }

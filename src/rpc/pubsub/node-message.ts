@@ -33,8 +33,8 @@ const KINDS: ReadonlyMap<string, SubscriptionKind> = new Map([
 ])
 
 /**
- * Reads a message. Returns null for one that is not JSON, or neither an answer nor a notification of a known form. The bytes of
- * a result are taken as they stand, not written again.
+ * Reads a message. Returns null if it is not JSON, or neither an answer nor a notification of a known form. The bytes
+ * of a result are copied unchanged, not serialized again.
  */
 export function readNodeMessage(data: Buffer): NodeMessage | null {
   const text = data.toString()
@@ -71,7 +71,7 @@ const headOf = (kind: SubscriptionKind): Buffer =>
   Buffer.from(`{"jsonrpc":"2.0","method":"${kind}Notification","params":{"result":`)
 const HEADS = new Map([...KINDS.values()].map((kind) => [kind, headOf(kind)]))
 
-/** Returns the bytes of the result: found at once in the usual layout, else by a scan. */
+/** Returns the bytes of the result: at once in Agave's layout, otherwise by a scan. */
 function resultIn(data: Buffer, kind: SubscriptionKind, subscription: number): Buffer {
   const head = HEADS.get(kind)!
   const tail = `,"subscription":${subscription}}}`

@@ -2,12 +2,12 @@ import { textFrame, textFrameHead } from '../../stream/frames.ts'
 import { clientFrame, COPIED_BYTES_MAX, type ClientFrame } from './client-frame.ts'
 import type { SubscriptionKind } from './subscription-request.ts'
 
-/** Frames that are kept for further clients. Ids are small numbers that each connection counts, so that most are equal. */
+/** Frames cached for further clients. Each connection counts its ids from a small number, so most ids are equal. */
 const FRAMES_MAX = 64
 
 /**
- * A notification for all clients of a subscription. The bytes of the result are those of the node; only the subscription id is
- * of the client.
+ * A notification for all clients of a subscription. The result's bytes come from the node; only the subscription id
+ * differs by client.
  */
 export class SharedNotification {
   readonly #head: string
@@ -21,7 +21,7 @@ export class SharedNotification {
     this.#result = result
   }
 
-  /** Returns the frame for a client's subscription. Those of a large result share its bytes. */
+  /** Returns the frame for a client's subscription. Frames of a large result share its bytes. */
   frame(id: number): ClientFrame {
     if (id === this.#lastId) return this.#last!
     let frame = this.#frames.get(id)

@@ -22,12 +22,12 @@ import { canonicalJson } from './raw-json.ts'
 export const SUBSCRIPTION_KINDS = ['account', 'logs', 'program', 'signature', 'slot'] as const
 export type SubscriptionKind = (typeof SUBSCRIPTION_KINDS)[number]
 
-/** A valid request for a subscription, in the one form that all equal requests have. */
+/** A valid request for a subscription, normalized so that equal requests have one form. */
 export interface SubscriptionRequest {
   readonly kind: SubscriptionKind
   /** Parameters for a node, as JSON. */
   readonly params: string
-  /** Equal for requests with the same notifications. */
+  /** Equal for requests that get the same notifications. */
   readonly key: string
   /** The address or signature; null for other kinds. */
   readonly subject: string | null
@@ -54,8 +54,8 @@ const COUNTS: Readonly<Record<SubscriptionKind, readonly [required: number, most
 }
 
 /**
- * Reads the parameters of a subscription as a node does. Throws an RpcError with the node's code and words, and the field as
- * `data`.
+ * Reads the parameters of a subscription like a node does. Throws an RpcError with the node's code and message, and
+ * the field as `data`.
  */
 export function readSubscription(kind: SubscriptionKind, given: unknown): SubscriptionRequest {
   const [required, most] = COUNTS[kind]
@@ -100,7 +100,7 @@ function readProgram(address: unknown, options: unknown): SubscriptionRequest {
   return request('program', subject, commitment, [subject, { ...form, commitment, filters }])
 }
 
-/** Reads how accounts are to be written. */
+/** Reads the encoding of accounts. */
 function formOf(config: Readonly<Record<string, unknown>>): object {
   const { encoding } = at('params[1].encoding', () => accountFormOf({ encoding: config.encoding }, 'binary'))
   const { slice } = at('params[1].dataSlice', () => accountFormOf({ dataSlice: config.dataSlice }, 'binary'))

@@ -18,30 +18,30 @@ const address = z.string().refine((text) => {
 /** The answer of `getTipAccounts`. */
 export const tipAccountsAnswer = z.array(address).min(1).max(100)
 
-/** Where the engine has a bundle, in its own words. */
+/** The engine's own status of a bundle. */
 const inflightStatus = z.object({
   bundle_id: z.string(),
   status: z.enum(['Invalid', 'Pending', 'Failed', 'Landed']),
   landed_slot: z.number().int().nullish(),
-  /** Given by the localnet's engine alone; the public interface has no reasons. */
+  /** Given only by the localnet's engine; the public interface has no reasons. */
   reason: z.string().max(100).nullish(),
   err: z.unknown().optional()
 })
 
-/** The answer of `getInflightBundleStatuses`; null where no bundle is known. */
+/** The answer of `getInflightBundleStatuses`; null if no bundle is known. */
 export const inflightAnswer = z.object({ value: z.array(inflightStatus.nullable()) }).nullable()
 
 /** The engine's word on a bundle. `unknown` is also the first answer to a bundle that it has just taken. */
 export interface EngineStatus {
   readonly kind: 'unknown' | 'pending' | 'failed' | 'landed'
-  /** Why it failed; null where the engine gives no reason. */
+  /** Reason of the failure; null if the engine gives none. */
   readonly reason: string | null
   readonly err: unknown
 }
 
 const KINDS = { Invalid: 'unknown', Pending: 'pending', Failed: 'failed', Landed: 'landed' } as const
 
-/** Returns the status of each bundle in an answer, by id; one that the answer leaves out is unknown. */
+/** Returns the status of each bundle in an answer, by id. A bundle that the answer leaves out is unknown. */
 export function engineStatuses(
   answer: z.infer<typeof inflightAnswer>,
   ids: readonly string[]

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** SOL of the largest tip that is believed: a feed with more is broken. Chosen: far above any tip ever paid. */
+/** Largest tip in SOL that is accepted; a feed with a larger one is broken. Chosen: far above any tip ever paid. */
 const SOL_MAX = 1_000_000
 const LAMPORTS_PER_SOL = 1e9
 
@@ -34,7 +34,7 @@ export interface TipFloor {
   readonly atMs: number
 }
 
-/** Reads the feed's answer. Throws where it is none. */
+/** Reads the feed's answer. Throws if it is malformed. */
 export function readTipFloor(answer: unknown): TipFloor {
   const [floor] = feed.parse(answer)
   const atMs = Date.parse(floor!.time)

@@ -24,11 +24,11 @@ const ED25519 = der(SEQUENCE, der(OBJECT_IDENTIFIER, Buffer.from([0x2b, 0x65, 0x
 const COMMON_NAME_ID = der(OBJECT_IDENTIFIER, Buffer.from([0x55, 0x04, 0x03]))
 
 /**
- * Returns a self-signed certificate of an Ed25519 key, and the key. A leader reads the public key alone, and proof of its
- * possession is in the TLS handshake; so the certificate never ends, and says nothing else.
+ * Returns a self-signed certificate of an Ed25519 key, and the key. A leader reads only the public key; the TLS
+ * handshake proves its possession. So the certificate never expires, and states nothing else.
  *
- * `node:crypto` reads certificates but makes none. This one has a single form of some 250 bytes, for which packages of X.509
- * bring a dozen others.
+ * `node:crypto` reads certificates but creates none. This one has a single form of about 250 bytes, for which X.509
+ * packages bring a dozen others.
  */
 export function tlsIdentity(privateKey: KeyObject): TlsIdentity {
   const name = der(

@@ -17,7 +17,7 @@ const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex')
 /** A keypair file of Solana's tools: the seed and the public key, each of 32 bytes. */
 const keypairBytes = z.array(z.int().min(0).max(255)).length(2 * SEED_BYTES)
 
-/** Returns an identity that no other process has, and that no stake stands behind. */
+/** Returns an identity that no other process has, without stake. */
 export function ephemeralIdentity(): LeaderIdentity {
   return identityOf(generateKeyPairSync('ed25519').privateKey)
 }
@@ -25,7 +25,7 @@ export function ephemeralIdentity(): LeaderIdentity {
 /**
  * Reads the text of a keypair file.
  *
- * @throws TypeError that says what the text is not, and shows none of it
+ * @throws TypeError that names the fault and contains no part of the text
  */
 export function parseIdentity(text: string): LeaderIdentity {
   const parsed = keypairBytes.safeParse(jsonOf(text))
@@ -41,7 +41,7 @@ export function parseIdentity(text: string): LeaderIdentity {
 /**
  * Reads a keypair file.
  *
- * @throws TypeError that names the file and what is wrong with it
+ * @throws TypeError that names the file and the fault
  */
 export async function readIdentityFile(path: string): Promise<LeaderIdentity> {
   try {

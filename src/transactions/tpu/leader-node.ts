@@ -5,7 +5,7 @@ import { NodeError } from '../../node/node-fault.ts'
 import { RpcClient, type RpcClientOptions } from '../../node/rpc-client.ts'
 import type { Clock } from '../../ports.ts'
 
-/** Where a leader takes transactions over QUIC. */
+/** The address at which a leader accepts transactions over QUIC. */
 export interface LeaderAddress {
   /** An IP address. */
   readonly host: string
@@ -40,7 +40,7 @@ const answers = {
   getClusterNodes: z.array(z.object({ pubkey: publicKey, tpuQuic: z.string().nullish() }))
 }
 
-/** Reads leaders from the operator's nodes by JSON-RPC: from the first one that answers, until it fails. */
+/** Reads leaders from the operator's nodes by JSON-RPC. Uses the first node that answers until it fails. */
 export class RpcLeaderNode implements LeaderNode {
   /** The node to ask first is the first one. */
   #clients: readonly RpcClient[]

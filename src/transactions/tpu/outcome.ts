@@ -5,9 +5,9 @@ export type LeaderOutcome =
   | 'written'
   /** Too many transactions waited for this leader. */
   | 'queue_full'
-  /** It waited too long, so that the leader's slots were over. */
+  /** It waited too long: the leader's slots were over. */
   | 'late'
-  /** There is no connection, and the last try is too recent for another. */
+  /** There is no connection, and the last attempt is too recent for another one. */
   | 'unreachable'
   | QuicFault
 

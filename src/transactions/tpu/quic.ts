@@ -31,7 +31,7 @@ export interface QuicConnection {
   readonly closed: Promise<void>
   /** Writes bytes to a unidirectional stream of their own, and ends it. */
   write(bytes: Uint8Array): Promise<void>
-  /** Closes the connection at once: bytes on their way may be lost. */
+  /** Closes the connection at once; bytes in flight may be lost. */
   close(): void
 }
 

@@ -1,11 +1,17 @@
 /** Milliseconds of a slot until two slots were observed far enough apart (agave, DEFAULT_MS_PER_SLOT). */
 const SLOT_MS = 400
-/** Limits of a measured slot time. Test validators go down to some 50 ms; slower ones stand still. */
+/**
+ * Limits of a measured slot time. Test validators go down to about 50 ms; a slower value means that the chain has
+ * stopped.
+ */
 const SLOT_MS_MIN = 5
 const SLOT_MS_MAX = 2_000
-/** Milliseconds between two observations from which the slot time is measured: one slot more or less is 10 % of it. */
+/** Minimum milliseconds between two observations that measure the slot time: an error of one slot is then 10 %. */
 const SPAN_MIN_MS = 4_000
-/** Milliseconds after which an observation says nothing: a node that stands still or is away is not guessed on. */
+/**
+ * Milliseconds after which an observation is stale. No slot is estimated for a node that has stopped or is
+ * unreachable.
+ */
 const STALE_MS = 30_000
 
 /** An estimate of the current slot, from slots that a node named now and then. Times are of one clock, in milliseconds. */
@@ -26,7 +32,7 @@ export class SlotEstimate {
     this.#first = this.#last
   }
 
-  /** Returns the slot at a time; null where none was observed lately. */
+  /** Returns the slot at a time; null without a recent observation. */
   at(nowMs: number): number | null {
     const last = this.#last
     if (last === null) return null

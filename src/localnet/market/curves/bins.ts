@@ -58,7 +58,7 @@ export function binAtPrice(price: number, step: number): number {
 
 /**
  * Fills bins from the active one until the input is used up: downward for X in, upward for Y in. The fee is part of the
- * input, in units of 1e-9 of it. Null when the bins run out or the output is zero.
+ * input, in units of 1e-9 of it. Null if the bins run out or the output is zero.
  */
 export function fillBins(
   { firstId, bins }: Bins,

@@ -50,7 +50,7 @@ export interface Step {
   readonly output: bigint
 }
 
-/** Returns the price after an input, and the output; null when the liquidity ends before. */
+/** Returns the price after an input, and the output; null if the liquidity ends before. */
 export function stepOf(
   input: bigint,
   firstIn: boolean,

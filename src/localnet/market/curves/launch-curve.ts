@@ -45,7 +45,7 @@ export function buyFromCurve(curve: LaunchCurve, input: bigint): { quote: bigint
   return { quote: raisedAtEnd(curve) - curve.raised, base: left }
 }
 
-/** Returns the quote paid for tokens, before fees; null when it is zero or the curve has not sold that many. */
+/** Returns the quote paid for tokens, before fees; null if it is zero or the curve has not sold that many. */
 export function sellToCurve(curve: LaunchCurve, tokens: bigint): bigint | null {
   if (isSoldOut(curve) || tokens <= 0n || tokens > curve.sold) return null
   const [base, quote] = reservesOf(curve)

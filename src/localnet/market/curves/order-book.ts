@@ -34,7 +34,7 @@ export interface TakerExecution {
 
 const BASIS = 10_000n
 
-/** Buys from the asks within a budget in quote lots, fee included; null when it buys no lot. */
+/** Buys from the asks within a budget in quote lots, fee included; null if it buys no lot. */
 export function takeAsks(
   asks: readonly RestingOrder[],
   budget: bigint,
@@ -55,7 +55,7 @@ export function takeAsks(
   return { fills, baseLots, quoteLots, fee: ceilDiv(quoteLots * terms.feeBps, BASIS) }
 }
 
-/** Sells at most `most` base lots to the bids; null when it earns nothing. */
+/** Sells at most `most` base lots to the bids; null if it earns nothing. */
 export function takeBids(
   bids: readonly RestingOrder[],
   most: bigint,

@@ -51,11 +51,11 @@ const poolAccount = account(
   `decimals:u8@125 vaults:pubkey[2]@158 poolMint:pubkey@222 mints:pubkey[2]@254 feeAccount:pubkey@318`
 )
 
-/** Distance from the oracle's price, in millionths; a tenth of it goes to the fee account. */
+/** Distance from the oracle's price in millionths; a tenth of it goes to the fee account. */
 const SPREAD = 1000n
 const MILLION = 1_000_000n
 const PRICE_BITS = 96n
-/** The oracle wanders so many millionths at most with each trade, besides following what trades take. */
+/** Maximum move of the oracle with each trade in millionths, in addition to following the trades. */
 const WANDERING = 300
 
 export interface LifinityPool extends PoolSides {

@@ -91,8 +91,8 @@ export function fairPrice({ makerBase, makerQuote, terms }: PhoenixMarket): bigi
 }
 
 /**
- * The maker's orders around the fair price. Taking one moves the middle between the sides by half of what orders are apart;
- * each is so large that the fair price moves as far, so that new quotes stand where the old ones stood.
+ * The maker's orders around the fair price. Taking one moves the middle between the sides by half the distance of two
+ * orders. Each order is so large that the fair price moves as far, so new quotes stand where the old ones stood.
  */
 export function quotesOf(market: PhoenixMarket): Book {
   const { makerBase, makerQuote, terms, orderSequence } = market

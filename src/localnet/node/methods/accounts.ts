@@ -35,8 +35,8 @@ export const decimalsOf =
   }
 
 /**
- * Methods that read accounts. Lists of a program's accounts are as of the commitment. Of single accounts a localnet has only the
- * newest state: there the commitment decides just the slot.
+ * Methods that read accounts. Lists of a program's accounts are as of the commitment. Of single accounts a localnet
+ * has only the newest state: there the commitment decides just the slot.
  */
 export const accountMethods: Readonly<Record<string, Method>> = {
   getBalance: method(1, 2, (node, [address, options]) => {

@@ -39,7 +39,7 @@ export const submissionMethods: Readonly<Record<string, Method>> = {
     try {
       return encodeBase58(node.chain.send(bytes.subarray(0, lengthOf(wire)), { skipPreflight }))
     } catch (error) {
-      // Without preflight a node forwards a transaction unchecked; one that cannot land is never heard of again.
+      // Without preflight a node forwards a transaction unchecked; one that cannot land is dropped without a report.
       if (skipPreflight && isUnlanded(error)) return encodeBase58(wire.signatures[0]!)
       throw refusal(error, wire)
     }
