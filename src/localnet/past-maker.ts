@@ -6,7 +6,7 @@ import type { MarketPace } from './market/pace.ts'
 /** Note with the start of the past, Unix milliseconds; present while some of it is missing. */
 const NOTE = 'past'
 /**
- * Number of blocks produced and written together: some 70 transactions. The service then answers within 30 ms while the
+ * Number of blocks produced and written together: about 90 transactions. The service then answers within 30 ms while the
  * past is produced, and a disk that takes 10 ms to sync adds one second in all.
  */
 const SLICE_BLOCKS = 8
