@@ -66,4 +66,7 @@ const PLACE = z.tuple([
 
 /** Returns the refusal of a place whose pools are no longer the same: a block that was missing has been added, or one was lost. */
 export const rankingExpired = (): ServiceError =>
-  new ServiceError('CURSOR_EXPIRED', 'the pools of this token have changed since the first page; begin again')
+  new ServiceError(
+    'CURSOR_EXPIRED',
+    'the pools of this token have changed since the first page; start again with the first page'
+  )

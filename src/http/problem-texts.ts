@@ -69,7 +69,7 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
     meaning: 'The index has no data on this token that would answer the request.',
     remedy:
       'Check the mint. A token is known from its first launch, pool or trade on a covered venue after the index began.',
-    example: 'no trade that forms a price of this token is known'
+    example: 'no price-forming trade of this token is known'
   },
   POOL_NOT_FOUND: {
     meaning: 'The index has no event that names this pool with both of its mints.',
