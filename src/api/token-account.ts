@@ -23,10 +23,10 @@ const TOKEN_ACCOUNT = z
     close_authority: schema.address('May close the account in place of the owner').nullable(),
     is_native: z.boolean().describe('Whether it holds wrapped SOL'),
     rent_exempt_reserve: schema
-      .rawAmount('Rent reserve of a wrapped-SOL account')
+      .rawAmount('Rent-exempt reserve of a wrapped-SOL account')
       .nullable()
       .describe(
-        'Lamports of a wrapped-SOL account that are not part of its token balance (the rent reserve); text; null for every other token'
+        'Rent-exempt reserve of a wrapped-SOL account, in lamports; not part of its token balance; text; null for every other token'
       ),
     program: z.enum(TOKEN_PROGRAM_NAMES).describe('The token program'),
     extensions: z.array(z.string()).describe('Names of its Token-2022 extensions, in their order'),
