@@ -28,7 +28,7 @@ export async function makeAgain(
   const { logger, clock } = deps
   const [head, horizon] = await Promise.all([storage.blocks.head(), storage.coverage.horizon()])
   const isFolded = losses.folded.length > 0 && horizon === null
-  logger.warn({ folded: losses.folded }, 'ingest waits until what a repair has lost is made again')
+  logger.warn({ folded: losses.folded }, 'ingest waits until the records that a repair lost are rebuilt')
   const scratch = isFolded ? await losses.scratch() : null
   const lost = new LostRows(storage, scratch, deps, signal)
   try {
@@ -52,8 +52,11 @@ export async function makeAgain(
   await losses.settle({ put, remove: remove.filter((from) => !put.some((gap) => gap.from === from)) })
   for (const gap of put) logger.error(gap, `slots ${gap.from} to ${gap.to} stay damaged: ${gap.detail}`)
   const { asked, rows } = lost
-  const but = put.length === 0 ? '' : ', but for what gaps say'
-  logger.info({ asked, rows }, `what a repair has lost is made again${but}; ${asked} blocks were read again`)
+  const but = put.length === 0 ? '' : ', except for the gaps'
+  logger.info(
+    { asked, rows },
+    `the records that a repair lost are rebuilt${but}; ${asked} blocks were read again`
+  )
 }
 
 type GapLeft = Pick<GapRow, 'from' | 'to' | 'detail'>

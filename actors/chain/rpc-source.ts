@@ -68,7 +68,9 @@ export function rpcSource(
     const { prefetch, giveUpMs } = tuning
     const commitment = options.commitment === 'finalized' ? 'finalized' : 'confirmed'
     if (options.commitment === 'processed')
-      logger.warn('a node gives blocks by getBlock at confirmed at the earliest, not at processed')
+      logger.warn(
+        'getBlock returns blocks at confirmed at the earliest, so blocks are indexed at confirmed, not at processed'
+      )
     const { urls, archiveUrls } = options
     const nodes = { urls, archiveUrls, commitment, admit: admission(options), tuning } as const
     const upstreams = new Upstreams(nodes, { clock, random }, logger)
