@@ -71,7 +71,7 @@ function gapsLeft(
   const kinds = folded.join(', ')
   const blocks = missing.map(({ slot, why }) => ({ from: slot, to: slot, detail: lostRows(1, why) }))
   if (folded.length > 0 && !isFolded) {
-    const detail = `some ${kinds} are lost, which follow from rows that are past the retention`
+    const detail = `some ${kinds} are lost and cannot be rebuilt, because their rows are past the retention`
     return [{ from: first, to: head, detail: [detail, ...missing.map(notRead)].slice(0, 10).join('; ') }]
   }
   const doubt = Math.min(missing[0]?.slot ?? Infinity, strange ?? Infinity)
@@ -79,8 +79,8 @@ function gapsLeft(
     const [unread] = missing
     const detail =
       unread === undefined
-        ? `some ${kinds} were lost; they are made again, with other values than were stored beside them`
-        : `some ${kinds} were lost; they are made again without ${missing.length} blocks; ${notRead(unread)}`
+        ? `some ${kinds} were lost; they are rebuilt, with other values than the records stored with them`
+        : `some ${kinds} were lost; they are rebuilt without ${missing.length} blocks; ${notRead(unread)}`
     return [{ from: doubt, to: head, detail }]
   }
   if (blocks.length <= GAPS_MAX) return blocks

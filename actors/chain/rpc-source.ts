@@ -164,7 +164,7 @@ function admission({ expectedGenesis, onGenesis }: RpcSourceOptions) {
     if (known === null) await onGenesis(genesis)
     expected = known ?? genesis
     if (expected === genesis) return null
-    return `it is of another cluster: its genesis is ${genesis}, what is stored comes from ${expected}`
+    return `it is of another cluster: its genesis is ${genesis}, the stored one is ${expected}`
   }
   return (genesis: string): Promise<string | null> => decisions.add(() => decide(genesis))
 }

@@ -225,7 +225,7 @@ t.test('nodes that cannot be used are said in a line each, without what is secre
   const { code, err } = await run(['100..160', '--rpc-url', urls, '--recorded-dir', directory])
   t.equal(code, 0)
   t.match(err.slice(0, 4), [
-    `millrace: ${refusing.name}: refuses us with HTTP 403: check the token in its URL`,
+    `millrace: ${refusing.name}: refuses requests with HTTP 403: check the token in its URL`,
     `millrace: ${other.name} belongs to another cluster and is not used: another`,
     `millrace: ${late.name} is at slot 120 and has not reached 160`,
     /millrace: 127.0.0.1:1: unreachable/

@@ -291,7 +291,7 @@ t.test(
       t.match(ingestOf(process), { restarts: 0, last_error: null })
     }
     t.strictSame(
-      first.logged.filter((line) => line.includes('refused ingest')),
+      first.logged.filter((line) => line.includes('refused a write of ingest')),
       [
         'the store refused a write of ingest, because another process has the claim; this process follows it now'
       ]
