@@ -116,8 +116,8 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
     details:
       'Candles are recomputed from stored trades: of the given mints, else of all mints launched or traded in the last ' +
       'day. The blocks of FROM..TO are decoded again, from the recorded folder if it is set, else from the nodes. The ' +
-      'service may run meanwhile: if it has the embedded store open, a snapshot is read, which consists of links in the ' +
-      'data folder and is removed at the end. Exits with 1 if a record differs or cannot be compared.',
+      'service may run meanwhile. If it has the embedded store open, a snapshot is read: links in the data folder, which ' +
+      'are removed at the end. Exits with 1 if a record differs or cannot be compared.',
     operands: '[FROM..TO] [MINT …]',
     options: {
       accounts: { meaning: 'compare the mirrored accounts of programs with the node instead' },

@@ -51,7 +51,7 @@ export function configWarnings({
   }
   if (storage === 'scylla' && redisUrl === null && isApart) {
     warnings.push(
-      'without MILLRACE_REDIS_URL each process counts calls by itself, and only one may have the role ingest, and one the role delivery; set it if you run several'
+      'without MILLRACE_REDIS_URL each process counts calls by itself; only one may have the role ingest, and one the role delivery. Set it if you run several processes'
     )
   }
   if (allowPrivateWebhooks) {
