@@ -102,7 +102,7 @@ export function backfill(
         const facts = { from: gap.from, to: gap.to, parent }
         logger.error(
           facts,
-          `slots ${gap.from} to ${gap.to} stay a gap: the blocks that nodes have there do not lead to the stored chain`
+          `slots ${gap.from} to ${gap.to} stay a gap: the nodes' blocks there do not connect to the stored chain`
         )
         return
       }

@@ -135,11 +135,11 @@ export class Corrections {
     const from = doubt === null ? after + 1 : Math.min((this.#undoHistory.after ?? after) + 1, after)
     const detail =
       doubt ??
-      `its blocks are of a lost fork, and their undo data is no longer kept: it reaches back ${UNDO_SLOTS} slots, and further where blocks have few events`
+      `its blocks are of a lost fork, and their undo data is no longer stored: it reaches back ${UNDO_SLOTS} slots, or further if blocks have few events`
     const gap = { from, to: taken, reason: LOST_FORK, detail, atMs: clock.now() }
     logger.error(
       gap,
-      `the stored blocks of slots ${from} to ${taken} are, or may be, of a lost fork; they cannot be removed and stay stored`
+      `the stored blocks of slots ${from} to ${taken} are, or may be, of a lost fork; they cannot be removed, so they stay stored`
     )
     return gap
   }

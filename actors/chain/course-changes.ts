@@ -26,7 +26,7 @@ export async function withoutFork(
     if (leftOut > 0)
       logger.error(
         { left_out: leftOut },
-        'a lost fork has more events than there are cursors for their retractions; the rest is not retracted'
+        'a lost fork has more events than there are cursors for retractions; the remaining events are not retracted'
       )
     return entries
   }
@@ -85,7 +85,7 @@ export async function onOtherCourse(
     if (leftOut > 0)
       logger.error(
         { left_out: leftOut },
-        'a lost fork has more events than there are cursors for their retractions; the rest is not retracted'
+        'a lost fork has more events than there are cursors for retractions; the remaining events are not retracted'
       )
     let next = from + told
     const slots: [slot: number, toldFrom: number][] = []

@@ -193,7 +193,7 @@ export class Ingester {
       if (fold.leftOut > 0)
         logger.error(
           { slot: fold.slot.slot, left_out: fold.leftOut },
-          'a slot has more events than a cursor can number; the rest is left out'
+          'a slot has more events than its cursors can number; the remaining events are left out'
         )
       metrics.headSlot.set(fold.slot.slot)
       metrics.headTime.set(fold.slot.blockTime)

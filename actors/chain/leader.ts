@@ -121,13 +121,13 @@ async function throughout(
       if (away instanceof LostClaim) {
         logger.warn(
           { err: away },
-          'the store refused ingest, because another process has claimed; this process follows it now'
+          'the store refused a write of ingest, because another process has the claim; this process follows it now'
         )
         return { outrankedBy: away.outrankedBy }
       }
       // The outage is over already: this process goes on, and its claim decides whether it may.
       if (storage.outage === null)
-        logger.warn({ err: away }, 'the store did not answer ingest; ingest starts over from the stored head')
+        logger.warn({ err: away }, 'the store did not answer ingest; ingest restarts from the stored head')
       await sleep(clock, AWAY_MS, over)
       await retryWhileUnavailable(storage, clock)(() => storage.blocks.head(), over).catch(() => undefined)
     }

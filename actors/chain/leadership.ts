@@ -89,7 +89,10 @@ async function grant(
         logger.info({ token: lease.token }, 'this process has the lease of ingest')
         return lease
       }
-      if (asked === 0) logger.info('this process waits for the lease of ingest, and follows meanwhile')
+      if (asked === 0)
+        logger.info(
+          'this process waits for the lease of ingest; until then it follows the process that ingests'
+        )
       const isQuiet = !heard && peers.outage !== null && storage.outage === null
       heard = false
       quietMs = isQuiet ? quietMs + ASK_MS : 0
@@ -146,7 +149,7 @@ async function silence(
   const hear = (): void => {
     if (!heard) {
       logger.error(
-        'another process ingests; without MILLRACE_REDIS_URL there is no lease, and this process follows'
+        'another process ingests; without MILLRACE_REDIS_URL there is no lease, so this process only follows'
       )
     }
     heard = true

@@ -29,7 +29,7 @@ export async function makeAgain(
   const { logger, clock } = deps
   const [head, horizon] = await Promise.all([storage.blocks.head(), storage.coverage.horizon()])
   const isFolded = losses.folded.length > 0 && horizon === null
-  logger.warn({ folded: losses.folded }, 'ingest waits until what a repair has lost is made again')
+  logger.warn({ folded: losses.folded }, 'ingest waits until the records that a repair lost are rebuilt')
   const scratch = isFolded ? await losses.scratch() : null
   const lost = new LostRows(storage, scratch, deps, signal)
   try {
@@ -53,8 +53,11 @@ export async function makeAgain(
   await losses.settle({ put, remove: remove.filter((from) => !put.some((gap) => gap.from === from)) })
   for (const gap of put) logger.error(gap, `slots ${gap.from} to ${gap.to} stay damaged: ${gap.detail}`)
   const { asked, rows } = lost
-  const but = put.length === 0 ? '' : ', but for what gaps say'
-  logger.info({ asked, rows }, `what a repair has lost is made again${but}; ${asked} blocks were read again`)
+  const but = put.length === 0 ? '' : ', except for the gaps'
+  logger.info(
+    { asked, rows },
+    `the records that a repair lost are rebuilt${but}; ${asked} blocks were read again`
+  )
 }
 
 type GapLeft = Pick<GapRow, 'from' | 'to' | 'detail'>
@@ -69,7 +72,7 @@ function gapsLeft(
   const kinds = folded.join(', ')
   const blocks = missing.map(({ slot, why }) => ({ from: slot, to: slot, detail: lostRows(1, why) }))
   if (folded.length > 0 && !isFolded) {
-    const detail = `some ${kinds} are lost, which follow from rows that are past the retention`
+    const detail = `some ${kinds} are lost and cannot be rebuilt, because their rows are past the retention`
     return [{ from: first, to: head, detail: [detail, ...missing.map(notRead)].slice(0, 10).join('; ') }]
   }
   const doubt = Math.min(missing[0]?.slot ?? Infinity, strange ?? Infinity)
@@ -77,8 +80,8 @@ function gapsLeft(
     const [unread] = missing
     const detail =
       unread === undefined
-        ? `some ${kinds} were lost; they are made again, with other values than were stored beside them`
-        : `some ${kinds} were lost; they are made again without ${missing.length} blocks; ${notRead(unread)}`
+        ? `some ${kinds} were lost; they are rebuilt, with other values than the records stored with them`
+        : `some ${kinds} were lost; they are rebuilt without ${missing.length} blocks; ${notRead(unread)}`
     return [{ from: doubt, to: head, detail }]
   }
   if (blocks.length <= GAPS_MAX) return blocks

@@ -37,12 +37,12 @@ const ROWS_PER_AMENDMENT = 1_000
 /** Arbitrary: a minute of blocks without an event is rare where a market is indexed. */
 const EMPTY_MAX = 150
 
-const NO_SOURCE = 'there is no node to be asked for it'
-const GONE = 'no node that was asked has it any more'
-const OTHER_BLOCK = 'nodes have another block there'
+const NO_SOURCE = 'no node is configured to read it from'
+const GONE = 'no node still has it'
+const OTHER_BLOCK = 'the nodes have another block in that slot'
 const NO_BEGINNING = 'it and blocks before it may have been stored; they had no events'
 const LOST_GAP = 'these slots were a gap, whose record with its reason is lost'
-const OTHER_EVENTS = 'it is decoded to other events than were stored'
+const OTHER_EVENTS = 'decoding it gives other events than were stored'
 
 /** A block that cannot be read again. */
 export interface Missed {

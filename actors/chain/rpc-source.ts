@@ -68,7 +68,9 @@ export function rpcSource(
     const { prefetch, giveUpMs } = tuning
     const commitment = options.commitment === 'finalized' ? 'finalized' : 'confirmed'
     if (options.commitment === 'processed')
-      logger.warn('a node gives blocks by getBlock at confirmed at the earliest, not at processed')
+      logger.warn(
+        'getBlock returns blocks at confirmed at the earliest, so blocks are indexed at confirmed, not at processed'
+      )
     const { urls, archiveUrls } = options
     const nodes = { urls, archiveUrls, commitment, admit: admission(options), tuning } as const
     const upstreams = new Upstreams(nodes, { clock, random }, logger)
@@ -162,7 +164,7 @@ function admission({ expectedGenesis, onGenesis }: RpcSourceOptions) {
     if (known === null) await onGenesis(genesis)
     expected = known ?? genesis
     if (expected === genesis) return null
-    return `it is of another cluster: its genesis is ${genesis}, what is stored comes from ${expected}`
+    return `it is of another cluster: its genesis is ${genesis}, the stored one is ${expected}`
   }
   return (genesis: string): Promise<string | null> => decisions.add(() => decide(genesis))
 }

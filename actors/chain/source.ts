@@ -96,7 +96,7 @@ function tellOfStanding(
       `${folder} is assumed to be of the stored chain, which could not be verified: ${detail}`
     )
   if (kind === 'same' && detail !== null)
-    logger.warn(facts, `${folder} holds blocks of the stored chain and of another one: ${detail}`)
+    logger.warn(facts, `${folder} has blocks of the stored chain and of another chain: ${detail}`)
   const missing =
     notStored === 0
       ? ''

@@ -106,7 +106,7 @@ export function yellowstoneSource(
     const onStatus = (status: StreamStatus): void => {
       const { state, reason, slot, attempt } = status
       const facts = { state, slot, attempt }
-      if (state === 'refused') logger.error(facts, `${server} ${reason}; it is not asked again`)
+      if (state === 'refused') logger.error(facts, `${server} ${reason}; the service does not retry`)
       else if (state === 'advancing' && told !== null) {
         logger.info(facts, `blocks come from ${server}`)
         told = null

@@ -247,7 +247,7 @@ export class ListReader {
       await this.#deps.storage.holders.clear({ mint, reading })
     await documents.delete(document)
     this.#deps.metrics.evicted.inc()
-    this.#deps.logger.info(`the holders of ${document.value.mint} made room for others`)
+    this.#deps.logger.info(`the holder list of ${document.value.mint} was evicted to make room for others`)
   }
 }
 

@@ -114,7 +114,7 @@ export class ProgramMirror {
       if (end.aborted) return
       if (this.progress.slot !== before) tries = 0
       metrics.failures.inc()
-      logger.warn(`the mirror of program ${this.name} has stopped and begins again: ${reason}`)
+      logger.warn(`the mirror of program ${this.name} has stopped and restarts: ${reason}`)
       await this.#mirrored.put({ reason })
       await sleep(clock, Math.min(RETRY_MS.least * 2 ** tries, RETRY_MS.most) * (0.5 + random() / 2), end)
     }
@@ -256,7 +256,7 @@ export class ProgramMirror {
       this.#deps.metrics.snapshots.inc({ reason: gap.kind })
       if (gap.kind !== 'start') this.#deps.metrics.repaired.inc(found)
       this.#deps.logger.info(
-        `the mirror of program ${this.name} has ${accounts.length} accounts at slot ${slot}; ${found} were other than stored`
+        `the mirror of program ${this.name} has ${accounts.length} accounts at slot ${slot}; ${found} differed from the stored ones`
       )
     } catch (error) {
       this.#gap ??= gap

@@ -175,7 +175,7 @@ class PubsubConnection implements ProgramSubscription {
     while (!this.#over.signal.aborted) {
       await sleep(this.#clock, SILENCE_MS / 3, this.#over.signal)
       if (this.#clock.now() - this.#heardAtMs > SILENCE_MS)
-        this.#finish(`it has told of no slot for ${SILENCE_MS / 1_000} s`)
+        this.#finish(`it has reported no slot for ${SILENCE_MS / 1_000} s`)
     }
   }
 

@@ -140,7 +140,7 @@ export class ShardOwner<Shard extends OwnedShard> {
       await Promise.all([aborted(over), own.keep(taken, end)])
       if (end.aborted) return
       logger.warn(
-        `another process ${work}; without MILLRACE_REDIS_URL there are no leases, and this process stands by`
+        `another process ${work}; without MILLRACE_REDIS_URL there are no leases, so this process stands by`
       )
       await this.#stopAll(AbortSignal.abort())
       await own.silence(end)

@@ -261,7 +261,7 @@ export class Tracker {
     const { tenant, signature } = transaction.value
     const message = fault instanceof Error ? fault.message : String(fault)
     this.#deps.report(
-      new Error(`transaction ${signature} of tenant ${tenant} failed and is taken up again: ${message}`, {
+      new Error(`tracking transaction ${signature} of tenant ${tenant} failed and is restarted: ${message}`, {
         cause: fault
       })
     )

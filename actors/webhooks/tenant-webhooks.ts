@@ -92,7 +92,7 @@ class Run {
 
 function faultOf({ tenant, id }: Pick<Webhook, 'tenant' | 'id'>, fault: unknown): Error {
   const message = fault instanceof Error ? fault.message : String(fault)
-  return new Error(`webhook ${id} of tenant ${tenant} failed and is started again: ${message}`, {
+  return new Error(`webhook ${id} of tenant ${tenant} failed and is restarted: ${message}`, {
     cause: fault
   })
 }

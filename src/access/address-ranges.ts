@@ -23,7 +23,7 @@ export class AddressRanges {
   constructor(ranges: readonly string[]) {
     for (const text of ranges) {
       const range = readRange(text)
-      if (range === null) throw new TypeError(`${text} is no address and no range of them`)
+      if (range === null) throw new TypeError(`${text} is neither an IP address nor a CIDR range`)
       this.#lists[range.family].addSubnet(range.address, range.bits, range.family)
     }
   }

@@ -179,7 +179,7 @@ export class KeyDirectory {
         key.scopes.includes('admin') && keyState(key, nowMs) === 'active'
       if (this.#others !== null && isWorkingAdmin(row)) await this.#reload()
       if (isWorkingAdmin(row) && !this.keys.some((other) => other.id !== id && isWorkingAdmin(other))) {
-        throw new ServiceError('KEY_LAST', 'this is the last admin key that works; make another one first')
+        throw new ServiceError('KEY_LAST', 'this is the last active admin key; make another one first')
       }
       return this.#change(id, (now) => (now.revokedAtMs === null ? { ...now, revokedAtMs: nowMs } : now))
     })
@@ -247,7 +247,7 @@ export class KeyDirectory {
 
   async #inTurn<T>(change: () => Promise<T>): Promise<T> {
     if (this.#queue.size + this.#queue.pending >= WAITING_MAX) {
-      throw new ServiceError('STORAGE_UNAVAILABLE', 'too many changes of keys wait for their turn')
+      throw new ServiceError('STORAGE_UNAVAILABLE', 'too many changes of keys are waiting; try again')
     }
     return this.#queue.add(change)
   }

@@ -29,7 +29,7 @@ export const keyAnswer = z
     rate_limit_per_minute: z
       .int()
       .nullable()
-      .describe('Calls allowed in a minute of the clock; null: the default of the service'),
+      .describe('Calls allowed per clock minute; null: the default of the service'),
     allowed_ips: z
       .array(z.string())
       .describe('IP addresses and CIDR ranges that may use the key; empty: all'),
@@ -37,7 +37,7 @@ export const keyAnswer = z
       .array(z.string())
       .describe('Origins whose pages may use the key in a browser (CORS); empty: none'),
     created_at: moment('Time of creation'),
-    expires_at: moment('It works strictly before; null: it does not expire').nullable(),
+    expires_at: moment('Time from which the key no longer works; null: it does not expire').nullable(),
     revoked_at: moment('Time of revocation').nullable(),
     successor: text('Id of the key that replaced it').nullable()
   })
@@ -45,7 +45,7 @@ export const keyAnswer = z
 
 export const issuedKeyAnswer = keyAnswer
   .extend({
-    key: text('The key itself. It is shown only here; only its hash is stored')
+    key: text('The key itself. It is shown only here: the service stores its hash alone')
   })
   .meta({ id: 'IssuedKey', description: 'A new API key' })
 

@@ -20,7 +20,7 @@ export const BUNDLE_REASONS = [
 const bundleId = z
   .string()
   .regex(/^[0-9a-f]{64}$/)
-  .describe('Id of the bundle: SHA-256 of its signatures in base58, joined by commas; hexadecimal')
+  .describe('Id of the bundle: SHA-256, in hexadecimal, of its base58 signatures joined by commas')
 
 /** Schema of the answer to a submitted bundle. */
 export const sentBundleAnswer = z.object({
@@ -44,22 +44,22 @@ export const bundleStatusAnswer = z
     err: z
       .unknown()
       .describe(
-        'Error of a transaction as in JSON-RPC, or `{code, message}` with which the engine refused; null for none'
+        'Error of a transaction as in JSON-RPC, or the engine’s refusal as `{code, message}`; null without an error'
       ),
     reason: z
       .enum(BUNDLE_REASONS)
       .nullable()
-      .describe('Why it has failed; null if it has not, and where nobody has said why'),
+      .describe('Reason of the failure; null if it has not failed or the reason is unknown'),
     tip_lamports: count('Tip of its last transaction in lamports; null if unknown').nullable(),
     submitted_at: moment('Time of the submission; null if unknown').nullable(),
     updated_at: moment('Time of the last change of this status; null if unknown').nullable()
   })
-  .meta({ id: 'BundleStatus', description: 'What became of a bundle' })
+  .meta({ id: 'BundleStatus', description: 'The status of a bundle' })
 
 /** Schema of the tips. */
 export const tipsAnswer = z
   .object({
-    tip_accounts: z.array(address('Account that a tip may go to')),
+    tip_accounts: z.array(address('Account that accepts tips')),
     floor_lamports: z
       .object({
         p25: count('25th percentile, in lamports'),
@@ -69,8 +69,8 @@ export const tipsAnswer = z
         p99: count('99th percentile, in lamports'),
         ema_p50: count('Exponential moving average of the 50th percentile, in lamports')
       })
-      .describe('Tips of the bundles that landed last'),
-    updated_at: moment('Time as of which the feed computed them'),
-    stale: z.boolean().describe('Whether the feed could not be asked since')
+      .describe('Tips of recently landed bundles'),
+    updated_at: moment('Time for which the feed computed the tips'),
+    stale: z.boolean().describe('Whether later requests to the feed have failed')
   })
   .meta({ id: 'Tips', description: 'Tip accounts and usual tips' })

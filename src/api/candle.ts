@@ -8,14 +8,14 @@ export const CANDLE = z
   .object({
     ts: schema.time('Start of the bucket; weeks start on Mondays at 00:00 UTC', 'block'),
     ts_ms: schema.unixMs('Start of the bucket', 'block'),
-    open: schema.price('First price, in the currency asked for'),
+    open: schema.price('First price, in the requested currency'),
     high: schema.price('Highest price'),
     low: schema.price('Lowest price'),
     close: schema.price('Last price'),
     volume_usd: schema
       .usd('Volume')
       .nullable()
-      .describe('Volume in USD; null where no trade of the bucket has a value in USD'),
+      .describe('Volume in USD; null if no trade of the bucket has a value in USD'),
     volume_token: schema.amount('Tokens traded'),
     volume_cash: schema.amount('Cash traded'),
     trades: schema.count('Trades, including those that form no price'),
@@ -27,7 +27,7 @@ export const CANDLE = z
 
 export const CANDLES = z
   .object({
-    cash_mint: schema.address('The cash of the pair, whether it was asked for or not'),
+    cash_mint: schema.address('The cash of the pair, also if the request names none'),
     data: z.array(CANDLE).describe('Oldest first'),
     nextCursor: z
       .string()

@@ -16,9 +16,9 @@ export const COVERAGE = z
       .array(
         RANGE.extend({
           reason: text(
-            'Kind of gap: `pruned`, `missing`, `unreadable` or `unsupported`; `damaged`: the blocks are stored, but some of their rows were lost; `read_again`: a repair has emptied the store, and the source is read again'
+            'Kind of gap: `pruned`, `missing`, `unreadable` or `unsupported`. `damaged`: the blocks are stored, but some of their rows were lost. `read_again`: a repair has emptied the store, and the source is being read again'
           ),
-          detail: text('The reason, in a line'),
+          detail: text('The reason, in one line'),
           given_up_at: time('Time at which the gap was recorded', 'service'),
           given_up_at_ms: unixMs('The same', 'service')
         })
@@ -27,12 +27,12 @@ export const COVERAGE = z
     rows_from: z
       .object({
         slot: count('Its slot'),
-        ts: time('Block time from which rows are kept', 'block'),
+        ts: time('Block time of that slot', 'block'),
         ts_ms: unixMs('The same', 'block')
       })
       .nullable()
       .describe(
-        'Oldest slot whose trades and pool events are kept. Earlier ones are past the retention; only candles, tokens, pools, launches and totals remain of them. Null while all are kept'
+        'Oldest slot whose trades and pool events are stored. Of earlier slots, the retention has left only candles, tokens, pools, launches and totals. Null while all rows are stored'
       ),
     next_from_slot: count('`from_slot` of the next page').nullable().describe('Null at the end')
   })

@@ -8,7 +8,7 @@ import { addressOrNull, humanOrNull, rawOrNull, timeOrNull } from './event.ts'
 import * as schema from './schema.ts'
 import { ageSeconds, secondsText } from './time.ts'
 
-const UNSTATED = 'null where the venue does not state it'
+const UNSTATED = 'null if the venue does not state it'
 
 const CURVE_RESERVES = z
   .object({
@@ -30,10 +30,10 @@ const GRADUATION = z
     remaining_cash: schema
       .amount('Cash until the curve completes')
       .nullable()
-      .describe('Cash until the curve completes, in human units; 0 once it has, null when unknown'),
+      .describe('Cash until the curve completes, in human units; 0 after completion, null if unknown'),
     graduated_at: schema.time('Time of the migration to a pool', 'block').nullable(),
-    graduated_slot: schema.count('Slot of that').nullable(),
-    graduated_signature: schema.signature('Transaction of that').nullable(),
+    graduated_slot: schema.count('Slot of the migration').nullable(),
+    graduated_signature: schema.signature('Transaction of the migration').nullable(),
     pool: schema.address('The pool that the funds went to').nullable()
   })
   .meta({
@@ -49,7 +49,7 @@ export const CURVE = z
     status: z
       .enum(['bonding', 'graduating', 'graduated'])
       .describe(
-        '`bonding` while it sells; `graduating` once it is sold out; `graduated` when its funds are in a pool. Platforms that do both in one step have no `graduating`'
+        '`bonding` while it sells; `graduating` once it is sold out; `graduated` when its funds are in a pool. Platforms that do both in one step never show `graduating`'
       ),
     progress_pct: z
       .number()
@@ -57,7 +57,7 @@ export const CURVE = z
       .max(100)
       .nullable()
       .describe(
-        'Part of the tokens for sale that is sold, 0 to 100; of Meteora DBC, the raised part of the cash that completes it; null where the state does not determine it'
+        'Sold part of the tokens for sale, 0 to 100. For Meteora DBC: raised part of the target cash. Null if the state does not determine it'
       ),
     price: schema.price('Price').nullable().describe('Cash per token on the curve; null when unknown'),
     price_usd: schema.usd('Price').nullable(),
@@ -72,27 +72,27 @@ export const CURVE = z
     state_from: z
       .enum(['account', 'event'])
       .describe(
-        'Where status, progress, price and reserves are from: the account of the curve, or its newest event where that is newer'
+        'Origin of status, progress, price and reserves: the account of the curve, or its newest event if that is newer'
       ),
     state_slot: schema.count('Slot of that state'),
     state_age_seconds: schema
       .count('Age of the reading')
       .nullable()
       .describe(
-        'Seconds since the account was read, by the clock of the service; null for the state of an event'
+        'Seconds since the account was read, by the clock of the service; null with `state_from: event`'
       ),
     state_reason: z
       .string()
       .nullable()
       .describe(
-        'Why the state is not fresh from the account; null where it is, where an event is newer, and for a graduated curve'
+        'Reason why the state is not fresh from the account. Null if it is fresh, if an event is newer, and for a graduated curve'
       ),
     slot: schema.count('Slot of the newest event of the curve'),
     updated_at: schema.time('Time of the newest event of the curve', 'block')
   })
   .meta({
     id: 'BondingCurve',
-    description: 'The bonding curve of a token, as its account or its newest event states it'
+    description: 'The bonding curve of a token, from its account or its newest event'
   })
 
 /** Renders a bonding curve at a time of the service in Unix milliseconds. */

@@ -8,10 +8,10 @@ const VENUE_REPORT = z
     events: counts('Events decoded, by kind'),
     missing: counts('Candidates that gave no event, by reason'),
     missing_total: count('Their sum'),
-    disagreements: count('Facts that two readings state differently'),
+    disagreements: count('Facts for which two readings disagree'),
     drift: counts('Bodies longer than the newest known layout, by layout'),
-    unknown_instructions: counts('Instructions that no layout knows, by discriminator'),
-    unknown_events: counts('Stated events that no layout knows, by discriminator')
+    unknown_instructions: counts('Instructions without a known layout, by discriminator'),
+    unknown_events: counts('Stated events without a known layout, by discriminator')
   })
   .meta({ id: 'VenueReport', description: 'Decoding of a venue since the service started' })
 

@@ -10,16 +10,16 @@ const share = (meaning: string) =>
     .min(0)
     .max(100)
     .nullable()
-    .describe(`${meaning}, in percent of \`held\`; null where nothing is held`)
+    .describe(`${meaning}, in percent of \`held\`; null if nothing is held`)
 
 const CONCENTRATION = z
   .object({
-    top1_pct: share('What the largest owner has'),
-    top5_pct: share('What the 5 largest owners have'),
-    top10_pct: share('What the 10 largest owners have'),
-    top20_pct: share('What the 20 largest owners have'),
-    top50_pct: share('What the 50 largest owners have'),
-    top100_pct: share('What the 100 largest owners have'),
+    top1_pct: share('Amount of the largest owner'),
+    top5_pct: share('Amount of the 5 largest owners'),
+    top10_pct: share('Amount of the 10 largest owners'),
+    top20_pct: share('Amount of the 20 largest owners'),
+    top50_pct: share('Amount of the 50 largest owners'),
+    top100_pct: share('Amount of the 100 largest owners'),
     hhi: z
       .number()
       .min(0)
@@ -32,7 +32,7 @@ const CONCENTRATION = z
       .max(1)
       .nullable()
       .describe(
-        'Gini coefficient of the owners, 0 where all have the same; null with more than 20,000 owners'
+        'Gini coefficient of the owners, 0 if all have the same amount; null with more than 20,000 owners'
       ),
     adjusted: z
       .object({
@@ -41,19 +41,24 @@ const CONCENTRATION = z
           .min(0)
           .max(100)
           .nullable()
-          .describe('What the 10 largest of the others have, in percent'),
+          .describe('Amount of the 10 largest of the remaining owners, in percent'),
         top20_pct: z
           .number()
           .min(0)
           .max(100)
           .nullable()
-          .describe('What the 20 largest of the others have, in percent'),
-        hhi: z.number().min(0).max(1).nullable().describe('Herfindahl-Hirschman index of the others'),
+          .describe('Amount of the 20 largest of the remaining owners, in percent'),
+        hhi: z
+          .number()
+          .min(0)
+          .max(1)
+          .nullable()
+          .describe('Herfindahl-Hirschman index of the remaining owners'),
         excluded_pct: share('What is left out')
       })
       .nullable()
       .describe(
-        'The same of what is held outside of pools, bonding curves and burn addresses; null where the token has more than 500 pools'
+        'The same figures without pools, bonding curves and burn addresses; null if the token has more than 500 pools'
       )
   })
   .meta({ id: 'Concentration', description: 'How much the largest owners have' })
@@ -72,7 +77,7 @@ const HOLDER = z
     token_accounts: z.int().min(1).describe('Token accounts with tokens: 1 with `by=token_account`'),
     is_pool: z.boolean().describe('Whether it owns the vault of a pool that the index knows'),
     is_curve: z.boolean().describe('Whether it is the bonding curve of the token'),
-    is_burn: z.boolean().describe('Whether nobody can move what it has')
+    is_burn: z.boolean().describe('Whether it is a burn address, whose tokens nobody can move')
   })
   .meta({ id: 'Holder' })
 
@@ -89,29 +94,29 @@ export const HOLDERS_PAGE = z
       .amount('Supply')
       .nullable()
       .describe(
-        'Supply in human units, as the mint states it; null where that is not known, and for wrapped SOL, which has none'
+        'Supply in human units, as the mint states it; null if unknown, and for wrapped SOL, which has none'
       ),
     supply_raw: schema.rawAmount('Supply').nullable().describe('The same in base units; text'),
     held: schema
-      .amount('What is in all token accounts')
+      .amount('Sum of all token accounts')
       .nullable()
       .describe(
-        'What all token accounts have together at `slot`, in human units: shares are of it. Less than the supply where transfer fees are withheld; null for an address that is no token'
+        'Sum of all token accounts at `slot`, in human units; the base of all shares. It is less than the supply if transfer fees are withheld. Null for an address that is no token'
       ),
     held_raw: schema.rawAmount('The same').nullable(),
     holders_count: schema.count('Owners with tokens'),
     token_accounts_count: schema.count('Token accounts with tokens'),
     slot: schema.count('The list is exact as of this slot'),
-    updated_at: schema.time('When it was complete at that slot', 'service'),
+    updated_at: schema.time('Time at which the list was complete at that slot', 'service'),
     age_seconds: schema.count('Seconds since then'),
     stale_reason: z
       .string()
       .nullable()
       .describe(
-        'Why the list does not advance, while it is read from the node again; null where it follows the blocks'
+        'Reason why the list does not advance while it is being read from the node again; null while it follows the blocks'
       ),
     concentration: CONCENTRATION.nullable().describe('Null for an address that is no token'),
-    data: z.array(HOLDER).describe('The largest first; those of one amount by address'),
+    data: z.array(HOLDER).describe('The largest first; equal amounts are sorted by address'),
     nextCursor: z.string().nullable().describe('Start of the next page, for `after`; null at the end')
   })
   .meta({ id: 'Holders' })

@@ -7,18 +7,18 @@ import { secondsText } from './time.ts'
 
 const HOLDING = z
   .object({
-    mint: schema.address('The token; that of wrapped SOL for SOL'),
+    mint: schema.address('The token; for SOL, the mint of wrapped SOL'),
     symbol: z.string().nullable().describe('Symbol; null when unknown'),
     name: z.string().nullable().describe('Name; null when unknown'),
-    decimals: z.int().min(0).nullable().describe('Decimals; null where the mint could not be read'),
+    decimals: z.int().min(0).nullable().describe('Decimals; null if the mint could not be read'),
     amount: schema.amount('Balance').nullable().describe('Balance in human units; null without decimals'),
     amount_raw: schema.rawAmount('Balance of all token accounts'),
-    price_usd: schema.usd('Price').nullable().describe('The latest price in USD; null where none is known'),
+    price_usd: schema.usd('Price').nullable().describe('The latest price in USD; null if unknown'),
     value_usd: schema
       .usd('Balance × price')
       .nullable()
-      .describe('`amount` × `price_usd`; null when either is'),
-    price_ts: schema.time('Time of the trade that made the price', 'block').nullable(),
+      .describe('`amount` × `price_usd`; null if either is null'),
+    price_ts: schema.time('Time of the trade that the price comes from', 'block').nullable(),
     token_program: z.enum(TOKEN_PROGRAM_NAMES).nullable().describe('The token program; null for SOL'),
     token_accounts: schema.count('Token accounts with tokens; 0 for SOL'),
     is_native: z.boolean().describe('Whether it is SOL, which is no token'),
@@ -30,12 +30,14 @@ export const HOLDINGS_PAGE = z
   .object({
     tenant: schema.text('Tenant of the key in use'),
     wallet: schema.address('The wallet'),
-    total_value_usd: schema.usd('Value of all holdings of which one is known, those of other pages too'),
+    total_value_usd: schema.usd('Value of all holdings with a known value, including those of other pages'),
     slot: schema.count('Balances are as of this slot, or newer'),
-    updated_at: schema.time('When they were read', 'service'),
+    updated_at: schema.time('Time at which the balances were read', 'service'),
     age_seconds: schema.count('Seconds since then'),
-    holdings_count: schema.count('Tokens of the wallet, and one for SOL where it is shown'),
-    data: z.array(HOLDING).describe('SOL first, then the most valuable one; those without a value last'),
+    holdings_count: schema.count('Number of holdings: the tokens of the wallet, and SOL if it is listed'),
+    data: z
+      .array(HOLDING)
+      .describe('SOL first, then the most valuable holding; those without a value come last'),
     nextCursor: z.string().nullable().describe('Start of the next page, for `after`; null at the end')
   })
   .meta({ id: 'Holdings' })

@@ -21,7 +21,7 @@ export const LAUNCH = z
     ts: schema.time('Time of the block', 'block'),
     creator: schema.address('Creator of the token'),
     mint: schema.address('The token'),
-    base_mint: schema.address('The token, as events of pools name it'),
+    base_mint: schema.address('The token, under the field name that events of pools use'),
     quote_mint: schema.address('Cash of the curve'),
     symbol: schema.text('Symbol, as the launch states it'),
     name: schema.text('Name, as the launch states it'),

@@ -12,7 +12,7 @@ import * as schema from './schema.ts'
 import { ageSeconds, secondsText } from './time.ts'
 
 const NAME =
-  'as its metadata states it, without padding; without metadata on the chain, of wrapped SOL, USDC and USDT as known, of others as the launch states it; null when unknown'
+  'as its metadata states it, without padding. Without metadata on the chain, it is a known value for wrapped SOL, USDC and USDT, and the value of the launch for others. Null if unknown'
 
 /** Names and decimals of a token, from its accounts, or else from its launch. */
 export const NAMES = {
@@ -26,9 +26,9 @@ export const NAMES = {
 const NAME_SOURCES = ['token-2022', 'metaplex', 'cash-list', 'launch'] as const
 export type NameSource = (typeof NAME_SOURCES)[number]
 
-const UNREAD = 'null also while the account has not been read'
+const UNREAD = 'null while the account has not been read'
 const authority = (meaning: string) =>
-  schema.address(meaning).nullable().describe(`${meaning}; base58; null when revoked, ${UNREAD}`)
+  schema.address(meaning).nullable().describe(`${meaning}; base58; null when revoked; ${UNREAD}`)
 const ofExtension = (meaning: string) =>
   schema
     .address(meaning)
@@ -38,13 +38,16 @@ const ofExtension = (meaning: string) =>
 const FEE = z
   .object({
     epoch: z.int().min(0).describe('The epoch from which it is in force'),
-    bps: z.int().min(0).describe('Part of the amount, in hundredths of a percent, rounded up'),
+    bps: z.int().min(0).describe('Fee in hundredths of a percent of the amount, rounded up'),
     maximum_raw: schema.rawAmount('Largest fee of one transfer')
   })
   .meta({ id: 'TransferFee' })
 
 const stated = (meaning: string) =>
-  z.string().nullable().describe(`${meaning}, as the JSON states it; null if it does not, or in another form`)
+  z
+    .string()
+    .nullable()
+    .describe(`${meaning}, as the JSON states it; null if it is missing or has another form`)
 const web = (meaning: string) => stated(`${meaning}, a URL with http or https`)
 
 const OFF_CHAIN = z
@@ -52,7 +55,7 @@ const OFF_CHAIN = z
     state: z
       .enum(['none', 'pending', 'read', 'failed'])
       .describe(
-        '`none`: there is no `uri`; `pending`: not fetched yet, ask again; `read`: fetched; `failed`: not to be had, see `error`'
+        '`none`: there is no `uri`; `pending`: not fetched yet, retry later; `read`: fetched; `failed`: the fetch failed, see `error`'
       ),
     error: z.enum(OFF_CHAIN_ERRORS).nullable().describe('Why the fetch failed; null otherwise'),
     image: stated('URL of the image with http, https, ipfs or ar'),
@@ -69,14 +72,14 @@ const OFF_CHAIN = z
   })
   .meta({
     id: 'OffChainMetadata',
-    description: 'The JSON that the URI of a mint leads to. Its creator writes it, and nobody checks it'
+    description: 'The JSON at the URI of a mint. Its creator writes it, and its content is not verified'
   })
 
 const TRANSFER_FEE = z
   .object({
     older: FEE.describe('In force before the epoch of `newer`'),
     newer: FEE,
-    withheld_raw: schema.rawAmount('Fees moved to the mint'),
+    withheld_raw: schema.rawAmount('Withheld fees that were moved to the mint'),
     config_authority: ofExtension('May change the fee'),
     withdraw_authority: ofExtension('May withdraw the fees')
   })
@@ -90,7 +93,7 @@ export const METADATA = z
       .enum(NAME_SOURCES)
       .nullable()
       .describe(
-        'Where the names are from: inside the mint (`token-2022`), its metadata account (`metaplex`), known to the service (`cash-list`), or its launch (`launch`); null without names'
+        'Origin of the names: the mint itself (`token-2022`), its metadata account (`metaplex`), a list in the service (`cash-list`), or its launch (`launch`). Null without names'
       ),
     supply: schema.amount('Supply').nullable().describe(`Supply in human units, ${schema.SUPPLY}`),
     supply_raw: schema.rawAmount('Supply').nullable().describe(`Supply in base units, ${schema.SUPPLY}`),
@@ -101,14 +104,14 @@ export const METADATA = z
       .array(z.string())
       .nullable()
       .describe(
-        `Names of its Token-2022 extensions, in their order; one that is newer than the service is \`unknown_\` and its number; ${UNREAD}`
+        `Names of its Token-2022 extensions, in their order. An extension that the service does not know is \`unknown_\` and its number; ${UNREAD}`
       ),
     transfer_fee_bps: z
       .int()
       .min(0)
       .nullable()
       .describe(
-        'Transfer fee at the slot, in hundredths of a percent; null without one, and where the epoch of the slot is not known'
+        'Transfer fee at the slot, in hundredths of a percent; null without one, and if the epoch of the slot is unknown'
       ),
     transfer_fee: TRANSFER_FEE.nullable().describe('The transfer fee by epoch; null without the extension'),
     update_authority: schema
@@ -133,7 +136,7 @@ export const METADATA = z
     slot: schema
       .count('Slot')
       .nullable()
-      .describe(`The accounts are as of this slot, at confirmed; ${UNREAD}`),
+      .describe(`Slot at which the accounts were read, at confirmed; ${UNREAD}`),
     updated_at: schema
       .time('When the accounts were read', 'service')
       .nullable()
@@ -141,20 +144,20 @@ export const METADATA = z
         `When the accounts were read; by the clock of the service, UTC, \`YYYY-MM-DD HH:MM:SS\`; ${UNREAD}`
       ),
     off_chain: OFF_CHAIN.nullable().describe(
-      'Fields of the JSON that `uri` leads to; only in `/v1/metadata`, and null where the operator has not allowed it (`MILLRACE_TOKEN_IMAGES`)'
+      'Fields of the JSON at `uri`; only in `/v1/metadata`, and null unless the operator has set `MILLRACE_TOKEN_IMAGES`'
     ),
     age_seconds: schema
       .count('Age')
       .nullable()
       .describe(
-        `Whole seconds since then; of \`/v1/metadata\` more than 6 only while no node answers; ${UNREAD}`
+        `Whole seconds since then. In \`/v1/metadata\`, it exceeds 6 only while no node answers; ${UNREAD}`
       )
   })
-  .meta({ id: 'Metadata', description: 'What the accounts of a mint state' })
+  .meta({ id: 'Metadata', description: 'Data from the accounts of a mint' })
 
 export const METADATA_BATCH = z
   .object({
-    data: z.array(METADATA).describe('In the order asked, each mint once'),
+    data: z.array(METADATA).describe('In the order of the request, each mint once'),
     missing: z
       .array(schema.address('An address'))
       .describe('Addresses that are no mint: without an account, or with one of another kind or program')

@@ -17,7 +17,7 @@ const MINUTE = z
     volume_usd: schema
       .usd('Volume')
       .nullable()
-      .describe('Volume in USD; null if there are trades, but none with a value in USD'),
+      .describe('Volume in USD; null if no trade of the minute has a value in USD'),
     volume_cash: schema
       .amount('Cash traded')
       .nullable()

@@ -10,13 +10,15 @@ import * as schema from './schema.ts'
 import { ageSeconds } from './time.ts'
 
 const RESERVE =
-  'without what the vaults owe to others: of its accounts, or after its newest trade where that is newer and states it; null when unknown'
+  'without the amounts that the vaults owe to others. It comes from the accounts, or from the newest trade if that is newer and states it. Null if unknown'
 
 export const POOL = z
   .object({
     pool: schema.address('The pool, curve or market'),
     venue: schema.venue('Its venue'),
-    base_mint: schema.address('The token; of two that are no cash, the one that its first event names first'),
+    base_mint: schema.address(
+      'The token; if neither side is cash, the mint that the first event names first'
+    ),
     quote_mint: schema.address('Its cash, or the other token'),
     base_symbol: z.string().nullable().describe('Symbol of the base; null when unknown'),
     quote_symbol: z.string().nullable().describe('Symbol of the quote; null when unknown'),
@@ -39,31 +41,31 @@ export const POOL = z
     reserves_from: z
       .enum(['account', 'trade'])
       .nullable()
-      .describe('Where the reserves are from; null without any'),
+      .describe('Origin of the reserves; null without reserves'),
     reserves_slot: schema
       .count('Slot of the reserves')
       .nullable()
       .describe(
-        'The reserves are as of this slot: of the accounts, all of one slot, or of the trade; null without any'
+        'Slot of the reserves: the accounts, all read at this slot, or the trade. Null without reserves'
       ),
     reserves_age_seconds: schema
       .count('Age of the reading')
       .nullable()
       .describe(
-        'Seconds since the accounts were read, by the clock of the service; null for reserves of a trade'
+        'Seconds since the accounts were read, by the clock of the service; null if the reserves come from a trade'
       ),
     reserves_reason: z
       .string()
       .nullable()
-      .describe('Why the reserves are missing, or are not fresh from the accounts; null where they are live'),
+      .describe('Reason why the reserves are missing, or are not fresh from the accounts; null otherwise'),
     base_vault: schema
       .address('Vault of the base')
       .nullable()
-      .describe('Vault of the base; null when neither an event nor the account of the pool has stated it'),
+      .describe('Vault of the base; null if neither an event nor the account of the pool states it'),
     quote_vault: schema
       .address('Vault of the quote')
       .nullable()
-      .describe('Vault of the quote; null when neither an event nor the account of the pool has stated it'),
+      .describe('Vault of the quote; null if neither an event nor the account of the pool states it'),
     liquidity_usd: schema
       .usd('Liquidity')
       .nullable()
@@ -72,20 +74,18 @@ export const POOL = z
       .price('Price')
       .nullable()
       .describe(
-        'Cash per token of its newest price-forming trade; null without one, where neither side is cash, and of a pool of an older store until its next one'
+        'Cash per token of its newest price-forming trade. Null without such a trade, and if neither side is cash. In a store of an older version, null until the next such trade'
       ),
     price_usd: schema.usd('Price').nullable().describe(schema.PRICE_USD),
     fee_bps: z
       .number()
       .min(0)
       .nullable()
-      .describe('Trading fee in hundredths of a percent; null when no event has stated it'),
+      .describe('Trading fee in hundredths of a percent; null if no event states it'),
     volume_24h_usd: schema
       .usd('Volume')
       .nullable()
-      .describe(
-        `Volume in USD in the ${schema.DAY}; null where there are trades and none has a value in USD`
-      ),
+      .describe(`Volume in USD in the ${schema.DAY}; null if there are trades and none has a value in USD`),
     trades_24h: schema.count(`Trades in the ${schema.DAY}`),
     created_at: schema.time('Time of creation', 'block').nullable(),
     created_slot: schema

@@ -48,7 +48,7 @@ export const PRICE = z
       .usd('Volume')
       .nullable()
       .describe(
-        `USD volume of all pairs in the ${schema.DAY}; null where there are trades and none has a value in USD`
+        `USD volume of all pairs in the ${schema.DAY}; null if there are trades and none has a value in USD`
       ),
     volume_24h_native: schema
       .amount('Volume')
@@ -72,7 +72,7 @@ export const PRICES = z
     data: z.array(PRICE).describe('In the order of the request'),
     missing: z
       .array(schema.address('A token'))
-      .describe('Tokens of which no price is known, in the order of the request')
+      .describe('Tokens without a known price, in the order of the request')
   })
   .meta({ id: 'Prices' })
 

@@ -7,13 +7,13 @@ const fee = (rank: string) =>
 export const PRIORITY_FEES = z
   .object({
     samples: schema.count(
-      'Transactions that the fees are of; those that paid no priority fee count, votes do not'
+      'Number of transactions in the percentiles; those without a priority fee count, votes do not'
     ),
     slot_range: z
       .array(z.int().min(0))
       .length(2)
       .nullable()
-      .describe('First and last slot of the blocks that were looked at; null before the first block'),
+      .describe('First and last slot of the blocks in the window; null before the first block'),
     micro_lamports_per_cu: z
       .object({
         p25: fee('25th percentile'),

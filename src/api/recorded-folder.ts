@@ -7,7 +7,7 @@ const PROBLEM = z.object({
   reason: z.enum(PROBLEM_REASONS).describe('Kind of problem'),
   file: text('Path of the file below the folder'),
   line: count('Line of the file').nullable().describe('1-based line of an ndjson file; null for other files'),
-  detail: text('The problem, in a line')
+  detail: text('The problem, in one line')
 })
 
 export const RECORDED_FOLDER = z
@@ -27,11 +27,11 @@ export const RECORDED_FOLDER = z
       .enum(['empty', 'same', 'unknown', 'other'])
       .nullable()
       .describe(
-        'Comparison with the store when the folder was read. `empty`: the store was empty; `same`: blocks of the folder were stored; `unknown`: nothing contradicts the folder, so it is read; `other`: it is of another chain and not read. Null before that'
+        'Result of comparing the folder with the store. `empty`: the store was empty; `same`: the store had blocks of the folder; `unknown`: nothing contradicts the folder, so it is read; `other`: the folder is of another chain and is not read. Null before the comparison'
       ),
-    chain_detail: text('The evidence, in a line').nullable(),
+    chain_detail: text('The evidence, in one line').nullable(),
     slots_not_read: count(
-      'Slots of it at or below the newest one that was stored when it was read'
+      'Slots of the folder at or below the stored head at the time of reading'
     ).nullable(),
     problems: count('Files, records and transactions that are left out'),
     problems_by_reason: z.record(z.string(), count('Number of problems')).describe('The same by reason'),

@@ -7,18 +7,18 @@ import { VENUE_IDS } from '../chain/venue-id.ts'
 export const localnetMark = z
   .literal(true)
   .optional()
-  .describe('Only on a localnet: its market is simulated; nothing is from mainnet')
+  .describe('Present only on a localnet, whose market is simulated; nothing is from mainnet')
 
 /** Description of the rolling day. */
 export const DAY = '24 hours that end with the minute of the indexed head'
 
 /** Description of a token's price change, as `latest-price.ts` computes it. */
 export const PRICE_CHANGE =
-  'Change of the price in USD, in percent of the last price before the window, else of the first price in it; 0 without a price-forming trade in it; null without a price, or if the price at either end has no value in USD'
+  'Change of the price in USD, in percent of the last price before the window (without one, of the first price in it). 0 without a price-forming trade in the window. Null without a price, or if the price at either end has no value in USD'
 
 /** Description of a price in USD. */
 export const PRICE_USD =
-  'The same in USD, at the minute of that trade; null if its cash had no price in USD then: SOL has none an hour after its last trade for dollars'
+  'The same in USD, at the minute of that trade. Null if the cash had no price in USD then; SOL has none from one hour after its last trade for dollars'
 
 export const text = (meaning: string) => z.string().describe(meaning)
 
@@ -79,15 +79,15 @@ export const accountState = (meaning: string) =>
 
 /** Description of supply, which events state only at the launch. */
 export const SUPPLY =
-  'as its account states it at `supply_slot` or `slot`; while that has not been read, as the launch states it, without later mints and burns; null when neither is known'
+  'as its account states it at `supply_slot` or `slot`. Until the account is read, it is the supply of the launch, without later mints and burns. Null if neither is known'
 
 /** Description of the slot of a supply. */
 export const SUPPLY_SLOT =
-  'The supply is as of this slot, from the account of the mint; null where it is that of the launch, or not known'
+  'Slot at which the account of the mint stated the supply; null if the supply is from the launch or unknown'
 
 /** Description of liquidity. */
 export const LIQUIDITY =
-  'for a pool, both reserves at its latest price; for an open bonding curve, its cash alone; only pools whose newest trade states reserves count'
+  'for a pool, both reserves at its latest price; for an open bonding curve, only its cash. Only pools whose newest trade states reserves count'
 
 export const SAME_MARKET_CAP = 'Market capitalisation in USD, as in `/v1/tokens/{mint}`'
 export const SAME_LIQUIDITY = 'Liquidity in USD, as in `/v1/tokens/{mint}`'
@@ -97,6 +97,6 @@ export function listOf<Row extends z.ZodType>(row: Row) {
   return z.object({
     tenant: text('Tenant of the key in use'),
     data: z.array(row),
-    nextCursor: z.string().nullable().describe('The `after` of the next page; null when nothing follows')
+    nextCursor: z.string().nullable().describe('The `after` of the next page; null on the last page')
   })
 }

@@ -13,26 +13,23 @@ export const SEARCH_HIT = z
     address: z
       .string()
       .regex(/^[1-9A-HJ-NP-Za-km-z]{32,88}$/)
-      .describe('Mint, pool or wallet; of a transaction its signature; base58'),
-    symbol: z
-      .string()
-      .nullable()
-      .describe('Symbol of the token; of a pool that of its base; null if unknown'),
-    name: z.string().nullable().describe('Name of the token; of a pool that of its base; null if unknown'),
+      .describe('Address of the mint, pool or wallet, or signature of the transaction; base58'),
+    symbol: z.string().nullable().describe('Symbol of the token, or of the base of a pool; null if unknown'),
+    name: z.string().nullable().describe('Name of the token, or of the base of a pool; null if unknown'),
     venue: schema.venue('Venue of a pool').nullable().describe('Venue of a pool; null for others'),
     volume_24h_usd: schema
       .usd('Value of its trades')
       .nullable()
       .describe(
-        `Value of the trades of a token or pool in the ${schema.DAY}, in USD; null for wallets and transactions, and when there were trades and none has a known value`
+        `Value of the trades of a token or pool in the ${schema.DAY}, in USD; null for wallets and transactions, and if there are trades and none has a known value`
       ),
     match: z
       .enum([...NAME_MATCHES, 'address', 'signature'])
       .describe(
-        'The closest match: the whole symbol or name, the beginning of either, the beginning of a word in them, or text inside of a word'
+        'The closest match: the whole symbol or name, the start of either, the start of a word in them, or text inside a word'
       )
   })
-  .meta({ id: 'SearchHit', description: 'An object that a search has found' })
+  .meta({ id: 'SearchHit', description: 'An object found by a search' })
 
 export const SEARCH = z
   .object({
@@ -42,7 +39,7 @@ export const SEARCH = z
     complete: z
       .boolean()
       .describe(
-        'Whether symbols and names of all indexed launches are searched; `false` while they are read after a start or a rollback, and where memory has no room for the older ones'
+        'Whether symbols and names of all indexed launches are searched. `false` while they are read after a start or a rollback, and if memory has no room for the older ones'
       )
   })
   .meta({ id: 'Search' })

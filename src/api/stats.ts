@@ -8,18 +8,18 @@ import { solAmount, usdOrNull } from './event.ts'
 import * as schema from './schema.ts'
 import { secondsText } from './time.ts'
 
-const UNPRICED = 'null when there are trades and none of them has a known value'
+const UNPRICED = 'null if there are trades and none has a known value'
 const change = (of: string) =>
   schema
     .percent(`Change of ${of}`)
     .nullable()
     .describe(
-      `Change of ${of} against the window of the same length before, in percent; null when there is nothing to compare with, or the index does not reach back so far`
+      `Change of ${of} against the window of the same length before, in percent; null if that window has no value, or the index does not reach back to it`
     )
 
 const WINDOW = z
   .object({
-    trades: schema.count('Trades; one listed under two mints counts once'),
+    trades: schema.count('Trades; a trade listed under two mints counts once'),
     volume_usd: schema
       .usd('Value of the trades')
       .nullable()
@@ -30,7 +30,7 @@ const WINDOW = z
       .count('Distinct traders')
       .nullable()
       .describe(
-        'Distinct traders: exact up to 256 in each hour, else estimated with a standard error of 2.3 %; null when newer blocks than the head are known'
+        'Distinct traders: exact up to 256 in each hour, else estimated with a standard error of 2.3 %; null if blocks newer than the head are known'
       ),
     launches: schema.count('Tokens launched'),
     trades_change_pct: change('the trades'),
@@ -50,17 +50,19 @@ export const STATS = z
     sol_price: z
       .object({
         usd: schema.usd('Price of SOL'),
-        minute: schema.time('The minute that it is used for', 'block'),
+        minute: schema.time('The minute for which the price is used', 'block'),
         source_minute: schema
           .time('The minute', 'block')
           .nullable()
           .describe(
-            'The minute whose trades gave it; null when it is the starting value that the operator has set; block time, UTC, `YYYY-MM-DD HH:MM:SS`'
+            'The minute of the trades that it comes from; null if it is the starting value set by the operator; block time, UTC, `YYYY-MM-DD HH:MM:SS`'
           ),
         age_seconds: schema
           .count('Seconds')
           .nullable()
-          .describe("Seconds from the start of that minute to the head's block time; null like it")
+          .describe(
+            "Seconds from the start of that minute to the head's block time; null if that minute is null"
+          )
       })
       .nullable()
       .describe('Origin of `sol_price_usd`'),
@@ -68,11 +70,11 @@ export const STATS = z
       .time('Time of the newest indexed block', 'block')
       .nullable()
       .describe(
-        'Time of the newest indexed block, with whose minute the windows end; null while nothing is indexed; block time, UTC, `YYYY-MM-DD HH:MM:SS`'
+        'Time of the newest indexed block; the windows end with its minute; null while nothing is indexed; block time, UTC, `YYYY-MM-DD HH:MM:SS`'
       ),
     windows: z.object({
-      '1h': WINDOW.describe('60 minutes, the running one included'),
-      '24h': WINDOW.describe('1,440 minutes, the running one included')
+      '1h': WINDOW.describe('60 minutes, including the current one'),
+      '24h': WINDOW.describe('1,440 minutes, including the current one')
     }),
     totals: z
       .object({

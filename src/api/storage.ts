@@ -14,7 +14,7 @@ const growth = (meaning: string) =>
     .int()
     .nullable()
     .describe(
-      `${meaning}, in bytes a day at the rate of the newest day's events; below 0 where more is deleted than written, null until blocks have come for an hour`
+      `${meaning}, in bytes a day at the rate of the newest day's events. Below 0 if more is deleted than written; null until one hour of blocks is stored`
     )
 
 const KIND = z.object({
@@ -23,11 +23,13 @@ const KIND = z.object({
   stays: z
     .enum(['always', 'limited', 'needed'])
     .describe(
-      '`always`: none is deleted; `limited`: each is deleted after `kept_seconds`; `needed`: they are replaced, and do not grow with the blocks'
+      '`always`: rows are never deleted; `limited`: rows are deleted after `kept_seconds`; `needed`: rows are replaced, and do not grow with the blocks'
     ),
-  kept_seconds: count('Seconds that rows are kept, counted back from the block time of the head').nullable(),
+  kept_seconds: count(
+    'Seconds for which rows are stored, counted back from the block time of the head'
+  ).nullable(),
   oldest_block_time: blockTime('Block time of the oldest row').nullable(),
-  growth_bytes_per_day: growth('By how much they grow now')
+  growth_bytes_per_day: growth('Current growth')
 })
 
 export const STORAGE = z
@@ -35,16 +37,16 @@ export const STORAGE = z
     bytes: bytes('Size of all kinds'),
     oldest_block_time: blockTime('The oldest block').nullable(),
     newest_block_time: blockTime('The newest block').nullable(),
-    growth_bytes_per_day: growth('By how much all kinds together grow now'),
+    growth_bytes_per_day: growth('Current growth of all kinds'),
     free_bytes: count(
-      "Bytes that are free for the service on the disk of the store; null for a cluster's, which are not known here"
+      'Free bytes for the service on the disk of the store; null for a cluster, whose disks are unknown here'
     ).nullable(),
     days_left: z
       .number()
       .min(0)
       .nullable()
       .describe(
-        'Days until these are used up, if blocks go on coming as in the newest day and nothing else fills the disk; rows that are deleted meanwhile are taken into account. Null where it is not known or they never are'
+        'Days until the free bytes are used up, at the rate of the newest day and if nothing else fills the disk. Rows deleted in the meantime are taken into account. Null if unknown, or if the disk will not fill'
       ),
     full_at: time('Time at which the disk is full', 'service').nullable(),
     full_at_ms: unixMs('The same', 'service').nullable(),

@@ -9,13 +9,13 @@ import { TRADE } from './trade-schema.ts'
  * validated when they are sent. `cursor` is that of the copy on its channel.
  */
 
-const UNSTATED = 'null where the venue does not state it'
+const UNSTATED = 'null if the venue does not state it'
 const RECEIVED = { ts_ms: schema.unixMs('Time at which the service received the block', 'ingest') } as const
 
 export const TRADE_EVENT = TRADE.extend(RECEIVED).meta({
   id: 'TradeEvent',
   description:
-    'A trade with its executed amounts, as its REST row but for `ts_ms`, which is the time of ingest'
+    'A trade with its executed amounts. It has the fields of its REST row, but `ts_ms` is the time of ingest'
 })
 
 export const LAUNCH_EVENT = LAUNCH.omit({ status: true })
@@ -29,7 +29,7 @@ const providerAmount = (token: 'base' | 'quote') =>
     .nullable()
     .optional()
     .describe(
-      `Change of the provider's account of the ${token}, in base units, if a Token-2022 transfer fee makes it another amount than \`${token}_amount_raw\`; left out where it is the same, null where the transaction does not show the fee`
+      `Change of the provider's account of the ${token}, in base units, if it differs from \`${token}_amount_raw\` because of a Token-2022 transfer fee. Absent if it is the same; null if the transaction does not show the fee`
     )
 
 export const LIQUIDITY_EVENT = z
@@ -41,11 +41,11 @@ export const LIQUIDITY_EVENT = z
     base_mint: schema
       .address('Base token of the pool')
       .nullable()
-      .describe('Base token; null where a one-sided change does not name it'),
+      .describe('Base token; null if a one-sided change does not name it'),
     quote_mint: schema
       .address('Quote token of the pool')
       .nullable()
-      .describe('Quote token; null where a one-sided change does not name it'),
+      .describe('Quote token; null if a one-sided change does not name it'),
     base_amount: schema.amount('Base that the pool received or paid out'),
     quote_amount: schema.amount('Quote that the pool received or paid out'),
     base_amount_raw: schema.rawAmount('Base that the pool received or paid out'),
@@ -75,8 +75,8 @@ export const CURVE_EVENT = z
     base_mint: schema.address('The token'),
     quote_mint: schema.address('Cash of the curve').nullable(),
     curve: schema.address('The bonding curve'),
-    progress_pct: schema.percent('Part of the tokens for sale that is sold').nullable(),
-    pool: schema.address('Of a migration the pool that it leads to; until then the curve'),
+    progress_pct: schema.percent('Sold part of the tokens for sale').nullable(),
+    pool: schema.address('For a migration, the pool that receives the funds; for other steps, the curve'),
     reserves: EVENT_RESERVES.nullable()
   })
   .meta({ id: 'CurveEvent', description: "A step in the life of a launchpad's bonding curve" })
@@ -100,7 +100,7 @@ export const POOL_EVENT = z
 export const PRICE_TICK = z
   .object({
     mint: schema.address('The token'),
-    price: schema.price('Cash per token of the newest fill that forms a price'),
+    price: schema.price('Cash per token of the newest price-forming fill'),
     cash_mint: schema.address('The cash: wrapped SOL or a dollar'),
     venue: schema.venue('Venue of the trade'),
     slot: schema.count('Slot of the block'),
@@ -108,12 +108,12 @@ export const PRICE_TICK = z
     ...RECEIVED,
     cursor: EVENT_FIELDS.cursor
   })
-  .meta({ id: 'PriceTick', description: 'The price of a token, at each trade that forms one' })
+  .meta({ id: 'PriceTick', description: 'The price of a token, at each price-forming trade' })
 
 export const RETRACTION = z
   .object({
-    event: z.literal('retract').describe('An event was of a lost fork'),
-    of: schema.count('Cursor of the retracted event; a replay may not have sent it'),
+    event: z.literal('retract').describe('An event of a lost fork is withdrawn'),
+    of: schema.count('Cursor of the retracted event; a replay may have skipped that event'),
     signature: schema.signature('Its transaction'),
     slot: schema.count('Slot of its block'),
     ...RECEIVED,
@@ -121,7 +121,7 @@ export const RETRACTION = z
   })
   .meta({
     id: 'Retraction',
-    description: 'Retracts an event; occurs mainly where blocks are indexed at `processed`'
+    description: 'Retracts an event of a lost fork; occurs mainly if blocks are indexed at `processed`'
   })
 
 /** An event as its builder returns it, without the cursor, which differs by channel. */

@@ -14,22 +14,20 @@ const TOKEN_ACCOUNT = z
     amount: schema
       .amount('Balance')
       .nullable()
-      .describe('Balance in human units (decimals applied); null where the mint could not be read'),
+      .describe('Balance in human units (decimals applied); null if the mint could not be read'),
     amount_raw: schema.rawAmount('Balance'),
-    decimals: z
-      .int()
-      .min(0)
-      .nullable()
-      .describe('Decimals of the token; null where the mint could not be read'),
+    decimals: z.int().min(0).nullable().describe('Decimals of the token; null if the mint could not be read'),
     state: z.enum(['initialized', 'frozen']).describe('`frozen`: no transfer until it is thawed'),
     delegate: schema.address('May move tokens for the owner').nullable(),
-    delegated_amount_raw: schema.rawAmount('What the delegate may still move'),
+    delegated_amount_raw: schema.rawAmount('Amount that the delegate may still move'),
     close_authority: schema.address('May close the account in place of the owner').nullable(),
     is_native: z.boolean().describe('Whether it holds wrapped SOL'),
     rent_exempt_reserve: schema
-      .rawAmount('Lamports of an account of wrapped SOL that are no tokens')
+      .rawAmount('Rent-exempt reserve of a wrapped-SOL account')
       .nullable()
-      .describe('Lamports of an account of wrapped SOL that are no tokens; text; null for every other token'),
+      .describe(
+        'Rent-exempt reserve of a wrapped-SOL account, in lamports; not part of its token balance; text; null for every other token'
+      ),
     program: z.enum(TOKEN_PROGRAM_NAMES).describe('The token program'),
     extensions: z.array(z.string()).describe('Names of its Token-2022 extensions, in their order'),
     withheld_raw: schema
@@ -40,12 +38,12 @@ const TOKEN_ACCOUNT = z
       ),
     lamports: schema.rawAmount('Lamports of the account').describe('Lamports of the account; text')
   })
-  .meta({ id: 'TokenAccount', description: 'A token account, as the node has it' })
+  .meta({ id: 'TokenAccount', description: 'A token account, as the node returns it' })
 
 export const TOKEN_ACCOUNTS = z
   .object({
     wallet: schema.address('The wallet'),
-    slot: schema.count('The accounts are as of this slot, at confirmed'),
+    slot: schema.count('Slot at which the accounts were read, at confirmed'),
     data: z.array(TOKEN_ACCOUNT).describe('Ascending by `pubkey`')
   })
   .meta({ id: 'TokenAccounts' })

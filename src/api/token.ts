@@ -19,9 +19,9 @@ import { secondsText } from './time.ts'
 export const TOKEN_WINDOWS = { '5m': 300, '1h': 3_600, '6h': 21_600, '24h': 86_400 } as const
 export type TokenWindow = keyof typeof TOKEN_WINDOWS
 
-const UNPRICED = 'null where there are trades and none has a value in USD'
+const UNPRICED = 'null if there are trades and none has a value in USD'
 const TRADERS =
-  'Distinct traders: exact up to 256 in an hour, above by a sketch with a standard error of 2.3 %; null when unknown'
+  'Distinct traders: exact up to 256 in an hour, else estimated with a standard error of 2.3 %; null if unknown'
 const WINDOW = z
   .object({
     volume_usd: schema.usd('Volume').nullable().describe(`Volume in USD; ${UNPRICED}`),
@@ -36,7 +36,7 @@ const WINDOW = z
   .meta({
     id: 'TokenWindow',
     description:
-      'Activity of a token in the whole minutes of a window, which ends with the minute of the indexed head'
+      'Activity of a token in a window of whole minutes that ends with the minute of the indexed head'
   })
 
 const SUPPLY = schema.amount('Supply').nullable().describe(`Supply in human units, ${schema.SUPPLY}`)
@@ -46,16 +46,18 @@ const HOLDERS = z
     count: schema
       .count('Owners with tokens')
       .nullable()
-      .describe('Owners with tokens; null, as all of these, until `/v1/tokens/{mint}/holders` was asked for'),
+      .describe(
+        'Owners with tokens. All fields of this object are null until the first request of `/v1/tokens/{mint}/holders`'
+      ),
     top10_pct: z
       .number()
       .nullable()
-      .describe('What the 10 largest owners have of what is in all accounts, in percent'),
+      .describe('Share of the 10 largest owners in the sum of all token accounts, in percent'),
     top10_adjusted_pct: z
       .number()
       .nullable()
-      .describe('The same without pools, curves and burn addresses; null where not all of them are known'),
-    updated_at: schema.time('When the list was complete', 'service').nullable()
+      .describe('The same without pools, curves and burn addresses; null if not all of them are known'),
+    updated_at: schema.time('Time at which the list was complete', 'service').nullable()
   })
   .meta({ id: 'HolderSummary' })
 
@@ -89,12 +91,12 @@ export const TOKEN = z
       .describe('Time of the launch; block time, UTC, `YYYY-MM-DD HH:MM:SS`; null when unknown'),
     metadata: METADATA.omit({ age_seconds: true }).meta({
       id: 'TokenMetadata',
-      description: 'What the accounts of the mint state, with the slot and the time of the reading'
+      description: 'Data from the accounts of the mint, with the slot and time at which they were read'
     }),
     status: z
       .enum(LAUNCH_STATUSES)
       .describe(
-        'Lifecycle: `created`; `trading` from its first trade; `graduated` once its curve has migrated. A token without a known launch counts from what was seen of it'
+        'Lifecycle: `created`; `trading` from its first trade; `graduated` once its curve has migrated. For a token without a known launch, it follows from the observed events'
       ),
     price: schema
       .price('Price')
@@ -108,27 +110,30 @@ export const TOKEN = z
     market_cap_usd: schema
       .usd('Circulating supply × price')
       .nullable()
-      .describe('`circulating_supply` × `price_usd`; null when either is'),
-    fdv_usd: schema.usd('Supply × price').nullable().describe('`supply` × `price_usd`; null when either is'),
+      .describe('`circulating_supply` × `price_usd`; null if either is null'),
+    fdv_usd: schema
+      .usd('Supply × price')
+      .nullable()
+      .describe('`supply` × `price_usd`; null if either is null'),
     supply: SUPPLY,
     supply_slot: schema.count('Slot').nullable().describe(schema.SUPPLY_SLOT),
     circulating_supply: schema
       .amount('Circulating supply')
       .nullable()
       .describe(
-        'Supply in human units without what its bonding curve still holds, all of it once the curve graduated, and of a token without launch and curve; null where the supply or the reserves of the curve are not known'
+        'Supply in human units without the tokens that its bonding curve still holds. It is the whole supply once the curve has graduated, and for a token without launch and curve. Null if the supply or the reserves of the curve are unknown'
       ),
     liquidity_usd: schema
       .usd('Liquidity')
       .nullable()
       .describe(
-        `Liquidity in USD: ${schema.LIQUIDITY}; null without one, and of a token with more than ${VALUED_POOLS_MAX} pools`
+        `Liquidity in USD: ${schema.LIQUIDITY}; null without any, and for a token with more than ${VALUED_POOLS_MAX} pools`
       ),
     liquidity_slot: schema
       .count('Slot of the liquidity')
       .nullable()
       .describe(
-        'Slot of the oldest accounts that the liquidity is from; null where all of it is from trades, and without one'
+        'Slot of the oldest accounts that the liquidity comes from; null if it comes from trades alone, and without liquidity'
       ),
     volume_24h_usd: schema
       .usd('Volume')
@@ -146,11 +151,11 @@ export const TOKEN = z
       .describe(`${schema.PRICE_CHANGE}. The window is the ${schema.DAY}`),
     windows: z.object({ '5m': WINDOW, '1h': WINDOW, '6h': WINDOW, '24h': WINDOW }),
     holders: HOLDERS,
-    bonding_curve: CURVE.nullable().describe('Its bonding curve; null when it has none that is known'),
-    pools_count: schema.count('Pools in which it is listed, those of the past included'),
+    bonding_curve: CURVE.nullable().describe('Its bonding curve; null if none is known'),
+    pools_count: schema.count('Pools in which it is listed, including past ones'),
     last_trade: LAST_TRADE.nullable().describe('The newest trade of any venue; null without one')
   })
-  .meta({ id: 'Token', description: 'All that is known of a token' })
+  .meta({ id: 'Token', description: 'Summary of a token' })
 
 /** Everything known about a mint. */
 export interface KnownToken {

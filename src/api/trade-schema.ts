@@ -42,10 +42,10 @@ const RESERVES = z
   })
   .meta({
     id: 'TradeReserves',
-    description: 'Reserves after a trade; null each where the venue does not state it'
+    description: 'Reserves after a trade; each is null if the venue does not state it'
   })
 
-const NO_CASH = 'null where neither side is cash'
+const NO_CASH = 'null if neither side is cash'
 
 export const TRADE = z
   .object({
@@ -80,52 +80,55 @@ export const TRADE = z
     price: schema
       .price('Cash per token')
       .nullable()
-      .describe(
-        `Cash per token of this fill, from the raw amounts; null where no token moved, and ${NO_CASH}`
-      ),
+      .describe(`Cash per token of this fill, from the raw amounts; null if no token moved, and ${NO_CASH}`),
     amount_usd: schema
       .usd('The cash')
       .nullable()
-      .describe('Value of the cash in USD, by the SOL price of the minute; null when that is unknown'),
+      .describe('Value of the cash in USD, at the SOL price of that minute; null if that price is unknown'),
     price_usd: schema
       .usd('Price')
       .nullable()
-      .describe('Price in USD, by the SOL price of the minute; null when unknown'),
+      .describe('Price in USD, at the SOL price of that minute; null if unknown'),
     legs: z
       .array(LEG)
       .length(2)
       .optional()
-      .describe('Without a cash side: amount paid in and amount paid out'),
+      .describe('For a trade without a cash side: the amounts paid in and paid out'),
     in_mint: schema.address('Mint that the trader paid'),
     out_mint: schema.address('Mint that the trader received'),
     exec_in: schema.amount('Executed amount paid'),
     exec_out: schema.amount('Executed amount received'),
     in_amount_raw: schema.rawAmount('Executed amount paid'),
     out_amount_raw: schema.rawAmount('Executed amount received'),
-    trader_in_raw: schema.rawAmount("What left the trader's accounts for this fill, all fees included"),
-    trader_out_raw: schema.rawAmount("What reached the trader's accounts for this fill, all fees taken"),
+    trader_in_raw: schema.rawAmount(
+      "Amount that left the trader's accounts for this fill, including all fees"
+    ),
+    trader_out_raw: schema.rawAmount(
+      "Amount that reached the trader's accounts for this fill, after all fees"
+    ),
     fees: z.array(FEE).describe('The fees that the venue states'),
-    fee_raw: schema.rawAmount('Sum of the fees, where they are all in one mint').optional(),
+    fee_raw: schema.rawAmount('Sum of the fees, if all are in one mint').optional(),
     fee_mint: schema.address('The mint of `fee_raw`').optional(),
     reserves: RESERVES.nullable(),
-    exact: z
-      .enum(['in', 'out'])
-      .nullable()
-      .describe('Which side the trader fixed; null when that is not known'),
+    exact: z.enum(['in', 'out']).nullable().describe('Side that the trader fixed; null if unknown'),
     price_forming: z
       .boolean()
-      .describe('Whether the price counts for candles and the latest price: neither dust nor an outlier'),
+      .describe(
+        'Whether the price counts for candles and the latest price. Prices of dust and outliers do not'
+      ),
     route_id: schema
       .text('The instruction that routed the trade, as `signature:ix_index`; fills of one route share it')
       .optional(),
-    route_program: schema.address('The program that routed').optional(),
-    hop: schema.count('Place of the fill in its route, from 1').optional(),
-    hops: schema.count('Fills of the route').optional(),
-    failed: z.literal(false).describe('A transaction that failed traded nothing and is not listed')
+    route_program: schema.address('The program that routed the trade').optional(),
+    hop: schema.count('Position of the fill in its route, from 1').optional(),
+    hops: schema.count('Number of fills in the route').optional(),
+    failed: z
+      .literal(false)
+      .describe('Always this value: a failed transaction trades nothing and is not listed')
   })
   .meta({ id: 'Trade', description: 'A trade with its executed amounts' })
 
 export const WALLET_TRADE = TRADE.extend({
-  wallet: schema.address('The wallet that was asked for: the trader'),
+  wallet: schema.address('The requested wallet, which is the trader'),
   side: z.enum(['buy', 'sell']).nullable().describe(`Side of the wallet; ${NO_CASH}`)
 }).meta({ id: 'WalletTrade', description: 'A trade of a wallet with its executed amounts' })

@@ -7,7 +7,7 @@ export const transactionState = z.enum(['sent', 'processed', 'confirmed', 'final
 
 /** Schema of the answer to a submission. */
 export const sentTransactionAnswer = z.object({
-  signature: signature('First signature of the transaction, by which its status is asked for')
+  signature: signature('First signature of the transaction, which identifies it in `/v1/tx/{signature}`')
 })
 
 const STATUS = {
@@ -18,7 +18,7 @@ const STATUS = {
   err: z
     .unknown()
     .describe(
-      'Error with which it failed in its block, as in JSON-RPC; null if it did not, and without a block'
+      'Error of the transaction in its block, as in JSON-RPC; null if it succeeded, and without a block'
     ),
   slot: count('Slot of its block; null without one').nullable(),
   rebroadcasts: count('Sends after the first one'),
@@ -31,29 +31,29 @@ const STATUS = {
   route: transactionRoute
     .nullable()
     .describe(
-      'The way by which it is sent: `jito` is the block engine; null if the tenant has not submitted it'
+      'Route by which it is sent: `jito` is the block engine; null if the tenant has not submitted it'
     ),
   received_at: moment('Time of the submission; null if the tenant has not submitted it').nullable(),
   first_sent_at: moment('Time of the first send; null before it').nullable(),
   last_sent_at: moment('Time of the last send; null before the first').nullable(),
   landed_ms: count(
-    'Milliseconds from the first send until a block with it was seen; null before, and where a node reported the block first'
+    'Milliseconds from the first send until the service saw its block; null before, and if a node reported the block first'
   ).nullable(),
   last_valid_block_height: count(
-    'Block height after which it cannot land; null where it is not known, and with a durable nonce'
+    'Block height after which it cannot land; null if unknown, and with a durable nonce'
   ).nullable(),
-  expired: z.boolean().describe('Whether it is known that it can no longer land'),
-  leaders_sent: count('Leaders that it was sent to directly, over all sends'),
+  expired: z.boolean().describe('Whether it can certainly no longer land'),
+  leaders_sent: count('Number of leaders that it was sent to directly, over all sends'),
   confirmations: count(
-    'Blocks on top of its block; null once that is finalized, and where no node has reported it'
+    'Blocks on top of its block; null once the block is finalized, and if no node has reported it'
   ).nullable(),
-  bundle_id: text('Bundle that it was submitted in; null for none').nullable()
+  bundle_id: text('Bundle that it belongs to; null for none').nullable()
 }
 
 /** Schema of a submission in a list. */
 export const submissionAnswer = z
   .object(STATUS)
-  .meta({ id: 'Submission', description: 'A submitted transaction and what became of it' })
+  .meta({ id: 'Submission', description: 'A submitted transaction and its status' })
 
 /** Schema of the status of a transaction. */
 export const transactionStatusAnswer = z

@@ -3,12 +3,16 @@ import { count, text, unixMs } from './schema.ts'
 
 const NODE = z.object({
   name: text('Its host and port'),
-  archive: z.boolean().describe('Keeps all blocks, and is asked for what the others do not have'),
+  archive: z
+    .boolean()
+    .describe('Whether it is an archive node, used for blocks that the other nodes no longer have'),
   state: z
     .enum(['probing', 'healthy', 'lagging', 'down', 'refused'])
-    .describe('`probing`: nothing is known of it yet; `refused`: it refuses us, or is of another cluster'),
-  slot: count('The newest slot that it has told of').nullable(),
-  lag: count('Slots that it is behind the newest one known'),
+    .describe(
+      '`probing`: its state is not known yet; `refused`: it refuses the service, or is of another cluster'
+    ),
+  slot: count('The newest slot that it has reported').nullable(),
+  lag: count('Slots behind the newest known slot'),
   reason: text('Its last fault, in one line').nullable()
 })
 
@@ -17,7 +21,7 @@ const SOURCE = z
     state: text('As `source` in `/v1/health`'),
     reason: text('Reason why it does not advance, in one line').nullable(),
     head_slot: count('The newest slot reported by its nodes').nullable(),
-    nodes: z.array(NODE).readonly().describe('The stream, and each node that is asked')
+    nodes: z.array(NODE).readonly().describe('The stream, and each node in use')
   })
   .meta({ id: 'Source', description: 'Status of a live source of blocks; other units have none' })
 
@@ -31,13 +35,13 @@ export const TREE = z
     strategy: z
       .enum(['one_for_one', 'one_for_all', 'rest_for_one'])
       .nullable()
-      .describe('Units that a supervisor restarts together with a failed one; null for a process'),
+      .describe('Units that a supervisor restarts with a failed one; null for a process'),
     restart: z
       .enum(['permanent', 'transient', 'temporary'])
       .describe(
         'Condition of a restart: `permanent`: always; `transient`: after a crash; `temporary`: never'
       ),
-    state: text('`waiting` until its turn comes, then the state of its machine'),
+    state: text('`waiting` until the unit is started, then the state of its machine'),
     instance: count('Number of starts; a new number is a new instance'),
     restarts: count('Starts after a fault'),
     started_at: unixMs('Start of this instance', 'service').nullable(),

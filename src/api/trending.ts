@@ -14,35 +14,38 @@ export const RANKED_WINDOW_NAMES = ['1h', '4h', '24h'] as const satisfies readon
 
 export const TRENDING_ITEM = z
   .object({
-    rank: z.int().min(1).describe('Place in the list; without `sort` and filters, 1 is the largest volume'),
+    rank: z
+      .int()
+      .min(1)
+      .describe('Position in the list; without `sort` and filters, 1 is the largest volume'),
     mint: schema.address('The token'),
     token: schema.address('The token, again'),
-    name: z.string().nullable().describe('Name, as `/v1/tokens/{mint}` gives it'),
-    symbol: z.string().nullable().describe('Symbol, as `/v1/tokens/{mint}` gives it'),
+    name: z.string().nullable().describe('Name, as in `/v1/tokens/{mint}`'),
+    symbol: z.string().nullable().describe('Symbol, as in `/v1/tokens/{mint}`'),
     volume_usd: schema
       .usd('Value of the trades in the window')
       .nullable()
-      .describe('Value of the trades in the window, in USD; null when none of them has a known value'),
+      .describe('Value of the trades in the window, in USD; null if none of them has a known value'),
     volume_sol: schema.amount('Wrapped SOL of the trades against it in the window'),
     trades: schema.count('Trades in the window'),
     traders: schema
       .count('Distinct traders')
       .nullable()
       .describe(
-        'Distinct traders in the window: exact up to 256 in each hour, else estimated with a standard error of 2.3 %; null when newer blocks than the head are known'
+        'Distinct traders in the window: exact up to 256 in each hour, else estimated with a standard error of 2.3 %; null if blocks newer than the head are known'
       ),
     price_usd: schema
       .usd('Price')
       .nullable()
       .describe(
-        'Price of the newest price-forming trade in USD, as `/v1/tokens/{mint}/price` gives it; null without one, and where its cash had no price in USD then'
+        'Price of the newest price-forming trade in USD, as in `/v1/tokens/{mint}/price`; null without one, and if its cash had no price in USD then'
       ),
     price_change_pct: schema.percent('Change of the price').nullable().describe(schema.PRICE_CHANGE),
     market_cap_usd: schema.usd('Market capitalisation').nullable().describe(schema.SAME_MARKET_CAP),
     liquidity_usd: schema.usd('Liquidity').nullable().describe(schema.SAME_LIQUIDITY),
-    window: z.enum(RANKED_WINDOW_NAMES).describe('The window that was asked for')
+    window: z.enum(RANKED_WINDOW_NAMES).describe('The requested window')
   })
-  .meta({ id: 'TrendingItem', description: 'A token and what it traded in a rolling window' })
+  .meta({ id: 'TrendingItem', description: 'A token and its trading in a rolling window' })
 
 /** Facts about a ranked mint other than its rank. */
 export interface Trend {

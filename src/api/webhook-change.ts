@@ -13,12 +13,12 @@ export const WEBHOOK_CHANGE = z
   .object({
     event: z
       .enum(['created', 'enabled', 'deactivated', 'deleted', 'rotated', 'dropped'])
-      .describe('The change; `rotated` is of the secret'),
+      .describe('The change; `rotated` means that the secret was rotated'),
     webhook_id: webhookId,
     url: webhookUrl,
     reason: disabledReason.optional().describe('With `deactivated`: `disabled_reason` of the webhook'),
-    dropped: count('With `dropped`: events that were dropped since the message before').min(1).optional(),
+    dropped: count('With `dropped`: number of events dropped since the previous message').min(1).optional(),
     ts_ms: unixMs('Time of the change', 'service'),
-    cursor: count('The newest published block; several changes may have the same')
+    cursor: count('Cursor of the newest published block; several changes can have the same cursor')
   })
   .meta({ id: 'WebhookChange', description: 'A change of a webhook' })

@@ -12,7 +12,7 @@ import {
 } from './stream-schema.ts'
 import { disabledReason, webhookId as id, webhookUrl as url } from './webhook-change.ts'
 
-const channels = z.array(z.string()).describe('Channels whose events it gets')
+const channels = z.array(z.string()).describe('Channels that it is subscribed to')
 const createdAt = moment('Time of creation')
 
 /** Schema of a webhook's fields, without its secret. */
@@ -28,7 +28,7 @@ export const webhookAnswer = z
     disabled_reason: disabledReason
       .nullable()
       .describe(
-        'Why it was deactivated: 20 deliveries failed in a row, or the receiver answered 410; null while it is active'
+        'Reason of the deactivation: 20 deliveries failed in a row, or the receiver answered 410. Null while it is active'
       ),
     consecutive_failures: count('Deliveries that failed in a row; a delivery is a batch with its retries'),
     last_success_at: moment('Time of the last delivery that was answered with 2xx').nullable(),
@@ -36,11 +36,11 @@ export const webhookAnswer = z
     last_status: z
       .int()
       .nullable()
-      .describe('HTTP status of the last attempt; null before it, or without an answer'),
+      .describe('HTTP status of the last attempt; null without an attempt or an answer'),
     last_error: text('Why the last attempt failed; null if it did not').nullable(),
     buffered: count('Events that wait for delivery')
       .nullable()
-      .describe('Events that wait for delivery; null where another process delivers'),
+      .describe('Events that wait for delivery; null if another process delivers'),
     dropped_total: count('Events that were dropped since the webhook was created'),
     secret_hint: text('Last four characters of the secret')
   })
@@ -55,7 +55,7 @@ export const createdWebhookAnswer = z
     secret: text('The secret that signs the batches. It is shown only here and after a rotation'),
     active: webhookAnswer.shape.active,
     created_at: createdAt,
-    delivery_starts_within_seconds: count('Seconds within which deliveries begin')
+    delivery_starts_within_seconds: count('Deliveries start within this number of seconds')
   })
   .meta({ id: 'CreatedWebhook', description: 'A new webhook with its secret' })
 
@@ -69,16 +69,18 @@ export const deletedWebhookAnswer = z.object({ id, deleted: z.literal(true).desc
 const WARNING = z.object({
   code: z
     .enum(['beyond_replay_horizon', 'cursor_ahead_of_head'])
-    .describe('The events after `since` are not all available any more; `since` is newer than any event'),
+    .describe(
+      '`beyond_replay_horizon`: some events after `since` are no longer available. `cursor_ahead_of_head`: `since` is newer than any event'
+    ),
   message: text('The warning in words'),
-  horizon: count('With `beyond_replay_horizon`: deliveries begin after this cursor').optional()
+  horizon: count('With `beyond_replay_horizon`: deliveries start after this cursor').optional()
 })
 export type EnableWarning = z.infer<typeof WARNING>
 
 /** Schema of an enabled webhook, with warnings about `since`. */
 export const enabledWebhookAnswer = webhookAnswer
   .extend({
-    warnings: z.array(WARNING).describe('Where the webhook cannot deliver all events after `since`')
+    warnings: z.array(WARNING).describe('Reasons why the webhook cannot deliver all events after `since`')
   })
   .meta({ id: 'EnabledWebhook', description: 'A webhook after it was enabled' })
 
@@ -87,13 +89,13 @@ export const testAnswer = z.object({
   delivered: z.boolean().describe('Whether the receiver answered with 2xx'),
   status_code: z.int().nullable().describe('HTTP status of its answer; null without one'),
   duration_ms: count('Milliseconds of the attempt'),
-  error: text('Why it was not delivered, such as `timeout` or `status_500`; null if it was').nullable()
+  error: text('Reason of the failure, such as `timeout` or `status_500`; null if it was delivered').nullable()
 })
 
 /** Schema of a rotated secret. */
 export const rotatedSecretAnswer = z.object({
   secret: text('The new secret. It is shown only here'),
-  previous_secret_expires_at: moment('Earlier secrets sign beside the new one strictly before')
+  previous_secret_expires_at: moment('Until this time, batches are signed with earlier secrets too')
 })
 
 const attemptAnswer = z
@@ -103,7 +105,7 @@ const attemptAnswer = z
     status_code: z.int().nullable().describe('HTTP status of the answer; null without one'),
     error: text('Why the attempt failed; null if it did not').nullable(),
     events: count('Events of the batch'),
-    dropped: count('Dropped events that the batch told'),
+    dropped: count('Dropped events that the batch reported'),
     started_at: moment('Start of the attempt'),
     duration_ms: count('Milliseconds of the attempt'),
     next_retry_at: moment('Time of the next attempt; null if none follows').nullable()
@@ -148,7 +150,7 @@ export const WEBHOOK_BATCH = z
       )
       .max(64)
       .describe('Events in cursor order'),
-    cursor: count('Cursor of the last event; left out of a test').optional(),
+    cursor: count('Cursor of the last event; absent in a test event').optional(),
     dropped: count('Events that were dropped before this batch').min(1).optional(),
     missed: z
       .object({
@@ -157,7 +159,7 @@ export const WEBHOOK_BATCH = z
       })
       .optional()
       .describe(
-        'A range whose events are no longer available and were not counted: the replay horizon has passed it'
+        'A range of events that are no longer available and were not counted, because it is older than the replay horizon'
       )
   })
   .meta({ id: 'WebhookBatch' })

@@ -20,10 +20,10 @@ const settings = [
   'redisUrl'
 ] as const satisfies readonly SettingName[]
 const details =
-  'Works in the store of the data folder, or through the service that has it open, with MILLRACE_ADMIN_KEY.'
+  'Opens the store of the data folder. If a service has it open, the command uses that service with MILLRACE_ADMIN_KEY.'
 const everywhere = {
   json: { meaning: 'print one JSON object a line instead of a table' },
-  url: { value: 'URL', meaning: 'ask this service instead of opening the store' }
+  url: { value: 'URL', meaning: 'use this service instead of opening the store' }
 } as const
 
 export const TENANTS: CommandGroup = {
@@ -93,7 +93,7 @@ export const KEYS: CommandGroup = {
       details,
       operands: 'ID',
       options: {
-        grace: { value: 'SECONDS', meaning: 'seconds that the old key still works; default: 0' },
+        grace: { value: 'SECONDS', meaning: 'seconds for which the old key still works; default: 0' },
         ...everywhere
       },
       settings,

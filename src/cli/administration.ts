@@ -26,7 +26,7 @@ export async function openAdministration(config: Config, url: string | null): Pr
   const directory = storeDirectory(config)
   if ((await stat(directory).catch(() => null)) === null) {
     throw new Unreachable(
-      `there is no store in ${directory}; name its folder with --data-dir, or the service with --url`
+      `there is no store in ${directory}; set its folder with --data-dir, or the service with --url`
     )
   }
   try {
@@ -34,7 +34,7 @@ export async function openAdministration(config: Config, url: string | null): Pr
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error
     if (config.adminKey === null)
-      throw new Unreachable(`${error.detail}; set MILLRACE_ADMIN_KEY to ask the service`)
+      throw new Unreachable(`${error.detail}; set MILLRACE_ADMIN_KEY to use the service`)
     return overHttp(config, `http://${urlHost(config.host)}:${config.port}`)
   }
 }
@@ -91,6 +91,6 @@ function throughApp(keys: KeyDirectory, close: () => Promise<void>): Administrat
 }
 
 function overHttp({ adminKey }: Config, url: string): Administration {
-  if (adminKey === null) throw new Unreachable('set MILLRACE_ADMIN_KEY to ask the service')
+  if (adminKey === null) throw new Unreachable('set MILLRACE_ADMIN_KEY to use the service')
   return { ask: (order) => askService(url, adminKey, order), close: async () => undefined }
 }

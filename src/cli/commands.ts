@@ -22,7 +22,7 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
   serve: command({
     summary: 'Runs the service.',
     details:
-      'Without a source it runs a localnet. SIGTERM or SIGINT drains it; a second one ends it at once.',
+      'Without a source it runs a localnet. SIGTERM or SIGINT drains the service; a second signal ends it at once.',
     settings: 'all',
     examples: [
       'millrace serve',
@@ -41,12 +41,12 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
   tail: command({
     summary: 'Prints events of the stream as they arrive, one line each.',
     details:
-      'It reconnects by itself. Gaps, lost connections and the cursor to resume from go to standard error.',
+      'It reconnects automatically. Gaps, lost connections and the cursor to resume from are printed to standard error.',
     operands: 'CHANNEL …',
     options: {
       since: {
         value: 'CURSOR',
-        meaning: 'begin after the event with this cursor; default: with the next event'
+        meaning: 'start after the event with this cursor; default: with the next event'
       },
       json: { meaning: 'print each event as a JSON object' },
       url: { value: 'URL', meaning: 'the service; default: http://HOST:PORT of the settings' }
@@ -56,10 +56,11 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
     run: async (invocation) => (await import('./tail.ts')).tail(invocation)
   }),
   listen: command({
-    summary: 'Receives deliveries of a webhook, verifies them, and prints each event on a line.',
+    summary: 'Receives deliveries of a webhook, verifies their signatures, and prints one event a line.',
     details:
-      'It answers 204 to a delivery whose signature is right, and 400 to any other. Dropped events, repeated batches and ' +
-      'refused deliveries go to standard error. The service delivers to this machine with MILLRACE_ALLOW_PRIVATE_WEBHOOKS.',
+      'It answers 204 to a delivery with a valid signature, and 400 to any other. Dropped events, repeated batches and ' +
+      'refused deliveries are printed to standard error. To receive deliveries on the machine of the service, set ' +
+      'MILLRACE_ALLOW_PRIVATE_WEBHOOKS there.',
     options: {
       port: { value: 'PORT', meaning: 'the port to listen on; 0 picks a free one' },
       host: { value: 'HOST', meaning: 'the address to listen on; default: 127.0.0.1' },
@@ -76,10 +77,10 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
   conformance: command({
     summary: 'Compares the RPC URL with a node: every method, with good and bad parameters.',
     details:
-      'Slots may differ between the two. It exits 1 if a client would notice a difference. Without a node it checks the form of the answers. With ws: URLs it asks over sockets: subscriptions if the node is asked over one too.',
+      'Slots may differ between the two. Without a node it checks the form of the answers. With ws: URLs it sends the requests over sockets, and compares subscriptions if both URLs are sockets. Exits with 1 if a client would notice a difference.',
     options: {
-      against: { value: 'URL', meaning: 'the RPC URL of the service, or that of its socket, with its key' },
-      node: { value: 'URL', meaning: 'the RPC URL of a node to compare with, or that of its socket' }
+      against: { value: 'URL', meaning: 'RPC or socket URL of the service, with its key' },
+      node: { value: 'URL', meaning: 'RPC or socket URL of a node to compare with' }
     },
     settings: [],
     examples: [
@@ -104,19 +105,19 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
   }),
   record: command({
     summary: 'Downloads the blocks of a range of slots into the recorded folder.',
-    details: 'A repeated run downloads only missing blocks. Exits with 1 if a block is missing in the end.',
+    details: 'A repeated run downloads only missing blocks. Exits with 1 if a block is still missing.',
     operands: 'FROM..TO',
     settings: ['recordedDir', 'rpcUrl', 'archiveRpcUrl'],
     examples: ['millrace record 300000000..300000999 --rpc-url https://NODE --recorded-dir ./blocks'],
     run: async (invocation) => (await import('./record.ts')).record(invocation)
   }),
   verify: command({
-    summary: 'Computes stored records again, and prints each difference.',
+    summary: 'Recomputes stored records, and prints each difference.',
     details:
-      'Candles are folded again from stored trades: of the named mints, else of all mints launched or traded within the ' +
-      'last day. The blocks of FROM..TO are decoded again, from the recorded folder if one is named, else from the ' +
-      'nodes. It works beside a running service: of an open embedded store it reads a snapshot, made of links in the ' +
-      'data folder and removed at the end. Exits with 1 if a record differs or cannot be compared.',
+      'Candles are recomputed from stored trades: of the given mints, else of all mints launched or traded in the last ' +
+      'day. The blocks of FROM..TO are decoded again, from the recorded folder if it is set, else from the nodes. The ' +
+      'service may run meanwhile. If it has the embedded store open, a snapshot is read: links in the data folder, which ' +
+      'are removed at the end. Exits with 1 if a record differs or cannot be compared.',
     operands: '[FROM..TO] [MINT …]',
     options: {
       accounts: { meaning: 'compare the mirrored accounts of programs with the node instead' },
@@ -132,11 +133,11 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
     run: async (invocation) => (await import('./verify.ts')).verify(invocation)
   }),
   repair: command({
-    summary: 'Replaces a damaged embedded store by a new one with everything readable.',
+    summary: 'Replaces a damaged embedded store by a new one with all readable records.',
     details:
-      'The service must be stopped. The old store is kept aside. If rows are lost, a recorded source is read again from ' +
-      'its first block; with a node, the slots become gaps.',
-    options: { 'from-source': { meaning: 'read all blocks again from the source, also from a node' } },
+      'Stop the service first. The old store is moved to another folder. If rows are lost, a recorded source is read again ' +
+      'from its first block; with a node, the slots become gaps.',
+    options: { 'from-source': { meaning: 'read all blocks again from the source, even if it is a node' } },
     settings: ['dataDir', 'storage', 'source', 'recordedDir'],
     examples: ['millrace repair --data-dir ./data'],
     run: async (invocation) => (await import('./repair.ts')).repair(invocation)
@@ -144,12 +145,12 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
   storage: command({
     summary: 'Prints disk use by kind of rows, and when the disk will be full.',
     details:
-      'It works beside a running service: of an open embedded store it measures a snapshot. The retention comes from the ' +
-      'settings, which must be those of the service; with --url the service itself is asked, with MILLRACE_ADMIN_KEY. ' +
-      'All figures are estimates.',
+      'The service may run meanwhile: if it has the embedded store open, a snapshot is measured. The retention comes from ' +
+      'the settings, which must be those of the service. With --url, the figures come from the service, which needs ' +
+      'MILLRACE_ADMIN_KEY. All figures are estimates.',
     options: {
       json: { meaning: 'print one JSON object instead of a table' },
-      url: { value: 'URL', meaning: 'ask this service instead of opening the store' }
+      url: { value: 'URL', meaning: 'use this service instead of opening the store' }
     },
     settings: [...STORE, 'source', 'retentionDays', 'replayHorizonSeconds'],
     examples: ['millrace storage', 'millrace storage --url http://127.0.0.1:8080 --json'],

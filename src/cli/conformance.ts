@@ -42,7 +42,7 @@ export async function conformance(
   const waitOf =
     (flag: string): OnWait =>
     (seconds) =>
-      say(`${flag} has refused a request for its rate; asking again in ${seconds} s`)
+      say(`${flag} has refused a request because of its rate limit; retrying in ${seconds} s`)
   const ours = await openRpcEndpoint('--against', against)
   const theirs = node === undefined ? null : await openRpcEndpoint('--node', node)
   const askOurs = patientAsk(ours.ask, clock, interrupted, waitOf('--against'))
@@ -51,7 +51,7 @@ export async function conformance(
     // A node's socket has subscriptions only, so that facts come from ours.
     const askFacts = askTheirs === null || theirs?.isSocket === true ? askOurs : askTheirs
     const again = async (why: string): Promise<void> => {
-      say(`${why}; asking again in ${FACTS_RETRY_MS / 1_000} s`)
+      say(`${why}; retrying in ${FACTS_RETRY_MS / 1_000} s`)
       await sleep(clock, FACTS_RETRY_MS, interrupted)
       interrupted.throwIfAborted()
     }

@@ -26,7 +26,7 @@ export async function unusableDirectory(config: Config): Promise<string | null> 
     return `the disk of ${setting} is full: ${found} are free, and a start needs ${least}; free some space, or set MILLRACE_DATA_DIR to a folder on another disk`
   }
   const error = await makeDirectory(resolve(dataDir))
-  return error && `${setting} cannot be made: ${error.message}; set it to a folder that can`
+  return error && `${setting} cannot be created: ${error.message}; set it to a folder that can be created`
 }
 
 /**

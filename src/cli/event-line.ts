@@ -57,7 +57,7 @@ function wordsOf(event: StreamEvent): string[] {
       return [`webhook ${change}  ${webhook_id} ${shown(url)} ${detail}`.trimEnd()]
     }
     case 'retract':
-      return [`retract  the event at ${event.data.of} was of a fork that is lost`]
+      return [`retract  the event at ${event.data.of} was of a lost fork`]
   }
 }
 

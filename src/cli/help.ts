@@ -21,9 +21,7 @@ export function commandHelp(name: string, command: Command): readonly string[] {
     '',
     'options:',
     ...aligned([...own, ['-h, --help', 'show this']]),
-    ...(shown.length === 0
-      ? []
-      : ['', 'settings, each a flag or the variable of the environment in brackets:']),
+    ...(shown.length === 0 ? [] : ['', 'settings, each a flag or the environment variable in brackets:']),
     ...shown.flatMap(settingLines),
     '',
     examples.length > 1 ? 'examples:' : 'example:',

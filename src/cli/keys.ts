@@ -36,7 +36,7 @@ interface KeyOptions extends AdministrationOptions {
 /** Creates an API key. */
 export async function createKey(invocation: Invocation<KeyOptions>): Promise<number> {
   const { tenant, name, scopes, rate, expires, 'allow-ip': allowedIps, origin } = invocation.options
-  if (tenant === undefined) throw new BadUsage('a key needs an owner: name it with --tenant')
+  if (tenant === undefined) throw new BadUsage('a key needs an owner: set it with --tenant')
   const body = {
     tenant,
     ...(name !== undefined && { name }),

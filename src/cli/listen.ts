@@ -29,7 +29,7 @@ export async function listen(invocation: Invocation<ListenOptions>): Promise<num
   const complain = (line: string): void => stderr(`millrace: ${line}`)
   const seen = new Set<string>()
   const print = (batch: WebhookBatch): void => {
-    if (seen.has(batch.batch_id)) return complain(`batch ${batch.batch_id} came again`)
+    if (seen.has(batch.batch_id)) return complain(`batch ${batch.batch_id} was delivered again`)
     seen.add(batch.batch_id)
     for (const oldest of seen) if (seen.size > REMEMBERED_MAX) seen.delete(oldest)
     if (batch.dropped !== undefined) complain(`${batch.dropped} events were dropped before this batch`)
@@ -74,8 +74,8 @@ export async function listen(invocation: Invocation<ListenOptions>): Promise<num
 /** Returns the address and the secret of the arguments. Throws BadUsage. */
 function understood({ config, options }: Invocation<ListenOptions>) {
   const secret = options.secret ?? config.webhookSecret
-  if (secret === null) throw new BadUsage("name the webhook's secret: MILLRACE_WEBHOOK_SECRET, or --secret")
-  if (options.port === undefined) throw new BadUsage('name the port: --port')
+  if (secret === null) throw new BadUsage("set the webhook's secret: MILLRACE_WEBHOOK_SECRET, or --secret")
+  if (options.port === undefined) throw new BadUsage('set the port: --port')
   // The option has the name of a setting, and was read as that. The setting in the environment is the service's.
   return { port: config.port, host: options.host ?? '127.0.0.1', secret }
 }

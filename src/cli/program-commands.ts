@@ -2,7 +2,7 @@ import type { SettingName } from '../config/config.ts'
 import { command, type CommandGroup } from './command.ts'
 
 const settings = ['key', 'host', 'port'] as const satisfies readonly SettingName[]
-const details = 'Asks a running service, with a key that has the scope `admin`.'
+const details = 'Sends requests to a running service. The key needs the scope `admin`.'
 const everywhere = {
   json: { meaning: 'print JSON objects instead of a table' },
   url: { value: 'URL', meaning: 'the service; default: http://HOST:PORT of the settings' }
@@ -27,7 +27,8 @@ export const PROGRAMS: CommandGroup = {
         ...everywhere,
         index: {
           value: 'OFFSET:LENGTH,…',
-          meaning: 'ranges of the data to index, or none; default: the known ones of a new program'
+          meaning:
+            'byte ranges of the account data to index, or none; default: mint and owner for a new token program'
         }
       },
       settings,

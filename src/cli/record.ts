@@ -24,18 +24,17 @@ export async function record(invocation: Invocation): Promise<number> {
   const { operands, config, stderr } = invocation
   const complain = (line: string): void => stderr(`millrace: ${line}`)
   const range = slotRange(operands[0]!)
-  if (range === null)
-    throw new BadUsage('record takes the first and the last slot, as in 300000000..300000999')
+  if (range === null) throw new BadUsage('give the first and the last slot, as in 300000000..300000999')
   const { recordedDir } = config
-  if (recordedDir === null) complain('MILLRACE_RECORDED_DIR names no folder to record into')
-  if (config.rpcUrl.length === 0) complain('MILLRACE_RPC_URL names no node to download from')
+  if (recordedDir === null) complain('set MILLRACE_RECORDED_DIR to the folder to record into')
+  if (config.rpcUrl.length === 0) complain('set MILLRACE_RPC_URL to a node to download from')
   if (recordedDir === null || config.rpcUrl.length === 0) return 2
   const nodes = nodesOf(config)
   try {
     const usable = await takeNodes(nodes, range.to, complain, invocation.interrupted)
     if (usable.length === 0) return 1
     const folder = await BlockFolder.open(recordedDir, range.from, range.to, invocation.interrupted)
-    for (const name of folder.torn) complain(`${name} was torn and is downloaded again`)
+    for (const name of folder.torn) complain(`${name} is incomplete and is downloaded again`)
     return await download(usable, folder, range, invocation, complain)
   } catch (error) {
     if (invocation.interrupted.aborted) complain('interrupted; run it again to continue')
@@ -71,7 +70,7 @@ async function takeNodes(
       const genesis = await node.rpc.genesisHash(signal, PROBE_TIMEOUT_MS)
       const head = await node.rpc.slot(signal, PROBE_TIMEOUT_MS)
       cluster ??= genesis
-      if (genesis !== cluster) complain(`${node.name} is of another cluster and is not used: ${genesis}`)
+      if (genesis !== cluster) complain(`${node.name} belongs to another cluster and is not used: ${genesis}`)
       else if (head < to && !node.isArchive)
         complain(`${node.name} is at slot ${head} and has not reached ${to}`)
       else {
@@ -111,7 +110,7 @@ async function download(
   })
   await recording.run(interrupted)
   const { written, kept, missing, isStopped, slot } = recording.counts
-  if (isStopped) complain(`too much is missing; slots after ${slot} were not tried`)
+  if (isStopped) complain(`too many blocks are missing; slots after ${slot} were not tried`)
   stderr(progressOf(recording.counts, range, systemPorts.clock.now() - startedMs))
   stdout(
     `${written + kept} blocks of slots ${range.from} to ${range.to} are in ${folder.directory}: ${written} new, ` +

@@ -25,7 +25,7 @@ export async function repair({
   }
   const directory = storeDirectory(config)
   if ((await stat(directory).catch(() => null)) === null) {
-    complain(`there is no store in ${directory}; name its folder with --data-dir`)
+    complain(`there is no store in ${directory}; set its folder with --data-dir`)
     return 1
   }
   const startOver =
@@ -39,10 +39,10 @@ export async function repair({
     for (const reason of outcome.reasons) stdout(`damaged: ${reason}`)
     for (const { kind, slots } of outcome.losses)
       stdout(`lost: some ${kind}${slots === null ? '' : ` of slots ${slots.from} to ${slots.to}`}`)
-    stdout(`the store as it was found is kept in ${outcome.aside}`)
+    stdout(`the damaged store is in ${outcome.aside}`)
     if (outcome.startedOver) {
       stdout(
-        'the new store has the tenants and keys alone; at its next start the service reads its blocks from the source'
+        'the new store has only the tenants and keys; at its next start the service reads all blocks from the source'
       )
       return 0
     }
@@ -50,9 +50,11 @@ export async function repair({
     if (outcome.losses.length === 0) return 0
     for (const { from, to } of outcome.gaps) stdout(`slots ${from} to ${to} are a gap now (reason: damaged)`)
     stdout(
-      'at its next start the service reads blocks with lost rows again from its node, and makes the rest again from rows; what it cannot get back stays a gap with its reason'
+      'at its next start the service reads blocks with lost rows again from its node, and rebuilds the rest from stored rows; blocks that it cannot recover stay gaps with a reason'
     )
-    stdout(`to read all blocks again that the source still has, run \`npx millrace repair --from-source\``)
+    stdout(
+      `to read all blocks again from the source, as far as it still has them, run \`npx millrace repair --from-source\``
+    )
     return 1
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error

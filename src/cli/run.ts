@@ -93,7 +93,7 @@ function operandProblem(declared: string, given: readonly string[]): string | nu
   const isEndless = declared.includes('…')
   return isEndless || given.length <= words.length
     ? null
-    : `${JSON.stringify(given[words.length])} is one operand too many`
+    : `${JSON.stringify(given[words.length])} is one argument too many`
 }
 
 function entryOf<T extends Command | CommandGroup>(entries: Readonly<Record<string, T>>, name: string) {

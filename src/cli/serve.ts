@@ -154,7 +154,9 @@ function greeting(keys: FirstKeys | null, source: Config['source'], url: string)
   if (keys === null && source !== 'localnet') return []
   const key = keys?.demo ?? '$KEY'
   return [
-    keys === null ? 'try, with a key of the first start or of `npx millrace keys create`:' : 'try:',
+    keys === null
+      ? 'to try the API, use a key from the first start or from `npx millrace keys create`:'
+      : 'try:',
     `  curl ${url}/v1/health`,
     `  curl -H "X-API-Key: ${key}" ${url}/v1/launches`,
     `  curl -H "X-API-Key: ${key}" '${url}/v1/tokens/${WSOL}/trades?limit=5'`

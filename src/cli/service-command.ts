@@ -41,7 +41,7 @@ export function serviceOf(
   scope: Scope,
   { config: { key, host, port }, options }: Invocation<ServiceOptions>
 ): ServiceAccess {
-  if (key === null) throw new BadUsage(`name an API key with the scope ${scope}: --key, or MILLRACE_KEY`)
+  if (key === null) throw new BadUsage(`set an API key with the scope ${scope}: --key, or MILLRACE_KEY`)
   const url = options.url ?? `http://${urlHost(host)}:${port}`
   if (!/^https?:/.test(url) || !URL.canParse(url)) throw new BadUsage(`${url} is not a URL`)
   return { url, key }

@@ -26,7 +26,7 @@ export async function storage(invocation: Invocation<AdministrationOptions>): Pr
     const body =
       options.url === undefined
         ? await bodyOfStore(config, () =>
-            complain('the store is open in another process; a snapshot of it is measured')
+            complain('the store is open in another process; measuring a snapshot of it')
           )
         : await bodyOfService(config, options.url)
     for (const line of options.json === true ? [JSON.stringify(body)] : linesOf(body)) stdout(line)
@@ -43,7 +43,7 @@ async function bodyOfStore(config: Config, onSnapshot: () => void): Promise<Stor
   const directory = storeDirectory(config)
   if (config.storage === 'embedded' && (await stat(directory).catch(() => null)) === null)
     throw new Unreachable(
-      `there is no store in ${directory}; name its folder with --data-dir, or the service with --url`
+      `there is no store in ${directory}; set its folder with --data-dir, or the service with --url`
     )
   const store = await openStoreToRead(config, onSnapshot)
   try {
@@ -85,7 +85,7 @@ function summaryOf(body: StorageBody): string[] {
       : `of blocks from ${secondsText(oldest)} to ${secondsText(newest)} UTC`
   const rate =
     growth === null
-      ? 'its growth is known once blocks have come for an hour'
+      ? 'its growth is known after an hour of blocks'
       : `${sizeText(growth)} more a day, at the rate of the newest day`
   return [`${sizeText(body.bytes)} ${blocks}: ${rate}`, roomOf(body)]
 }
@@ -96,7 +96,7 @@ function roomOf({
   full_at: fullAt,
   growth_bytes_per_day: growth
 }: StorageBody): string {
-  if (free === null) return 'the disks of the cluster are not known here'
+  if (free === null) return 'the free space of the cluster is not known here'
   const left = `${sizeText(free)} free on its disk`
   if (growth === null) return left
   if (days === null) return `${left}, which does not fill at this rate`

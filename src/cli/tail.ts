@@ -47,7 +47,7 @@ export async function tail(invocation: Invocation<TailOptions>): Promise<number>
 /** Returns the connection settings and channels of the arguments. Throws BadUsage. */
 function understood({ config, options, operands }: Invocation<TailOptions>) {
   const { key, host, port } = config
-  if (key === null) throw new BadUsage('name an API key with the scope stream: --key, or MILLRACE_KEY')
+  if (key === null) throw new BadUsage('set an API key with the scope stream: --key, or MILLRACE_KEY')
   const url = options.url ?? `http://${urlHost(host)}:${port}`
   if (!/^(https?|wss?):/.test(url) || !URL.canParse(url)) throw new BadUsage(`${url} is not a URL`)
   const faults = operands.map(streamChannelOf).filter(isFault)

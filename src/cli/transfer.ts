@@ -42,7 +42,7 @@ export async function transfer(invocation: Invocation<TransferOptions>): Promise
   const service = serviceOf('tx:send', invocation)
   const [nodeUrl] = config.rpcUrl
   if (nodeUrl === undefined)
-    throw new BadUsage('name a node for the blockhash: --rpc-url, or MILLRACE_RPC_URL')
+    throw new BadUsage('set a node for the blockhash: --rpc-url, or MILLRACE_RPC_URL')
   const { priority, via, to, lamports = LAMPORTS } = options
   if (priority !== undefined && !PERCENTILES.includes(priority))
     throw new BadUsage(`--priority must be one of ${PERCENTILES.join(', ')}`)
@@ -106,7 +106,7 @@ async function tipTo(service: ServiceAccess, from: PublicKey): Promise<Transacti
 async function fund(node: Connection, payer: PublicKey): Promise<void> {
   const signature = await asked(
     node.requestAirdrop(payer, FUNDS),
-    'the node gives no SOL to a new key pair; name the payer: --from'
+    'the node does not fund a new key pair; set the payer: --from'
   )
   for (let look = 0; look < FUND_LOOKS_MAX; look++) {
     const { value } = await asked(node.getSignatureStatus(signature), NO_NODE)

@@ -38,7 +38,7 @@ export async function verifyAccounts({
       }
       if (slot !== answer.slot)
         stderr(
-          `millrace: the mirror of program ${program} is at slot ${slot}, the node at ${answer.slot}: changes between them are differences`
+          `millrace: the mirror of program ${program} is at slot ${slot}, the node at ${answer.slot}: changes between the two slots appear as differences`
         )
       await reading(config, async (storage) => {
         for await (const line of accountDifferences(

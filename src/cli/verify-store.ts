@@ -14,7 +14,7 @@ export async function verifyStore({ config, stdout, stderr }: Invocation): Promi
   }
   const report = await reportStoreDamage(config)
   if (report === null) {
-    complain(`there is no store in ${storeDirectory(config)}; name its folder with --data-dir`)
+    complain(`there is no store in ${storeDirectory(config)}; set its folder with --data-dir`)
     return 1
   }
   for (const detail of report.fatal) stdout(JSON.stringify({ kind: 'store', detail }))

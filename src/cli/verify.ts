@@ -51,7 +51,7 @@ export async function verify(invocation: Invocation<VerifyOptions>): Promise<num
   const { config, operands, options } = invocation
   if (options.store === true) return verifyStore(invocation)
   if (options.accounts === true) {
-    if (config.rpcUrl.length === 0) throw new BadUsage('name the node to compare with: --rpc-url')
+    if (config.rpcUrl.length === 0) throw new BadUsage('set the node to compare with: --rpc-url')
     return verifyAccounts(invocation)
   }
   const complain = (line: string): void => invocation.stderr(`millrace: ${line}`)
@@ -62,12 +62,12 @@ export async function verify(invocation: Invocation<VerifyOptions>): Promise<num
     config.recordedDir === null &&
     config.rpcUrl.length + config.archiveRpcUrl.length === 0
   ) {
-    complain('a range needs blocks to compare with: name --recorded-dir or --rpc-url')
+    complain('a range needs blocks to compare with: set --recorded-dir or --rpc-url')
     return 2
   }
   try {
     const storage = await openedStore(config, () =>
-      complain('the store is open in another process; a snapshot of it is compared')
+      complain('the store is open in another process; comparing a snapshot of it')
     )
     try {
       return await compareAll(storage, config, asked, invocation)
@@ -95,7 +95,7 @@ function understood(words: readonly string[]): Asked {
 async function openedStore(config: Config, onSnapshot: () => void): Promise<Storage> {
   const directory = storeDirectory(config)
   if (config.storage === 'embedded' && (await stat(directory).catch(() => null)) === null)
-    throw new Unverifiable(`there is no store in ${directory}; name its folder with --data-dir`)
+    throw new Unverifiable(`there is no store in ${directory}; set its folder with --data-dir`)
   return openStoreToRead(config, onSnapshot)
 }
 
@@ -151,7 +151,7 @@ async function compareAll(
   }
   if (counts.open > 0)
     stderr(
-      `millrace: ${counts.open} of these blocks differ, and have transfers whose fees are not known now; they were not compared`
+      `millrace: ${counts.open} of these blocks differ, but have transfers whose fees are no longer known; they were not compared`
     )
   if (counts.expired > 0)
     stderr(
@@ -217,7 +217,7 @@ async function* blocksOf(
   try {
     for (let slot = from; slot <= to; slot++) {
       const block = await nodes.fetch(slot, signal)
-      if (block === null) yield `slot ${slot} is not to be had from the nodes`
+      if (block === null) yield `the nodes do not have slot ${slot}`
       else if (block !== 'skipped') yield block
     }
   } finally {

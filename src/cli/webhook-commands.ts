@@ -2,7 +2,7 @@ import type { SettingName } from '../config/config.ts'
 import { command, type CommandGroup } from './command.ts'
 
 const settings = ['key', 'host', 'port'] as const satisfies readonly SettingName[]
-const details = 'Asks a running service, with a key of the tenant that has the scope `webhooks`.'
+const details = 'Sends requests to a running service. The key of the tenant needs the scope `webhooks`.'
 const everywhere = {
   json: { meaning: 'print JSON objects instead of a table' },
   url: { value: 'URL', meaning: 'the service; default: http://HOST:PORT of the settings' }
@@ -47,7 +47,7 @@ export const WEBHOOKS: CommandGroup = {
       run: async (invocation) => (await import('./webhooks.ts')).testWebhook(invocation)
     }),
     enable: command({
-      summary: 'Activates a deactivated webhook, or begins its deliveries again after a cursor.',
+      summary: 'Activates a deactivated webhook, or restarts its deliveries after a cursor.',
       details,
       operands: 'ID',
       options: {
@@ -66,7 +66,7 @@ export const WEBHOOKS: CommandGroup = {
       details,
       operands: 'ID',
       options: {
-        grace: { value: 'SECONDS', meaning: 'seconds that the old secret still signs; default: 86400' },
+        grace: { value: 'SECONDS', meaning: 'seconds for which the old secret still signs; default: 86400' },
         ...everywhere
       },
       settings,
@@ -74,7 +74,7 @@ export const WEBHOOKS: CommandGroup = {
       run: async (invocation) => (await import('./webhooks.ts')).rotateSecret(invocation)
     }),
     deliveries: command({
-      summary: 'Lists the newest attempts to deliver, with their outcomes.',
+      summary: 'Lists the newest delivery attempts, with their outcomes.',
       details,
       operands: 'ID',
       options: {

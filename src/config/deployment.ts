@@ -51,7 +51,7 @@ export function configWarnings({
   }
   if (storage === 'scylla' && redisUrl === null && isApart) {
     warnings.push(
-      'without MILLRACE_REDIS_URL each process counts calls by itself, and only one may have the role ingest, and one the role delivery'
+      'without MILLRACE_REDIS_URL each process counts calls by itself; only one may have the role ingest, and one the role delivery. Set it if you run several processes'
     )
   }
   if (allowPrivateWebhooks) {
@@ -61,7 +61,7 @@ export function configWarnings({
   }
   if (storage === 'scylla' && webhookSecretKey === null && role.some((each) => each !== 'ingest')) {
     warnings.push(
-      'MILLRACE_WEBHOOK_SECRET_KEY is not set: this process encrypts webhook secrets with a key in its MILLRACE_DATA_DIR, which processes with another data folder do not have; set it to the same key for all'
+      'MILLRACE_WEBHOOK_SECRET_KEY is not set: this process encrypts webhook secrets with a key in its MILLRACE_DATA_DIR. Processes with another data folder do not have that key; set the same key for all processes'
     )
   }
   return warnings

@@ -101,7 +101,10 @@ export class HolderLists {
     if (minute !== this.#minute) this.#begun = 0
     this.#minute = minute
     if (++this.#begun > NEW_LISTS_MAX)
-      throw new ServiceError('INDEX_LOADING', 'too many holder lists are being begun; try again in a minute')
+      throw new ServiceError(
+        'INDEX_LOADING',
+        'too many holder lists are being read for the first time; try again in a minute'
+      )
     const { decimals, tokenProgram } = account
     await this.#documents.insert({ mint: pubkeyToBase58(mint), decimals, tokenProgram, askedAtMs: now })
     this.#asked()

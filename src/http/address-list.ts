@@ -18,7 +18,7 @@ export function addressList(max: number) {
       for (const [at, each] of texts.entries()) {
         const key = pubkeyOrNull(each)
         if (key === null) {
-          const message = `must be base58 addresses of 32 bytes, separated by commas; the one at index ${at} is none`
+          const message = `must be base58 addresses of 32 bytes, separated by commas; the text at index ${at} is not an address`
           context.addIssue({ code: 'custom', message, params: { address: true } })
           return z.NEVER
         }

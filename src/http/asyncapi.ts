@@ -52,10 +52,11 @@ const ABOUT = `Sends every event of the subscribed channels once, in cursor orde
 
 **Resume.** Every event has a \`cursor\`. Store the cursor of the last processed event. After a lost connection, subscribe
 with \`since\` set to it. The missed events come first, marked \`"replay":true\`; \`replay_complete\` and live events
-follow. No event is missing and none comes twice. The client \`millrace/client\` does this by itself.
+follow. No event is missing and none is repeated. The client \`millrace/client\` does this automatically.
 
-**Data.** \`data\` has the fields of the REST rows. Its \`ts_ms\` is the time of ingest, when the service received the
-block; \`block_time\` beside it is the block's own time, as \`ts_ms\` is in rows. Fields, warnings and errors may be added.`
+**Data.** \`data\` has the fields of the REST rows, with one difference. In REST rows, \`ts_ms\` is the block time. On the
+stream, \`ts_ms\` is the time of ingest, when the service received the block, and \`block_time\` is the block time. Fields,
+warnings and errors may be added.`
 
 const table = (head: string, rows: readonly (readonly [string | number, string])[]): string =>
   [
@@ -78,7 +79,7 @@ const CHANNEL_ABOUT = [
     'Code',
     Object.entries(ERROR_MEANINGS).map(([code, meaning]) => [`\`${code}\``, meaning] as const)
   ),
-  '**A handshake** can be refused, with a problem like any request.',
+  '**A handshake** can be refused with a problem, like any request.',
   table(
     'Answer',
     REFUSALS.map((error) => {
@@ -129,8 +130,8 @@ export function asyncApiOf({ version, sourceKind }: DocumentFacts): JsonSchema {
       service: {
         host: '{host}',
         protocol: 'ws',
-        description: 'This service; `wss` where a proxy before it speaks TLS',
-        variables: { host: { default: '127.0.0.1:8900', description: 'Where the service listens' } },
+        description: 'This service; `wss` if a proxy in front of it terminates TLS',
+        variables: { host: { default: '127.0.0.1:8900', description: 'Host and port of the service' } },
         security: ['KeyInQuery', 'KeyInHeader', 'Bearer'].map((name) => ({
           $ref: `#/components/securitySchemes/${name}`
         }))
@@ -193,6 +194,6 @@ function operations(): JsonSchema {
     greet: send('Sends the tenant, the limits and the replay horizon', ['hello']),
     tell: send('Sends events, each once, in cursor order', EVENTS),
     endReplay: send('Marks the end of a replay', ['replayComplete']),
-    warn: send('Warns, in cursor order, of a request that cannot be met in full', WARNINGS)
+    warn: send('Warns, in cursor order, that a request cannot be met in full', WARNINGS)
   }
 }

@@ -30,27 +30,29 @@ export const CANDLE_LIST_QUERY = {
   limit: wholeNumber(1, 1000, 300).describe('Maximum number of candles'),
   from: instant
     .optional()
-    .describe('Only buckets that start at or after this: unix seconds, or ISO 8601 (UTC without a zone)'),
+    .describe(
+      'Only buckets that start at or after this time: unix seconds, or ISO 8601 (UTC without a zone)'
+    ),
   to: instant
     .optional()
-    .describe('Only buckets that start before this: unix seconds, or ISO 8601 (UTC without a zone)'),
+    .describe('Only buckets that start before this time: unix seconds, or ISO 8601 (UTC without a zone)'),
   fill: oneOf(['none', 'previous'])
     .default('none')
     .describe(
       '`previous`: a bucket without a price repeats the last close before it, up to the bucket of the indexed head'
     ),
   raw: flag(false).describe('`true`: prices of all trades, dust and outliers included'),
-  after: z.string().optional().describe('The `nextCursor` of the page before')
+  after: z.string().optional().describe('The `nextCursor` of the previous page')
 } as const
 
 /** Documentation of candles of seconds. */
 export const SECOND_CANDLE_RULES = `Candles of 1, 5 and 15 seconds reach back one hour from the block time of the indexed \
-head, in whole buckets, and a \`to\` before that is refused; block time has a resolution of one second, so all trades of one \
+head, in whole buckets. An earlier \`to\` is refused. Block time has a resolution of one second, so all trades of one \
 second are in one bucket, in the order of the chain.`
 
 /** Documentation of the limit of candles that are folded from rows. */
-export const ROW_CANDLE_RULES = `Such candles are folded from trades when they are asked for. A request reads at most ${CANDLE_ROWS_MAX.toLocaleString('en-GB')} trades of the token: a page can then be \
-short and still have a \`nextCursor\`; it is refused where one bucket alone takes more.`
+export const ROW_CANDLE_RULES = `These candles are computed from trades on request. A request reads at most ${CANDLE_ROWS_MAX.toLocaleString('en-GB')} trades of the token, so a page can be \
+short and still have a \`nextCursor\`. If one bucket alone takes more trades, the request is refused.`
 
 export interface CandleListQuery {
   readonly interval: CandleInterval

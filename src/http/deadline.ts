@@ -17,7 +17,10 @@ export async function withinDeadline<T>(
   let timer: unknown
   const deadline = new Promise<never>((_resolve, reject) => {
     timer = clock.setTimeout(() => {
-      const error = new ServiceError('DEADLINE_EXCEEDED', 'the answer took too long to compute; ask for less')
+      const error = new ServiceError(
+        'DEADLINE_EXCEEDED',
+        'the answer took too long to compute; request less data'
+      )
       reject(error)
       abort.abort(error)
     }, deadlineMs)

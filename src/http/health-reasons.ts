@@ -53,21 +53,21 @@ export const HEALTH_REASONS = [
   {
     code: 'chain_left',
     detail:
-      "the stored blocks may not be of the nodes' chain, for example because a node was restored to an older state: some of them may be removed",
+      "the stored blocks may differ from the nodes' chain, for example because a node was restored to an older state; some of them may be removed",
     degrades: true,
     applies: ({ isForkLeft }) => isForkLeft
   },
   {
     code: 'store_damaged',
     detail:
-      'files of the store are damaged: ingest waits, reads of lost rows are refused with 503, all others are answered; an operator has to run `npx millrace repair`',
+      'files of the store are damaged: ingest waits, reads of lost rows are refused with 503, and other reads work; stop the service and run `npx millrace repair`',
     degrades: true,
     applies: ({ isStoreDamaged }) => isStoreDamaged
   },
   {
     code: 'redis_away',
     detail:
-      'Redis does not answer: ingest goes on, a takeover by another process takes longer, and each process enforces its share of each quota alone',
+      'Redis does not answer: ingest continues, a takeover by another process takes longer, and each process enforces its share of each quota by itself',
     degrades: false,
     applies: ({ isRedisAway }) => isRedisAway
   },

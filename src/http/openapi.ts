@@ -19,29 +19,32 @@ real chain; nothing here is from mainnet. Its node accepts transactions, but non
 /** A process that does not ingest cannot know the source of the others. */
 const UNKNOWN_ORIGIN = `DEX data of Solana: ${DATA}.`
 
-const CONVENTIONS = `**Numbers.** Fields that end in \`_raw\` are base units as text; other amounts have the decimals applied. An unknown
+const CONVENTIONS = `**Numbers.** Fields that end in \`_raw\` are base units as text. Other amounts have the decimals applied. An unknown
 value is \`null\`, never 0. Percentages run from 0 to 100. Fields may be added; existing fields keep their meaning.
 
-**Time.** \`ts\`, \`ts_ms\` and \`block_time\` are the block's time: as UTC text, in Unix milliseconds, in Unix seconds. On
-the stream \`ts_ms\` is the time of ingest, with \`block_time\` beside it. A window such as 24 h ends with the
+**Time.** \`ts\` (UTC text), \`ts_ms\` (Unix milliseconds) and \`block_time\` (Unix seconds) are the block time. On
+the stream, \`ts_ms\` is the time of ingest and \`block_time\` the block time. A window such as 24 h ends with the
 minute of the newest indexed block. \`X-Data-Freshness-Seconds\` is the age of that block.
 
-**Lists** are newest first unless the endpoint says otherwise. Pass \`nextCursor\` of a page as \`after\` to get the next.
+**Lists** are newest first unless the endpoint says otherwise. Pass \`nextCursor\` of a page as \`after\` to get the next page.
 
 **Errors** are [problem+json](https://www.rfc-editor.org/rfc/rfc9457) with a stable \`code\`; \`type\` links to a page
-that explains it. A path that answers GET answers HEAD. Other methods are refused with 405 and \`Allow\`.`
+that explains it. A path that accepts GET also accepts HEAD. Other methods are refused with 405 and \`Allow\`.`
 
 const TAGS = [
   ['Market', 'All tokens together'],
   ['Tokens', 'One token, by its mint'],
   ['Pools', 'One pool, by its address'],
   ['Wallets', 'One wallet, by its address'],
-  ['Transactions', 'Sent, sent again until they land, and followed; of the tenant of the key in use'],
+  [
+    'Transactions',
+    'Sends transactions, repeats them until they land, and tracks their status; of the tenant of the key in use'
+  ],
   ['JSON-RPC', 'A drop-in RPC URL for wallets, bots and SDKs'],
   ['Webhooks', 'Signed batches of events by POST to your own URL; of the tenant of the key in use'],
   ['Account', 'The key in use'],
   ['Service', 'Health, metrics and this document'],
-  ['Accounts', 'Accounts of the chain, with the slot that they are of'],
+  ['Accounts', 'Accounts of the chain, with the slot at which they were read'],
   ['Administration', 'Tenants, keys and the state of the service; for operators']
 ] as const
 
@@ -49,7 +52,7 @@ const HEADERS = {
   'X-Request-Id': ['string', 'Identifies the request in logs and problems'],
   'X-Data-Freshness-Seconds': [
     'integer',
-    'Age of the newest indexed block, in seconds; absent while there is none'
+    'Age of the newest indexed block, in seconds; absent while no block is indexed'
   ],
   ETag: [
     'string',

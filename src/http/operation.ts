@@ -50,7 +50,7 @@ const IDEMPOTENCY_KEY: Parameter = {
   in: 'header',
   required: false,
   description:
-    'Makes a retry safe: the same key with the same body within 24 hours gives the same resource back. A random text, such as a UUID',
+    'Makes a retry safe: within 24 hours, the same key with the same body returns the same resource. Use a random text, such as a UUID',
   schema: { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY_MAX }
 }
 
@@ -96,7 +96,7 @@ function neededKey(scope: Endpoint['scope']): string {
     case 'any-key':
       return 'Needs a key, of any scope.'
     case 'loopback-or-admin':
-      return 'Needs a key with the scope `admin`, except from the machine itself unless `MILLRACE_METRICS_KEY_REQUIRED` is set.'
+      return 'Needs a key with the scope `admin`. Requests from the same machine need none unless `MILLRACE_METRICS_KEY_REQUIRED` is set.'
     default:
       return `Needs a key with the scope \`${scope}\`.`
   }

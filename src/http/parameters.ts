@@ -54,17 +54,17 @@ export function paging(limitMax: number, limitDefault: number) {
   return {
     limit: wholeNumber(1, limitMax, limitDefault).describe('Maximum number of rows'),
     offset: wholeNumber(0, OFFSET_DEPTH, 0).describe(
-      `Rows to skip; offset + limit is at most ${OFFSET_DEPTH}, so walk further with \`after\``
+      `Rows to skip; offset + limit is at most ${OFFSET_DEPTH}. Use \`after\` to read further`
     ),
     order: oneOf(['desc', 'asc']).default('desc').describe('`desc`: newest first'),
-    after: z.string().optional().describe('The `nextCursor` of the page before, with the same parameters')
+    after: z.string().optional().describe('The `nextCursor` of the previous page, with the same parameters')
   }
 }
 
 /** Checks combinations of paging parameters. Throws PARAMETER_INVALID. */
 export function checkPaging(page: { limit: number; offset: number; after?: string | undefined }): void {
   if (page.offset + page.limit > OFFSET_DEPTH) {
-    throw invalid('offset', `offset + limit must be at most ${OFFSET_DEPTH}; walk further with after`)
+    throw invalid('offset', `offset + limit must be at most ${OFFSET_DEPTH}; use after to read further`)
   }
   if (page.after !== undefined && page.offset > 0) throw invalid('offset', 'must be 0 when after is given')
 }

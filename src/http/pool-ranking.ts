@@ -68,4 +68,7 @@ const PLACE = z.tuple([
  * Returns the refusal of a cursor whose pools have changed: a missing block was added, or a block was lost to a fork.
  */
 export const rankingExpired = (): ServiceError =>
-  new ServiceError('CURSOR_EXPIRED', 'the pools of this token have changed since the first page; begin again')
+  new ServiceError(
+    'CURSOR_EXPIRED',
+    'the pools of this token have changed since the first page; start again with the first page'
+  )

@@ -34,6 +34,8 @@ export const PROBLEM = z
       .int()
       .nullable()
       .optional()
-      .describe('With `preflight_failed`: compute units until the failure; null where the node does not say')
+      .describe(
+        'With `preflight_failed`: compute units until the failure; null if the node does not report them'
+      )
   })
   .meta({ id: 'Problem', description: 'Why a request was refused or failed' })

@@ -11,18 +11,18 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
   PARAMETER_INVALID: {
     meaning:
       'A parameter of the path, the query or the body is missing, unknown, given twice or out of range.',
-    remedy: 'Correct the parameter that `detail` names; where several are wrong, `errors` lists them all.',
+    remedy: 'Correct the parameter that `detail` names. If several are wrong, `errors` lists them all.',
     example: 'limit must be a whole number between 1 and 1000'
   },
   ADDRESS_INVALID: {
     meaning: 'A mint, pool or wallet is not an address: base58 text of 32 bytes.',
-    remedy: 'Copy the address again. Letters are case-sensitive; 0, O, I and l do not occur.',
+    remedy: 'Copy the address again. Letters are case-sensitive; base58 has no 0, O, I or l.',
     example: 'mint must be a base58 address of 32 bytes'
   },
   CURSOR_INVALID: {
-    meaning: 'The `after` of a list was altered, or belongs to another list or to other filters.',
+    meaning: 'The `after` was altered, or belongs to another list or to other filters.',
     remedy:
-      'Send `nextCursor` of the page before unchanged, with the same path and filters, or start again without `after`.',
+      'Send `nextCursor` of the previous page unchanged, with the same path and filters. Or start again without `after`.',
     example: 'after is not a cursor of this list'
   },
   JSON_INVALID: {
@@ -41,7 +41,7 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
     example: 'this API key is not known'
   },
   KEY_EXPIRED: {
-    meaning: 'The API key has expired, at its own expiry or after it was rotated.',
+    meaning: 'The API key has expired, by its own expiry or after a rotation.',
     remedy: 'Use its successor, or ask the operator for another one.',
     example: 'this API key has expired'
   },
@@ -62,24 +62,24 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
   },
   ROUTE_NOT_FOUND: {
     meaning: 'There is nothing at this path.',
-    remedy: 'Compare the path with the documentation; a trailing slash counts.',
+    remedy: 'Compare the path with the documentation; a trailing slash makes a difference.',
     example: 'no such route'
   },
   TOKEN_NOT_FOUND: {
-    meaning: 'The index has no data on this token that would answer the request.',
+    meaning: 'The index has no data on this token for this request.',
     remedy:
       'Check the mint. A token is known from its first launch, pool or trade on a covered venue after the index began.',
-    example: 'no trade that forms a price of this token is known'
+    example: 'no price-forming trade of this token is known'
   },
   POOL_NOT_FOUND: {
-    meaning: 'The index has no event that names this pool with both of its mints.',
+    meaning: 'The index has no event that names this pool and both of its mints.',
     remedy:
       'Check the address. A pool is known from its creation, or from its first trade on a covered venue after the index began.',
     example: 'no event of this pool is known'
   },
   CURVE_NOT_FOUND: {
     meaning: 'The token was never on a bonding curve of an indexed launchpad.',
-    remedy: 'None: a token that began in a pool has no curve.',
+    remedy: 'Nothing: a token that was launched in a pool has no curve.',
     example: 'no bonding curve of this token is known'
   },
   TENANT_NOT_FOUND: {
@@ -93,7 +93,7 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
     example: 'there is no key of this id'
   },
   METHOD_INVALID: {
-    meaning: 'The path exists, but not for this method.',
+    meaning: 'The path exists, but does not accept this method.',
     remedy: 'Use a method that the header `Allow` lists.',
     example: 'this route answers GET, HEAD'
   },
@@ -110,12 +110,12 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
   TENANT_LIMIT_REACHED: {
     meaning: 'The service has its maximum number of tenants.',
     remedy: 'Make the keys for an existing tenant.',
-    example: 'there are as many tenants as there can be'
+    example: 'there are 10000 tenants, the most there can be'
   },
   KEY_LIMIT_REACHED: {
     meaning: 'The tenant, or the service, has its maximum number of active API keys.',
     remedy: 'Revoke keys that are no longer used.',
-    example: 'this tenant has as many keys as it may have'
+    example: 'acme has 1000 keys, the most it can have'
   },
   KEY_INACTIVE: {
     meaning: 'The API key has expired, or was revoked or rotated, so it cannot be rotated.',
@@ -123,7 +123,7 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
     example: 'this key no longer works'
   },
   KEY_LAST: {
-    meaning: 'This is the last active key with the scope admin; without it nobody could make another.',
+    meaning: 'This is the last active key with the scope admin. Without it, nobody could create another key.',
     remedy: 'Make another key with the scope admin first.',
     example: 'the last admin key that works cannot be revoked'
   },
@@ -146,11 +146,11 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
   },
   HEADERS_EXCEEDED: {
     meaning: 'The request line and headers have more than 16 KiB.',
-    remedy: 'Send shorter ones; a batch of addresses may need to be split.',
+    remedy: 'Shorten them; split a long list of addresses into several requests.',
     example: 'the request line and headers have more than 16 KiB'
   },
   SERVICE_FAILED: {
-    meaning: 'The service failed; the log has the fault under the `request_id`.',
+    meaning: 'The service failed. Its log has the fault under the `request_id`.',
     remedy: 'Tell the operator the `request_id`.',
     example: 'the request failed on our side'
   },
@@ -166,8 +166,8 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
   },
   DEADLINE_EXCEEDED: {
     meaning: 'The answer took more than two seconds to compute and was abandoned.',
-    remedy: 'Ask for less: a shorter list, or filters that match more rows. Or retry.',
-    example: 'the answer took too long to compute; ask for less'
+    remedy: 'Request less data: a shorter list, or filters that match more rows. Or retry.',
+    example: 'the answer took too long to compute; request less data'
   },
   INDEX_LOADING: {
     meaning: 'The service has just started and is still loading the data for this answer from the store.',
@@ -176,46 +176,46 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
   },
   STREAM_KEY_REFUSED: {
     meaning: 'The handshake of the stream carries no valid API key.',
-    remedy: 'Send the key in `X-API-Key`, or as the parameter `key` where no header can be set.',
+    remedy: 'Send the key in `X-API-Key`. If the client cannot set headers, send it as the parameter `key`.',
     example: 'this API key is not known'
   },
   CONNECTIONS_EXCEEDED: {
     meaning:
-      'The key has its maximum number of streams, or the address or the service its maximum number of connections.',
-    remedy: 'Close one: put more channels on one stream, and reuse connections for requests.',
+      'The key has reached its maximum number of streams, or the address or the service has reached its maximum number of connections.',
+    remedy: 'Close a connection. Put more channels on one stream, and reuse connections for requests.',
     example: 'this key has 20 connections, the most a key can have'
   },
   UPGRADE_MISSING: {
-    meaning: 'This path speaks WebSocket, and the request does not ask for an upgrade.',
+    meaning: 'This path accepts only WebSocket, and the request has no upgrade.',
     remedy: 'Connect with a WebSocket client: the scheme is `ws` or `wss`.',
     example: 'connect with a WebSocket client'
   },
   ORIGIN_REFUSED: {
     meaning:
-      'A page of another origin used an API key that does not list this origin, over HTTP or for the stream.',
+      'A web page used an API key that does not list the origin of the page, over HTTP or for the stream.',
     remedy: 'Use a key that lists the origin of the page (`cors_origins`), or ask the operator for one.',
     example: 'pages of this origin may not use this API key'
   },
   URL_REFUSED: {
     meaning:
-      'The URL of a webhook cannot be a receiver: its scheme, port or host is not allowed, or its host does not resolve to public addresses alone.',
+      'The webhook URL is not allowed because of its scheme, port or host, or its host does not resolve to public addresses only.',
     remedy:
-      'Use `http` or `https`, port 80, 443 or from 1024 up, no user or password, and a host that every network can reach.',
+      'Use `http` or `https`, port 80, 443 or from 1024 up, no user or password, and a host with public addresses only.',
     example: 'the host of url does not resolve to public addresses only'
   },
   CHANNEL_UNKNOWN: {
     meaning: 'A webhook names a channel that does not exist.',
-    remedy: 'Correct the channel that `detail` names; where several are wrong, `errors` lists them all.',
+    remedy: 'Correct the channel that `detail` names. If several are wrong, `errors` lists them all.',
     example: 'channels.0: "launch" is no channel'
   },
   WEBHOOK_NOT_FOUND: {
     meaning: 'The tenant of the API key has no webhook with this id.',
-    remedy: 'List the webhooks: it was deleted, or it belongs to another tenant.',
+    remedy: 'List the webhooks of the tenant. This one was deleted, or it belongs to another tenant.',
     example: 'there is no webhook with this id'
   },
   WEBHOOK_LIMIT_REACHED: {
     meaning: 'The tenant has five webhooks, the most that it may have.',
-    remedy: 'Delete one, or add the channels to one: a webhook takes 50 channels.',
+    remedy: 'Delete a webhook, or use fewer webhooks with more channels: a webhook takes 50 channels.',
     example: 'this tenant has 5 webhooks, the most a tenant may have'
   },
   PROGRAM_NOT_WHITELISTED: {
@@ -234,9 +234,9 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
     example: 'the whitelist has 50 programs, the most that it may have'
   },
   CURSOR_EXPIRED: {
-    meaning: 'The slot that the pages of this paging run show is no longer stored.',
+    meaning: 'The pages of this paging run show a slot that is no longer stored.',
     remedy:
-      'Begin again with the first page. A run has five minutes, or less for a program with many changes.',
+      'Start again with the first page. A run lasts five minutes, or less for a program with many changes.',
     example: 'after is of slot 300000000, which can no longer be read'
   },
   IDEMPOTENCY_KEY_REUSED: {
@@ -247,47 +247,46 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
   UPSTREAM_ERROR: {
     meaning: 'A node or the block engine that the answer depends on cannot be reached, or is not configured.',
     remedy:
-      'Retry after the seconds in `Retry-After`. If it lasts, the operator has to look at the upstream.',
+      'Retry after the seconds in `Retry-After`. If the error persists, the operator has to check the upstream.',
     example: 'no block engine is configured'
   },
   TIP_MISSING: {
     meaning:
-      'The block-engine route needs a tip: a system transfer of at least 1,000 lamports to a tip account, which the transaction names itself and not by a lookup table.',
+      'The block-engine route needs a tip: a system transfer of at least 1,000 lamports to a tip account. The tip account must be a static account of the transaction, not an entry of a lookup table.',
     remedy:
-      'Add the transfer to the transaction, in a bundle to the last one. `GET /v1/tx/tips` lists the accounts and usual tips.',
+      'Add the transfer to the transaction; in a bundle, to the last transaction. `GET /v1/tx/tips` lists the accounts and usual tips.',
     example: 'tx has a tip of 999 lamports; the minimum is 1000'
   },
   UPSTREAM_TIMEOUT: {
     meaning: 'A node that the answer depends on did not answer in time.',
     remedy:
-      'Retry after the seconds in `Retry-After`. If it lasts, the operator has to look at the upstream.',
+      'Retry after the seconds in `Retry-After`. If the error persists, the operator has to check the upstream.',
     example: 'the node did not answer in time'
   },
   TRANSACTION_INVALID: {
     meaning:
-      'The transaction is not base64, or no node would read it: it is too long, cut, of an unknown version, or its message is not in order (400). Or a signature that its header asks for is missing or is not that of this message (422).',
+      'With status 400, the transaction is not base64, or is too long, truncated, malformed or of an unknown version. With status 422, a required signature is missing or does not match the message.',
     remedy:
-      'Correct what `detail` names. Sign after the last change of the message, with every signer, and send the bytes of the whole transaction.',
+      'Correct the fault that `detail` names. Sign with every signer after the last change of the message. Send the bytes of the whole transaction.',
     example: 'tx is no valid transaction: transaction bytes end early'
   },
   TRANSACTION_UNSIGNED: {
-    meaning:
-      'A signature that the header of the transaction asks for is missing, or is not that of this message.',
-    remedy: 'Sign after the last change of the message, with every signer.',
+    meaning: 'A required signature is missing, or does not match the message.',
+    remedy: 'Sign with every signer after the last change of the message.',
     example: 'tx is not signed by 3zi7ET8HFv7CbfQ87Y9ziuNidLZz7biTeG5jTusE7LUm'
   },
   PREFLIGHT_FAILED: {
     meaning:
-      'The transaction was simulated, as `skip_preflight: false` asks for, and failed. `err`, `logs` and `units_consumed` are those of the simulation. It was not sent.',
+      'The simulation of the transaction failed, so it was not sent. The request has `skip_preflight: false`. `err`, `logs` and `units_consumed` are those of the simulation.',
     remedy:
-      'Correct the transaction. With `BlockhashNotFound`, sign it anew with a recent blockhash of this cluster.',
+      'Correct the transaction. With `BlockhashNotFound`, sign it again with a recent blockhash of this cluster.',
     example: 'the simulation of tx failed; see err and logs'
   },
   TRANSACTION_LIMIT_REACHED: {
     meaning:
-      'As many transactions are being sent and tracked as can be: 2,000 of one tenant, or 10,000 of one process of the service.',
+      'The maximum number of transactions is being sent and tracked: 2,000 of one tenant, or 10,000 of one process of the service.',
     remedy:
-      'Wait until some have landed or expired, which takes about a minute at most. `GET /v1/tx?status=sent` lists them.',
+      'Wait until some have landed or expired, at most about a minute. `GET /v1/tx?status=sent` lists them.',
     example: 'this tenant has 2000 tracked transactions, the most a tenant may have'
   }
 }

@@ -46,7 +46,7 @@ const events = schemas.EVENT_MESSAGES
 export const STREAM_MESSAGES: Readonly<Record<string, MessageEntry>> = {
   subscribe: client(
     'Subscribe',
-    'Adds channels. Live events follow; with `since`, the events after that cursor are replayed first. With `since`, a channel that the connection already has starts again there. Costs one call of the quota',
+    'Adds channels. Live events follow. With `since`, the events after that cursor are replayed first, also for a channel that is already subscribed. Counts as one call of the quota',
     schemas.SUBSCRIBE,
     { subscribe: CHANNELS },
     { subscribe: CHANNELS, since: SINCE },
@@ -76,19 +76,19 @@ export const STREAM_MESSAGES: Readonly<Record<string, MessageEntry>> = {
   pong: server('Pong', 'The answer to `ping`', schemas.PONG_MESSAGE, built.PONG),
   replayComplete: server(
     'Replay complete',
-    'Ends a replay: live events follow. One for each `subscribe` with `since`',
+    'Marks the end of a replay; live events follow. Sent once for each `subscribe` with `since`',
     schemas.REPLAY_COMPLETE,
     built.replayComplete(HEAD, CHANNELS)
   ),
   beyondReplayHorizon: server(
     'Warning: beyond the replay horizon',
-    '`since` is older than the replay horizon: the replay starts at the horizon, and REST has the older rows',
+    '`since` is older than the replay horizon. The replay starts at the horizon; REST has the older rows',
     schemas.BEYOND_REPLAY_HORIZON,
     built.beyondHorizon(CHANNELS, 1, PLACE.cursor)
   ),
   cursorAheadOfHead: server(
     'Warning: cursor ahead of the head',
-    '`since` is newer than the newest block: events after that cursor are sent when they exist',
+    '`since` is newer than the newest block. Events after that cursor are sent when they exist',
     schemas.CURSOR_AHEAD_OF_HEAD,
     built.aheadOfHead(CHANNELS, HEAD + 2 ** 20, HEAD)
   ),
@@ -100,13 +100,13 @@ export const STREAM_MESSAGES: Readonly<Record<string, MessageEntry>> = {
   ),
   eventsDropped: server(
     'Warning: events dropped',
-    'More than 2,000 events waited for the client to read them: the oldest were dropped, and are missing here',
+    'More than 2,000 events waited for the client, so the oldest were dropped and are missing here',
     schemas.EVENTS_DROPPED,
     built.eventsDropped({ dropped: 12, from: SINCE, to: HEAD, channels: new Set(['launches']) })
   ),
   serverDraining: server(
     'Warning: the service is stopping',
-    'Connect again after `retry_after_ms`; the connection is closed with 1001 next',
+    'The connection will be closed with 1001. Connect again after `retry_after_ms`',
     schemas.SERVER_DRAINING,
     built.serverDraining(2_400)
   ),
@@ -133,7 +133,7 @@ export const STREAM_MESSAGES: Readonly<Record<string, MessageEntry>> = {
   ),
   price: server(
     'Event of price:<mint>',
-    'A tick of each trade that forms a price',
+    'One tick for each price-forming trade',
     events.price,
     carry(`price:${example.EXAMPLE_MINT}`, example.EXAMPLE_TICK)
   ),
@@ -175,14 +175,14 @@ export const STREAM_MESSAGES: Readonly<Record<string, MessageEntry>> = {
   ),
   webhooks: server(
     'Event of webhooks',
-    'Changes of the tenant’s own webhooks, heard by its connections alone; live only. Changes after one block have the same cursor. Messages can be lost: `GET /v1/webhooks` is the truth',
+    'Changes of the tenant’s own webhooks, sent only to its connections; live only. Changes after one block have the same cursor. Messages can be lost: `GET /v1/webhooks` has the current state',
     events.webhooks,
     carry('webhooks', example.EXAMPLE_DEACTIVATION),
     carry('webhooks', example.EXAMPLE_DROPS)
   ),
   tx: server(
     'Event of tx',
-    'Changes of the tenant’s own submitted transactions, heard by its connections alone. States that follow each other fast are told as the last one',
+    'Changes of the tenant’s own submitted transactions, sent only to its connections. Of states that follow each other fast, only the last one is sent',
     events.tx,
     carry('tx', example.EXAMPLE_SUBMISSION_CHANGE)
   )

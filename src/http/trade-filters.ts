@@ -32,7 +32,7 @@ export const TRADE_FILTERS = {
     .describe('Only buys, or only sells; trades without a cash side are neither'),
   min_usd: amountUsd
     .optional()
-    .describe('Only trades worth at least this many USD; trades without a value in USD are left out')
+    .describe('Only trades with at least this value in USD; trades without a known value are left out')
 } as const
 
 export interface TradeFilters {

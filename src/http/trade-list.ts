@@ -17,9 +17,9 @@ import {
 export const TRADE_LIST_QUERY = { ...paging(1000, 100), ...TRADE_FILTERS } as const
 
 /** Documentation of the limits of filtered requests. */
-export const TRADE_LIST_RULES = `A request with filters reads at most \`offset\` + 10,000 rows, for at most one second. A page can then \
-be short, or empty, and still have a \`nextCursor\`: the next page continues where this one stopped, with the rest of \
-\`offset\`. \`offset\` counts rows that pass the filters. A cursor belongs to its list, order and filters.`
+export const TRADE_LIST_RULES = `A request with filters reads at most \`offset\` + 10,000 rows, for at most one second. So a page can \
+be short, or empty, and still have a \`nextCursor\`. The next page continues where this one stopped, with the rest of \
+\`offset\`. \`offset\` counts rows that pass the filters. A cursor is valid only for its list, order and filters.`
 
 /** Rows that a filtered request reads beyond those to skip, and the milliseconds it may take. */
 const ROWS_MAX = 10_000

@@ -13,16 +13,16 @@ const HEADERS = z.object({
   'X-MR-Webhook-Id': text('Id of the webhook'),
   'X-MR-Timestamp': text('Time of the attempt, in Unix milliseconds'),
   'X-MR-Signature': text(
-    '`sha256=` and the HMAC-SHA256, in hexadecimal, of the timestamp, a dot and the body; its key is the secret as it was shown, `whsec_` included'
+    '`sha256=` and the hexadecimal HMAC-SHA256 of the timestamp, a dot and the body. The HMAC key is the secret as it was shown, including `whsec_`'
   ),
   'X-MR-Signature-Previous': text(
-    'The same by the previous secret, in the grace period of a rotation'
+    'The same signature with the previous secret, during the grace period of a rotation'
   ).optional(),
   'X-MR-Attempt': text('Number of the attempt, from 1 to 3; absent from a test event').optional(),
   'webhook-id': text('Id of the message (Standard Webhooks): `msg_` and the id of the batch'),
   'webhook-timestamp': text('Time of the attempt, in Unix seconds'),
   'webhook-signature': text(
-    '`v1,` and the HMAC-SHA256, in base64, of id, timestamp and body, joined by dots; its key is the part of the secret after `whsec_`, decoded from base64. In the grace period of a rotation, two of them with a space between'
+    '`v1,` and the base64 HMAC-SHA256 of id, timestamp and body, joined by dots. The HMAC key is the part of the secret after `whsec_`, decoded from base64. During the grace period of a rotation, two signatures separated by a space'
   )
 })
 

@@ -174,7 +174,7 @@ export class BlockSequence {
     if (other.kind === 'block') return other
     this.#options.onOddity(
       slot,
-      `its parent ${parentSlot} is not the block of slot ${this.#last?.slot} that was given out: that one is of a lost fork`
+      `its parent ${parentSlot} is not the ingested block of slot ${this.#last?.slot}, which is of a lost fork`
     )
     return found
   }

@@ -97,7 +97,7 @@ export class MissingBlocks {
       if (!words.some((each) => each.endsWith(NOT_YET)) || clock.now() >= untilMs)
         return {
           kind: 'unknown',
-          reason: `is not known to be of the cluster of what is stored: ${words.join('; ')}`
+          reason: `cannot be verified to be of the stored cluster: ${words.join('; ')}`
         }
       await sleep(clock, WITNESS_RETRY_MS, signal)
       signal.throwIfAborted()
@@ -117,17 +117,17 @@ export class MissingBlocks {
       this.#faults.set(node, null)
       const isOurs = expected === null || genesis === expected
       if (theirs === blockhash) {
-        if (!isOurs) return other(`its genesis is ${genesis}, what is stored comes from ${expected}`)
+        if (!isOurs) return other(`its genesis is ${genesis}, the stored one is ${expected}`)
         if (expected === null) await this.#options.onGenesis(genesis)
         return SAME
       }
-      if (!isOurs) return `${node.name} is of another one itself`
+      if (!isOurs) return `${node.name} itself is of another cluster`
       if (theirs === null) return `${node.name} ${NOT_YET}`
-      const difference = `its block of slot ${slot} is not the one of ${node.name}`
+      const difference = `its block of slot ${slot} differs from the one of ${node.name}`
       if (!isSettled) return `${node.name} is on another fork`
       if (expected === null) return other(difference)
       // The node is of our cluster, and the stream may be too: after a restore, two servers of one cluster differ.
-      return `${difference}: the stream is of another cluster, or one of the two is behind or was put back to an older state; it is waited until they agree`
+      return `${difference}: the stream is of another cluster, or one of the two is behind or was restored to an older state; ingest waits until they agree`
     } catch (error) {
       signal.throwIfAborted()
       if (!(error instanceof NodeError)) throw error

@@ -54,9 +54,9 @@ export function describeFault(fault: NodeFault): string {
     case 'timeout':
       return `no answer within ${fault.afterMs} ms`
     case 'unauthorized':
-      return `refuses us with HTTP ${fault.status}: check the token in its URL`
+      return `refuses requests with HTTP ${fault.status}: check the token in its URL`
     case 'throttled':
-      return `HTTP 429: it is asked again after ${fault.restMs} ms`
+      return `HTTP 429: the next request is sent after ${fault.restMs} ms`
     case 'http':
       return `HTTP ${fault.status}`
     case 'rpc':

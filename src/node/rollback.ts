@@ -140,7 +140,7 @@ export class RollbackFinder {
       const header = await this.#headerWith(at, nodes, signal)
       if (typeof header === 'string') return unproven(header)
       if (header === null) {
-        const doubt = `no node has the block of slot ${at.slot} any more, so that it is not known where the chain left what is stored`
+        const doubt = `no node still has the block of slot ${at.slot}, so the point where the chain left the stored blocks is unknown`
         return this.#found(at.slot, doubt, chain, signal)
       }
       if (row !== null && isStored(header, row)) return this.#found(at.slot, null, chain, signal)
@@ -210,7 +210,7 @@ export class RollbackFinder {
         said.push(`${node.name}: ${answer.kind === 'header' ? 'another block' : answer.detail}`)
       }
       if (pruned === nodes.length) return null
-      if (clock.now() >= untilMs) return `the block of slot ${slot} cannot be had: ${said.join('; ')}`
+      if (clock.now() >= untilMs) return `no node returns the block of slot ${slot}: ${said.join('; ')}`
       await sleep(clock, HEADER_RETRY_MS, signal)
       signal.throwIfAborted()
     }

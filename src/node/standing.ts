@@ -11,7 +11,7 @@ export const SAME: Standing = { kind: 'same' }
 
 /** Builds the verdict for a stream of another cluster; `how` names the evidence. */
 export function other(how: string): Standing {
-  return { kind: 'other', reason: `is of another cluster than what is stored: ${how}` }
+  return { kind: 'other', reason: `is of another cluster than the stored blocks: ${how}` }
 }
 
 /** A block that shows which chain a server is on. */

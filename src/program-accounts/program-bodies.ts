@@ -25,23 +25,23 @@ export const programAnswer = z
     state: z
       .enum(PROGRAM_STATES)
       .describe(
-        '`backfilling` until the first snapshot is stored; `live` from then on, also while the node is away'
+        '`backfilling` until the first snapshot is stored; `live` after that, even while the node is unavailable'
       ),
-    accounts: count('Accounts at `slot`; while backfilling, those that are stored'),
+    accounts: count('Number of accounts at `slot`; while backfilling, of the accounts stored so far'),
     slot: count('The newest slot whose accounts are complete; null while backfilling').nullable(),
-    lag_slots: count('Slots from there to the indexed head; null while backfilling').nullable(),
-    reason: text('Why the mirror does not advance; null while it does').nullable(),
+    lag_slots: count('Slots from `slot` to the indexed head; null while backfilling').nullable(),
+    reason: text('Reason why the mirror does not advance; null while it advances').nullable(),
     index: z
       .array(
         z.object({
           offset: count('Offset in the data'),
           length: count('Number of bytes'),
-          state: z.enum(INDEX_STATES).describe('Reads use an index that is `ready`'),
-          versions: count('States of accounts that were read to build it')
+          state: z.enum(INDEX_STATES).describe('State of the index; reads use it once it is `ready`'),
+          versions: count('Number of account versions that were read to build it')
         })
       )
-      .describe('Ranges of the data by which a `memcmp` filter is answered without a scan'),
-    added_at: time('When the program was added', 'service')
+      .describe('Indexed byte ranges; a `memcmp` filter on such a range needs no scan'),
+    added_at: time('Time at which the program was added', 'service')
   })
   .meta({ id: 'MirroredProgram' })
 
@@ -52,8 +52,8 @@ export const removedProgramAnswer = z.object({
 
 export const programAccountsAnswer = z.object({
   program: address('The program'),
-  slot: count('The slot of all accounts of a paging run'),
-  age_seconds: count('Seconds since the mirror was complete last: it grows while the node is away'),
+  slot: count('Slot at which all pages of a paging run show the accounts'),
+  age_seconds: count('Seconds since the mirror was last complete; grows while the node is unavailable'),
   data: z
     .array(
       z.object({
@@ -61,9 +61,9 @@ export const programAccountsAnswer = z.object({
         account: z.object({
           lamports: z.string().regex(/^\d+$/).describe('Text, because it may exceed 2^53'),
           owner: address('The program'),
-          executable: z.boolean().describe('Whether it holds a program'),
+          executable: z.boolean().describe('Whether it is an executable program'),
           rent_epoch: z.string().regex(/^\d+$/).describe('Text, because it may exceed 2^53'),
-          space: count('Bytes of the data, also with a slice'),
+          space: count('Size of the whole data in bytes, even if only a slice is returned'),
           data: z
             .tuple([z.string(), z.enum(ACCOUNT_ENCODINGS)])
             .describe('The data or its slice, and the encoding')
@@ -71,12 +71,12 @@ export const programAccountsAnswer = z.object({
       })
     )
     .describe(
-      'Ascending by the bytes of the address; a page may have fewer than `limit` before the last one'
+      'Ascending by the bytes of the address. A page before the last one can have fewer than `limit` accounts'
     ),
   selected_by: z
     .enum(WAYS_TO_SELECT)
-    .describe('Whether an index has found the accounts of this page, or all accounts were looked at'),
-  nextCursor: z.string().nullable().describe('`after` of the next page; null on the last')
+    .describe('How the accounts of this page were found: by an index, or by a scan of all accounts'),
+  nextCursor: z.string().nullable().describe('The `after` of the next page; null on the last page')
 })
 
 /** Renders a program of the whitelist; `head` is the newest indexed slot. */

@@ -83,7 +83,7 @@ export async function standingOf(index: RecordedIndex, store: StoredBlocks): Pro
   if (same > 0) return { kind: 'same', detail: contradiction ?? differences[0] ?? null, ...counts }
   if (contradiction !== null) return { kind: 'other', detail: contradiction, ...counts }
   if (next?.parentSlot === head.slot) return { kind: 'same', detail: null, ...counts }
-  return { kind: 'unknown', detail: `none of its blocks is among the stored ones`, ...counts }
+  return { kind: 'unknown', detail: `none of its blocks is stored`, ...counts }
 }
 
 /** Describes how two blocks of one slot differ; null if they can be the same block. */
@@ -103,7 +103,7 @@ function contradictionOf(stored: PlacedBlock, recorded: PlacedBlock): string | n
   const said = `its slot ${recorded.slot} is of ${timeText(recorded.blockTime)}, the stored slot ${stored.slot} of ${timeText(stored.blockTime)}`
   if (seconds < -TIME_SLACK_SECONDS) return said
   const slotsMax = (seconds + TIME_SLACK_SECONDS) * SLOTS_PER_SECOND_MAX
-  return later.slot - earlier.slot > slotsMax ? `${said}: no chain makes slots so fast` : null
+  return later.slot - earlier.slot > slotsMax ? `${said}: no chain produces slots so fast` : null
 }
 
 /** Compares recorded blocks that are not stored with the head and with the stored blocks near their times. */

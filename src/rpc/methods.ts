@@ -128,7 +128,7 @@ export const RPC_METHODS: readonly RpcMethod[] = [
     [
       'simulateTransaction',
       'transaction config?',
-      'Executes a transaction without an effect.',
+      'Simulates a transaction without sending it.',
       { slot: 'context' }
     ],
     [
@@ -143,14 +143,19 @@ export const RPC_METHODS: readonly RpcMethod[] = [
       'Returns the statuses of up to 256 signatures.',
       { slot: 'context', fixedCommitment: 'processed', hasArchive: true }
     ],
-    ['getSignaturesForAddress', 'address config?', 'Lists signatures that name an address.', HISTORY],
+    [
+      'getSignaturesForAddress',
+      'address config?',
+      'Lists the signatures of transactions that name an address.',
+      HISTORY
+    ],
     ['getTransactionCount', 'config?', 'Returns the number of transactions since the genesis.', COUNTER],
     ['getFeeForMessage', 'message config?', 'Returns the fee of a message.', STATE]
   ]),
   ...group('Blocks and slots', [
     ['getSlot', 'config?', 'Returns the slot at the commitment.', { ...COUNTER, slot: 'result' }],
     ['getBlockHeight', 'config?', 'Returns the block height at the commitment.', COUNTER],
-    ['getLatestBlockhash', 'config?', 'Returns a blockhash, and until when it is valid.', VALUE],
+    ['getLatestBlockhash', 'config?', 'Returns the latest blockhash and its last valid block height.', VALUE],
     ['isBlockhashValid', 'blockhash config?', 'Tells whether a blockhash is still valid.', VALUE],
     ['getBlock', 'slot config?', 'Returns a block.', { ...HISTORY, cache: 'immutable', nullIsAbsent: true }],
     [
@@ -173,17 +178,17 @@ export const RPC_METHODS: readonly RpcMethod[] = [
     ['getHealth', '', 'Returns `ok` while a node is caught up.'],
     ['getVersion', '', 'Returns the version of the node.'],
     ['getEpochInfo', 'config?', 'Returns the epoch and its slots.', { ...COUNTER, slot: 'absoluteSlot' }],
-    ['getEpochSchedule', '', 'Returns the schedule of epochs of the genesis.', { cache: 'immutable' }],
+    ['getEpochSchedule', '', 'Returns the epoch schedule of the genesis.', { cache: 'immutable' }],
     ['getGenesisHash', '', 'Returns the genesis hash of mainnet-beta.', { isLocal: true }],
     ['getSlotLeader', 'config?', 'Returns the leader of the slot.'],
     ['getSlotLeaders', 'startSlot limit', 'Returns the leaders of slots.'],
     [
       'getMinimumBalanceForRentExemption',
       'dataLength config?',
-      'Returns the lamports that exempt an account from rent.',
+      'Returns the minimum lamports that exempt an account from rent.',
       COUNTER
     ],
-    ['getStakeMinimumDelegation', 'config?', 'Returns the least stake that can be delegated.', STATE]
+    ['getStakeMinimumDelegation', 'config?', 'Returns the minimum stake delegation.', STATE]
   ])
 ]
 
@@ -242,7 +247,7 @@ export class MethodTable {
 function allowedMethod(name: string): RpcMethod {
   const isRead = /^(get|is|minimum)/.test(name)
   return {
-    ...group('Allowed by the operator', [[name, '', 'Passed on to a node as it is.']])[0]!,
+    ...group('Allowed by the operator', [[name, '', 'Passed to a node unchanged.']])[0]!,
     scope: isRead ? 'rpc:read' : 'rpc:send',
     isIdempotent: isRead
   }

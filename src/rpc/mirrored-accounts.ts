@@ -81,7 +81,7 @@ export class MirroredAccounts {
       signal.throwIfAborted()
       // Old versions may have been dropped during the read.
       if (now?.progress.slot == null || slot < now.progress.oldestSlot)
-        return { refusal: upstreamDown('the accounts of this program have changed meanwhile') }
+        return { refusal: upstreamDown('the accounts of this program changed during the request; try again') }
       for (const each of accounts) {
         const row = rowOf(program, each, wish.form)
         if (row === null) return TOO_LONG_FOR_BASE58

@@ -21,7 +21,7 @@ export function openRpcOf(methods: MethodTable, version: string): object {
     info: {
       title: 'Millrace JSON-RPC',
       version,
-      description: 'JSON-RPC of a Solana node at POST /v1/rpc. Parameters are by position.'
+      description: 'JSON-RPC of a Solana node at POST /v1/rpc. Parameters are passed by position.'
     },
     servers: [{ name: 'this service', url: '/v1/rpc' }],
     methods: methods.served.map(methodOf)

@@ -52,7 +52,7 @@ export const scopeMissing = (scope: string): Refusal => ({
 })
 
 /** No node answers. The request may be repeated. */
-export const upstreamDown = (message = 'no node answers this request now'): Refusal => ({
+export const upstreamDown = (message = 'no node can answer this request now'): Refusal => ({
   status: 502,
   error: { code: -32603, message, data: { retryable: true } }
 })
@@ -62,7 +62,7 @@ export const ANSWER_TOO_LARGE: Refusal = {
   status: 200,
   error: {
     code: -32603,
-    message: 'the answer is too large: ask for less at once',
+    message: 'the answer is too large; request less data at once',
     data: { limit: ANSWER_BYTES_MAX, retryable: false }
   }
 }

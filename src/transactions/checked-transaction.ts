@@ -57,7 +57,7 @@ export function checkTransaction(bytes: Uint8Array): CheckOutcome {
   const read = readSanitizedWire(bytes)
   if (read.kind !== 'wire')
     return read.reason === TOO_FEW_SIGNATURES
-      ? unsigned('has fewer signatures than its header asks for')
+      ? unsigned('has fewer signatures than its header requires')
       : malformed(`is no valid transaction: ${read.reason}`)
   const { wire } = read
   const repeated = repeatedKey(wire)
@@ -94,7 +94,7 @@ function signatureFault(wire: WireTransaction, index: number): string {
   const isMissing = wire.signatures[index]!.every((byte) => byte === 0)
   return isMissing
     ? `is not signed by ${address}`
-    : `has a signature of ${address} that does not verify: it is not that of this message`
+    : `has a signature of ${address} that does not verify: it does not match this message`
 }
 
 const malformed = (reason: string): CheckOutcome => ({ ok: false, kind: 'malformed', reason })

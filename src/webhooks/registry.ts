@@ -233,5 +233,8 @@ function freeSlot(webhooks: readonly StoredWebhook[]): number | null {
 }
 
 function busy(id: number): ServiceError {
-  return new ServiceError('STORAGE_UNAVAILABLE', `webhook ${id} was changed by others ${ATTEMPTS_MAX} times`)
+  return new ServiceError(
+    'STORAGE_UNAVAILABLE',
+    `webhook ${id} was changed concurrently ${ATTEMPTS_MAX} times; try again`
+  )
 }

@@ -30,7 +30,7 @@ export async function webhookSecretKey(
   }
   throw new ServiceError(
     'STORAGE_UNAVAILABLE',
-    `${path} is not base64 of 32 bytes; restore it from a backup. Without it all webhook secrets are lost: remove it, and rotate each secret`
+    `${path} is not base64 of 32 bytes; restore it from a backup. Without a backup all webhook secrets are lost: remove the file, and rotate each secret`
   )
 }
 

@@ -120,7 +120,7 @@ export class BlockStream {
     const { slot, at: last } = this.#status
     const behind = last !== null && slot !== null && last < slot
     const at = behind ? `: it is at slot ${last}, below ${slot}, the newest so far` : ''
-    return `brings no newer slot for ${this.#deps.tuning.stallMs} ms${at}`
+    return `has sent no newer slot for ${this.#deps.tuning.stallMs} ms${at}`
   }
 
   #say(state: StreamState, reason: string | null, attempt = this.#status.attempt): void {
@@ -218,7 +218,7 @@ export class BlockStream {
   async #pause(signal: AbortSignal): Promise<boolean> {
     const { held, tuning } = this.#deps
     this.counts.pauses++
-    this.#say('full', 'blocks come faster than they are taken')
+    this.#say('full', 'blocks arrive faster than they are ingested')
     await this.#waitForRoom(tuning.fullMs, signal)
     return held.hasRoom && !signal.aborted
   }
@@ -234,7 +234,7 @@ export class BlockStream {
 }
 
 const ENDED: StreamFault = { remedy: 'again', reason: 'ended the stream' }
-const STALLED: StreamFault = { remedy: 'again', reason: 'brings no newer slot' }
+const STALLED: StreamFault = { remedy: 'again', reason: 'sends no newer slot' }
 
 /** Ends a wait after a time without progress, or when the signal aborts. */
 class Watch {

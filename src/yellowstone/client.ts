@@ -107,6 +107,6 @@ const COMMITMENT_LEVEL = { processed: 0, confirmed: 1, finalized: 2 } as const
 function cannotLoad(error: unknown): StreamError {
   const [line] = String(error instanceof Error ? error.message : error).split('\n')
   const where = `${process.platform} ${process.arch}`
-  const reason = `cannot be asked: the package @triton-one/yellowstone-grpc does not load on ${where} (${line})`
+  const reason = `cannot be used: the package @triton-one/yellowstone-grpc does not load on ${where} (${line})`
   return new StreamError({ remedy: 'never', reason }, { cause: error })
 }

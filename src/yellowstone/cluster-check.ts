@@ -86,7 +86,7 @@ export class ClusterCheck {
     if (slot === head.slot) {
       const isHead = blockTime === head.blockTime && (head.parentSlot ?? parentSlot) === parentSlot
       if (isHead) return SAME
-      return this.#isSettled ? other(`its block of slot ${slot} is not the one that is stored`) : null
+      return this.#isSettled ? other(`its block of slot ${slot} differs from the stored one`) : null
     }
     const later = slot > head.slot ? { slot, blockTime } : head
     const earlier = slot > head.slot ? head : { slot, blockTime }
@@ -100,14 +100,14 @@ export class ClusterCheck {
     if (this.#isTold) return
     this.#isTold = true
     this.#options.onUnproven(
-      `nothing shows that it is of the cluster of slot ${slot}, the newest that is stored: it is taken for it, without a node to ask (MILLRACE_RPC_URL)`
+      `it cannot be verified to be of the stored cluster (newest slot ${slot}), because there is no node to compare with; it is assumed to be (set MILLRACE_RPC_URL)`
     )
   }
 }
 
 const replaced = (slot: number): Standing => ({
   kind: 'other',
-  reason: `is of another cluster than what is stored, or was put back to an older state: its block of slot ${slot} is not the one that came before. Only a node can tell (MILLRACE_RPC_URL)`
+  reason: `is of another cluster than the stored blocks, or was restored to an older state: its block of slot ${slot} differs from the earlier one. Only a node can decide between the two (set MILLRACE_RPC_URL)`
 })
 
 const timeText = (seconds: number): string => new Date(seconds * 1_000).toISOString()

@@ -35,9 +35,9 @@ const FAULTS: readonly [pattern: RegExp, fault: (said: string) => StreamFault][]
   [/caller does not have permission/, (said) => never(`does not allow the token to subscribe: ${said}`)],
   [
     /invalid x-token|parse x-token/,
-    () => never('cannot be asked: the token has characters that no header has')
+    () => never('cannot be used: the token has characters that a header cannot carry')
   ],
-  [/x-token/, () => never('cannot be asked: the token is not usable')],
+  [/x-token/, () => never('cannot be used: the token is not valid')],
   [
     /not implemented or not supported/,
     (said) => never(`does not offer geyser.Geyser/Subscribe (is it a Yellowstone gRPC server?): ${said}`)
@@ -50,27 +50,27 @@ const FAULTS: readonly [pattern: RegExp, fault: (said: string) => StreamFault][]
   ],
   [
     /from_slot is not supported/,
-    () => ({ remedy: 'replay', reason: 'keeps no slots to begin from', firstSlot: null })
+    () => ({ remedy: 'replay', reason: 'stores no slots to resume from', firstSlot: null })
   ],
   // The plugin (15.1.2) reports this for slots above its newest one.
   [
     /failed to get replay response/,
-    () => ({ remedy: 'replay', reason: 'has no slot yet as new as the last one' })
+    () => ({ remedy: 'replay', reason: 'has not reached the last ingested slot yet' })
   ],
   [
     /is not available, last available|first available slot|failed to get replay position/,
     (said) => ({
       remedy: 'replay',
-      reason: `no longer has the slot to go on from: ${said}`,
+      reason: `no longer has the slot to resume from: ${said}`,
       firstSlot: lastNumber(said)
     })
   ],
-  [/message length too large/, (said) => again(`sends a message beyond our limit: ${said}`, true)],
+  [/message length too large/, (said) => again(`sends a message above the size limit: ${said}`, true)],
   [
     /failed to decode Protobuf|buffer underflow|invalid compression flag/,
-    (said) => again(`sends what is no message of the protocol: ${said}`, true)
+    (said) => again(`sends a message that does not follow the protocol: ${said}`, true)
   ],
-  [/lagged to/, (said) => again(`gave us up as too slow: ${said}`)],
+  [/lagged to/, (said) => again(`ended the stream because it was read too slowly: ${said}`)],
   [/specified an invalid argument/, (said) => never(`refuses the subscription: ${said}`)],
   [/dns error|lookup address/, () => again('has a name that cannot be resolved')],
   [
@@ -79,9 +79,9 @@ const FAULTS: readonly [pattern: RegExp, fault: (said: string) => StreamFault][]
   ],
   [
     /http2 error|h2 protocol error: http2|frame with invalid size/,
-    (said) => again(`broke off, or does not speak gRPC: ${said}`)
+    (said) => again(`closed the connection, or does not speak gRPC: ${said}`)
   ],
-  [/resource has been exhausted/, (said) => again(`has no room for us: ${said}`)]
+  [/resource has been exhausted/, (said) => again(`has reached its limit of clients: ${said}`)]
 ]
 
 const never = (reason: string): StreamFault => ({ remedy: 'never', reason })
@@ -95,7 +95,7 @@ export function faultOf(error: unknown, secret: string | undefined): StreamFault
   const all = said.join(' | ')
   const told = withoutSecret(quotedMessage(all) ?? said.at(-1) ?? 'no reason', secret)
   for (const [pattern, fault] of FAULTS) if (pattern.test(all)) return fault(told)
-  return again(`broke off: ${told}`)
+  return again(`ended the stream: ${told}`)
 }
 
 function chainOf(error: unknown): string[] {

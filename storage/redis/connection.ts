@@ -221,8 +221,8 @@ export class RedisConnection {
     this.#state = 'away'
     this.#awaySinceMs = this.#options.clock.now()
     this.#options.logger.warn(
-      `Redis at ${addressOf(this.#socket)} is away (${this.#detail}); it is tried again until it answers. Meanwhile each ` +
-        'process counts calls in a share of its own, the store is polled for new blocks, and the process that ingests goes on'
+      `Redis at ${addressOf(this.#socket)} is away (${this.#detail}); retrying. Meanwhile each process enforces its ` +
+        'share of each quota by itself, the store is polled for new blocks, and ingest continues'
     )
     this.#started.resolve()
     this.#tellListeners(false)

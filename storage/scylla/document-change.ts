@@ -111,10 +111,7 @@ export class DocumentChange {
 
   #givenUp(): ServiceError {
     if (this.#lost !== null) return unanswered(this.#lost)
-    return new ServiceError(
-      'STORAGE_UNAVAILABLE',
-      `other processes change the ${this.#address.kind} all the time`
-    )
+    return new ServiceError('STORAGE_UNAVAILABLE', `other processes keep changing the ${this.#address.kind}`)
   }
 
   async #stored(address: DocumentAddress): Promise<DocumentRow | null> {

@@ -224,7 +224,7 @@ class SchemaLock {
       if (clock.now() > deadline || lockWait.end.aborted)
         throw new NotYetOpen(
           'STORAGE_UNAVAILABLE',
-          `another process has been changing the schema for ${lockWait.ms / 1_000} s: see what it does, and start again`
+          `another process has been changing the schema for ${lockWait.ms / 1_000} s: check that process, and start again`
         )
       lockWait.waiting('another process is changing the schema of the keyspace')
       await sleep(clock, LOCK_AGAIN_MS, lockWait.end)

@@ -91,7 +91,7 @@ t.test('a signal ends it while it waits for the quota of a key', async (t) => {
   t.teardown(() => server.close())
   const child = spawnMillrace(['conformance', '--against', await listening(server)])
   child.stdout!.resume()
-  const WAITING = /asking again in 60 s/
+  const WAITING = /retrying in 60 s/
   let said = ''
   child.stderr!.on('data', (chunk: Buffer) => {
     const wasWaiting = WAITING.test(said)
@@ -100,5 +100,5 @@ t.test('a signal ends it while it waits for the quota of a key', async (t) => {
   })
   const code = await new Promise((resolve) => child.once('exit', resolve))
   t.equal(code, 1)
-  t.match(said, /asking again in 60 s\n.*interrupted\n$/)
+  t.match(said, /retrying in 60 s\n.*interrupted\n$/)
 })

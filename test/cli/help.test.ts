@@ -95,7 +95,7 @@ t.test('a word that is no command, verb or option ends with 2 and names the near
     [['tail', 'launches', '--since'], '--since has no value'],
     [['tail', 'launches', '--since', '--json'], '--since has no value'],
     [['keys', 'rotate'], 'ID is missing'],
-    [['serve', 'now'], '"now" is one operand too many']
+    [['serve', 'now'], '"now" is one argument too many']
   ]
   for (const [words, line] of cases) {
     const { code, out, err } = await millrace(...words)

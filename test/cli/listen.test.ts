@@ -68,7 +68,7 @@ t.test('the events of verified deliveries are printed once, those of others are 
   t.equal(listener.stdout.length, 3)
   const said = listener.stderr.join('\n')
   for (const line of [
-    /batch 1 came again/,
+    /batch 1 was delivered again/,
     /7 events were dropped before this batch/,
     /refused a delivery: .* \(signature_mismatch\)/
   ])
@@ -114,7 +114,7 @@ t.test('each kind of event of a delivery has a line', async (t) => {
 t.test('usage that cannot be meant ends with 2, a port that is taken with 1', async (t) => {
   const bad: [args: string[], says: RegExp][] = [
     [['--port', '0'], /MILLRACE_WEBHOOK_SECRET/],
-    [['--secret', SECRET], /name the port/],
+    [['--secret', SECRET], /set the port/],
     [['--secret', SECRET, '--port', '65536'], /--port="65536" is above 65535/],
     [['--secret', SECRET, '--port', 'http'], /--port="http" is not a whole number/]
   ]

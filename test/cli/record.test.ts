@@ -90,8 +90,8 @@ t.test('run again, only what is not there is downloaded; what is torn is found a
     SLOTS.filter((slot) => [111, 115, 120].includes(slot) || (slot > 130 && slot <= 140))
   )
   t.same(
-    err.filter((line) => line.includes('torn')).sort(),
-    [111, 115, 120].map((slot) => `millrace: ${slot}.json.gz was torn and is downloaded again`)
+    err.filter((line) => line.includes('incomplete')).sort(),
+    [111, 115, 120].map((slot) => `millrace: ${slot}.json.gz is incomplete and is downloaded again`)
   )
   t.match(out[0], /35 blocks .*: 11 new, 24 there before/)
   t.same(
@@ -225,8 +225,8 @@ t.test('nodes that cannot be used are said in a line each, without what is secre
   const { code, err } = await run(['100..160', '--rpc-url', urls, '--recorded-dir', directory])
   t.equal(code, 0)
   t.match(err.slice(0, 4), [
-    `millrace: ${refusing.name}: refuses us with HTTP 403: check the token in its URL`,
-    `millrace: ${other.name} is of another cluster and is not used: another`,
+    `millrace: ${refusing.name}: refuses requests with HTTP 403: check the token in its URL`,
+    `millrace: ${other.name} belongs to another cluster and is not used: another`,
     `millrace: ${late.name} is at slot 120 and has not reached 160`,
     /millrace: 127.0.0.1:1: unreachable/
   ])

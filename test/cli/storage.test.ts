@@ -28,7 +28,7 @@ t.test(
 
     const before = readdirSync(dataDir)
     const snapshot = await runMillrace(['storage', '--json', '--data-dir', dataDir])
-    t.match(snapshot, { code: 0, stderr: /a snapshot of it is measured/ })
+    t.match(snapshot, { code: 0, stderr: /measuring a snapshot of it/ })
     t.ok(bytesOf(parsed(snapshot.stdout), 'trades by mint') > 10_000, 'a snapshot has its rows in tables')
     t.same(readdirSync(dataDir), before, 'no snapshot is left')
 
@@ -51,7 +51,7 @@ t.test(
     t.match(after.stdout, /^tenants, API keys and other documents +\d+ B +needed +– /m)
     t.match(
       after.stdout,
-      /\n[\d.]+ [kM]B of blocks from .* UTC: its growth is known once blocks have come for an hour\n/
+      /\n[\d.]+ [kM]B of blocks from .* UTC: its growth is known after an hour of blocks\n/
     )
     t.match(after.stdout, /\n[\d.]+ [MGTP]B free on its disk\n$/)
   }

@@ -102,7 +102,7 @@ t.test('a command that the service or the command line refuses ends with its rea
     [['status', 'abc', '--follow'], 2, /signature must be a base58 signature/],
     [['list', '--status', 'landed'], 2, /status must be one of sent/],
     [['list', '--limit', 'x'], 2, /--limit is not a whole number/],
-    [['transfer'], 2, /name a node for the blockhash/],
+    [['transfer'], 2, /set a node for the blockhash/],
     [
       ['transfer', '--rpc-url', 'http://127.0.0.1:1', '--priority', 'p99'],
       2,
@@ -110,7 +110,7 @@ t.test('a command that the service or the command line refuses ends with its rea
     ],
     [['transfer', '--rpc-url', 'http://127.0.0.1:1', '--lamports', '0'], 2, /--lamports is not/],
     [['transfer', '--rpc-url', 'http://127.0.0.1:1', '--to', 'x'], 2, /--to is not an address/],
-    [['transfer', '--rpc-url', 'http://127.0.0.1:1'], 1, /gives no SOL to a new key pair/]
+    [['transfer', '--rpc-url', 'http://127.0.0.1:1'], 1, /does not fund a new key pair/]
   ]
   for (const [args, code, stderr] of cases)
     t.match(await tx(...args), { code, lines: [], stderr }, args.join(' '))

@@ -101,7 +101,7 @@ t.test('rows that cannot be compared are reported', async (t) => {
   for (const [args, code, line] of [
     [['9..1'], 2, /a range of slots/],
     [['no-mint'], 2, /a range of slots/],
-    [[range, ...folder], 2, /name --recorded-dir or --rpc-url/],
+    [[range, ...folder], 2, /set --recorded-dir or --rpc-url/],
     [['--data-dir', join(dataDir, 'nowhere')], 1, /there is no store in/],
     [['--storage', 'nothing'], 2, /storage/i]
   ] as const) {
@@ -111,7 +111,7 @@ t.test('rows that cannot be compared are reported', async (t) => {
   }
   const beyond = await run(`${last + 1_000}..${last + 1_001}`, ...folder, ...node)
   t.equal(beyond.code, 1)
-  t.match(beyond.err.join('\n'), /slot \d+ is not to be had from the nodes/)
+  t.match(beyond.err.join('\n'), /the nodes do not have slot \d+/)
 })
 
 t.test('a store that a service has open is compared in a snapshot, which is gone afterwards', async (t) => {
@@ -125,7 +125,7 @@ t.test('a store that a service has open is compared in a snapshot, which is gone
     const open = await run(WSOL, ...folder)
     isDone = true
     await writing
-    t.match(open.err[0], /is open in another process; a snapshot of it is compared/)
+    t.match(open.err[0], /is open in another process; comparing a snapshot of it/)
     t.match(open.err.at(-1), /^[1-9]\d* candles of 1 mints .* compared: \d+ differences$/)
     t.same(open.out, (await run(WSOL, ...folder)).out, 'the same is found again')
   })

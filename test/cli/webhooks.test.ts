@@ -103,7 +103,7 @@ t.test('a command that the service or the command line refuses ends with its rea
     t.match(await webhooks(...args), { code, lines: [], stderr }, args.join(' '))
   app.parts.refused.add('http://10.0.0.5/')
   t.match(await webhooks('create', 'http://10.0.0.5/', 'pools'), { code: 1, stderr: /public addresses/ })
-  t.match(await runCommand(['webhooks', 'list']), { code: 2, stderr: /name an API key.*MILLRACE_KEY/ })
+  t.match(await runCommand(['webhooks', 'list']), { code: 2, stderr: /set an API key.*MILLRACE_KEY/ })
   const wrong = await runCommand(['webhooks', 'list'], { ...environment, MILLRACE_KEY: 'a-key-of-nobody' })
   t.match(wrong, { code: 1, lines: [], stderr: /not known/ })
   t.match(await runCommand(['webhooks', 'list', '--url', `${url}/`, '--key', key]), { code: 0 })

@@ -62,8 +62,8 @@ t.test('a bad parameter is refused with 400 and a detail that names it', async (
     }
     cases.push(
       [`${list}?offset=-1`, 'invalid_parameter', /^offset must be a whole number between 0 and 10000/],
-      [`${list}?offset=9951&limit=50`, 'invalid_parameter', /^offset .*10000; walk further with after/],
-      [`${list}?offset=10000`, 'invalid_parameter', /^offset .*walk further with after/],
+      [`${list}?offset=9951&limit=50`, 'invalid_parameter', /^offset .*10000; use after to read further/],
+      [`${list}?offset=10000`, 'invalid_parameter', /^offset .*use after to read further/],
       [`${list}?order=up`, 'invalid_parameter', /^order must be one of desc, asc/],
       [`${list}?order=asc&order=asc`, 'invalid_parameter', /^order /]
     )

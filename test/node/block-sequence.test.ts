@@ -220,7 +220,7 @@ t.test(
     t.ok(await reading.until(10, 60_000))
     await reading.end()
     t.same(reading.slots, range(1, 10))
-    t.match(reading.oddities, [/^6: its parent 4 is not the block of slot 5/])
+    t.match(reading.oddities, [/^6: its parent 4 is not the ingested block of slot 5/])
   }
 )
 

@@ -108,7 +108,7 @@ t.test(
     t.match(await missing.standingOf(seen(4, 'other'), signal), {
       kind: 'unknown',
       reason:
-        /its block of slot 4 is not the one of 127.0.0.1:\d+: .*was put back to an older state; it is waited/
+        /its block of slot 4 differs from the one of 127.0.0.1:\d+: .*was restored to an older state; ingest waits/
     })
     t.same(await missing.standingOf(seen(4), signal), { kind: 'same' }, 'the server has caught up')
     t.same(refused, [])
@@ -120,7 +120,8 @@ t.test('of an empty store, the genesis is settled by a node that agrees with the
   const { missing, settled } = missingOf(t, [node], [], null)
   t.match(await missing.standingOf(seen(4, 'other'), signal), {
     kind: 'other',
-    reason: /^is of another cluster than what is stored: its block of slot 4 is not the one of 127.0.0.1:\d+$/
+    reason:
+      /^is of another cluster than the stored blocks: its block of slot 4 differs from the one of 127.0.0.1:\d+$/
   })
   t.same(settled, [])
   t.same(await missing.standingOf(seen(4), signal), { kind: 'same' })
@@ -135,7 +136,7 @@ t.test('a node that has become another one takes its stream along, and is asked 
   t.same(await missing.standingOf(seen(4), signal), {
     kind: 'other',
     reason:
-      'is of another cluster than what is stored: its genesis is genesis-b, what is stored comes from genesis-a'
+      'is of another cluster than the stored blocks: its genesis is genesis-b, the stored one is genesis-a'
   })
   t.equal(await missing.fetch(2, signal), null)
   t.equal(refused.length, 1)
@@ -165,7 +166,7 @@ t.test('of nodes that are behind, away, or of another cluster, the one that know
   const unknown = await missing.standingOf(seen(4), signal)
   t.match(unknown, {
     kind: 'unknown',
-    reason: /^is not known to be of the cluster of what is stored: .*is of another one itself; .*ECONNREFUSED/
+    reason: /^cannot be verified to be of the stored cluster: .*itself is of another cluster; .*ECONNREFUSED/
   })
 })
 

@@ -224,7 +224,7 @@ t.test('where the common block is no longer kept by any node, the rollback says 
   const found = await searching
   t.match(found, {
     kind: 'rollback',
-    rollback: { after: 25, doubt: /no node has the block of slot 25 any more/ }
+    rollback: { after: 25, doubt: /no node still has the block of slot 25/ }
   })
 })
 
@@ -283,7 +283,7 @@ t.test(
     t.match(await search([skipping], withoutHead), rollback, 'also where its slot is skipped')
     t.match(await search([lacking(putBack, [33])], putBack), {
       kind: 'unproven',
-      reason: /the block of slot 33 cannot be had/
+      reason: /no node returns the block of slot 33/
     })
     t.same(await search([world.node('a', longer)], longer), { kind: 'follows' })
     t.same(

@@ -174,7 +174,7 @@ testWithValidator(
       t.equal(errors.length, 1, `${service.name} says so in one line`)
       t.match(await shownBy(service), {
         state: 'refused',
-        reason: /is of another cluster.*: its genesis is \w+, what is stored comes from \w+$/,
+        reason: /is of another cluster.*: its genesis is \w+, the stored one is \w+$/,
         nodes: [{ state: 'refused' }]
       })
     }
@@ -206,7 +206,7 @@ const AWAY: Readonly<Record<string, string>> = {
 
 const REFUSED: Readonly<Record<string, RegExp>> = {
   rpc: /the source is refused: it is of another cluster/,
-  yellowstone: /is of another cluster than what is stored.*it is not asked again/
+  yellowstone: /is of another cluster than the stored blocks.*the service does not retry/
 }
 
 type BlockTexts = readonly (readonly [reader: string, text: string | undefined])[]

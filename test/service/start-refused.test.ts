@@ -68,7 +68,7 @@ t.test('a data directory that cannot be made ends the start', async (t) => {
   await assertRefused(
     t,
     ['--data-dir', '/proc/data', '--port', '0'],
-    /MILLRACE_DATA_DIR=\/proc\/data cannot be made/
+    /MILLRACE_DATA_DIR=\/proc\/data cannot be created/
   )
 })
 

@@ -54,10 +54,7 @@ testWithOwnRedis(
       t.equal(connection.said.warn.length, round)
       t.equal(connection.said.info.length, round)
     }
-    t.match(
-      connection.said.warn[0],
-      /^Redis at 127\.0\.0\.1:\d+ is away \(.+\); it is tried again until it answers/
-    )
+    t.match(connection.said.warn[0], /^Redis at 127\.0\.0\.1:\d+ is away \(.+\); retrying/)
     t.match(connection.said.info[0], /is back after \d+ s$/)
     t.strictSame(heard, [false, true, false, true])
   }

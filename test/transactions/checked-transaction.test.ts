@@ -220,7 +220,7 @@ t.test('a missing, a wrong and a lacking signature are told apart from malformed
   t.match(refusalOf(wrong), { kind: 'unsigned', reason: /does not verify/ })
   t.match(refusalOf(Uint8Array.from([0, ...two.subarray(65)])), {
     kind: 'unsigned',
-    reason: 'has fewer signatures than its header asks for'
+    reason: 'has fewer signatures than its header requires'
   })
   const more = Uint8Array.from([2, ...two.subarray(1, 65), ...two.subarray(1)])
   t.match(refusalOf(more), { kind: 'malformed', reason: /too many signatures/ })

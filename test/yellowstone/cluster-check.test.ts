@@ -80,7 +80,7 @@ t.test('a slot and a time that no chain brings together are of another one', asy
   t.match(await check.standingOf(streamed(12, { blockTime: TIME + 2_000 }), signal), {
     kind: 'other',
     reason:
-      /^is of another cluster than what is stored: its slot 12 is of 2023-11-14T22:46:40.000Z, slot 1000, the newest that is stored, of 2023-11-14T22:30:00.000Z$/
+      /^is of another cluster than the stored blocks: its slot 12 is of 2023-11-14T22:46:40.000Z, slot 1000, the newest that is stored, of 2023-11-14T22:30:00.000Z$/
   })
   t.equal(await checkOf({ head: 1_000 }).kindOf(streamed(5_000, { blockTime: TIME })), 'other')
   t.equal(await checkOf({ head: 1_000 }).kindOf(streamed(900)), 'same', 'one that is behind')
@@ -91,7 +91,7 @@ t.test('a stream that nothing can be said of is taken without a node to ask, and
   t.equal(await kindOf(streamed(300)), 'same')
   t.equal(await kindOf(streamed(400)), 'same')
   t.equal(unproven.length, 1)
-  t.match(unproven[0], /nothing shows that it is of the cluster of slot 100.*MILLRACE_RPC_URL/)
+  t.match(unproven[0], /cannot be verified to be of the stored cluster .newest slot 100.*MILLRACE_RPC_URL/)
   const empty = checkOf({ head: null })
   t.equal(await empty.kindOf(streamed(300)), 'same')
   t.same(empty.unproven, [], 'an empty store is filled by whatever comes')
@@ -125,7 +125,7 @@ t.test(
     check.note(streamed(300))
     t.match(await check.standingOf(streamed(300, foreign), signal), {
       reason:
-        /put back to an older state: its block of slot 300 is not the one that came before.*MILLRACE_RPC_URL/
+        /restored to an older state: its block of slot 300 differs from the earlier one.*MILLRACE_RPC_URL/
     })
   }
 )

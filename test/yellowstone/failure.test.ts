@@ -19,7 +19,7 @@ t.test('each fault of the client has a reason for people and a remedy', async (t
     [
       status('Internal error', 'lagged to send an update'),
       'again',
-      /^gave us up as too slow: lagged to send an update$/
+      /^ended the stream because it was read too slowly: lagged to send an update$/
     ],
     [
       status(
@@ -27,7 +27,7 @@ t.test('each fault of the client has a reason for people and a remedy', async (t
         'Error, decoded message length too large: found 9 bytes, the limit is: 1 bytes'
       ),
       'again',
-      /^sends a message beyond our limit/,
+      /^sends a message above the size limit/,
       { garbage: true }
     ],
     [
@@ -36,7 +36,7 @@ t.test('each fault of the client has a reason for people and a remedy', async (t
         'broadcast from 5 is not available, last available: 9'
       ),
       'replay',
-      /^no longer has the slot to go on from/,
+      /^no longer has the slot to resume from/,
       { firstSlot: 9 }
     ],
     [
@@ -45,11 +45,11 @@ t.test('each fault of the client has a reason for people and a remedy', async (t
       /^no longer has the slot/,
       { firstSlot: 77 }
     ],
-    [status('Internal error', 'from_slot is not supported'), 'replay', /begin/, { firstSlot: null }],
+    [status('Internal error', 'from_slot is not supported'), 'replay', /resume/, { firstSlot: null }],
     [
       status('Some resource has been exhausted', 'too many streams'),
       'again',
-      /^has no room for us: too many/
+      /^has reached its limit of clients: too many/
     ],
     [nativeError('invalid x-token configuration', 'failed to parse metadata value'), 'never', /characters/],
     [
@@ -57,8 +57,8 @@ t.test('each fault of the client has a reason for people and a remedy', async (t
       'again',
       /reached/
     ],
-    [nativeError('what nobody knows'), 'again', /^broke off: what nobody knows$/],
-    ['not even an error', 'again', /^broke off: not even an error$/]
+    [nativeError('what nobody knows'), 'again', /^ended the stream: what nobody knows$/],
+    ['not even an error', 'again', /^ended the stream: not even an error$/]
   ]
   for (const [error, remedy, reason, more = {}] of rows)
     t.match(faultOf(error, undefined), { remedy, reason, ...more })

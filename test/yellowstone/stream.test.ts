@@ -90,7 +90,7 @@ t.test('a stream that only pings is stalled, and its pings are answered', async 
   t.ok(first.pongs > 2, `${first.pongs} pings were answered`)
   t.ok(source.gauge('pings') > 2)
   t.equal(second.fromSlot, 12)
-  t.match(source.problems()[0], /brings no newer slot for 1000 ms/)
+  t.match(source.problems()[0], /has sent no newer slot for 1000 ms/)
   await until(() => first.isOver, 'the stalled stream is closed')
 })
 
@@ -104,20 +104,20 @@ t.test('a node whose slots are below what is stored is told of, and nothing of i
   const source = startSource(t, { url: server.url, tuning: { stallMs: 500 } }, 1_000)
   source.begin()
   await until(() => source.status()?.state === 'stalled', 'it is stalled')
-  t.match(source.problems(), [/brings no newer slot for 500 ms: it is at slot \d+, below 1000/])
+  t.match(source.problems(), [/has sent no newer slot for 500 ms: it is at slot \d+, below 1000/])
   t.equal(source.gauge('blocks'), 0)
   t.ok(source.gauge('repeated') > 2, `${source.gauge('repeated')} slots came`)
 })
 
 t.test('a stream of another cluster is one line and a state, and nothing of it comes', async (t) => {
   const server = await serve(t, (subscription) => subscription.sendSlots(300, 310))
-  const reason = 'is of another cluster than what is stored: its genesis is b, what is stored comes from a'
+  const reason = 'is of another cluster than the stored blocks: its genesis is b, the stored one is a'
   const askNodes = async () => ({ kind: 'other', reason }) as const
   const source = startSource(t, { url: server.url, askNodes }, 100)
   source.begin()
   await until(() => source.status()?.state === 'refused', 'it is refused')
   const name = server.url.slice('http://'.length)
-  t.same(source.problems(), [`${name} ${reason}; it is not asked again`])
+  t.same(source.problems(), [`${name} ${reason}; the service does not retry`])
   t.match(source.shown(), { state: 'refused', reason, nodes: [{ name, state: 'refused', reason }] })
   await source.end()
   t.equal(server.subscriptions.length, 1)
@@ -156,7 +156,7 @@ t.test(
     t.equal(server.subscriptions[1]?.fromSlot, 103)
     t.match(
       source.problems().at(-1),
-      /another cluster than what is stored, or was put back.*: its block of slot 103 is not the one/
+      /another cluster than the stored blocks, or was restored.*: its block of slot 103 differs/
     )
     t.equal(source.gauge('blocks'), 3, 'nothing of the other chain is given out')
   }
@@ -248,7 +248,7 @@ t.test('a server whose bytes are no messages is left behind at the third time', 
     [10, 10, null]
   )
   t.same(asked, [11, 12, 13])
-  t.match(source.problems(), [/sends what is no message of the protocol/])
+  t.match(source.problems(), [/sends a message that does not follow the protocol/])
   t.equal(source.problems().length, 1, 'one line for both times')
 })
 
@@ -270,7 +270,7 @@ t.test(
       [10, 24]
     )
     t.equal(source.gauge('fetched'), 13)
-    t.match(source.problems(), [/no longer has the slot to go on from: .*last available: 20/])
+    t.match(source.problems(), [/no longer has the slot to resume from: .*last available: 20/])
   }
 )
 
@@ -321,7 +321,7 @@ t.test('a server that is not yet where we are is followed from its newest slot',
     server.subscriptions.map(({ fromSlot }) => fromSlot),
     [10, null]
   )
-  t.match(source.problems(), [/has no slot yet as new as the last one/])
+  t.match(source.problems(), [/has not reached the last ingested slot yet/])
   t.same(source.gaps, [])
 })
 
@@ -432,7 +432,7 @@ t.test('a server that comes back is found again, and goes on where it was', asyn
   const source = startSource(t, { url: server.url }, 10)
   t.same(await source.slots(2), [11, 12])
   t.equal(server.subscriptions.length, 4)
-  t.match(source.problems(), [/broke off: server is shutting down/])
+  t.match(source.problems(), [/ended the stream: server is shutting down/])
   t.equal(source.problems().length, 1)
   t.match(source.status(), { state: 'advancing', attempt: 0 })
 })

@@ -203,7 +203,7 @@ export class PubsubLink {
     const { subscription: id, slot, of } = notification
     const newest = this.#newest()
     if (newest !== null && slot > newest + AHEAD_SLOTS)
-      return this.fail(`it told of slot ${slot}, far above ${newest}, the newest of all nodes`)
+      return this.fail(`it reported slot ${slot}, far above ${newest}, the newest of all nodes`)
     if (of === 'slot' && (id === this.#slotId || this.#slotId === null)) {
       this.#heardAtMs = this.#ports.clock.now()
       this.#slot = Math.max(this.#slot, slot)
@@ -219,7 +219,7 @@ export class PubsubLink {
     }
     if (id === this.#slotId || this.#ending.has(id)) return
     if (this.#asked.size === 0) return this.#events.stray()
-    if (this.#early.length >= EARLY_MAX) return this.fail('it sends notifications that were not asked for')
+    if (this.#early.length >= EARLY_MAX) return this.fail('it sends notifications without a subscription')
     this.#early.push(notification)
   }
 
@@ -264,7 +264,7 @@ export class PubsubLink {
       const silentMs = clock.now() - this.#heardAtMs
       const newest = this.#newest()
       const isBehind = newest !== null && this.#slot >= 0 && newest - this.#slot > BEHIND_SLOTS
-      if (silentMs > SILENCE_MS) this.fail(`it has told of no slot for ${SILENCE_MS / 1_000} s`)
+      if (silentMs > SILENCE_MS) this.fail(`it has reported no slot for ${SILENCE_MS / 1_000} s`)
       else if (isBehind && silentMs > SILENCE_MS / 6)
         this.fail(`it stands at slot ${this.#slot}, ${newest - this.#slot} behind`)
     }

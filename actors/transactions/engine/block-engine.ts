@@ -55,7 +55,7 @@ export class OpenBlockEngine implements BlockEngine, BundleEngine {
     if (outcome.kind === 'refused')
       throw new ServiceError('UPSTREAM_ERROR', `the block engine refuses the transaction: ${outcome.message}`)
     if (outcome.kind === 'untaken')
-      throw new ServiceError('UPSTREAM_ERROR', 'the block engine takes no transaction at present', {
+      throw new ServiceError('UPSTREAM_ERROR', 'the block engine accepts no transaction at present', {
         cause: new Error(outcome.detail)
       })
   }

@@ -78,7 +78,8 @@ export class TipBoard {
   /** Rejects with UPSTREAM_ERROR where they were never fetched. */
   async accounts(): Promise<readonly string[]> {
     const accounts = await this.#accounts.get()
-    if (accounts === null) throw new ServiceError('UPSTREAM_ERROR', 'the block engine gives no tip accounts')
+    if (accounts === null)
+      throw new ServiceError('UPSTREAM_ERROR', 'the block engine returns no tip accounts')
     return accounts.value
   }
 

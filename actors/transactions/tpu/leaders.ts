@@ -74,7 +74,7 @@ export function leaders(options: LeadersOptions, deps: LeadersDeps): Run<unknown
     } catch (error) {
       if (!(error instanceof QuicUnavailable)) throw error
       logger.warn(
-        `there is no QUIC on this machine, so transactions go to the node alone, not straight to leaders: ${error.message}`
+        `QUIC is not available on this machine, so transactions are sent only to the node, not directly to leaders: ${error.message}`
       )
       await aborted(draining)
     } finally {
@@ -88,11 +88,12 @@ export function leaders(options: LeadersOptions, deps: LeadersDeps): Run<unknown
       try {
         const hasAnswered = await scheduled.refresh(draining)
         if (!isNodeDown || !hasAnswered) return
-        logger.info('the node names leaders again')
+        logger.info('the node returns the leader schedule again')
         isNodeDown = false
       } catch (error) {
         if (draining.aborted) return
-        if (!isNodeDown) logger.warn(`the node does not name leaders: ${(error as Error).message}`)
+        if (!isNodeDown)
+          logger.warn(`the node does not return the leader schedule: ${(error as Error).message}`)
         isNodeDown = true
       }
     }

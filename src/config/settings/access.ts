@@ -12,7 +12,7 @@ export const ACCESS_SETTINGS = {
     ),
     fallback: '',
     secret: true,
-    meaning: 'bootstrap admin key; without it, an empty store makes one and prints it once'
+    meaning: 'bootstrap admin key; without it, a start with an empty store creates one and prints it once'
   },
   key: {
     schema: optional(z.string().regex(/^[\x21-\x7e]+$/, 'has characters that a header cannot carry')),
@@ -23,6 +23,6 @@ export const ACCESS_SETTINGS = {
   rateLimitPerMinute: {
     schema: integer(1, 1e9),
     fallback: '600',
-    meaning: 'calls a minute of a key that has no rate of its own'
+    meaning: 'calls per minute for a key without its own rate'
   }
 } satisfies Record<string, Setting>

@@ -5,11 +5,11 @@ export const ACCOUNT_SETTINGS = {
   tokenImages: {
     schema: flag,
     fallback: 'false',
-    meaning: 'whether the JSON behind the URIs of mints is fetched, for image, description and links'
+    meaning: 'whether to fetch the JSON at the URIs of mints, for image, description and links'
   },
   ipfsGateway: {
     schema: url('http:', 'https:'),
     fallback: 'https://ipfs.io',
-    meaning: 'URL of the gateway that `ipfs:` URIs of mints are fetched by'
+    meaning: 'URL of the gateway through which `ipfs:` URIs of mints are fetched'
   }
 } satisfies Record<string, Setting>

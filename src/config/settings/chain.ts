@@ -36,7 +36,7 @@ export const CHAIN_SETTINGS = {
     schema: list(url('http:', 'https:')),
     fallback: '',
     secret: true,
-    meaning: 'archive nodes, asked for blocks that the others no longer have'
+    meaning: 'archive nodes, used for blocks that the others no longer have'
   },
   yellowstoneUrl: {
     schema: optional(url('http:', 'https:')),

@@ -6,6 +6,6 @@ export const RPC_SETTINGS = {
   rpcAllow: {
     schema: list(z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, 'is no method name')),
     fallback: '',
-    meaning: 'RPC methods beyond the table, passed on to a node as they are'
+    meaning: 'RPC methods to allow in addition to the table, passed to a node unchanged'
   }
 } satisfies Record<string, Setting>

@@ -22,7 +22,8 @@ export const SERVICE_SETTINGS = {
   metricsKeyRequired: {
     schema: flag,
     fallback: 'false',
-    meaning: '`/metrics` needs the admin key even on loopback, as for a proxy on the same machine'
+    meaning:
+      'whether `/metrics` needs the admin key even on loopback, for example with a proxy on the same machine'
   },
   memoryMb: {
     schema: optional(integer(32, 1_000_000)),
@@ -32,7 +33,7 @@ export const SERVICE_SETTINGS = {
   logLevel: {
     schema: choice('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
     fallback: 'info',
-    meaning: 'lowest level that is logged'
+    meaning: 'lowest level to log'
   },
   logFormat: {
     schema: optional(choice('pretty', 'json')),

@@ -37,12 +37,12 @@ export const STORAGE_SETTINGS = {
   startupWaitSeconds: {
     schema: integer(0, 86_400),
     fallback: '120',
-    meaning: 'seconds that a start waits for the cluster, and for other processes that create its tables'
+    meaning: 'seconds for which a start waits for the cluster, and for other processes that create its tables'
   },
   retentionDays: {
     schema: optional(integer(1, 36500)),
     fallback: '',
     meaning:
-      'days that trades, pool events and hourly activity are kept; empty: 2 for a localnet, 90 for a node, unlimited for a recorded source'
+      'days for which trades, pool events and hourly activity are stored; empty: 2 for a localnet, 90 for a node, unlimited for a recorded source'
   }
 } satisfies Record<string, Setting>

@@ -16,7 +16,7 @@ export const WEBHOOK_SETTINGS = {
   allowPrivateWebhooks: {
     schema: flag,
     fallback: 'false',
-    meaning: 'whether webhooks may lead to loopback and private addresses, for development'
+    meaning: 'whether webhooks may use loopback and private addresses; for development only'
   },
   webhookSecretKey: {
     schema: optional(
@@ -29,7 +29,7 @@ export const WEBHOOK_SETTINGS = {
     ),
     fallback: '',
     secret: true,
-    meaning: 'key that webhook secrets are encrypted with; empty: one is made in the data folder'
+    meaning: 'key that encrypts webhook secrets; empty: one is created in the data folder'
   },
   webhookSecret: {
     schema: optional(z.string().regex(/^[\x21-\x7e]+$/, 'has characters that no webhook secret has')),

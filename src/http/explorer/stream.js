@@ -166,7 +166,7 @@ export const stream =
         { id: 'stream', tabIndex: -1, 'aria-labelledby': 'stream-title' },
         h('h2', { id: 'stream-title' }, 'Stream'),
         h('p', null, h('code', null, document.channels.stream.address), ` is a WebSocket. ${lead}`),
-        markdown('How to go on after a lost connection', more.join('\n\n')),
+        markdown('How to resume after a lost connection', more.join('\n\n')),
         h(
           'table',
           { className: 'channels' },

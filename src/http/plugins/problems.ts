@@ -36,7 +36,7 @@ export const problems = plugin(
       }
       const allow = methods.join(', ')
       void reply.header('allow', allow)
-      return sendProblem(request, reply, new ServiceError('METHOD_INVALID', `this route answers ${allow}`))
+      return sendProblem(request, reply, new ServiceError('METHOD_INVALID', `this route accepts ${allow}`))
     }
   },
   { name: 'problems' }

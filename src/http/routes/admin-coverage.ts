@@ -13,7 +13,7 @@ export const coverage = endpoint({
   path: '/v1/admin/coverage',
   tag: 'Administration',
   summary: 'Which slots are indexed',
-  description: `The indexed slots, the gaps (missing slots) with their reason, and the oldest slot with trades. At most ${GAPS_MAX} gaps an answer. Slots between the files of a recorded folder are not gaps.`,
+  description: `The indexed slots, the gaps (missing slots) with their reasons, and the oldest slot with trades. An answer has at most ${GAPS_MAX} gaps. Slots between the files of a recorded folder are not gaps.`,
   scope: 'admin',
   query: z.object({
     from_slot: wholeNumber(0, SLOT_MAX, 0).describe('The first slot to report')

@@ -28,13 +28,13 @@ export const createKey = endpoint({
   tag: 'Administration',
   summary: 'Make a key',
   description:
-    'The answer shows the key, once: only its hash is stored. A tenant has at most 1,000 active keys.',
+    'The key is shown only in this answer: the service stores its hash alone. A tenant has at most 1,000 active keys.',
   scope: 'admin',
   body: z.object({
     tenant: tenantName,
     name: z
       .string()
-      .regex(/^[^\p{C}]{0,100}$/u, 'must be at most 100 characters, none of them a control character')
+      .regex(/^[^\p{C}]{0,100}$/u, 'must have at most 100 characters and no control characters')
       .default('')
       .describe('A name for people'),
     scopes: z
@@ -49,13 +49,13 @@ export const createKey = endpoint({
       .max(RATE_MAX, `must be a whole number between 1 and ${RATE_MAX}`)
       .nullable()
       .default(null)
-      .describe('Calls allowed in a minute of the clock; null: the default of the service'),
+      .describe('Calls allowed per clock minute; null: the default of the service'),
     expires_at: z.iso
       .datetime({ offset: true, error: 'must be a time as in 2027-01-31T12:00:00Z' })
       .nullable()
       .default(null)
       .describe(
-        `When the key expires: it works strictly before; ${CLOCKS.service}, ISO 8601 with a zone, in the future. Null: never`
+        `Time from which the key no longer works; ${CLOCKS.service}, ISO 8601 with a zone, in the future. Null: the key does not expire`
       ),
     allowed_ips: z
       .array(z.string().refine(isAddressRange, 'must be an IPv4 or IPv6 address or CIDR range'))
@@ -117,7 +117,7 @@ export const revokeKey = endpoint({
   tag: 'Administration',
   summary: 'Revoke a key',
   description:
-    'Ends a key at once and for good; revoking it again changes nothing. The last active admin key cannot be revoked.',
+    'Revokes a key at once and permanently. Revoking it again changes nothing. The last active admin key cannot be revoked.',
   scope: 'admin',
   params: keyParams,
   answer: keyAnswer,
@@ -131,7 +131,7 @@ export const rotateKey = endpoint({
   tag: 'Administration',
   summary: 'Rotate a key',
   description:
-    'Makes a successor with the same attributes and shows it, once. The old key works until the end of the grace period, or until its own expiry if that is earlier.',
+    'Makes a successor with the same attributes. The new key is shown only in this answer. The old key works until the end of the grace period, or until its own expiry if that is earlier.',
   scope: 'admin',
   params: keyParams,
   body: z.object({

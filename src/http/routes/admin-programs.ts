@@ -35,7 +35,7 @@ const index = z
     'must be different ranges'
   )
   .describe(
-    'Ranges of the data by which accounts are indexed. By default, for a new program: the mint and the owner in the accounts of token programs, and none for others'
+    'Byte ranges of the account data to index. Default for a new token program: mint and owner. Default for any other new program: none'
   )
 
 export const listPrograms = endpoint({
@@ -54,7 +54,7 @@ export const addProgram = endpoint({
   tag: 'Administration',
   summary: 'Mirror a program',
   description:
-    'Adds a program to the whitelist; its accounts are read from the node in the background. Answers 200 for a program that is there; with `index`, its indexes become these, and new ones are built in the background.',
+    'Adds a program to the whitelist. Its accounts are read from the node in the background. If the program is already there, the answer is 200. `index` then replaces its indexes, and new ones are built in the background.',
   scope: 'admin',
   body: z.object({ program: address.describe('The program, base58'), index: index.optional() }),
   status: 201,

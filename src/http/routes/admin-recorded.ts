@@ -14,7 +14,7 @@ export const recordedFolder = endpoint({
   path: '/v1/admin/recorded',
   tag: 'Administration',
   summary: 'Contents of the recorded folder, and its problems',
-  description: `The slots of this process's recorded folder, whether it is of the stored chain, and every file, record and transaction that is left out: counted by reason, and the first ${LISTED_PER_REASON} of each reason listed, at most ${PROBLEMS_MAX} an answer.`,
+  description: `The slots of this process's recorded folder, and whether the folder is of the stored chain. Files, records and transactions that are left out are counted by reason. The first ${LISTED_PER_REASON} of each reason are listed, at most ${PROBLEMS_MAX} per answer.`,
   scope: 'admin',
   query: z.object({
     from: wholeNumber(0, LISTED_MAX, 0).describe('The first problem to list, counted from 0')

@@ -8,7 +8,7 @@ export const supervisionTree = endpoint({
   path: '/v1/admin/tree',
   tag: 'Administration',
   summary: 'The running processes',
-  description: 'The tree of supervisors and processes, with state, restarts, last fault and gauges of each.',
+  description: 'The tree of supervisors and processes. Each has its state, restarts, last fault and gauges.',
   scope: 'admin',
   answer: TREE,
   answersWhileDraining: true,

@@ -14,7 +14,7 @@ export const bondingCurve = endpoint({
   tag: 'Tokens',
   summary: 'Bonding curve of a token',
   description:
-    'Status, progress, reserves and price of the bonding curve: as its account states them at confirmed, or as its newest event or trade does where that is newer. The account is waited for up to 1 s; without it the answer is from the events, and `state_reason` says why.',
+    'Status, progress, reserves and price of the bonding curve. They come from its account at confirmed, or from its newest event or trade if that is newer. The service waits up to 1 s for the account. Without it, the answer comes from the events, and `state_reason` gives the reason.',
   scope: 'data:read',
   params: z.object({ mint: address.describe('The token') }),
   answer: CURVE,

@@ -26,18 +26,19 @@ export const candles = endpoint({
   path: '/v1/tokens/{mint}/candles',
   tag: 'Tokens',
   summary: 'Candles of a token',
-  description: `The newest candles of a token in one cash mint, oldest first; \`nextCursor\` leads to older ones. \
+  description: `The newest candles of a token in one cash mint, oldest first. \`nextCursor\` leads to older ones. \
 Prices are those of price-forming trades; volumes and counts are of all trades. A time is the start of a bucket; weeks start \
-on Mondays at 00:00 UTC. A bucket without a price has no candle unless \`fill=previous\` or \`raw=true\` gives it one; a \
-request skips at most 8,000 such buckets. A pair that never traded has no candles. Without \`cash\` the pair is that with \
-wrapped SOL (for wrapped SOL itself, with USDC), else the one with the largest volume; \`cash_mint\` names it. ${SECOND_CANDLE_RULES} ${ROW_CANDLE_RULES}`,
+on Mondays at 00:00 UTC. A bucket without a price has no candle unless \`fill=previous\` or \`raw=true\` gives it one. A \
+request skips at most 8,000 such buckets. A pair that never traded has no candles. Without \`cash\`, the pair is the token's \
+pair with wrapped SOL (for wrapped SOL itself, with USDC). If there is none, it is the pair with the largest volume. \
+\`cash_mint\` names the cash of the pair. ${SECOND_CANDLE_RULES} ${ROW_CANDLE_RULES}`,
   scope: 'data:read',
   params: z.object({ mint: address.describe('The token') }),
   query: z.object({
     cash: address
       .optional()
       .describe(
-        'The cash of the pair: the mint of wrapped SOL, USDC, USDT, or one added by the operator. Default: wrapped SOL if the token has a pair with it (for wrapped SOL itself USDC), else the cash of the pair with the largest volume'
+        'The cash of the pair: the mint of wrapped SOL, USDC or USDT, or a mint added by the operator. Default: wrapped SOL if the token has such a pair (for wrapped SOL itself: USDC), else the cash of the pair with the largest volume'
       ),
     ...CANDLE_LIST_QUERY
   }),

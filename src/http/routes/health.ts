@@ -20,7 +20,7 @@ export const health = endpoint({
   path: '/v1/health',
   tag: 'Service',
   summary: 'Is the data fresh?',
-  description: `200 while the status is \`ok\`, else 503 with the same body. Data older than ${FRESHNESS_SECONDS_MAX} seconds is one of the reasons for \`degraded\`. Not counted against any quota.`,
+  description: `Answers 200 while the status is \`ok\`, else 503 with the same body. Data older than ${FRESHNESS_SECONDS_MAX} seconds makes the status \`degraded\`. The call does not count against any quota.`,
   scope: 'open',
   answer: z
     .object({
@@ -43,7 +43,7 @@ export const health = endpoint({
         .enum(['connecting', 'advancing', 'full', 'stalled', 'waiting', 'refused'])
         .nullable()
         .describe(
-          'State of the block source. `advancing`: newer slots arrive; `full`: they arrive faster than they are ingested; `stalled`: connected, but no newer slot arrives; `waiting`: no node answers, and the service retries; `refused`: a retry does not help, an operator has to change the configuration. Null for recorded blocks, and in a process that follows another one. The reason is in `/v1/admin/tree`'
+          'State of the block source. `advancing`: newer slots arrive; `full`: they arrive faster than they are ingested; `stalled`: connected, but no newer slot arrives; `waiting`: no node answers, and the service retries; `refused`: a retry does not help, and an operator has to change the configuration. Null for recorded blocks, and in a process that follows another one. `/v1/admin/tree` has the reason'
         ),
       version: text('The version of the service'),
       localnet: localnetMark

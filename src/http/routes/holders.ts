@@ -30,7 +30,7 @@ export const tokenHolders = endpoint({
   tag: 'Tokens',
   summary: 'Holders of a token',
   description:
-    'The owners of a token with what each has, the largest first, and how concentrated they are. The first ask reads all token accounts from the node: `index_loading` until then. From then on the list follows the blocks, without a request to the node. All pages of a paging run show the list at one slot; a run has five minutes. While the node is away, what is stored is served with its slot and age. Empty for an address that is no token.',
+    'The owners of a token with their amounts, the largest first, and the concentration of ownership. The first request for a token starts a read of all its token accounts from the node. Until that read is complete, the answer is the error `index_loading`. After it, the list follows the blocks without requests to the node. All pages of a paging run show the list at one slot; a run lasts at most five minutes. While the node is unavailable, the stored list is served with its slot and age. The list is empty for an address that is no token.',
   scope: 'data:read',
   params: z.object({ mint: address.describe('The token') }),
   query: z.object({

@@ -33,7 +33,7 @@ export const walletHoldings = endpoint({
   tag: 'Wallets',
   summary: 'Holdings of a wallet',
   description:
-    'SOL and the tokens of a wallet in both token programs, valued at the latest prices: SOL first, then the most valuable one. Balances are read from the node at confirmed by the first page, which is repeated for up to a second; the further pages of the paging run show the same ones, for five minutes. Empty for an unknown wallet. Without a node that answers: 502.',
+    'SOL and the tokens of a wallet in both token programs, valued at the latest prices. SOL comes first, then the most valuable token. The first page reads the balances from the node at confirmed, and is cached for up to a second. Further pages of the paging run show the same balances, for five minutes. The list is empty for an unknown wallet. If no node answers, the status is 502.',
   scope: 'data:read',
   params: z.object({ wallet: address.describe('The wallet') }),
   query: z.object({
@@ -42,7 +42,7 @@ export const walletHoldings = endpoint({
       .string()
       .max(300)
       .optional()
-      .describe('The `nextCursor` of the page before, with the same parameters'),
+      .describe('The `nextCursor` of the previous page, with the same parameters'),
     show_native: flag(true).describe('Whether SOL is listed')
   }),
   answer: HOLDINGS_PAGE,

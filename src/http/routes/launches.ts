@@ -12,7 +12,7 @@ export const launches = endpoint({
   tag: 'Market',
   summary: 'Token launches',
   description:
-    'Launches on all launchpads, newest first. `status` is the present one: between two pages of a list, a launch can enter or leave a later page.',
+    'Launches on all launchpads, newest first. `status` is the current status, so a launch can enter or leave a later page while you read the list.',
   scope: 'data:read',
   query: z.object({
     ...paging(500, 50),

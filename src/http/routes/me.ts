@@ -23,12 +23,12 @@ export const me = endpoint({
     scopes,
     limits: z.object({
       rate_limit_per_minute: count('Calls allowed in a window'),
-      window_seconds: count('Length of a window in seconds; windows are the minutes of the clock')
+      window_seconds: count('Length of a window in seconds; windows are clock minutes')
     }),
     usage: z.object({
       calls: count('Calls counted in this window, this one included'),
       remaining: count('Calls left in it'),
-      resets_at: count(`When the next window begins; ${CLOCKS.service}, Unix seconds`)
+      resets_at: count(`Start of the next window; ${CLOCKS.service}, Unix seconds`)
     }),
     expires_at,
     allowed_ips,

@@ -17,7 +17,7 @@ export const poolActivity = endpoint({
   tag: 'Pools',
   summary: 'Activity of a pool by the minute',
   description:
-    'Event counts and volumes of the newest minutes with an event of the pool, newest first. Empty for an unknown pool.',
+    'Event counts and volumes of a pool by minute, newest first. Minutes without an event are left out. Empty for an unknown pool.',
   scope: 'data:read',
   params: z.object({ pool: address.describe('The pool') }),
   query: z.object({ limit: wholeNumber(1, 1440, 60).describe('Maximum number of minutes') }),

@@ -30,7 +30,7 @@ export const pool = endpoint({
   path: '/v1/pools/{pool}',
   tag: 'Pools',
   summary: 'A pool',
-  description: 'A pool, curve or market, as `/v1/tokens/{mint}/pools` lists it under its token.',
+  description: 'A pool, curve or market, with the fields of `/v1/tokens/{mint}/pools`.',
   scope: 'data:read',
   params: z.object({ pool: address.describe('The pool') }),
   answer: POOL,
@@ -42,8 +42,8 @@ export const poolTrades = endpoint({
   path: '/v1/pools/{pool}/trades',
   tag: 'Pools',
   summary: 'Trades of a pool',
-  description: `The trades of a pool, newest first: those of its token (\`base_mint\`) that were made there. They are found among \
-all trades of the token, as with a filter. ${TRADE_LIST_RULES} Empty for an unknown pool.`,
+  description: `The trades of a pool's token (\`base_mint\`) in this pool, newest first. The request reads the trades of the token \
+and filters them by pool. ${TRADE_LIST_RULES} Empty for an unknown pool.`,
   scope: 'data:read',
   params: z.object({ pool: address.describe('The pool') }),
   query: z.object(TRADE_LIST_QUERY),
@@ -56,8 +56,8 @@ export const poolCandles = endpoint({
   path: '/v1/pools/{pool}/candles',
   tag: 'Pools',
   summary: 'Candles of a pool',
-  description: `The candles of one pool, with the options of \`/v1/tokens/{mint}/candles\`; oldest first, \`nextCursor\` leads to \
-older ones. They are those of the trades that \`/v1/pools/{pool}/trades\` lists. ${ROW_CANDLE_RULES} ${SECOND_CANDLE_RULES} \
+  description: `The candles of one pool, oldest first, with the options of \`/v1/tokens/{mint}/candles\`. \`nextCursor\` leads to \
+older ones. They are computed from the trades that \`/v1/pools/{pool}/trades\` lists. ${ROW_CANDLE_RULES} ${SECOND_CANDLE_RULES} \
 Empty for an unknown pool, and for a pool of two tokens.`,
   scope: 'data:read',
   params: z.object({ pool: address.describe('The pool') }),

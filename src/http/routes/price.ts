@@ -30,7 +30,7 @@ export const tokenPrice = endpoint({
   tag: 'Tokens',
   summary: 'Latest price of a token',
   description:
-    'The price of the newest price-forming trade of any pair, in its cash and in USD, with the change and volume of the 24 hours that end with the minute of the indexed head. Wrapped SOL, USDC and USDT have an answer even without a trade.',
+    'The price of the newest price-forming trade of any pair, in its cash and in USD. Change and volume are those of the 24 hours that end with the minute of the indexed head. Wrapped SOL, USDC and USDT have an answer even without a trade.',
   scope: 'data:read',
   params: z.object({ mint: address.describe('The token') }),
   answer: PRICE,
@@ -43,7 +43,7 @@ export const prices = endpoint({
   tag: 'Tokens',
   summary: 'Latest prices of several tokens',
   description:
-    'What `/v1/tokens/{mint}/price` answers for each token, in the order of the request; a repeated token has one row. `missing` has the tokens of which no price is known.',
+    'One row per token with the fields of `/v1/tokens/{mint}/price`, in the order of the request. A repeated token has one row. `missing` lists the tokens without a known price.',
   scope: 'data:read',
   query: z.object({
     mints: addressList(MINTS_MAX)
@@ -69,7 +69,7 @@ export const priceRoutes: FastifyPluginAsync<Deps> = async (app, { storage, cash
   serveCached(app, tokenPrice, async ({ params: { mint }, head }) => {
     const price = await priceAt(head, mint, deps)
     if (price === null) {
-      throw new ServiceError('TOKEN_NOT_FOUND', 'no trade that forms a price of this token is known')
+      throw new ServiceError('TOKEN_NOT_FOUND', 'no price-forming trade of this token is known')
     }
     const { body, parts } = price
     return { body, dependsOn: [mint], changesWith: 'minute', ...ageLimit(parts) }

@@ -34,8 +34,8 @@ export const programAccounts = endpoint({
   tag: 'Accounts',
   summary: 'List the accounts of a program',
   description:
-    'Accounts of a whitelisted program, from the mirror on disk. All pages of a paging run show the state at one slot; a run has five minutes. ' +
-    'At most four filters, each comparing at most 128 bytes. A `memcmp` that covers an indexed range of the program is answered by the index.',
+    'Accounts of a whitelisted program, from the mirror on disk. All pages of a paging run show the state at one slot; a run lasts at most five minutes. ' +
+    'A request has at most four filters, and each compares at most 128 bytes. The index answers a `memcmp` that covers an indexed range of the program.',
   scope: 'data:read',
   params: z.object({ programId: address.describe('The program, base58') }),
   query: z.object({
@@ -44,7 +44,7 @@ export const programAccounts = endpoint({
       .regex(/^\d{1,8}$/, 'must be a number of bytes')
       .transform(Number)
       .optional()
-      .describe('Only accounts with data of so many bytes'),
+      .describe('Only accounts whose data has this number of bytes'),
     memcmp: z
       .union([z.string(), z.array(z.string())])
       .optional()
@@ -67,7 +67,7 @@ export const programAccounts = endpoint({
       .string()
       .max(300)
       .optional()
-      .describe('The `nextCursor` of the page before, with the same filters')
+      .describe('The `nextCursor` of the previous page, with the same filters')
   }),
   answer: programAccountsAnswer,
   errors: [

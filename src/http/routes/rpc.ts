@@ -14,7 +14,7 @@ import { sendRendering, takesGzip } from '../respond.ts'
 import { sendRpcProblem } from '../rpc-problem.ts'
 import { isTracked, KEY_IN_QUERY, messageOf, RPC_PATH, RPC_TYPE, sendPieces } from '../rpc-reply.ts'
 
-const id = z.union([z.string(), z.number(), z.null()]).describe('Echoed as it was sent, to the byte')
+const id = z.union([z.string(), z.number(), z.null()]).describe('Returned byte for byte as it was sent')
 const version = z.literal('2.0').describe('The version of JSON-RPC')
 
 const call = z
@@ -30,12 +30,12 @@ const answer = z
   .looseObject({
     jsonrpc: version,
     id: id,
-    result: z.unknown().optional().describe('As the node gave it'),
+    result: z.unknown().optional().describe('As the node returned it'),
     error: z
       .looseObject({
-        code: z.int().describe('As in JSON-RPC 2.0, and the codes of Solana nodes'),
+        code: z.int().describe('A code of JSON-RPC 2.0 or of Solana nodes'),
         message: z.string().describe('For people'),
-        data: z.unknown().optional().describe('As the node gave it; `retryable` where no node answers')
+        data: z.unknown().optional().describe('As the node returned it; `retryable` if no node answers')
       })
       .optional()
       .describe('Instead of a result')
@@ -47,7 +47,7 @@ export const rpc = endpoint({
   path: RPC_PATH,
   tag: 'JSON-RPC',
   summary: 'JSON-RPC of a Solana node',
-  description: `A drop-in RPC URL: JSON-RPC 2.0, single requests and batches of at most ${HTTP_BATCH_MAX}. The methods are those of \`/openrpc.json\`. Each element of a batch is one call of the quota. Methods that read need the scope \`rpc:read\`, others \`rpc:send\`. Errors of this path are JSON-RPC responses.`,
+  description: `A drop-in RPC URL: JSON-RPC 2.0, single requests and batches of at most ${HTTP_BATCH_MAX}. \`/openrpc.json\` lists the methods. Each element of a batch counts as one call of the quota. Methods that read need the scope \`rpc:read\`, others \`rpc:send\`. Errors of this path are JSON-RPC responses.`,
   scope: 'any-key',
   query: z.object({
     [KEY_IN_QUERY]: z.string().optional().describe('The API key, for clients that cannot set header fields')

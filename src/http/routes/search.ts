@@ -28,11 +28,11 @@ export const search = endpoint({
   path: '/v1/search',
   tag: 'Market',
   summary: 'Search',
-  description: `Finds tokens by any part of their symbol or name, and tokens, pools, wallets and transactions by their whole \
-address or signature. Letters count without case; \`$\` before a symbol is ignored, and several words are found side by side \
-only. Tokens are in the order of their volume in USD in the last 24 hours, then of \`match\` (as its values are listed), then of \
-the bytes of their address. An address finds what the index knows it as: a token, a pool or curve, a wallet that has traded. \
-A signature is found among the tenant's submissions, and by the node. What is not known gives an empty list. The list has one page.`,
+  description: `Finds tokens by any part of their symbol or name. Finds tokens, pools, wallets and transactions by their whole \
+address or signature. The search ignores case and a \`$\` before a symbol. Several words match only side by side. \
+Tokens are sorted by volume in USD in the last 24 hours, then by \`match\` (in the order of its values), then by the bytes of \
+their address. An address can match a token, a pool or curve, and a wallet that has traded. A signature is searched among \
+the tenant's submissions and at the node. The list is empty if nothing matches. It has one page.`,
   scope: 'data:read',
   query: z.object({
     q: z

@@ -10,7 +10,7 @@ export const stats = endpoint({
   tag: 'Market',
   summary: 'The whole market',
   description:
-    'Trades, volume, active tokens, traders and launches of all venues in the last hour and the last day, and since the index began. Windows are whole minutes and end with the minute of the newest indexed block.',
+    'Trades, volume, active tokens, traders and launches of all venues: in the last hour, in the last day, and since the index began. Windows consist of whole minutes and end with the minute of the newest indexed block.',
   scope: 'data:read',
   answer: STATS,
   errors: ['INDEX_LOADING'],

@@ -24,13 +24,13 @@ export const streamHealth = endpoint({
   path: '/v1/stream/health',
   tag: 'Service',
   summary: 'Is the stream fresh?',
-  description: `200 while the newest indexed block is at most ${FRESHNESS_SECONDS_MAX} seconds old, else 503 with the same body. The stream itself is \`${STREAM_PATH}\`, described in \`/asyncapi.json\`. Not counted against any quota.`,
+  description: `Answers 200 while the newest indexed block is at most ${FRESHNESS_SECONDS_MAX} seconds old, else 503 with the same body. The stream itself is \`${STREAM_PATH}\`, described in \`/asyncapi.json\`. The call does not count against any quota.`,
   scope: 'open',
   answer: z
     .object({
       status: z.enum(['ok', 'degraded', 'draining']).describe('As in `/v1/health`'),
       head: place('The newest published block'),
-      horizon: place('The oldest place from which events can be replayed'),
+      horizon: place('Replay horizon: the oldest cursor that a replay can start from'),
       replay_horizon_seconds: count('Length of the replay horizon in seconds')
         .nullable()
         .describe(
@@ -42,7 +42,7 @@ export const streamHealth = endpoint({
       subscriptions: count('Subscriptions of all clients'),
       events_per_second: z
         .number()
-        .describe('Events sent to clients a second, average of the last ten seconds'),
+        .describe('Events sent to clients per second, averaged over the last ten seconds'),
       dropped_total: count('Events dropped from full buffers since the process started')
     })
     .meta({ id: 'StreamHealth' }),

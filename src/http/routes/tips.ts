@@ -10,7 +10,7 @@ export const getTips = endpoint({
   tag: 'Transactions',
   summary: 'Tip accounts and usual tips',
   description:
-    'The accounts that a tip of the block-engine route may go to, and percentiles of the tips that landed last: p50 for most cases, p75 or more when racing.',
+    'The accounts that a tip to the block engine may go to, and percentiles of recently landed tips. Use p50 in most cases, p75 or more if you compete for a place.',
   scope: 'tx:send',
   answer: tipsAnswer,
   errors: ['UPSTREAM_ERROR'],

@@ -19,7 +19,7 @@ export const tokenAccounts = endpoint({
   tag: 'Wallets',
   summary: 'Token accounts of a wallet',
   description:
-    'The token accounts of a wallet in both token programs, read from the node at confirmed when asked; an answer is repeated for up to 1 s. Empty for an unknown wallet. Without a node that answers: 502.',
+    'The token accounts of a wallet in both token programs. They are read from the node at confirmed, and the answer is cached for up to 1 s. The list is empty for an unknown wallet. If no node answers, the status is 502.',
   scope: 'data:read',
   params: z.object({ wallet: address.describe('The wallet') }),
   query: z.object({

@@ -34,9 +34,9 @@ export const tokenPools = endpoint({
   path: '/v1/tokens/{mint}/pools',
   tag: 'Tokens',
   summary: 'Pools of a token',
-  description: `The pools, curves and markets of a token, the most liquid one first; those of unknown liquidity come last, the most recently \
-first seen one first. All pages of a paging run are in the order of its first page. Of a token with more than ${RANKED_POOLS_MAX} \
-pools, the newest ${RANKED_POOLS_MAX} are in this order; older ones follow, the newest first. Reserves are those of the accounts at confirmed, or those after the newest trade where it is newer and states them. The accounts are waited for up to 1 s; \`reserves_reason\` says why they are missing or old. A pool is listed under its token; a pool of two tokens under both. Empty for an unknown token.`,
+  description: `The pools, curves and markets of a token, the most liquid one first. Pools of unknown liquidity come last, the most recently \
+first seen one first. All pages of a paging run keep the order of its first page. If a token has more than ${RANKED_POOLS_MAX} \
+pools, the newest ${RANKED_POOLS_MAX} are in this order. Older ones follow, the newest first. Reserves are read from the accounts at confirmed. If the newest trade is newer and states its reserves, those are used. The service waits up to 1 s for the accounts; \`reserves_reason\` says why they are missing or old. A pool is listed under its token, and a pool of two tokens under both. Empty for an unknown token.`,
   scope: 'data:read',
   params: z.object({ mint: address.describe('The token') }),
   query: z.object({

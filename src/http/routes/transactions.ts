@@ -37,22 +37,27 @@ export const sendTransaction = endpoint({
   tag: 'Transactions',
   summary: 'Send a transaction',
   description:
-    'Stores a signed transaction and sends it, again every 2 s, until it is confirmed, has failed or can no longer land. The same signature again is answered alike and begins nothing.',
+    'Stores a signed transaction and sends it. It is sent again every 2 s until it is confirmed, has failed or can no longer land. The call is idempotent: the same signature gets the same answer and starts no second submission.',
   scope: 'tx:send',
   body: z.object({
     tx: z
       .string()
       .describe(
-        'The fully signed transaction, in base64: legacy or version 0 of up to 1,232 bytes, or version 1 of up to 4,096'
+        'The fully signed transaction in base64. Legacy and version 0 have up to 1,232 bytes, version 1 up to 4,096'
       ),
     skip_preflight: z
       .boolean()
       .default(true)
-      .describe('`false` simulates it first, and refuses it with `preflight_failed` if that fails'),
+      .describe(
+        '`false`: simulate the transaction first, and refuse it with `preflight_failed` if the simulation fails'
+      ),
     via: oneOf(['jito'])
       .optional()
-      .describe('`jito` sends it by the block engine alone; it needs a tip of at least 1,000 lamports'),
-    revert_protection: z.boolean().default(false).describe('With `via`: it lands only if it succeeds')
+      .describe('`jito`: send it only through the block engine; it needs a tip of at least 1,000 lamports'),
+    revert_protection: z
+      .boolean()
+      .default(false)
+      .describe('With `via`: the transaction lands only if it succeeds')
   }),
   answer: sentTransactionAnswer,
   errors: [
@@ -74,7 +79,7 @@ export const transactionStatus = endpoint({
   tag: 'Transactions',
   summary: 'Status of a transaction',
   description:
-    'What became of a transaction: of one that the tenant has submitted also how it was sent, of a member of one of its bundles which bundle that is, of any other what the chain says of it.',
+    'The status of a transaction on the chain. If the tenant has submitted it, the answer also shows how it was sent. If it belongs to a bundle of the tenant, the answer names the bundle.',
   scope: 'tx:send',
   params: z.object({ signature: signatureParam }),
   answer: transactionStatusAnswer,
@@ -87,12 +92,14 @@ export const listTransactions = endpoint({
   path: '/v1/tx',
   tag: 'Transactions',
   summary: 'List submitted transactions',
-  description: 'The transactions that the tenant has submitted, newest first, those of a state if given.',
+  description: 'The transactions that the tenant has submitted, newest first. `status` selects one state.',
   scope: 'tx:send',
   query: z.object({
-    status: oneOf(TRANSACTION_STATES).optional().describe('Only those of a state (`state` of the answer)'),
+    status: oneOf(TRANSACTION_STATES)
+      .optional()
+      .describe('Only submissions in this state (`state` of the answer)'),
     limit: wholeNumber(1, LIST_MAX, 100).describe('Maximum number of submissions'),
-    after: z.string().optional().describe('The `nextCursor` of the page before, with the same parameters')
+    after: z.string().optional().describe('The `nextCursor` of the previous page, with the same parameters')
   }),
   answer: submissionList,
   errors: ['CURSOR_INVALID'],

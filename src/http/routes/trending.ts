@@ -20,26 +20,24 @@ export const trending = endpoint({
   path: '/v1/trending',
   tag: 'Market',
   summary: 'Tokens by volume',
-  description: `Tokens ranked by volume in USD in a rolling window of whole minutes, which ends with the minute of the newest \
-indexed block. A volume without a known price counts as 0; equal volumes rank by trades. The list has one page. \`sort\`, \
-\`order\` and the filters choose among the ${RANKS_MAX} tokens with the largest volume in the window.`,
+  description: `Tokens ranked by volume in USD in a rolling window. The window consists of whole minutes and ends with the minute of the \
+newest indexed block. Trades without a known value in USD count as 0; equal volumes rank by trades. The list has one page. \`sort\`, \
+\`order\` and the filters apply to the ${RANKS_MAX} tokens with the largest volume in the window.`,
   scope: 'data:read',
   query: z.object({
     window: oneOf(RANKED_WINDOW_NAMES).default('24h').describe('Length of the window'),
     limit: wholeNumber(1, LIMIT_MAX, 20).describe('Maximum number of tokens'),
     sort: oneOf(TREND_SORTS)
       .default('volume_usd')
-      .describe(
-        'Field to sort by; a token without a value comes last, equal values are in the order of volume'
-      ),
+      .describe('Field to sort by; tokens without a value come last, and equal values are sorted by volume'),
     order: oneOf(['desc', 'asc']).default('desc').describe('`desc`: largest first'),
     min_liquidity_usd: amountUsd
       .optional()
-      .describe('Only tokens with at least this liquidity in USD; tokens without a known one are left out'),
+      .describe('Only tokens with at least this liquidity in USD; tokens of unknown liquidity are left out'),
     venue: oneOf(VENUE_IDS)
       .optional()
-      .describe('Only tokens that traded on this venue in the window; their figures are of all venues'),
-    exclude_cash: flag(false).describe('`true`: without wrapped SOL, USDC, USDT and other cash mints')
+      .describe('Only tokens that traded on this venue in the window; their figures cover all venues'),
+    exclude_cash: flag(false).describe('`true`: leave out wrapped SOL, USDC, USDT and other cash mints')
   }),
   answer: listOf(TRENDING_ITEM),
   errors: ['INDEX_LOADING'],

@@ -14,7 +14,7 @@ export const walletTrades = endpoint({
   path: '/v1/wallets/{wallet}/trades',
   tag: 'Wallets',
   summary: 'Trades of a wallet',
-  description: `The trades of a wallet on all venues, newest first; one without a cash side is listed once, under the mint paid in. ${TRADE_LIST_RULES} Empty for an unknown wallet.`,
+  description: `The trades of a wallet on all venues, newest first. A trade without a cash side is listed once, under the mint paid in. ${TRADE_LIST_RULES} Empty for an unknown wallet.`,
   scope: 'data:read',
   params: z.object({ wallet: address.describe('The wallet') }),
   query: z.object(TRADE_LIST_QUERY),

@@ -40,7 +40,7 @@ export const enableWebhook = endpoint({
   path: '/v1/webhooks/{id}/enable',
   tag: 'Webhooks',
   summary: 'Enable a webhook',
-  description: `Activates a deactivated webhook: deliveries begin with the next event, or after \`since\`. An active webhook changes only with \`since\`: its deliveries begin again there. At most ${ENABLES_PER_MINUTE} calls a minute for each webhook.`,
+  description: `Activates a deactivated webhook. Deliveries start with the next event, or after \`since\`. For an active webhook, the call has an effect only with \`since\`: its deliveries start again there. At most ${ENABLES_PER_MINUTE} calls a minute for each webhook.`,
   scope: 'webhooks',
   params: webhookParams,
   body: z
@@ -68,7 +68,7 @@ export const testWebhook = endpoint({
   tag: 'Webhooks',
   summary: 'Send a test event',
   description:
-    'Posts one signed test event, without retries, also to a deactivated webhook. Its outcome does not count as a delivery.',
+    'Posts one signed test event, without retries, even if the webhook is deactivated. The outcome does not count as a delivery.',
   scope: 'webhooks',
   params: webhookParams,
   answer: testAnswer,
@@ -83,7 +83,7 @@ export const rotateWebhookSecret = endpoint({
   tag: 'Webhooks',
   summary: 'Rotate the secret of a webhook',
   description:
-    'Makes a new secret and shows it, once. During the grace period batches carry a signature of each secret.',
+    'Makes a new secret, which is shown only in this answer. During the grace period, batches carry a signature for each secret.',
   scope: 'webhooks',
   params: webhookParams,
   body: z
@@ -93,7 +93,7 @@ export const rotateWebhookSecret = endpoint({
         .min(0, GRACE_MESSAGE)
         .max(GRACE_SECONDS_MAX, GRACE_MESSAGE)
         .default(86_400)
-        .describe('Grace period: seconds for which earlier secrets sign as well; 0: none')
+        .describe('Grace period: seconds in which batches are signed with earlier secrets too; 0: none')
     })
     .optional(),
   answer: rotatedSecretAnswer,
@@ -104,13 +104,13 @@ export const rotateWebhookSecret = endpoint({
 export const listAttempts = endpoint({
   path: '/v1/webhooks/{id}/deliveries',
   tag: 'Webhooks',
-  summary: 'List the deliveries of a webhook',
-  description: `Every attempt to deliver a batch in the last seven days, newest first; at most ${ATTEMPTS_MAX}.`,
+  summary: 'List the delivery attempts of a webhook',
+  description: `The attempts to deliver batches in the last seven days, newest first; at most ${ATTEMPTS_MAX}.`,
   scope: 'webhooks',
   params: webhookParams,
   query: z.object({
     limit: wholeNumber(1, ATTEMPTS_MAX, 100).describe('Maximum number of items'),
-    after: z.string().optional().describe('The `nextCursor` of the page before')
+    after: z.string().optional().describe('The `nextCursor` of the previous page')
   }),
   answer: attemptList,
   errors: ['WEBHOOK_NOT_FOUND', 'CURSOR_INVALID'],
@@ -181,14 +181,14 @@ function warningsOf(since: number, stream: Deps['stream']): EnableWarning[] {
     horizon !== null && since < horizon.cursor
       ? {
           code: 'beyond_replay_horizon',
-          message: `events up to the cursor ${horizon.cursor} are not available any more: deliveries begin after it`,
+          message: `events up to the cursor ${horizon.cursor} are no longer available; deliveries start after it`,
           horizon: horizon.cursor
         }
       : null,
     head >= 0 && since > head
       ? {
           code: 'cursor_ahead_of_head',
-          message: 'the cursor is newer than any event: deliveries begin with the first event after it'
+          message: 'the cursor is newer than any event; deliveries start with the first event after it'
         }
       : null
   ]

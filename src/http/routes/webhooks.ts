@@ -28,18 +28,20 @@ export const createWebhook = endpoint({
   tag: 'Webhooks',
   summary: 'Create a webhook',
   description:
-    'Posts the events of channels to a URL, in signed batches. The answer shows the secret, once. A tenant has at most 5 webhooks.',
+    'Posts the events of channels to a URL, in signed batches. The secret is shown only in this answer. A tenant has at most 5 webhooks.',
   scope: 'webhooks',
   body: z.object({
     url: z
       .string()
       .min(1, 'must not be empty')
       .max(URL_MAX, `must be at most ${URL_MAX} characters`)
-      .describe('http or https, port 80, 443 or from 1024 up, without credentials, to public addresses only'),
+      .describe(
+        'An http or https URL without credentials; port 80, 443 or from 1024 up; the host resolves to public addresses only'
+      ),
     channels: z
       .array(z.string())
       .min(1, 'must name a channel')
-      .describe(`Channels of the stream, at most ${WEBHOOK_CHANNELS_MAX}; a repeated one counts once`)
+      .describe(`Channels of the stream, at most ${WEBHOOK_CHANNELS_MAX}; a repeated channel counts once`)
   }),
   status: 201,
   answer: createdWebhookAnswer,
@@ -80,7 +82,7 @@ export const deleteWebhook = endpoint({
   path: '/v1/webhooks/{id}',
   tag: 'Webhooks',
   summary: 'Delete a webhook',
-  description: 'Ends its deliveries for good. A batch that is being sent may still arrive.',
+  description: 'Ends its deliveries permanently. A batch in flight may still arrive.',
   scope: 'webhooks',
   params: webhookParams,
   answer: deletedWebhookAnswer,

@@ -95,7 +95,7 @@ async function repair({
 }
 
 function readAgainGaps(slots: Rebuilt['slots'], atMs: number): GapRow[] {
-  const detail = 'a repair has emptied the store; the source is asked for these slots again'
+  const detail = 'a repair has emptied the store; these slots are read again from the source'
   return slots === null ? [] : [{ ...slots, reason: READ_AGAIN, detail, atMs }]
 }
 

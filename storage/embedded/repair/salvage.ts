@@ -31,7 +31,7 @@ export async function salvageFiles(directory: string, into: string): Promise<Sal
   const names = await readdir(directory)
   const tables = names.filter((name) => /^\d+\.(ldb|sst)$/.test(name))
   if (typeof files === 'string') {
-    notes.push(`${files}: the list is made anew from all tables`)
+    notes.push(`${files}: the list is rebuilt from all tables`)
     for (const file of tables) {
       const bytes = await readFile(join(directory, file))
       const found = tableDamage(bytes, ALL_KEYS)
@@ -79,8 +79,8 @@ async function salvageLogs(
     if (damagedAt === null || !(goesOn || wasClosed)) continue
     const later = live.slice(at + 1)
     return [
-      `${file}, the write-ahead log, is read up to byte ${end} of ${bytes.length}: the commits after it are taken back` +
-        (later.length === 0 ? '' : `, with all in ${later.join(', ')}`)
+      `${file}, the write-ahead log, is read up to byte ${end} of ${bytes.length}: the commits after it are lost` +
+        (later.length === 0 ? '' : `, and so are all commits in ${later.join(', ')}`)
     ]
   }
   return []

@@ -126,7 +126,7 @@ t.test('a chain that does not lead to the stored blocks is reported once, and ch
     })!
   const node = blocks.map((block, at) => (at === 30 ? { ...block, parentSlot: skipped } : block))
   const one = await run(directory, { steps: without([30, 33]), node })
-  while (!one.logged.some((line) => line.includes('do not lead to the stored chain'))) await lookAgain()
+  while (!one.logged.some((line) => line.includes('do not connect to the stored chain'))) await lookAgain()
   const { length } = one.asked
   await new Promise((resolve) => setTimeout(resolve, 100))
   t.equal(one.asked.length, length, 'it is not asked for again')

@@ -92,7 +92,7 @@ t.test('of two processes one ingests, and the feed of each tells of each block o
   t.strictSame([ingestOf(first).gauges.blocks, ingestOf(second).gauges.blocks], [cluster.commits.length, 0])
   t.strictSame(
     second.logged.filter((line) => line.includes('waits for the lease')),
-    ['this process waits for the lease of ingest, and follows meanwhile']
+    ['this process waits for the lease of ingest; until then it follows the process that ingests']
   )
   t.same(await stop(clock, first, second), [STOPPED, STOPPED])
 })
@@ -291,8 +291,10 @@ t.test(
       t.match(ingestOf(process), { restarts: 0, last_error: null })
     }
     t.strictSame(
-      first.logged.filter((line) => line.includes('refused ingest')),
-      ['the store refused ingest, because another process has claimed; this process follows it now']
+      first.logged.filter((line) => line.includes('refused a write of ingest')),
+      [
+        'the store refused a write of ingest, because another process has the claim; this process follows it now'
+      ]
     )
     await stop(clock, first, second)
   }

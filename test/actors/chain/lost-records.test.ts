@@ -160,7 +160,7 @@ t.test('a block that no node has stays a gap with its reason, and all else is as
   let gone: number | null = null
   const service = await serve(copy, { has: (slot) => slot !== (gone ??= slot) })
   const left = await gaps(service.storage)
-  t.match(left, [{ from: gone!, to: gone!, reason: 'damaged', detail: /no node that was asked has it/ }])
+  t.match(left, [{ from: gone!, to: gone!, reason: 'damaged', detail: /no node still has it/ }])
   t.ok(service.logged.some((line) => line.startsWith(`slots ${gone} to ${gone} stay damaged`)))
   t.ok(new Set(service.asked).size > 1, 'the others are asked for')
   await service.end()
@@ -177,7 +177,7 @@ t.test('a gap names all slots whose records depend on a block that is gone', asy
   await repaired(copy, [pairs, poolEvents])
   let gone: number | null = null
   const service = await serve(copy, { has: (slot) => slot !== (gone ??= slot) })
-  const detail = /pairs, pools.* were lost; they are made again without 1 blocks/
+  const detail = /pairs, pools.* were lost; they are rebuilt without 1 blocks/
   t.match(await gaps(service.storage), [{ from: gone!, to: blocks.at(-1)!.slot, reason: 'damaged', detail }])
   await service.end()
 })
@@ -187,7 +187,9 @@ t.test('a block of another chain is not taken for the lost one', async (t) => {
   await repaired(copy, [poolEvents])
   const service = await serve(copy, { node: blocks.map((block) => ({ ...block, blockhash: 'another' })) })
   const left = await gaps(service.storage)
-  t.ok(left.length > 0 && left.every(({ detail }) => /nodes have another block there/.test(detail)))
+  t.ok(
+    left.length > 0 && left.every(({ detail }) => /the nodes have another block in that slot/.test(detail))
+  )
   await service.end()
 })
 

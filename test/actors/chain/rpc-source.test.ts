@@ -152,7 +152,7 @@ t.test('a node of another cluster is refused with one line, and asked for no blo
   await run.end()
   t.equal(node.asked('getBlock').length + node.asked('getBlocksWithLimit').length, 0)
   t.equal(node.requests.length, 1)
-  const refusal = 'it is of another cluster: its genesis is genesis-b, what is stored comes from genesis-a'
+  const refusal = 'it is of another cluster: its genesis is genesis-b, the stored one is genesis-a'
   t.same(run.said(40), [`the source is refused: ${refusal}`])
   t.match(run.source.status, { reason: refusal, nodes: [{ state: 'refused', reason: refusal }] })
   t.same(run.genesis, [])
@@ -184,7 +184,7 @@ t.test('a node that refuses our token is one line and one request, not a storm',
     t.equal(node.requests.length, 1)
     t.equal(run.gauge('nodes_refused'), 1)
     await run.end()
-    const refusal = `${node.name}: refuses us with HTTP ${status}: check the token in its URL`
+    const refusal = `${node.name}: refuses requests with HTTP ${status}: check the token in its URL`
     t.same(run.said(40), [`the source is refused: ${refusal}`])
     t.match(run.source.status, { reason: refusal, nodes: [{ state: 'refused', reason: refusal }] })
     t.notMatch(JSON.stringify(run.lines), 't0p-s3cr3t')

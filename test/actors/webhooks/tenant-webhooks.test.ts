@@ -194,7 +194,7 @@ t.test('a fault of one webhook is reported and restarts it alone, after a pause'
   world.broken.add(8)
   await world.commit()
   t.same(world.posts, ['7 batch-1'])
-  t.match(world.faults, ['webhook 8 of tenant acme failed and is started again: a fault of the test'])
+  t.match(world.faults, ['webhook 8 of tenant acme failed and is restarted: a fault of the test'])
   const healthy = world.tenant.delivery(7)
   world.broken.clear()
   await world.pass(1_000)

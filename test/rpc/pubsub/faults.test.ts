@@ -172,7 +172,7 @@ t.test('a node that tells of no slot at all is dead', async (t) => {
     await arrive()
   }
   await until(() => world.warnings.length > 0)
-  t.match(world.warnings, [/has told of no slot for 30 s/])
+  t.match(world.warnings, [/has reported no slot for 30 s/])
   world.clock.increment(1_000)
   await until(() => a.of('logs').length === 1)
   a.slot(2)
@@ -208,7 +208,7 @@ const CASES: readonly (readonly [name: string, text: (id: number) => string, war
   [
     'a slot far above all nodes',
     (id) => notification('account', id, account(9_000_000, 5)),
-    /told of slot 9000000/
+    /reported slot 9000000/
   ],
   ['another kind under our id', (id) => notification('logs', id, logs(1_001, 'x')), /of another kind/]
 ]

@@ -211,11 +211,11 @@ t.test('a node that is away is said once, and its last slot is used for 30 s', a
   t.equal(await send(), 2)
   await advance(clock, 15_000)
   t.equal(await send(), 0, 'no slot is guessed')
-  t.same(logged, ['the node does not name leaders: node: unreachable'])
+  t.same(logged, ['the node does not return the leader schedule: node: unreachable'])
   node.isDown = false
   await advance(clock, 4_000)
   t.equal(await send(), 2)
-  t.equal(logged.at(-1), 'the node names leaders again')
+  t.equal(logged.at(-1), 'the node returns the leader schedule again')
 })
 
 t.test('a QUIC thread that ends is started again, later each time, and sends then count 0', async (t) => {
@@ -248,7 +248,7 @@ t.test('where there is no QUIC it is said once, and every send counts 0', async 
   t.equal(await send(), 0)
   t.equal(tries, 1)
   t.equal(logged.length, 1)
-  t.match(logged[0], /there is no QUIC on this machine.*no binary for this machine$/)
+  t.match(logged[0], /QUIC is not available on this machine.*no binary for this machine$/)
   await end()
 })
 
