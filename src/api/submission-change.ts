@@ -16,7 +16,9 @@ export const SUBMISSION_CHANGE = z
     slot: count('Slot of its block').nullable(),
     err: z.unknown().describe('Error of the chain, as in JSON-RPC; null for none'),
     rebroadcasts: count('Sends after the first one'),
-    landed_ms: count('Milliseconds from the first send until the service saw its block').nullable(),
+    landed_ms: count(
+      'Milliseconds from the first send until the service saw its block or a node reported one'
+    ).nullable(),
     received_at_ms: unixMs('Time of its reception', 'service'),
     ts_ms: unixMs('Time of the change', 'service'),
     cursor: count('Position of the change in the order of all events; unique among the changes of the tenant')

@@ -37,7 +37,7 @@ const STATUS = {
   first_sent_at: moment('Time of the first send; null before it').nullable(),
   last_sent_at: moment('Time of the last send; null before the first').nullable(),
   landed_ms: count(
-    'Milliseconds from the first send until the service saw its block; null before, and if a node reported the block first'
+    'Milliseconds from the first send until the service saw its block or a node reported one; null before'
   ).nullable(),
   last_valid_block_height: count(
     'Block height after which it cannot land; null if unknown, and with a durable nonce'

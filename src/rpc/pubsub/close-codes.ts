@@ -9,7 +9,7 @@ export const RPC_CLOSE_CODES: readonly CloseCode[] = [
   {
     code: 4408,
     meaning:
-      'The client has not read 16 MiB of notifications, has not answered two pings, or was idle for 10 minutes',
+      'The client left 16 MiB of notifications or 48 MiB of all messages unread, or most of the 512 MiB that all clients may; it did not answer two pings, or was idle for 10 minutes',
     again: true
   },
   {
