@@ -12,7 +12,8 @@ const FORMER_NAMES = [
   ...['MintTurnover', 'Turnover', 'Progress', 'StorePart', 'RecordPart', 'LogPart', 'Soon', 'Finding'],
   ...['Touched', 'Missing', 'Loaded', 'letGo', 'Bell', 'patienceWith', 'Patience', 'KeptRun', 'StreamDoor'],
   ...['nextTurn', 'Turn', 'unlessAway', 'UnderWay', 'UNDER_WAY_MAX'],
-  ...['TellingStretch', 'tellingOrder', 'tellOfDamage', 'ToldChange', 'stateTold', 'progressAsTold']
+  ...['TellingStretch', 'tellingOrder', 'tellOfDamage', 'ToldChange', 'stateTold', 'progressAsTold'],
+  ...['KeptAnswer', 'KeptText', 'takeBack', 'untaken', 'WantedAccounts', 'wantedAccounts', 'poolsListedAnew']
 ]
 const FORMER = new RegExp(
   `\\b(?:class|interface|type|function|const|as) (${FORMER_NAMES.join('|')})\\b(?!:)`,
