@@ -19,7 +19,7 @@ import { writeResult } from './result.ts'
 
 const blocks = Number(process.argv[2] ?? 40)
 const ROUNDS = 4
-const UNDER_WAY = 8
+const IN_FLIGHT = 8
 const ENCODING_RUNS = 12
 const text = recordedBlockText()
 const recorded = JSON.parse(text) as { readonly transactions: readonly Entry[] }
@@ -61,7 +61,7 @@ async function startSource(): Promise<RpcSource> {
       throw new Error(`slots ${from} to ${to} are missing`)
     },
     // The node's head does not move here, so the source must not take it for stalled.
-    tuning: { stallMs: 600_000, client: { requestsPerSecond: Infinity, concurrency: UNDER_WAY } }
+    tuning: { stallMs: 600_000, client: { requestsPerSecond: Infinity, concurrency: IN_FLIGHT } }
   } as const
   const started = await new Promise<RpcSource>((resolve) => {
     void rpcSource(options, { ...systemPorts, logger })({
@@ -108,7 +108,7 @@ async function fetchAll(): Promise<void> {
         throw new Error('the answer has other transactions than the recorded block')
     }
   }
-  await Promise.all(Array.from({ length: UNDER_WAY }, ask))
+  await Promise.all(Array.from({ length: IN_FLIGHT }, ask))
 }
 
 async function timed(spent: Spent | null, run: () => Promise<void>): Promise<void> {
@@ -193,7 +193,7 @@ const nonVote = expected.transactions.length
 await writeResult('rpc-source', {
   blocks: ours.blocks,
   transactions_a_block: { total: nonVote + expected.votes, not_votes: nonVote },
-  under_way_at_once: UNDER_WAY,
+  under_way_at_once: IN_FLIGHT,
   blocks_per_second: { millrace: perSecond(ours), bare_fetch_and_parse: perSecond(bare) },
   not_vote_transactions_per_second: Math.round(perSecond(ours) * nonVote),
   times_live_rate: (perSecond(ours) * nonVote) / (LIVE.transactionsPerBlock * LIVE.blocksPerSecond),

@@ -9,7 +9,7 @@
  *
  *     node loadtest/scylla-ingest.ts [blocks a round] [rounds]
  */
-import { UNDER_WAY_MAX } from '../actors/chain/ingester.ts'
+import { IN_FLIGHT_MAX } from '../actors/chain/ingester.ts'
 import { cursorAt } from '../src/market/cursor.ts'
 import type { BlockCommit, Storage } from '../storage/port.ts'
 import { RECORDED_SLOT } from './recorded-block.ts'
@@ -38,7 +38,7 @@ const waits: number[] = []
 
 /** Commits the blocks with the same number in flight as ingest has, in order. */
 async function commitAll(storage: Storage, blocks: readonly BlockCommit[]): Promise<void> {
-  await withConcurrency(UNDER_WAY_MAX, blocks.length, async (i) => {
+  await withConcurrency(IN_FLIGHT_MAX, blocks.length, async (i) => {
     const started = performance.now()
     if (!(await storage.blocks.commit(blocks[i]!, undefined, blocks[i - 1]?.slot.slot)))
       throw new Error(`slot ${blocks[i]!.slot.slot} is stored already`)
@@ -174,7 +174,7 @@ const bytesOf = ({ sizes }: SentRows): number => sizes.reduce((sum, bytes) => su
 await writeResult('scylla-ingest', {
   counted_as: COUNTED_AS,
   blocks_a_round: blocks,
-  blocks_under_way: UNDER_WAY_MAX,
+  blocks_under_way: IN_FLIGHT_MAX,
   rows_a_block: rowsPerBlock,
   bytes_a_row: bytesOf(alone) / alone.sizes.length,
   tables: tablesOf(alone, COUNTED_BLOCKS),

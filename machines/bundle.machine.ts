@@ -10,9 +10,9 @@ import { setup } from 'xstate'
  */
 export type BundleEvent =
   | { readonly type: 'submission.began' }
-  | { readonly type: 'submission.taken' }
-  /** No region can have taken it. */
-  | { readonly type: 'submission.untaken' }
+  | { readonly type: 'submission.accepted' }
+  /** No region can have accepted it; it is submitted again later. */
+  | { readonly type: 'submission.deferred' }
   /** The answer was lost. */
   | { readonly type: 'submission.unsure' }
   | { readonly type: 'submission.refused' }
@@ -45,8 +45,8 @@ export const bundleMachine = setup({ types: { events: {} as BundleEvent } }).cre
     submitting: {
       on: {
         ...apart,
-        'submission.taken': 'pending',
-        'submission.untaken': 'queued',
+        'submission.accepted': 'pending',
+        'submission.deferred': 'queued',
         'submission.unsure': 'unsure',
         'submission.refused': 'rejected'
       }

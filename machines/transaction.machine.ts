@@ -91,7 +91,7 @@ const NOWHERE: Landing = {
 }
 const RANK: Readonly<Record<Commitment, number>> = { processed: 0, confirmed: 1, finalized: 2 }
 /** The error of a transaction that a block shows as failed, before a status has given the actual error. */
-const UNTOLD = Symbol('untold error')
+const UNKNOWN_ERROR = Symbol('unknown error')
 
 /** Tells whether evidence is of another block than the known one, at a lower commitment: it changes nothing. */
 export function isStale(
@@ -108,10 +108,13 @@ function seen(before: TransactionContext, event: BlockSeen | StatusSeen): Landin
   const isLower = before.commitment !== null && RANK[commitment] < RANK[before.commitment]
   if (isStale(before, event)) return null
   const known = isSame ? before : { ...NOWHERE, landedAtMs: atMs }
-  const told = 'failed' in event ? (event.failed ? UNTOLD : null) : event.err
+  const reported = 'failed' in event ? (event.failed ? UNKNOWN_ERROR : null) : event.err
   // A block is stronger evidence of a failure than a status, and only a status tells the error.
   const hasFailed = isSame && before.err !== null
-  const err = hasFailed && (told === UNTOLD || told === null || before.err !== UNTOLD) ? before.err : told
+  const err =
+    hasFailed && (reported === UNKNOWN_ERROR || reported === null || before.err !== UNKNOWN_ERROR)
+      ? before.err
+      : reported
   return {
     slot,
     commitment: isSame && isLower ? before.commitment : commitment,
@@ -124,7 +127,7 @@ function seen(before: TransactionContext, event: BlockSeen | StatusSeen): Landin
 
 /** Returns the state that a landing stands for. */
 function stateOf({ commitment, err }: Landing): TransactionMachineState {
-  if (err === UNTOLD) return 'failing'
+  if (err === UNKNOWN_ERROR) return 'failing'
   if (commitment === null) return 'sent'
   return commitment === 'finalized' && err !== null ? 'failed' : commitment
 }

@@ -91,7 +91,7 @@ export function startService(deps: ServiceDeps): Supervision {
     programsChanged: new Announcements(),
     transferFees: new TransferFees(ports.clock),
     holderBlocks,
-    holdersAsked: new Announcements(),
+    holdersRequested: new Announcements(),
     tracking: new LocalTracking(),
     tenantEvents: new TenantEvents(),
     sockets: new KeySockets(),

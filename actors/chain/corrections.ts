@@ -9,7 +9,7 @@ import type { Rollback, SourcedBlock } from '../../src/node/block-source.ts'
 import { gapsAfter } from '../../src/node/coverage.ts'
 import type { TransferFees } from '../../src/accounts/transfer-fees.ts'
 import type { Clock } from '../../src/ports.ts'
-import { tellingOrder } from '../../src/stream/channel-history.ts'
+import { readSentCursors } from '../../src/stream/channel-history.ts'
 import { encodeLog } from '../../src/stream/encode.ts'
 import type { DecodingReport } from '../../src/telemetry/decoding-report.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
@@ -174,8 +174,8 @@ export class Corrections {
       logger.error(gap, `slot ${block.slot} is given up: ${ROOMLESS}`)
       put.push(gap)
     }
-    const toldAt = await tellingOrder(this.#storage.log)
-    const course = { after, blocks: wanted.map(({ block }) => block), toldAt }
+    const sentCursor = await readSentCursors(this.#storage.log)
+    const course = { after, blocks: wanted.map(({ block }) => block), sentCursor }
     const { amendment, lost } = await onOtherCourse(course, this.#undoHistory, { ...this.#tools, logger })
     const covered = await gapsAfter(this.#storage.coverage, after)
     await this.#amend(amendment, {

@@ -43,7 +43,7 @@ export interface OtherCourse {
   /** All blocks of the new chain after it, in ascending slot order; the last one is above the stored head. */
   readonly blocks: readonly DecodedBlock[]
   /** Returns the cursor at which the event with a given cursor was sent on the stream. */
-  readonly toldAt: (cursor: number) => number
+  readonly sentCursor: (cursor: number) => number
 }
 
 /** Number of positions that the events of a block take where they are moved, and of those before the copies on `wallet:`. */
@@ -59,8 +59,8 @@ function positionsIn({ entries }: DecodedBlock): { readonly all: number; readonl
  */
 export function blocksWithoutRoom(blocks: readonly DecodedBlock[], head: number): number {
   let left = cursorAt(blocks.at(-1)!.slot, 0) - endOfSlot(head).from
-  const firstTold = blocks.slice(0, -1).findLastIndex((block) => (left -= positionsIn(block).all) < 0)
-  return firstTold + 1
+  const lastWithoutRoom = blocks.slice(0, -1).findLastIndex((block) => (left -= positionsIn(block).all) < 0)
+  return lastWithoutRoom + 1
 }
 
 /**
@@ -69,7 +69,7 @@ export function blocksWithoutRoom(blocks: readonly DecodedBlock[], head: number)
  * to the last one, which has its own cursors. There must be room for them (`blocksWithoutRoom`).
  */
 export async function onOtherCourse(
-  { after, blocks, toldAt }: OtherCourse,
+  { after, blocks, sentCursor }: OtherCourse,
   undoHistory: UndoHistory,
   tools: RefoldTools & { readonly logger: Logger }
 ): Promise<{ readonly amendment: Amendment; readonly lost: readonly number[] }> {
@@ -81,14 +81,18 @@ export async function onOtherCourse(
     const { from, to } = { from: endOfSlot(head).from, to: cursorAt(last, 0) - 1 }
     const sizes = blocks.slice(0, -1).map((block) => ({ slot: block.slot, ...positionsIn(block) }))
     const needed = sizes.reduce((sum, { all }) => sum + all, 0)
-    const { entries, told, leftOut } = retractionsOf(rows, { from, to: to - needed, toldAt }, fold.cash)
+    const { entries, retracted, leftOut } = retractionsOf(
+      rows,
+      { from, to: to - needed, sentCursor },
+      fold.cash
+    )
     if (leftOut > 0)
       logger.error(
         { left_out: leftOut },
         'a lost fork has more events than there are cursors for retractions; the remaining events are not retracted'
       )
-    let next = from + told
-    const slots: [slot: number, toldFrom: number][] = []
+    let next = from + retracted
+    const slots: [slot: number, sentFrom: number][] = []
     const walletsFrom: number[] = []
     for (const { slot, all, sideBySide } of sizes) {
       slots.push([slot, next])

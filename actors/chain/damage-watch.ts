@@ -6,16 +6,16 @@ import type { Storage } from '../../storage/port.ts'
 const LOOK_MS = 1_000
 
 /** Logs each damage of a store once, until `end` aborts. Never rejects. */
-export async function tellOfDamage(
+export async function logDamage(
   storage: Pick<Storage, 'damage'>,
   { clock, logger }: { readonly clock: Clock; readonly logger: Pick<Logger, 'error'> },
   end: AbortSignal
 ): Promise<void> {
-  const told = new Set<string>()
+  const logged = new Set<string>()
   while (!end.aborted) {
     for (const damage of storage.damage) {
-      if (told.has(damage)) continue
-      told.add(damage)
+      if (logged.has(damage)) continue
+      logged.add(damage)
       logger.error(`the store is damaged: ${damage}`)
     }
     await sleep(clock, LOOK_MS, end)

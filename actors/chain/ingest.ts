@@ -8,7 +8,7 @@ import type { Logger } from '../../src/telemetry/logger.ts'
 import type { GapRow, Storage } from '../../storage/port.ts'
 import { aborted } from '../supervision/aborted.ts'
 import { makeAgain } from './lost-records.ts'
-import { Ingester, UNDER_WAY_MAX, type IngesterDeps } from './ingester.ts'
+import { Ingester, IN_FLIGHT_MAX, type IngesterDeps } from './ingester.ts'
 import type { Run } from '../supervision/process.ts'
 
 /** Access to a running ingester; null while this process ingests no blocks. */
@@ -108,7 +108,7 @@ export async function ingestFrom(
 ): Promise<void> {
   const failed = new AbortController()
   const signal = AbortSignal.any([end, failed.signal])
-  const underWay: Promise<void>[] = []
+  const inFlight: Promise<void>[] = []
   const give = async (sourced: SourcedBlock): Promise<void> => {
     try {
       await ingestOne(sourced)
@@ -117,16 +117,16 @@ export async function ingestFrom(
       // A rollback that is still fetching its blocks ends together with the source.
       if (!end.aborted || error !== end.reason) failed.abort(error)
     }
-    void underWay.shift()
+    void inFlight.shift()
   }
   try {
     for await (const sourced of source.blocks({ after: head?.slot ?? null, signal })) {
-      if (underWay.length === UNDER_WAY_MAX) await underWay[0]
+      if (inFlight.length === IN_FLIGHT_MAX) await inFlight[0]
       if (signal.aborted) break
-      underWay.push(give(sourced))
+      inFlight.push(give(sourced))
     }
   } finally {
-    await Promise.all(underWay)
+    await Promise.all(inFlight)
   }
   failed.signal.throwIfAborted()
   if (!end.aborted) logger.info(ingested, 'the source has no more blocks')

@@ -20,7 +20,7 @@ import { loadReadSet, restoreMarket } from './market-loader.ts'
  * Blocks in ingest before the first of them is committed. Chosen: the seven behind the first share one write of the
  * watermark.
  */
-export const UNDER_WAY_MAX = 8
+export const IN_FLIGHT_MAX = 8
 
 export interface IngesterDeps extends CorrectionDeps {
   readonly feed: CommitFeed
@@ -58,7 +58,7 @@ export class Ingester {
   /** B1. */
   readonly #operations = new PQueue({ concurrency: 1 })
   /** Blocks given to the store and not yet answered, oldest first. */
-  readonly #underWay: UnderWay[] = []
+  readonly #inFlight: BlockInFlight[] = []
   #broken: Error | null = null
 
   private constructor(
@@ -98,7 +98,7 @@ export class Ingester {
   }
 
   /**
-   * Decodes, folds and commits one block. Further blocks may be given meanwhile; more than `UNDER_WAY_MAX` bring no
+   * Decodes, folds and commits one block. Further blocks may be given meanwhile; more than `IN_FLIGHT_MAX` bring no
    * gain.
    */
   async ingest(sourced: SourcedBlock): Promise<void> {
@@ -129,13 +129,13 @@ export class Ingester {
     })
   }
 
-  async #take(sourced: SourcedBlock): Promise<Pick<UnderWay, 'committed'>> {
+  async #take(sourced: SourcedBlock): Promise<Pick<BlockInFlight, 'committed'>> {
     const { rollback, block } = sourced
     if (this.#head === null) return this.#ingest(sourced)
     if (rollback === undefined) {
       if (block.slot > this.#head.slot) return this.#ingest(sourced)
       // The store already has this slot, or another block there; memory must not follow it (INVARIANTS 5).
-      return { committed: this.#underWay.at(-1)?.committed ?? Promise.resolve() }
+      return { committed: this.#inFlight.at(-1)?.committed ?? Promise.resolve() }
     }
     await this.#settled()
     if (await this.#corrections.rollBack(sourced, rollback, this.#head))
@@ -143,7 +143,7 @@ export class Ingester {
     return this.#ingest(sourced)
   }
 
-  async #ingest(sourced: SourcedBlock): Promise<UnderWay> {
+  async #ingest(sourced: SourcedBlock): Promise<BlockInFlight> {
     const { fold: options } = this.#deps
     if (this.#head !== null && showsLostFork(sourced.block, this.#head)) {
       await this.#settled()
@@ -154,7 +154,7 @@ export class Ingester {
     const affected = affectedKeys(block, options.cash)
     const readSet = this.#market.readSet(affected)
     // Records of blocks in flight that memory has evicted, or that are of another minute, are not in the store yet.
-    if (this.#underWay.some((earlier) => isAffected(readSet, earlier.affected))) await this.#settled()
+    if (this.#inFlight.some((earlier) => isAffected(readSet, earlier.affected))) await this.#settled()
     this.#market.load(await loadReadSet(this.#storage, readSet))
     const before = this.#head
     const kept: KeptBlock | undefined = this.#undoHistory.wants(block, before)
@@ -164,9 +164,9 @@ export class Ingester {
     this.#market.apply(fold)
     this.#head = fold.slot
     this.#deps.committedBlocks?.pending(sourced)
-    const underWay = { affected, committed: this.#commit(decoded, fold, kept, before) }
-    this.#underWay.push(underWay)
-    return underWay
+    const inFlight = { affected, committed: this.#commit(decoded, fold, kept, before) }
+    this.#inFlight.push(inFlight)
+    return inFlight
   }
 
   /** Commits a block; its effects in memory come after those of earlier blocks. */
@@ -177,7 +177,7 @@ export class Ingester {
     before: SlotRow | null
   ): Promise<void> {
     const { feed, metrics, logger, clock } = this.#deps
-    const earlier = this.#underWay.at(-1)?.committed
+    const earlier = this.#inFlight.at(-1)?.committed
     const startedMs = clock.now()
     const answer = feed.commit(
       { ...fold, log: encodeLog(fold, this.#deps.fold.cash) },
@@ -202,13 +202,13 @@ export class Ingester {
     } catch (error) {
       this.#break(error)
     } finally {
-      this.#underWay.shift()
+      this.#inFlight.shift()
     }
   }
 
   /** Resolves once nothing is in flight. */
   async #settled(): Promise<void> {
-    await this.#underWay.at(-1)?.committed
+    await this.#inFlight.at(-1)?.committed
   }
 
   /** B3. */
@@ -232,7 +232,7 @@ export class Ingester {
 }
 
 /** A block that is folded and not yet committed. */
-interface UnderWay {
+interface BlockInFlight {
   readonly affected: AffectedKeys
   readonly committed: Promise<void>
 }

@@ -1,5 +1,5 @@
 import type { SourcedBlock } from '../../src/node/block-source.ts'
-import { UNDER_WAY_MAX } from './ingester.ts'
+import { IN_FLIGHT_MAX } from './ingester.ts'
 
 /**
  * Keeps, for a source's status, one line on stored blocks of a lost fork that could not be removed. It is read when a
@@ -20,7 +20,7 @@ export class LostForkWatch {
 
   /** Counts a block that the source has yielded. */
   async passed({ rollback }: SourcedBlock): Promise<void> {
-    if (rollback !== undefined) this.#blocksLeft = UNDER_WAY_MAX + 2
+    if (rollback !== undefined) this.#blocksLeft = IN_FLIGHT_MAX + 2
     else if (this.#blocksLeft > 0 && --this.#blocksLeft === 0) await this.look()
   }
 }

@@ -145,7 +145,7 @@ export class Upstream implements ChainNode {
 
   async block(slot: number, signal: AbortSignal): Promise<BlockAnswer> {
     const answer = await this.#rpc.block(slot, signal)
-    if (answer.kind === 'absent' && (answer.why === 'fault' || answer.why === 'unasked')) this.#rest()
+    if (answer.kind === 'absent' && (answer.why === 'fault' || answer.why === 'unavailable')) this.#rest()
     return answer
   }
 

@@ -63,7 +63,7 @@ export class Upstreams {
   readonly #logger: Logger
   readonly #lagSlots: number
   readonly #listeners = new Set<() => void>()
-  readonly #told = new Map<Upstream, UpstreamState>()
+  readonly #logged = new Map<Upstream, UpstreamState>()
   #newest = 0
   /** The newest slot that is stored. */
   #stored = 0
@@ -96,11 +96,11 @@ export class Upstreams {
 
   /** Probes all nodes until the signal aborts; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
-    let told: SourceState | undefined
+    let logged: SourceState | undefined
     this.#machine.subscribe(({ value, context: { slot, reason } }) => {
       // The machine reconnects between two waits; only a change of the state is logged.
-      if (value === told || value === 'connecting') return
-      told = value
+      if (value === logged || value === 'connecting') return
+      logged = value
       if (value === 'advancing') this.#logger.info({ slot }, 'the source advances')
       if (value === 'stalled') this.#logger.warn({ slot }, `the source is stalled: ${reason}`)
       if (value === 'waiting') this.#logger.warn({ slot }, `the source has no node: ${reason}`)
@@ -199,7 +199,7 @@ export class Upstreams {
   }
 
   #probed(node: Upstream): void {
-    this.#tellOf(node)
+    this.#logState(node)
     if (node.isArchive) return
     const { headSlot } = node
     if (headSlot !== null) {
@@ -216,10 +216,10 @@ export class Upstreams {
   }
 
   /** Logs each change of a node's state once. For a single node, the source's line covers it. */
-  #tellOf(node: Upstream): void {
+  #logState(node: Upstream): void {
     const { name, state, facts } = node
-    if (state === this.#told.get(node) || state === 'probing') return
-    this.#told.set(node, state)
+    if (state === this.#logged.get(node) || state === 'probing') return
+    this.#logged.set(node, state)
     if (this.nodes.length === 1 && (state === 'down' || state === 'refused')) return
     const about = { node: name, slot: facts.slot ?? undefined }
     if (state === 'healthy') this.#logger.info(about, `node ${name} is healthy`)

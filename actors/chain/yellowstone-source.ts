@@ -102,17 +102,17 @@ export function yellowstoneSource(
     } | null = null
 
     // Each reason is logged once until there is progress.
-    let told: string | null = 'nothing yet'
+    let logged: string | null = 'nothing yet'
     const onStatus = (status: StreamStatus): void => {
       const { state, reason, slot, attempt } = status
       const facts = { state, slot, attempt }
       if (state === 'refused') logger.error(facts, `${server} ${reason}; the service does not retry`)
-      else if (state === 'advancing' && told !== null) {
+      else if (state === 'advancing' && logged !== null) {
         logger.info(facts, `blocks come from ${server}`)
-        told = null
-      } else if ((state === 'stalled' || state === 'waiting') && reason !== told) {
+        logged = null
+      } else if ((state === 'stalled' || state === 'waiting') && reason !== logged) {
         logger.warn(facts, `${server} ${reason}`)
-        told = reason
+        logged = reason
       } else logger.debug(facts, `${server}: ${state}`)
     }
     const onOddity = (slot: number | null, detail: string): void =>

@@ -140,7 +140,7 @@ export class HolderFollower {
       const at = this.#slot
       if (list.isLive && (at === null || fromSlot === null || fromSlot > at)) list.state = emptied(list.state)
       else if (list.isLive) {
-        await list.takeBack(at!)
+        await list.rollBack(at!)
         if (!(await list.isStoredAt(at!))) list.state = emptied(list.state)
       } else if (fromSlot !== null && !(await list.isStoredAt(list.state.slot ?? fromSlot)))
         list.state = emptied(list.state)
@@ -250,7 +250,7 @@ export class HolderFollower {
     await this.#put({ ...this.#progress, slot: after })
     for (const list of this.lists) {
       const isReachable = after >= (list.state.fromSlot ?? Infinity) && after >= this.#progress.oldestSlot
-      if (list.isLive && isReachable) await list.takeBack(after)
+      if (list.isLive && isReachable) await list.rollBack(after)
       else if (list.isLive) {
         list.state = emptied(list.state)
         await this.#reader!.makeStale(

@@ -5,7 +5,7 @@ import type { Stored } from '../../storage/documents.ts'
 import type { HolderListId } from '../../storage/port.ts'
 import type { HolderDeps } from './holder-deps.ts'
 import { LoadingFault, type ListLoading } from './list-loading.ts'
-import { isStored, prune, storeBlock, takeBack } from './list-store.ts'
+import { isStored, prune, storeBlock, rollBack } from './list-store.ts'
 import type { RecentRows } from './recent-rows.ts'
 
 /** The states of lists in the store. */
@@ -88,9 +88,9 @@ export class HolderList {
     return isStored(this.#deps.storage.holders, this.id, slot)
   }
 
-  takeBack(afterSlot: number): Promise<void> {
+  rollBack(afterSlot: number): Promise<void> {
     this.#recent.forget()
-    return takeBack(this.#deps.storage.holders, this.id, afterSlot)
+    return rollBack(this.#deps.storage.holders, this.id, afterSlot)
   }
 
   prune(upToSlot: number): Promise<void> {

@@ -9,7 +9,7 @@ import { HolderFollower } from './holder-follower.ts'
 
 export interface HoldersDeps extends Omit<HolderDeps, 'storage' | 'node' | 'report'> {
   /** Announces mints that were requested for the first time. */
-  readonly asked: Announcements
+  readonly requested: Announcements
   /** URLs of nodes; read at each use. */
   readonly urls: () => readonly string[]
 }
@@ -24,7 +24,7 @@ const RETRY_MS = 1_000
 /** Maintains holder lists from the blocks that this process commits. */
 export function holders<Needs extends HoldersNeeds>(deps: HoldersDeps): Run<Needs> {
   return async ({ input: { storage }, draining, ready, gauge, report }) => {
-    const { clock, metrics, blocks, asked } = deps
+    const { clock, metrics, blocks, requested } = deps
     const node = new RpcAccountNode(deps.urls, clock)
     let follower: HolderFollower | null = null
     const count = (state: 'loading' | 'live' | 'stale'): number =>
@@ -41,7 +41,7 @@ export function holders<Needs extends HoldersNeeds>(deps: HoldersDeps): Run<Need
     gauge('slot', () => follower?.slot ?? 0)
     gauge('requests_waiting', () => node.waiting)
     metrics.show(counts)
-    const unsubscribe = asked.subscribe(() => follower?.hint())
+    const unsubscribe = requested.subscribe(() => follower?.hint())
     ready()
     try {
       while (!draining.aborted) {

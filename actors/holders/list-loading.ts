@@ -12,7 +12,7 @@ import { WRITE_ROWS, writeRows } from './list-store.ts'
 const BEHIND_MS = 1_000
 const BEHIND_TRIES = 60
 /** Milliseconds between two reports of progress. */
-const TOLD_MS = 1_000
+const REPORT_MS = 1_000
 /** Maximum changed accounts that wait for a list that is being read; above it the list is read again. */
 const COLLECTED_MAX = 200_000
 
@@ -93,13 +93,13 @@ export class ListLoading {
     signal.throwIfAborted()
     const balances = balancesAfter(found, this.takeCollected())
     isFound(balances.size)
-    let toldAtMs = clock.now()
+    let reportedAtMs = clock.now()
     let count = 0
     for (const rows of wholeList(balances.values(), fromSlot, WRITE_ROWS)) {
       await writeRows(storage.holders, list, rows)
       count += rows.filter(({ kind }) => kind === 'account').length
-      if (clock.now() - toldAtMs >= TOLD_MS) {
-        toldAtMs = clock.now()
+      if (clock.now() - reportedAtMs >= REPORT_MS) {
+        reportedAtMs = clock.now()
         await stored(count)
       }
       signal.throwIfAborted()

@@ -74,7 +74,7 @@ export async function isStored(store: HolderStore, list: HolderListId, slot: num
 }
 
 /** Rolls back the blocks of a list after a slot. */
-export async function takeBack(store: HolderStore, list: HolderListId, afterSlot: number): Promise<void> {
+export async function rollBack(store: HolderStore, list: HolderListId, afterSlot: number): Promise<void> {
   for await (const change of changesOf(store, list, afterSlot)) {
     const { slot } = change
     const rows = unpackChanges(change.value).map(({ kind, key }) => ({ kind, key, slot }))

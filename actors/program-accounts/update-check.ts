@@ -7,7 +7,7 @@ import type { AccountVersion } from '../../storage/port.ts'
 import { isSame } from './mirror-store.ts'
 
 /** Maximum accounts requested at once: one request. Further ones are left to the next audit. */
-const ASKED_MAX = 100
+const SUSPECTS_MAX = 100
 /** Tries to get an answer of a slot that is not too old, before the accounts are left to the next audit. */
 const TRIES = 5
 /** Rounds, each of which finds accounts for the next one, before these are left to the next audit. */
@@ -107,7 +107,7 @@ export class UpdateCheck {
       stored[i]?.account != null || updated.has(pubkeyMapKey(address))
     const found = accounts.filter(({ address, isNew }, i) => isNew || isKnown(address, i))
     const suspects = distinctPubkeys([...this.#suspects, ...found.map(({ address }) => address)])
-    this.#suspects = suspects.slice(0, ASKED_MAX)
+    this.#suspects = suspects.slice(0, SUSPECTS_MAX)
     this.#count('unchecked', suspects.length - this.#suspects.length)
   }
 

@@ -128,8 +128,8 @@ export class NodeLink {
 
   #rest(retryAfter: string | string[] | undefined): NodeError {
     const seconds = Number(retryAfter)
-    const askedMs = Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : REST_MS
-    const restMs = Math.min(askedMs, REST_MAX_MS)
+    const retryAfterMs = Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : REST_MS
+    const restMs = Math.min(retryAfterMs, REST_MAX_MS)
     this.#restUntilMs = this.#clock.now() + restMs
     return this.error({ kind: 'throttled', restMs })
   }

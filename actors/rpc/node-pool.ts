@@ -50,7 +50,7 @@ export class NodePool {
   #nodes: readonly UpstreamNode[] = []
   #urls: readonly string[] = []
   #running: AbortController | null = null
-  #askedAtMs = -Infinity
+  #requestedAtMs = -Infinity
   /** The genesis of the node that was admitted first, where the store knows none. */
   #genesis: string | null = null
 
@@ -102,7 +102,7 @@ export class NodePool {
 
   /** Records that a client sends requests, so that slots stay fresh. */
   noteRequest(): void {
-    this.#askedAtMs = this.#ports.clock.now()
+    this.#requestedAtMs = this.#ports.clock.now()
   }
 
   /** Opens connections to the nodes of the present URLs, in place of those before. */
@@ -123,7 +123,7 @@ export class NodePool {
         this.tuning,
         {
           newest: () => this.#newestBeside(node),
-          isBusy: () => this.#ports.clock.now() - this.#askedAtMs < BUSY_MS,
+          isBusy: () => this.#ports.clock.now() - this.#requestedAtMs < BUSY_MS,
           admit: (genesis) => this.#admit(genesis),
           isPlausible: (slot) => {
             const newest = this.#newestBeside(node)

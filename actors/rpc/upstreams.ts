@@ -39,8 +39,8 @@ export class RpcNodes implements RpcUpstreams {
   readonly #budget = new HedgeBudget()
   readonly counts: RpcNodesCounts = { requests: 0, failovers: 0, hedges: 0, refusedSlots: 0 }
   readonly #gathered = new GatheredReads({
-    alone: (call) => this.#resolve(call, untaken(), new Set(), null),
-    together: (calls) => this.requestAll(calls, untaken())
+    alone: (call) => this.#resolve(call, neverAborted(), new Set(), null),
+    together: (calls) => this.requestAll(calls, neverAborted())
   })
   #bufferedBytes = 0
 
@@ -80,7 +80,7 @@ export class RpcNodes implements RpcUpstreams {
 
   request(call: UpstreamCall, signal: AbortSignal | null): Promise<UpstreamAnswer> {
     if (this.#mayGather(call)) return this.#gathered.read(call)
-    return this.#resolve(call, signal ?? untaken(), new Set(), null)
+    return this.#resolve(call, signal ?? neverAborted(), new Set(), null)
   }
 
   async requestAll(
@@ -175,8 +175,8 @@ export class RpcNodes implements RpcUpstreams {
       }
     }
     // An archive that is unavailable may have blocks that the nodes lack.
-    const hasAskedAll = this.nodes.every((node) => !node.isArchive || (tried.has(node) && last === null))
-    if (best !== null && (!isAbsent || hasAskedAll)) return best
+    const hasTriedAll = this.nodes.every((node) => !node.isArchive || (tried.has(node) && last === null))
+    if (best !== null && (!isAbsent || hasTriedAll)) return best
     throw new NoUpstream(
       isBehind && best === null
         ? `no node has reached slot ${call.minSlot}`
@@ -271,7 +271,7 @@ export class RpcNodes implements RpcUpstreams {
 }
 
 /** The signal of a request that is never cancelled. */
-const untaken = (): AbortSignal => new AbortController().signal
+const neverAborted = (): AbortSignal => new AbortController().signal
 
 /**
  * Resolves with two outcomes, the better one first: the first to arrive that a client may get. If no outcome may be

@@ -1,7 +1,7 @@
 import type { Storage } from '../../storage/port.ts'
 import { aborted } from '../supervision/aborted.ts'
 import { cacheGauges } from './cache-gauges.ts'
-import { tellOfDamage } from '../chain/damage-watch.ts'
+import { logDamage } from '../chain/damage-watch.ts'
 import { watchOutages, type WatchDeps } from './outage-watch.ts'
 import { retryWhileUnavailable } from './retry.ts'
 import type { Run } from '../supervision/process.ts'
@@ -19,7 +19,7 @@ export function store(
   return async ({ draining, ready, gauge }) => {
     const storage = await open()
     const closing = new AbortController()
-    if (!storage.isShared) void tellOfDamage(storage, watch, closing.signal)
+    if (!storage.isShared) void logDamage(storage, watch, closing.signal)
     try {
       await retryWhileUnavailable(storage, watch.clock)(() => prepare(storage), draining)
       cacheGauges(gauge, 'record', () => storage.recordCache)

@@ -62,7 +62,7 @@ export function channels(deps: ChannelsDeps): Run<{ readonly storage: Storage },
         if (!isDamage(error, storage)) throw error
       })
       gauge('channels', () => hub.channels)
-      gauge('events', () => hub.eventsTold)
+      gauge('events', () => hub.eventsPublished)
       gauge('replay_reads_waiting', () => replays.waiting)
       cacheGauges(gauge, 'replay', () => replays.cache)
       ready({

@@ -1,4 +1,4 @@
-import type { ChangeBatch, ToldChange } from '../../src/transactions/change-batch.ts'
+import type { ChangeBatch, PublishedChange } from '../../src/transactions/change-batch.ts'
 import { isSameChange, type SubmissionChange } from '../../src/transactions/changes.ts'
 
 /**
@@ -6,25 +6,25 @@ import { isSameChange, type SubmissionChange } from '../../src/transactions/chan
  * until this process has a change of it to publish.
  */
 export class AdoptedChanges {
-  readonly #adopted = new Map<string, Map<string, ToldChange>>()
+  readonly #adopted = new Map<string, Map<string, PublishedChange>>()
 
   /** Takes in a batch that the previous process stored after this one took over. */
   add({ tenant, changes }: ChangeBatch): void {
-    const adopted = this.#adopted.get(tenant) ?? new Map<string, ToldChange>()
+    const adopted = this.#adopted.get(tenant) ?? new Map<string, PublishedChange>()
     for (const change of changes) adopted.set(change.signature, change)
     this.#adopted.set(tenant, adopted)
   }
 
   /** Removes changes that the previous process has published meanwhile. */
-  untold(tenant: string, changes: readonly SubmissionChange[]): readonly SubmissionChange[] {
+  unpublished(tenant: string, changes: readonly SubmissionChange[]): readonly SubmissionChange[] {
     const adopted = this.#adopted.get(tenant)
     if (adopted === undefined) return changes
-    const untold = changes.filter((change) => {
-      const told = adopted.get(change.signature) ?? null
+    const unpublished = changes.filter((change) => {
+      const published = adopted.get(change.signature) ?? null
       adopted.delete(change.signature)
-      return !isSameChange(told, change)
+      return !isSameChange(published, change)
     })
     if (adopted.size === 0) this.#adopted.delete(tenant)
-    return untold
+    return unpublished
   }
 }

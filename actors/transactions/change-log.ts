@@ -5,7 +5,7 @@ import {
   isSameBatch,
   settle,
   type ChangeBatch,
-  type ToldChange
+  type PublishedChange
 } from '../../src/transactions/change-batch.ts'
 import type { SubmissionChange } from '../../src/transactions/changes.ts'
 import { TRACKED_PER_PROCESS_MAX } from '../../src/transactions/submission.ts'
@@ -130,7 +130,7 @@ export class ChangeLog {
    * Returns the newest change of each signature in a tenant's last batches. Publishes the last batch again, because the
    * previous process may have died before it did. Rejects with the store's error.
    */
-  async restore(tenant: string): Promise<ReadonlyMap<string, ToldChange>> {
+  async restore(tenant: string): Promise<ReadonlyMap<string, PublishedChange>> {
     const { documents } = await this.#documents.list(tenant, { order: 'desc', limit: RESTORED_BATCHES })
     const batches = documents.map(({ value }) => value).toReversed()
     const last = documents[0] === undefined ? null : await this.#settled(documents[0])
@@ -158,7 +158,7 @@ export class ChangeLog {
   /** Stores one batch, at the number after the last one. */
   async #store(tenant: string, items: readonly PendingChange[]): Promise<void> {
     const { claim } = items[0]!
-    let open = this.#adopted.untold(
+    let open = this.#adopted.unpublished(
       tenant,
       items.map(({ change }) => change)
     )
@@ -194,7 +194,7 @@ export class ChangeLog {
         last = lastBatchOf(settled)
         this.#adopted.add(settled)
         this.#publish(settled)
-        open = this.#adopted.untold(tenant, open)
+        open = this.#adopted.unpublished(tenant, open)
       } catch (error) {
         if (!isOutage(error)) throw error
         await this.#sleep(claim)
@@ -216,7 +216,7 @@ export class ChangeLog {
   }
 
   /** Gives changes their cursors, after the one given. */
-  #placed(changes: readonly SubmissionChange[], after: number): ToldChange[] {
+  #placed(changes: readonly SubmissionChange[], after: number): PublishedChange[] {
     const { clock, head, isShared } = this.#deps
     this.noteHead()
     const { slot } = splitCursor(head())

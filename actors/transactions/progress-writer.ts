@@ -12,7 +12,7 @@ import type { TrackedTransaction } from './tracked-transaction.ts'
  * Maximum writes in flight that also publish a change. Chosen: those of a tenant share a write, and a process that takes over
  * reads as many again.
  */
-const TELLING_MAX = 64
+const PUBLISHING_MAX = 64
 /**
  * Other writes in flight. Chosen: 10,000 signatures have 5,000 a second, and the embedded store gathers those of 100 ms for one
  * sync.
@@ -37,7 +37,7 @@ export interface ProgressWriterDeps {
    * Stores a change that its tenant sees, and publishes it. Called before the progress is stored, so that a kill between them
    * loses no change.
    */
-  readonly tell: (transaction: TrackedTransaction, progress: SubmissionProgress) => Promise<void>
+  readonly publish: (transaction: TrackedTransaction, progress: SubmissionProgress) => Promise<void>
   /** Called after the end of a transaction is stored, or its document is gone. */
   readonly onEnded: (transaction: TrackedTransaction) => void
   readonly report: (fault: unknown) => void
@@ -51,11 +51,11 @@ export class ProgressWriter {
   readonly #deps: ProgressWriterDeps
   readonly #documents: Documents<Submission, 'tracked' | 'received' | 'ended', never, SubmissionProgress>
   /** Transactions with a change to publish, and those for which only the count of sends has changed. */
-  readonly #telling: Lane = { waiting: new Set(), writing: 0, writingMax: TELLING_MAX }
+  readonly #publishing: Lane = { waiting: new Set(), writing: 0, writingMax: PUBLISHING_MAX }
   readonly #counting: Lane = { waiting: new Set(), writing: 0, writingMax: COUNTING_MAX }
   readonly #writing = new Map<TrackedTransaction, Promise<void>>()
   /** The states that were last published to tenants. */
-  readonly #told = new WeakMap<TrackedTransaction, SeenState>()
+  readonly #published = new WeakMap<TrackedTransaction, SeenState>()
   readonly #end: AbortSignal
 
   constructor(deps: ProgressWriterDeps, end: AbortSignal) {
@@ -66,29 +66,29 @@ export class ProgressWriter {
 
   /** Transactions whose newest state is not stored. */
   get size(): number {
-    return this.#telling.waiting.size + this.#counting.waiting.size + this.#writing.size
+    return this.#publishing.waiting.size + this.#counting.waiting.size + this.#writing.size
   }
 
   /** Tells whether the newest state of a transaction is not stored. */
   has(transaction: TrackedTransaction): boolean {
     return (
-      this.#telling.waiting.has(transaction) ||
+      this.#publishing.waiting.has(transaction) ||
       this.#counting.waiting.has(transaction) ||
       this.#writing.has(transaction)
     )
   }
 
   /** Counts a state as published. */
-  restore(transaction: TrackedTransaction, told: SeenState): void {
-    this.#told.set(transaction, told)
+  restore(transaction: TrackedTransaction, published: SeenState): void {
+    this.#published.set(transaction, published)
   }
 
   /** Stores the newest state of a transaction soon. */
   add(transaction: TrackedTransaction): void {
-    const isTold = isSameToTenant(this.#told.get(transaction) ?? null, transaction.progress(0))
-    this.#telling.waiting.delete(transaction)
+    const isPublished = isSameToTenant(this.#published.get(transaction) ?? null, transaction.progress(0))
+    this.#publishing.waiting.delete(transaction)
     this.#counting.waiting.delete(transaction)
-    const lane = isTold ? this.#counting : this.#telling
+    const lane = isPublished ? this.#counting : this.#publishing
     lane.waiting.add(transaction)
     this.#next(lane)
   }
@@ -126,20 +126,20 @@ export class ProgressWriter {
       const writing = this.#write(transaction).finally(() => {
         this.#writing.delete(transaction)
         lane.writing--
-        for (const each of [this.#telling, this.#counting]) this.#next(each)
+        for (const each of [this.#publishing, this.#counting]) this.#next(each)
       })
       this.#writing.set(transaction, writing)
     }
   }
 
   async #write(transaction: TrackedTransaction): Promise<void> {
-    const { clock, tell, onEnded, report } = this.#deps
+    const { clock, publish, onEnded, report } = this.#deps
     const progress = transaction.progress(clock.now())
     const { isOver } = transaction
     try {
-      if (!isSameToTenant(this.#told.get(transaction) ?? null, progress)) {
-        await tell(transaction, progress)
-        this.#told.set(transaction, seenStateOf(progress))
+      if (!isSameToTenant(this.#published.get(transaction) ?? null, progress)) {
+        await publish(transaction, progress)
+        this.#published.set(transaction, seenStateOf(progress))
       }
       if (isOver) await this.#storeEnd(transaction, progress)
       else {

@@ -91,14 +91,14 @@ export class TrackedBundle {
       if (this.#progress.state !== 'submitting') return
       const outcome = await engine.submitBundle(wires, signal)
       switch (outcome.kind) {
-        case 'taken':
+        case 'accepted':
           return await this.apply(
-            { type: 'submission.taken' },
+            { type: 'submission.accepted' },
             { engineId: outcome.id === bundleId ? null : outcome.id }
           )
-        case 'untaken':
+        case 'deferred':
           this.#notBeforeMs = clock.now() + outcome.waitMs
-          return await this.apply({ type: 'submission.untaken' }, {})
+          return await this.apply({ type: 'submission.deferred' }, {})
         case 'unsure':
           return await this.apply({ type: 'submission.unsure' }, {})
         case 'refused':

@@ -60,7 +60,7 @@ export class Tracker {
         documents,
         keptMs,
         clock,
-        tell: ({ value, claim }, progress) =>
+        publish: ({ value, claim }, progress) =>
           changes.append(value.tenant, submissionChange(value, progress), claim),
         onEnded: (each) => this.#end(each),
         report
@@ -157,11 +157,11 @@ export class Tracker {
     stored: Stored<Submission>,
     claim: ShardClaim,
     progress: SubmissionProgress | null,
-    told: SeenState | null = progress
+    published: SeenState | null = progress
   ): void {
     if (progress !== null && progress.token > claim.token) return claim.outranked(progress.token)
     if (this.#lists.hasEnded(stored.value)) return
-    this.#add(stored, claim, progress, this.#deps.isShared && progress?.token !== claim.token, told)
+    this.#add(stored, claim, progress, this.#deps.isShared && progress?.token !== claim.token, published)
   }
 
   /** Asks nodes until `end` aborts. Rejects on a fault that concerns all transactions. */
@@ -203,7 +203,7 @@ export class Tracker {
     claim: ShardClaim,
     progress: SubmissionProgress | null,
     isUnclaimed: boolean,
-    told: SeenState | null = null
+    published: SeenState | null = null
   ): void {
     const { tenant, signature, nonceAccount } = stored.value
     if (this.#table.get(tenant, signature) !== undefined || claim.lost.aborted) return
@@ -214,7 +214,7 @@ export class Tracker {
     if (this.size === 0) this.#look.set()
     this.#table.add(added)
     added.unwatch = this.#deps.sightings.watch(signature, nonceAccount)
-    if (told !== null) this.#writer.restore(added, told)
+    if (published !== null) this.#writer.restore(added, published)
     if (added.isLooping(nowMs)) this.#loop.begin(added, nowMs)
     else this.#writer.add(added)
   }

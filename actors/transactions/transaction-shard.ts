@@ -1,5 +1,5 @@
-import type { ToldChange } from '../../src/transactions/change-batch.ts'
-import { progressAsTold, stateTold } from '../../src/transactions/changes.ts'
+import type { PublishedChange } from '../../src/transactions/change-batch.ts'
+import { progressAsPublished, publishedState } from '../../src/transactions/changes.ts'
 import {
   partitionsOf,
   SUBMISSION,
@@ -30,7 +30,7 @@ export class TransactionShard implements OwnedShard {
   #listed: ReadonlyMap<string, Stored<Submission>> = new Map()
   readonly #changes: Pick<ChangeLog, 'restore'>
   /** The changes published to tenants before this process had the shard, by tenant and signature. */
-  readonly #told = new Map<string, Promise<ReadonlyMap<string, ToldChange>>>()
+  readonly #published = new Map<string, Promise<ReadonlyMap<string, PublishedChange>>>()
   /** Whether all submissions that a previous process may have tracked were listed. */
   #isTakenOver = false
   #isStopping = false
@@ -105,7 +105,7 @@ export class TransactionShard implements OwnedShard {
     }
     this.#listed = listed
     this.#isTakenOver = true
-    this.#told.clear()
+    this.#published.clear()
   }
 
   /** Returns a listed submission, or its tracked copy if there is one, so that no submission is held twice. */
@@ -122,28 +122,34 @@ export class TransactionShard implements OwnedShard {
     const progress = await this.#documents.hot(added)
     for (const [at, stored] of added.entries()) {
       const known = progress[at] ?? null
-      const told = await this.#toldOf(stored.value, known)
+      const published = await this.#publishedChange(stored.value, known)
       if (this.#isStopping || this.claim.lost.aborted) return
-      if (known === null || told === null)
-        this.#tracker.takeUp(stored, this.claim, known, told && stateTold(told))
-      else if (isEnd(told.event)) await this.#end(stored, progressAsTold(known, told))
-      else this.#tracker.takeUp(stored, this.claim, progressAsTold(known, told), stateTold(told))
+      if (known === null || published === null)
+        this.#tracker.takeUp(stored, this.claim, known, published && publishedState(published))
+      else if (isEnd(published.event)) await this.#end(stored, progressAsPublished(known, published))
+      else
+        this.#tracker.takeUp(
+          stored,
+          this.claim,
+          progressAsPublished(known, published),
+          publishedState(published)
+        )
     }
   }
 
   /** Returns the change that an earlier process last published to a tenant; null if there can be none. */
-  async #toldOf(
+  async #publishedChange(
     { tenant, signature }: Submission,
     progress: SubmissionProgress | null
-  ): Promise<ToldChange | null> {
+  ): Promise<PublishedChange | null> {
     if (this.#isTakenOver || progress?.token === this.claim.token) return null
-    let told = this.#told.get(tenant)
-    if (told === undefined) {
-      told = this.#changes.restore(tenant)
-      this.#told.set(tenant, told)
-      told.catch(() => this.#told.delete(tenant))
+    let published = this.#published.get(tenant)
+    if (published === undefined) {
+      published = this.#changes.restore(tenant)
+      this.#published.set(tenant, published)
+      published.catch(() => this.#published.delete(tenant))
     }
-    return (await told).get(signature) ?? null
+    return (await published).get(signature) ?? null
   }
 
   /** Stores an end that a process published to the tenant, but died before storing. */

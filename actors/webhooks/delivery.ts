@@ -269,8 +269,8 @@ export class WebhookDelivery {
     this.#gatherer!.backlog.settleBatch()
     if (isAccepted) {
       this.#deps.metrics.events.inc(intent.events)
-      const isTold = missed?.from === intent.missed?.from && missed?.to === intent.missed?.to
-      progress.change({ dropped: dropped - intent.dropped, missed: isTold ? null : missed })
+      const isReported = missed?.from === intent.missed?.from && missed?.to === intent.missed?.to
+      progress.change({ dropped: dropped - intent.dropped, missed: isReported ? null : missed })
     } else progress.countDropped(intent.events)
     progress.change({ batch: null, consecutiveFailures: this.#machine.context.failures })
   }

@@ -89,7 +89,7 @@ export function progressAt(
   if (stored?.activation === activation) return stored
   const position = since ?? Math.max(head, -1)
   // A missed range that no accepted batch has reported is reported by a batch of this activation.
-  const untold = since === null ? (stored?.missed ?? null) : null
+  const unreported = since === null ? (stored?.missed ?? null) : null
   const left = stored === null || since !== null || stored.position >= position ? null : stored.position
   return {
     activation,
@@ -97,7 +97,7 @@ export function progressAt(
     hole: null,
     dropped: since === null ? (stored?.dropped ?? 0) : 0,
     droppedTotal: stored?.droppedTotal ?? 0,
-    missed: left === null ? untold : unionOf(untold, { from: left, to: position }),
+    missed: left === null ? unreported : unionOf(unreported, { from: left, to: position }),
     consecutiveFailures: failuresAtStart,
     lastSuccessAtMs: stored?.lastSuccessAtMs ?? null,
     lastFailureAtMs: stored?.lastFailureAtMs ?? null,

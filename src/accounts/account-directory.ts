@@ -132,8 +132,8 @@ export class AccountDirectory<Subject, Reading> {
    * cached readings of any age. Rejects with NodeError if nothing is cached.
    */
   async read(subjects: readonly Subject[]): Promise<readonly Known<Reading>[]> {
-    const asked = subjects.map((subject) => this.#freshOrAsked(subject))
-    return Promise.all(asked)
+    const readings = subjects.map((subject) => this.#freshOrRequested(subject))
+    return Promise.all(readings)
   }
 
   /** Returns the cached reading of a subject if it is fresh. */
@@ -166,7 +166,7 @@ export class AccountDirectory<Subject, Reading> {
     return ask.known
   }
 
-  async #freshOrAsked(subject: Subject): Promise<Known<Reading>> {
+  async #freshOrRequested(subject: Subject): Promise<Known<Reading>> {
     const fresh = this.fresh(subject)
     if (fresh !== null) return fresh
     const known = this.peek(subject)

@@ -81,10 +81,10 @@ export class TransferFees {
     const node = this.#node
     const now = this.#clock.now()
     if (node === null || now < this.#pausedUntilMs) return false
-    const wanted = distinctPubkeys(mints)
-      .filter((mint) => this.#isWanted(mint, slot, now))
+    const due = distinctPubkeys(mints)
+      .filter((mint) => this.#isDue(mint, slot, now))
       .slice(0, ACCOUNTS_AT_ONCE)
-    if (wanted.length === 0) return false
+    if (due.length === 0) return false
     const end = new AbortController()
     const late = new NodeError('node', { kind: 'timeout', afterMs: FEE_WAIT_MS })
     const timer = this.#clock.setTimeout(() => end.abort(late), FEE_WAIT_MS)
@@ -92,7 +92,7 @@ export class TransferFees {
       end.signal.addEventListener('abort', () => reject(end.signal.reason as Error), { once: true })
     )
     try {
-      await Promise.race([this.#read(node, wanted, end.signal), aborted])
+      await Promise.race([this.#read(node, due, end.signal), aborted])
       return true
     } catch {
       this.failed++
@@ -104,7 +104,7 @@ export class TransferFees {
   }
 
   /** Whether a new reading of a mint may determine more of a slot's epoch than its cached configuration. */
-  #isWanted(mint: Pubkey, slot: number, now: number): boolean {
+  #isDue(mint: Pubkey, slot: number, now: number): boolean {
     const known = this.#cache.get(pubkeyMapKey(mint))
     if (known === undefined || this.#schedule === null) return true
     if (known.config === 'absent') return now - known.readAtMs >= ABSENT_MS

@@ -22,7 +22,7 @@ export type HolderEvent =
 /** Events queued for the follower. Chosen: ten minutes of the cluster's blocks; beyond it the lists are read again. */
 const EVENTS_MAX = 1_500
 /** Blocks cached before the follower has set the wanted mints. Chosen: a restart takes less time than these blocks. */
-const UNTOLD_MAX = 64
+const EVENTS_UNFILTERED_MAX = 64
 /** Recalled blocks. Chosen: a restart recalls as many. */
 const RECALLED_MAX = 150
 
@@ -129,7 +129,7 @@ export class HolderBlocks implements BlockObserver {
 
   #add(event: HolderEvent): void {
     this.#events.push(event)
-    const most = this.#wanted === null ? UNTOLD_MAX : EVENTS_MAX
+    const most = this.#wanted === null ? EVENTS_UNFILTERED_MAX : EVENTS_MAX
     if (this.#events.length > most)
       this.#events = [{ kind: 'missed', reason: `more than ${most} blocks waited` }]
     this.#wake()

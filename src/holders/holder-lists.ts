@@ -26,7 +26,7 @@ import {
 import { SUMS_KEY } from './list-rows.ts'
 
 /** Milliseconds after which a request is recorded again, so that the list is not dropped. */
-const ASKED_MS = 600_000
+const REQUEST_RENEWAL_MS = 600_000
 /** Milliseconds between two polls of a list that is being loaded. */
 const LOOK_MS = 100
 /** New lists that clients of this process may request in a minute. Each is a scan of the node. */
@@ -69,17 +69,17 @@ export type HolderStatus =
 export class HolderLists {
   readonly #storage: Pick<Storage, 'documents' | 'holders'>
   readonly #clock: Clock
-  readonly #asked: () => void
+  readonly #onRequest: () => void
   readonly #documents: HolderMints
   readonly #progress: StoredProgress
   #minute = 0
   #begun = 0
 
-  /** `asked` is called at the first request for a mint. */
-  constructor(storage: Pick<Storage, 'documents' | 'holders'>, clock: Clock, asked: () => void) {
+  /** `onRequest` is called at the first request for a mint. */
+  constructor(storage: Pick<Storage, 'documents' | 'holders'>, clock: Clock, onRequest: () => void) {
     this.#storage = storage
     this.#clock = clock
-    this.#asked = asked
+    this.#onRequest = onRequest
     this.#documents = holderMintsIn(storage.documents)
     this.#progress = new StoredProgress(storage.documents)
   }
@@ -89,7 +89,7 @@ export class HolderLists {
     if (stored === null) return { kind: 'unknown' }
     const [progress, [state]] = await Promise.all([this.#progress.get(), this.#documents.hot([stored])])
     const now = this.#clock.now()
-    if (now - stored.value.askedAtMs > ASKED_MS)
+    if (now - stored.value.askedAtMs > REQUEST_RENEWAL_MS)
       await this.#documents.change(stored, (value) => ({ ...value, askedAtMs: now }))
     return viewOf(mint, stored.value, state ?? NO_LIST, progress)
   }
@@ -107,7 +107,7 @@ export class HolderLists {
       )
     const { decimals, tokenProgram } = account
     await this.#documents.insert({ mint: pubkeyToBase58(mint), decimals, tokenProgram, askedAtMs: now })
-    this.#asked()
+    this.#onRequest()
   }
 
   /** Waits until a list can be read, or `end` aborts. */

@@ -71,7 +71,7 @@ export interface AppDeps {
   /** Announces that the whitelist of programs has changed; absent in a process that mirrors none. */
   readonly programsChanged?: (() => void) | undefined
   /** Announces a request for the holders of a token; absent in a process that stores none. */
-  readonly holdersAsked?: (() => void) | undefined
+  readonly holdersRequested?: (() => void) | undefined
   /** Indexed venues. */
   readonly venues: readonly VenueId[]
   readonly cash: CashList

@@ -20,7 +20,7 @@ export function problemPath(code: string): string {
  * The `detail` of failures on our side. The error's own text names hosts, files and drivers, so it goes only to the
  * log.
  */
-const TOLD: Partial<Record<ErrorCode, string>> = {
+const PUBLIC_DETAILS: Partial<Record<ErrorCode, string>> = {
   SERVICE_FAILED: 'the request failed on our side',
   STORAGE_UNAVAILABLE: 'the store does not answer; try again'
 }
@@ -34,7 +34,7 @@ export function problemOf(
     type: request.origin + problemPath(code),
     title,
     status,
-    detail: TOLD[error.code] ?? error.detail,
+    detail: PUBLIC_DETAILS[error.code] ?? error.detail,
     code,
     request_id: request.id,
     ...(error.fields.length > 0 ? { errors: error.fields } : {}),
@@ -60,5 +60,5 @@ export function serviceErrorOf(thrown: unknown): ServiceError {
   }
   if (statusCode === 400)
     return new ServiceError('PARAMETER_INVALID', 'the request is malformed', { cause: thrown })
-  return new ServiceError('SERVICE_FAILED', TOLD.SERVICE_FAILED!, { cause: thrown })
+  return new ServiceError('SERVICE_FAILED', PUBLIC_DETAILS.SERVICE_FAILED!, { cause: thrown })
 }

@@ -65,7 +65,7 @@ export interface Localnet {
 
 /** Opens the localnet of a directory where it ended, or creates one. */
 export async function openLocalnet(options: LocalnetOptions): Promise<Localnet> {
-  const { directory, clock, slotMs, past: wanted = 'day' } = options
+  const { directory, clock, slotMs, past: requestedPast = 'day' } = options
   await mkdir(directory, { recursive: true })
   // Unrelated localnets have different seeds, and so different genesis hashes.
   const seed = await keptText(join(directory, 'seed'), options.seed ?? randomBytes(8).toString('hex'))
@@ -73,11 +73,11 @@ export async function openLocalnet(options: LocalnetOptions): Promise<Localnet> 
   if (!isMarket(market))
     throw new ServiceError('STORAGE_UNAVAILABLE', `${join(directory, 'market')} names no market: ${market}`)
   const pace = slotMs === undefined ? {} : { slotMs }
-  const genesisMs = wanted === 'day' ? clock.now() - DAY_MS : clock.now()
+  const genesisMs = requestedPast === 'day' ? clock.now() - DAY_MS : clock.now()
   const chain = { directory: join(directory, 'chain'), genesisMs }
   const bank = await LocalBank.open({ clock, seed, genesisAccounts: TIP_ACCOUNT_KEYS, ...chain, ...pace })
   try {
-    const maker = PastMaker.of(bank, clock, wanted === 'day')
+    const maker = PastMaker.of(bank, clock, requestedPast === 'day')
     openMarket(bank, { ...MARKETS[market], seed }, maker)
     fundTipAccounts(bank)
     let past: Promise<void> | undefined

@@ -30,10 +30,10 @@ export class PastMaker {
   }
 
   /** Returns a maker, or null when nothing of a past is missing or the chain has none. */
-  static of(bank: LocalBank, clock: Clock, isWanted: boolean): PastMaker | null {
+  static of(bank: LocalBank, clock: Clock, isEnabled: boolean): PastMaker | null {
     const note = bank.note(NOTE)
     if (note !== null) return new PastMaker(bank, clock, Number(new TextDecoder().decode(note)))
-    if (!isWanted || bank.slot('processed') > 0) return null
+    if (!isEnabled || bank.slot('processed') > 0) return null
     const startMs = bank.blockTime(0)! * 1_000
     // The genesis of a chain without a past has the time of its first start.
     return startMs + DAY_MS > clock.now() ? null : new PastMaker(bank, clock, startMs)

@@ -98,7 +98,7 @@ export class BlockFinder {
       answers++
       const absent = answer.kind === 'block' ? OTHER_FORK : answer
       // A node that turned out to be down in the meantime is no reason to give up a block.
-      if (absent.why !== 'unasked' && node.rank !== null) said.push(absent)
+      if (absent.why !== 'unavailable' && node.rank !== null) said.push(absent)
     }
     return { kind: 'none', answers, said }
   }

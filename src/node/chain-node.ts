@@ -22,9 +22,9 @@ export interface AbsentBlock {
   /**
    * `pending`: not there yet. `skipped`: no block, as far as this node knows. `pruned`: no longer stored.
    * `unreadable`: cannot be parsed. `unsupported`: has a transaction version unknown to us. `fault`: no result.
-   * `unasked`: the node is paused or rejects our credentials.
+   * `unavailable`: the node is paused or rejects our credentials.
    */
-  readonly why: 'pending' | 'skipped' | 'pruned' | 'unreadable' | 'unsupported' | 'fault' | 'unasked'
+  readonly why: 'pending' | 'skipped' | 'pruned' | 'unreadable' | 'unsupported' | 'fault' | 'unavailable'
   readonly detail: string
 }
 

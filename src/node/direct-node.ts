@@ -47,7 +47,7 @@ export class DirectNode implements ChainNode {
 
   async block(slot: number, signal: AbortSignal): Promise<BlockAnswer> {
     const answer = await this.rpc.block(slot, signal)
-    if (answer.kind === 'absent' && (answer.why === 'fault' || answer.why === 'unasked'))
+    if (answer.kind === 'absent' && (answer.why === 'fault' || answer.why === 'unavailable'))
       this.#restUntilMs = this.#clock.now() + REST_MS
     return answer
   }

@@ -67,7 +67,7 @@ export class MissingBlocks {
     for (const node of this.#nodes) {
       if (!(await this.#isAdmitted(node, signal))) continue
       const answer = await node.block(slot, signal)
-      const isFault = answer.kind === 'absent' && (answer.why === 'fault' || answer.why === 'unasked')
+      const isFault = answer.kind === 'absent' && (answer.why === 'fault' || answer.why === 'unavailable')
       this.#faults.set(node, isFault ? answer.detail : null)
       if (isFault) this.#admitted.delete(node)
       if (answer.kind === 'block') return answer.block

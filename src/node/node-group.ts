@@ -55,7 +55,7 @@ export class NodeGroup<C extends NodeClients> {
   async ask<T>(
     ask: (node: GroupNode<C>) => Promise<T>,
     signal: AbortSignal,
-    isNextAsked: (error: NodeError) => boolean = () => true
+    isNextTried: (error: NodeError) => boolean = () => true
   ): Promise<T> {
     let last: NodeError | null = null
     for (const node of await this.#newestFirst()) {
@@ -67,7 +67,7 @@ export class NodeGroup<C extends NodeClients> {
         last = error
         // A refusal by the node concerns the request; every other fault concerns the node.
         if (error.fault.kind !== 'rpc') node.slot = -1
-        if (!isNextAsked(error)) break
+        if (!isNextTried(error)) break
       }
     }
     throw last ?? noneConfigured()

@@ -134,7 +134,7 @@ export class RpcNode {
     const detail = describeFault(fault)
     if (fault.kind === 'too-large' || fault.kind === 'garbage') return absent('unreadable', detail)
     if (fault.kind === 'throttled' || fault.kind === 'unauthorized' || fault.kind === 'busy')
-      return absent('unasked', detail)
+      return absent('unavailable', detail)
     if (fault.kind !== 'rpc') return absent('fault', detail)
     switch (fault.code) {
       case RPC_CODE.blockCleanedUp:

@@ -71,7 +71,7 @@ function appOf(service: ServiceParts): EdgeOptions<Given>['build'] {
     demoKey,
     recorded,
     programsChanged: () => service.programsChanged.publish(),
-    holdersAsked: () => service.holdersAsked.publish(),
+    holdersRequested: () => service.holdersRequested.publish(),
     answerBytes: budget.answers,
     windowBytes: budget.windows,
     tree: service.tree,

@@ -21,7 +21,15 @@ export const HOLDERS: Product = {
   settings: HOLDER_SETTINGS,
   units: (service) => {
     if (!service.config.role.includes('ingest') || !hasNode(service)) return []
-    const { config, ports, logger, metrics, holderBlocks: blocks, holdersAsked: asked, feed } = service
+    const {
+      config,
+      ports,
+      logger,
+      metrics,
+      holderBlocks: blocks,
+      holdersRequested: requested,
+      feed
+    } = service
     blocks.begin()
     const limits = {
       mintsMax: config.holderMints,
@@ -33,7 +41,7 @@ export const HOLDERS: Product = {
       logger,
       metrics: metrics.holders,
       blocks,
-      asked,
+      requested,
       feed,
       limits,
       urls: () => nodeUrls(service)

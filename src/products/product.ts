@@ -121,7 +121,7 @@ export interface ServiceParts {
   /** Transfer fees of mints, for the decoder. */
   readonly transferFees: TransferFees
   readonly holderBlocks: HolderBlocks
-  readonly holdersAsked: Announcements
+  readonly holdersRequested: Announcements
   readonly tenantEvents: TenantEvents
   /** Counts the WebSockets of keys. */
   readonly sockets: KeySockets

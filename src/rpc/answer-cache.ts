@@ -4,7 +4,7 @@ import type { Clock } from '../ports.ts'
 import type { UpstreamAnswer, UpstreamCall } from './upstreams.ts'
 
 /** A cached answer with its slot and the node that gave it. */
-export interface KeptAnswer {
+export interface CachedAnswer {
   readonly bytes: Buffer
   readonly slot: number | null
   readonly node: string
@@ -14,7 +14,7 @@ export interface KeptAnswer {
 }
 
 /** Longer answers are not cached. Chosen: a block of mainnet has 5 to 15 MB, and would evict thousands of others. */
-const KEPT_BYTES_MAX = 1024 * 1024
+const CACHED_BYTES_MAX = 1024 * 1024
 /** TTL of an answer that belongs to a slot, in case no newer slot is reported. Chosen: two slots. */
 const BY_SLOT_MS_MAX = 800
 /** Longer keys are hashed. */
@@ -23,19 +23,19 @@ const KEY_LENGTH_MAX = 200
 /** Caches two kinds of answers: immutable ones, and those of a slot until a newer slot is known at their commitment. */
 export class AnswerCache {
   readonly #clock: Pick<Clock, 'now'>
-  readonly #kept: SecondChanceCache<KeptAnswer>
+  readonly #cache: SecondChanceCache<CachedAnswer>
 
   constructor(bytesMax: number, clock: Pick<Clock, 'now'>) {
     this.#clock = clock
-    this.#kept = new SecondChanceCache(bytesMax)
+    this.#cache = new SecondChanceCache(bytesMax)
   }
 
   get bytes(): number {
-    return this.#kept.bytes
+    return this.#cache.bytes
   }
 
   get size(): number {
-    return this.#kept.size
+    return this.#cache.size
   }
 
   /** Returns a valid cached answer, or undefined. `newest` is the newest slot at the call's commitment. */
@@ -43,16 +43,16 @@ export class AnswerCache {
     key: string,
     { minSlot }: Pick<UpstreamCall, 'minSlot'>,
     newest: number | null
-  ): KeptAnswer | undefined {
-    const kept = this.#kept.get(key)
-    if (kept === undefined || kept.untilNewerThan === null) return kept
+  ): CachedAnswer | undefined {
+    const cached = this.#cache.get(key)
+    if (cached === undefined || cached.untilNewerThan === null) return cached
     const isOld =
       newest === null ||
-      newest > kept.untilNewerThan ||
-      (kept.slot ?? kept.untilNewerThan) < minSlot ||
-      this.#clock.now() - kept.atMs > BY_SLOT_MS_MAX
-    if (!isOld) return kept
-    if (newest !== null && newest > kept.untilNewerThan) this.#kept.delete(key)
+      newest > cached.untilNewerThan ||
+      (cached.slot ?? cached.untilNewerThan) < minSlot ||
+      this.#clock.now() - cached.atMs > BY_SLOT_MS_MAX
+    if (!isOld) return cached
+    if (newest !== null && newest > cached.untilNewerThan) this.#cache.delete(key)
     return undefined
   }
 
@@ -68,13 +68,13 @@ export class AnswerCache {
     finalized: number | null
   ): void {
     const { bytes, slot, node } = answer
-    if (answer.kind === 'error' || bytes.length > KEPT_BYTES_MAX) return
+    if (answer.kind === 'error' || bytes.length > CACHED_BYTES_MAX) return
     const untilNewerThan = this.#end(call, answer, newestBefore, finalized)
     if (untilNewerThan === undefined) return
     // A slice would retain the node's whole answer in memory.
     const own = Buffer.allocUnsafeSlow(bytes.length)
     bytes.copy(own)
-    this.#kept.set(
+    this.#cache.set(
       key,
       { bytes: own, slot, node, atMs: this.#clock.now(), untilNewerThan },
       own.length + key.length

@@ -107,7 +107,7 @@ async function looked(
     const isAnswered = !(mine instanceof Error || other instanceof Error)
     const outcome: CaseOutcome = isAnswered
       ? compared(each, mine, other)
-      : { kind: 'different', ours: told(mine), theirs: told(other) }
+      : { kind: 'different', ours: textOf(mine), theirs: textOf(other) }
     if (outcome.kind !== 'different' || look === LOOKS) return { outcome, isAnswered }
     await listener.beforeLook()
   }
@@ -116,7 +116,7 @@ async function looked(
 const answerOf = (ask: Ask, body: string): Promise<ParsedAnswer | Error> =>
   ask(body).catch((error: Error) => error)
 
-function told(answer: ParsedAnswer | Error | null): string {
+function textOf(answer: ParsedAnswer | Error | null): string {
   if (answer === null) return 'not asked'
   return answer instanceof Error ? `no answer (${answer.message})` : shown(answer.body)
 }

@@ -55,9 +55,9 @@ async function readMoves(log: LogStore): Promise<LogEntry[]> {
  * Returns a function from an event's own cursor to the cursor at which it was sent. It reflects the store's state at
  * the call.
  */
-export async function tellingOrder(log: LogStore): Promise<(cursor: number) => number> {
+export async function readSentCursors(log: LogStore): Promise<(cursor: number) => number> {
   const order = new DeliveryOrder(movesIn(await readMoves(log)))
-  return (cursor) => order.toldAt(cursor)
+  return (cursor) => order.sentCursor(cursor)
 }
 
 /** Reads the past of channels from the store. Reads reject with the store's error. */
@@ -68,7 +68,7 @@ export class ChannelHistory {
   /** The delivery order, and the number of amendments it is based on. */
   #known: { readonly amendments: number; readonly order: DeliveryOrder } | null = null
   /** Reads in flight, by section: channels of one replay need the same slots at the same time. */
-  readonly #slotsUnderWay = new Map<number, Promise<readonly SlotRow[]>>()
+  readonly #slotsInFlight = new Map<number, Promise<readonly SlotRow[]>>()
 
   constructor(
     storage: Pick<Storage, 'trades' | 'poolEvents' | 'pools' | 'blocks' | 'log' | 'history'>,
@@ -85,13 +85,13 @@ export class ChannelHistory {
   async read(channel: Channel, after: number, until: number, limits: ReadLimits): Promise<Stretch> {
     for (;;) {
       const { amendments, order } = await this.#order()
-      const { end, toldAt, ...own } = order.stretchAfter(after, until, channel.kind === 'wallet')
+      const { end, sentCursor, ...own } = order.sectionAfter(after, until, channel.kind === 'wallet')
       const { events, to } = await this.#own(channel, own.after, own.until, limits)
-      const told = {
-        events: events.map(({ cursor, body }) => ({ cursor: toldAt(cursor), body })),
-        to: to < own.until ? toldAt(to) : end
+      const sent = {
+        events: events.map(({ cursor, body }) => ({ cursor: sentCursor(cursor), body })),
+        to: to < own.until ? sentCursor(to) : end
       }
-      const stretch = await this.#orRetracted(channel, after, told)
+      const stretch = await this.#orRetracted(channel, after, sent)
       if ((await this.#storage.history.amendments()) === amendments) return stretch
     }
   }
@@ -250,14 +250,14 @@ export class ChannelHistory {
   /** Returns the slots of the n-th section that are committed, including the given ones. */
   async #slots(nth: number, asked: readonly number[]): Promise<readonly SlotRow[]> {
     const { blocks } = this.#storage
-    const underWay = this.#slotsUnderWay.get(nth)
-    if (underWay === undefined && asked.length > 1) {
+    const inFlight = this.#slotsInFlight.get(nth)
+    if (inFlight === undefined && asked.length > 1) {
       const first = nth * SLOTS_TOGETHER
       const reading = blocks.between(first, first + SLOTS_TOGETHER - 1)
-      this.#slotsUnderWay.set(nth, reading)
-      return reading.finally(() => this.#slotsUnderWay.delete(nth))
+      this.#slotsInFlight.set(nth, reading)
+      return reading.finally(() => this.#slotsInFlight.delete(nth))
     }
-    const shared = (await underWay) ?? []
+    const shared = (await inFlight) ?? []
     const known = new Set(shared.map(({ slot }) => slot))
     // A read that began earlier may have missed the newest slots.
     const rows = await Promise.all(asked.filter((slot) => !known.has(slot)).map((slot) => blocks.at(slot)))

@@ -17,7 +17,7 @@ export interface Move {
   readonly first: number
   readonly last: number
   /** Each slot with a block, ascending, and the cursor at which its first position is sent. */
-  readonly slots: readonly (readonly [slot: number, toldFrom: number])[]
+  readonly slots: readonly (readonly [slot: number, sentFrom: number])[]
   /**
    * For each of these slots, the cursor of its first position for `wallet:`. Absent in moves stored before these
    * channels existed.
@@ -47,7 +47,7 @@ export function movesIn(entries: readonly LogEntry[]): Move[] {
 }
 
 /** A section of the delivery order: a range of own cursors whose events are sent consecutively. */
-export interface TellingStretch {
+export interface DeliverySection {
   /** Lower bound (excluded) of own cursors. */
   readonly after: number
   /** Upper bound (included) of own cursors. */
@@ -55,12 +55,12 @@ export interface TellingStretch {
   /** The cursor up to which everything has been sent after this section. */
   readonly end: number
   /** Returns the cursor at which an event of the section is sent. */
-  readonly toldAt: (cursor: number) => number
+  readonly sentCursor: (cursor: number) => number
 }
 
 interface MovedSlot {
   readonly slot: number
-  readonly toldFrom: number
+  readonly sentFrom: number
   readonly walletsFrom: number | undefined
 }
 
@@ -87,7 +87,7 @@ export class DeliveryOrder {
     let least = Infinity
     let open = Number.MAX_SAFE_INTEGER
     for (const { first, last, slots, walletsFrom } of moves.toReversed()) {
-      const moved = slots.map(([slot, toldFrom], i) => ({ slot, toldFrom, walletsFrom: walletsFrom?.[i] }))
+      const moved = slots.map(([slot, sentFrom], i) => ({ slot, sentFrom, walletsFrom: walletsFrom?.[i] }))
       const own = moved.filter(({ slot }) => slot < least)
       for (const each of own) this.#moved.set(each.slot, each)
       if (last < least) {
@@ -97,7 +97,7 @@ export class DeliveryOrder {
       least = Math.min(least, first)
       if (own.length > 0)
         segments.push({
-          start: own[0]!.toldFrom,
+          start: own[0]!.sentFrom,
           first: cursorAt(own[0]!.slot, 0),
           last: cursorAt(own.at(-1)!.slot, EVENT_POSITIONS) - 1,
           slots: own
@@ -108,14 +108,14 @@ export class DeliveryOrder {
   }
 
   /** Returns the cursor at which the event of a row's cursor is sent. */
-  toldAt(cursor: number): number {
+  sentCursor(cursor: number): number {
     const { slot, position } = splitCursor(cursor)
     const moved = this.#moved.get(slot)
-    return moved === undefined ? cursor : toldIn(moved, position)
+    return moved === undefined ? cursor : sentIn(moved, position)
   }
 
   /** Returns the next section of a kind of channels after a cursor, up to another one that ends a slot. */
-  stretchAfter(after: number, until: number, isOfWallet: boolean): TellingStretch {
+  sectionAfter(after: number, until: number, isOfWallet: boolean): DeliverySection {
     const at = Math.max(
       0,
       this.#segments.findLastIndex(({ start }) => start <= after + 1)
@@ -127,28 +127,28 @@ export class DeliveryOrder {
         after: Math.max(after, first - 1),
         until: Math.min(end, last),
         end,
-        toldAt: (cursor) => cursor
+        sentCursor: (cursor) => cursor
       }
-    const place = slots.findLast(({ toldFrom }) => toldFrom <= after)
+    const place = slots.findLast(({ sentFrom }) => sentFrom <= after)
     const ownAfter = place === undefined ? first - 1 : ownIn(place, after, isOfWallet)
-    return { after: ownAfter, until: last, end, toldAt: (cursor) => this.toldAt(cursor) }
+    return { after: ownAfter, until: last, end, sentCursor: (cursor) => this.sentCursor(cursor) }
   }
 }
 
 /** Returns the cursor at which a position of a moved slot is sent. */
-function toldIn({ toldFrom, walletsFrom }: MovedSlot, position: number): number {
+function sentIn({ sentFrom, walletsFrom }: MovedSlot, position: number): number {
   const nth = position - SIDE_BY_SIDE_POSITIONS
-  if (nth < 0) return toldFrom + position
+  if (nth < 0) return sentFrom + position
   // In moves without positions for `wallet:`, a copy there has the last of four positions, which belongs to its
   // trade.
-  return walletsFrom === undefined ? toldFrom + TRADE_POSITIONS * (nth + 1) - 1 : walletsFrom + nth
+  return walletsFrom === undefined ? sentFrom + TRADE_POSITIONS * (nth + 1) - 1 : walletsFrom + nth
 }
 
 /** Returns the last own cursor of a moved slot at which an event is sent up to a cursor. */
-function ownIn({ slot, toldFrom, walletsFrom }: MovedSlot, told: number, isOfWallet: boolean): number {
-  const offset = told - toldFrom
+function ownIn({ slot, sentFrom, walletsFrom }: MovedSlot, sent: number, isOfWallet: boolean): number {
+  const offset = sent - sentFrom
   const shared = isOfWallet ? Math.floor((offset + 1) / TRADE_POSITIONS) - 1 : -1
-  const nth = walletsFrom === undefined ? shared : told - walletsFrom
+  const nth = walletsFrom === undefined ? shared : sent - walletsFrom
   const position = nth < 0 ? Math.min(offset, SIDE_BY_SIDE_POSITIONS - 1) : SIDE_BY_SIDE_POSITIONS + nth
   return cursorAt(slot, Math.min(position, EVENT_POSITIONS - 1))
 }

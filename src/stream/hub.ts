@@ -57,21 +57,21 @@ export class StreamHub {
   /** No block after this cursor is missing among the recent ones. */
   #recentAfter: number
   /** The end of the newest published slot. */
-  #told: number
-  #eventsTold = 0
+  #head: number
+  #eventsPublished = 0
   readonly #waiting = new Set<{ readonly cursor: number; readonly wake: () => void }>()
 
   constructor(feed: CommitFeed, cash: CashList, report: (fault: unknown) => void) {
     this.#feed = feed
     this.#cash = cash
     this.#report = report
-    this.#told = endOf(feed.head)
-    this.#recentAfter = this.#told
+    this.#head = endOf(feed.head)
+    this.#recentAfter = this.#head
   }
 
   /** Follows the feed. Returns a function that ends it. */
   follow(): () => void {
-    const unfollow = this.#feed.follow((commit) => this.#tell(new BlockEvents(commit, this.#cash)))
+    const unfollow = this.#feed.follow((commit) => this.#publish(new BlockEvents(commit, this.#cash)))
     const unsubscribe = this.#feed.onJump(() => this.#jump())
     return () => {
       unfollow()
@@ -81,7 +81,7 @@ export class StreamHub {
 
   /** The last cursor of the newest published slot; -1 before the first. */
   get head(): number {
-    return this.#told
+    return this.#head
   }
 
   get headSlot(): SlotRow | null {
@@ -94,8 +94,8 @@ export class StreamHub {
   }
 
   /** Events published on any channel since the start. */
-  get eventsTold(): number {
-    return this.#eventsTold
+  get eventsPublished(): number {
+    return this.#eventsPublished
   }
 
   /** Subscribes a reader to a channel from the next block on. */
@@ -135,18 +135,18 @@ export class StreamHub {
 
   #wake(): void {
     for (const waiting of this.#waiting) {
-      if (waiting.cursor > this.#told) continue
+      if (waiting.cursor > this.#head) continue
       this.#waiting.delete(waiting)
       waiting.wake()
     }
   }
 
-  #tell(block: BlockEvents): void {
-    const before = this.#told
-    this.#told = endOf(block.slot)
+  #publish(block: BlockEvents): void {
+    const before = this.#head
+    this.#head = endOf(block.slot)
     if (this.#isDoubtful) {
       this.#isDoubtful = false
-      this.#recentAfter = this.#told
+      this.#recentAfter = this.#head
       this.#miss(before)
       this.#wake()
       return
@@ -157,7 +157,7 @@ export class StreamHub {
     for (const [live, events] of this.#eventsOf(block, before)) {
       try {
         const frames = eventFrames(live.channel.name, events, false)
-        this.#eventsTold += events.length
+        this.#eventsPublished += events.length
         for (const reader of live.readers) {
           reader.owe(frames)
           touched.add(reader)
@@ -193,13 +193,13 @@ export class StreamHub {
   }
 
   #jump(): void {
-    const before = this.#told
+    const before = this.#head
     this.#recent = []
     this.#recentRows = 0
     const head = endOf(this.#feed.head)
     // After a fork was removed, the next block is above everything published.
-    this.#told = Math.max(head, before)
-    this.#recentAfter = this.#told
+    this.#head = Math.max(head, before)
+    this.#recentAfter = this.#head
     if (head < before) this.#isDoubtful = true
     if (head <= before) return
     this.#miss(before)

@@ -15,7 +15,7 @@ const COPIES_MAX = 4
 /** The log's retractions of a lost fork, with the number of event copies retracted, and of those without room. */
 export interface Retractions {
   readonly entries: readonly LogEntry[]
-  readonly told: number
+  readonly retracted: number
   readonly leftOut: number
 }
 
@@ -26,7 +26,7 @@ export interface RetractionRoom {
   readonly from: number
   readonly to: number
   /** Returns the cursor at which an event of the lost blocks was sent. */
-  readonly toldAt?: (cursor: number) => number
+  readonly sentCursor?: (cursor: number) => number
 }
 
 /** Returns the upper half of a slot's positions. */
@@ -40,20 +40,20 @@ export const endOfSlot = (slot: number): RetractionRoom => ({
  * first, at consecutive cursors. If there is not enough room, the oldest copies are not retracted.
  */
 export function retractionsOf(lost: readonly EventRows[], room: RetractionRoom, cash: CashList): Retractions {
-  const { from, to, toldAt = (cursor) => cursor } = room
+  const { from, to, sentCursor = (cursor) => cursor } = room
   const parts = new Map<number, LogEntries>()
   const copies = lost.toReversed().flatMap((block) => copiesIn(block, cash))
-  const told = copies.slice(0, Math.max(0, to - from + 1))
-  for (const [place, { channel, data }] of told.entries()) {
+  const retracted = copies.slice(0, Math.max(0, to - from + 1))
+  for (const [place, { channel, data }] of retracted.entries()) {
     const cursor = from + place
     const { slot } = splitCursor(cursor)
     let ofSlot = parts.get(slot)
     if (ofSlot === undefined) parts.set(slot, (ofSlot = new LogEntries(slot)))
-    const body = encode({ ...data, of: toldAt(data.of) }, prefixOf(channel.name))
+    const body = encode({ ...data, of: sentCursor(data.of) }, prefixOf(channel.name))
     ofSlot.add('retractions', { cursor, body })
   }
   const all = [...parts.values()].flatMap((each) => each.inOrder())
-  return { entries: all, told: told.length, leftOut: copies.length - told.length }
+  return { entries: all, retracted: retracted.length, leftOut: copies.length - retracted.length }
 }
 
 /** Selects the retractions of one channel from the log's `retractions`. */
@@ -75,8 +75,8 @@ interface Copy {
 function copiesIn(rows: EventRows, cash: CashList): Copy[] {
   const { slot, receivedAtMs } = rows.slot
   const signatures = signaturesIn(rows)
-  const told = new BlockEvents(rows, cash).on(channelsOf(rows))
-  const copies = Array.from(told, ([channel, events]) =>
+  const byChannel = new BlockEvents(rows, cash).on(channelsOf(rows))
+  const copies = Array.from(byChannel, ([channel, events]) =>
     events.map(({ cursor }): Copy => {
       const signature = encodeBase58(signatures.get(cursor)!)
       return { channel, data: { event: 'retract', of: cursor, signature, slot, ts_ms: receivedAtMs } }

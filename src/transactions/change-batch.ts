@@ -21,7 +21,7 @@ const changeBatch = z.object({
 })
 export type ChangeBatch = z.output<typeof changeBatch>
 /** A change at its cursor. */
-export type ToldChange = ChangeBatch['changes'][number]
+export type PublishedChange = ChangeBatch['changes'][number]
 
 /** Tells whether two batches contain the same changes. Their cursors may differ, because a batch can be moved. */
 export const isSameBatch = (a: ChangeBatch, b: ChangeBatch): boolean =>

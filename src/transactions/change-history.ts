@@ -3,7 +3,7 @@ import { Documents } from '../../storage/documents.ts'
 import type { EncodedEvent } from '../market/log.ts'
 import type { Stretch } from '../stream/channel-history.ts'
 import { UnsettledBatches } from './unsettled-batches.ts'
-import { changeBatches, settle, type ChangeBatch, type ToldChange } from './change-batch.ts'
+import { changeBatches, settle, type ChangeBatch, type PublishedChange } from './change-batch.ts'
 
 /** Batches of one read. Chosen: a batch has at most 32 changes, and mostly one or two. */
 const BATCHES_READ = 64
@@ -49,6 +49,6 @@ export class ChangeHistory {
 }
 
 /** Encodes a change up to the value of its cursor, as `eventFrames` continues it. */
-export function encodeChange({ cursor, ...data }: ToldChange): EncodedEvent {
+export function encodeChange({ cursor, ...data }: PublishedChange): EncodedEvent {
   return { cursor, body: Buffer.from(`${JSON.stringify(data).slice(0, -1)},"cursor":`) }
 }

@@ -42,23 +42,26 @@ export function isSameToTenant(a: SeenState | null, b: SeenState): boolean {
 }
 
 /** Returns the state that an event reported. */
-export function stateTold({ event, slot, commitment }: SubmissionChange): SeenState {
+export function publishedState({ event, slot, commitment }: SubmissionChange): SeenState {
   return { state: event, slot, commitment }
 }
 
 /** Tells whether two events of one submission report the same state. */
 export function isSameChange(a: SubmissionChange | null, b: SubmissionChange): boolean {
-  return isSameToTenant(a && stateTold(a), stateTold(b))
+  return isSameToTenant(a && publishedState(a), publishedState(b))
 }
 
 /**
  * Returns progress at the state last reported to the tenant. A change is stored before its progress, so the reported
  * state is as new as the stored progress, or newer. Only changes from before the first block are stored late.
  */
-export function progressAsTold(progress: SubmissionProgress, told: SubmissionChange): SubmissionProgress {
-  const seen = stateTold(told)
-  if (isSameToTenant(progress, seen) || progress.updatedAtMs > told.ts_ms) return progress
-  const { err = null, landed_ms: landedMs, ts_ms: updatedAtMs } = told
+export function progressAsPublished(
+  progress: SubmissionProgress,
+  published: SubmissionChange
+): SubmissionProgress {
+  const seen = publishedState(published)
+  if (isSameToTenant(progress, seen) || progress.updatedAtMs > published.ts_ms) return progress
+  const { err = null, landed_ms: landedMs, ts_ms: updatedAtMs } = published
   const { firstSentAtMs } = progress
   return {
     ...progress,

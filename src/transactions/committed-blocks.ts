@@ -3,7 +3,7 @@ import type { SourcedBlock } from '../node/block-source.ts'
 import type { CommitFeed } from '../views/commit-feed.ts'
 
 /**
- * Blocks that are read and not yet committed. Chosen: ingest has at most eight (`UNDER_WAY_MAX`), and as many more
+ * Blocks that are read and not yet committed. Chosen: ingest has at most eight (`IN_FLIGHT_MAX`), and as many more
  * may remain whose commit got no answer.
  */
 const PENDING_MAX = 16

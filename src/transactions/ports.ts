@@ -64,12 +64,12 @@ export interface LeaderSender {
 
 /** The outcome of a submission to the block engine. */
 export type SubmissionOutcome =
-  /** The engine has it. `id` is the bundle's id, or the signature; null if the answer has none. */
-  | { readonly kind: 'taken'; readonly id: string | null }
+  /** The engine has accepted it. `id` is the bundle's id, or the signature; null if the answer has none. */
+  | { readonly kind: 'accepted'; readonly id: string | null }
   /** The engine has refused it for good. */
   | { readonly kind: 'refused'; readonly code: number; readonly message: string }
   /** No region has accepted it; it may be retried after the wait. */
-  | { readonly kind: 'untaken'; readonly detail: string; readonly waitMs: number }
+  | { readonly kind: 'deferred'; readonly detail: string; readonly waitMs: number }
   /** It may have been accepted: the answer was lost. */
   | { readonly kind: 'unsure'; readonly detail: string }
 

@@ -23,7 +23,7 @@ export type JumpListener = () => void
 export class CommitFeed {
   #head: SlotRow | null = null
   /** Blocks in flight to the store, oldest first. */
-  #underWay: BlockCommit[] = []
+  #inFlight: BlockCommit[] = []
   /** Number of the store's amendments seen last; null before the first. */
   #amendments: number | null = null
   readonly #followers = new Set<Follower>()
@@ -39,7 +39,7 @@ export class CommitFeed {
    * it.
    */
   restore(head: SlotRow | null): void {
-    const lost = this.#underWay
+    const lost = this.#inFlight
     this.forget()
     const last = lost.findIndex(({ slot }) => slot.slot === head?.slot)
     for (const block of lost.slice(0, last + 1)) this.publish(block)
@@ -48,7 +48,7 @@ export class CommitFeed {
 
   /** Drops the blocks in flight: recovery reads from the journal how far the store has come. */
   forget(): void {
-    this.#underWay = []
+    this.#inFlight = []
   }
 
   /** Moves the head to the store's; blocks between the two are not published. */
@@ -84,11 +84,11 @@ export class CommitFeed {
     kept?: KeptBlock,
     after?: number
   ): Promise<void> {
-    this.#underWay.push(block)
+    this.#inFlight.push(block)
     const written = await blocks.commit(block, kept, after)
     // If the answer to an earlier block's commit was lost, this block is held until recovery finds both in the store.
-    if (this.#underWay[0] !== block) return
-    this.#underWay.shift()
+    if (this.#inFlight[0] !== block) return
+    this.#inFlight.shift()
     if (written) this.publish(block)
   }
 

@@ -22,11 +22,11 @@ const [OPEN, CLOSE, COMMA] = [...Buffer.from('{},')]
 export function batchBody(fields: BatchFields, events: readonly Pick<EventMembers, 'members'>[]): Buffer {
   const { webhookId, batchId, batchTsMs, last, dropped, missed } = fields
   const head = `{"webhook_id":${webhookId},"batch_id":${JSON.stringify(batchId)},"batch_ts":${batchTsMs},"cursor":${last},"events":[`
-  const told = [
+  const losses = [
     dropped > 0 ? `,"dropped":${dropped}` : '',
     missed === null ? '' : `,"missed":{"from_cursor":${missed.from},"to_cursor":${missed.to}}`
   ].join('')
-  const end = `]${told}}`
+  const end = `]${losses}}`
   // Each event has two braces and a comma; the end overwrites the last comma.
   const size = events.reduce((sum, { members }) => sum + members.length + 3, head.length + end.length - 1)
   const bytes = Buffer.allocUnsafe(size)

@@ -38,7 +38,7 @@ const TIME_SLACK_SECONDS = 60
 export class ClusterCheck {
   readonly #options: ClusterCheckOptions
   readonly #known = new Map<number, string>()
-  #isTold = false
+  #isReported = false
 
   constructor(options: ClusterCheckOptions) {
     this.#options = options
@@ -61,17 +61,17 @@ export class ClusterCheck {
     const knownParent = await this.#knownHash(block.parentSlot)
     if (known === block.blockhash || knownParent === block.parentBlockhash) return SAME
     const { slot, blockhash } = block
-    const told = (await askNodes?.({ slot, blockhash, isSettled: this.#isSettled }, signal)) ?? null
-    if (told !== null && told.kind !== 'unknown') return told
+    const verdict = (await askNodes?.({ slot, blockhash, isSettled: this.#isSettled }, signal)) ?? null
+    if (verdict !== null && verdict.kind !== 'unknown') return verdict
     if (this.#isSettled && (known !== null || knownParent !== null))
-      return told ?? replaced(known === null ? block.parentSlot : slot)
+      return verdict ?? replaced(known === null ? block.parentSlot : slot)
     const head = await this.#options.head()
-    if (head === null) return told ?? SAME
+    if (head === null) return verdict ?? SAME
     const stored = this.#againstHead(block, head)
     // Waits for nodes that may still decide: a restored server has new blocks under old slots.
-    if (stored !== null && (told === null || stored.kind === 'same')) return stored
-    if (told === null) this.#tellUnproven(head.slot)
-    return told ?? SAME
+    if (stored !== null && (verdict === null || stored.kind === 'same')) return stored
+    if (verdict === null) this.#reportUnproven(head.slot)
+    return verdict ?? SAME
   }
 
   /** Returns the hash of a slot's block that came before or is stored; null if unknown. */
@@ -96,9 +96,9 @@ export class ClusterCheck {
     )
   }
 
-  #tellUnproven(slot: number): void {
-    if (this.#isTold) return
-    this.#isTold = true
+  #reportUnproven(slot: number): void {
+    if (this.#isReported) return
+    this.#isReported = true
     this.#options.onUnproven(
       `it cannot be verified to be of the stored cluster (newest slot ${slot}), because there is no node to compare with; it is assumed to be (set MILLRACE_RPC_URL)`
     )

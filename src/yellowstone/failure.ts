@@ -93,9 +93,9 @@ export function faultOf(error: unknown, secret: string | undefined): StreamFault
   if (error instanceof StreamError) return error.fault
   const said = chainOf(error)
   const all = said.join(' | ')
-  const told = withoutSecret(quotedMessage(all) ?? said.at(-1) ?? 'no reason', secret)
-  for (const [pattern, fault] of FAULTS) if (pattern.test(all)) return fault(told)
-  return again(`ended the stream: ${told}`)
+  const reason = withoutSecret(quotedMessage(all) ?? said.at(-1) ?? 'no reason', secret)
+  for (const [pattern, fault] of FAULTS) if (pattern.test(all)) return fault(reason)
+  return again(`ended the stream: ${reason}`)
 }
 
 function chainOf(error: unknown): string[] {

@@ -56,7 +56,7 @@ export class RowPageReader<Row extends { readonly cursor: number }> {
       if (known === undefined || known === null) return this.#newestBelow(view, owner, query, from)
       page = known
     }
-    return page === null ? [] : this.#takeBack(view, owner, page, query, [])
+    return page === null ? [] : this.#readBackward(view, owner, page, query, [])
   }
 
   /** Reads from the last page that begins before `from`. */
@@ -64,10 +64,10 @@ export class RowPageReader<Row extends { readonly cursor: number }> {
     const range = { gte: pageKey(this.#list, owner, 0), lt: pageKey(this.#list, owner, Math.max(from, 0)) }
     const key = await view.lastKey(range)
     const page = key === null ? null : this.pageAt(view, key)
-    return page === null ? [] : this.#takeBack(view, owner, page, query, [])
+    return page === null ? [] : this.#readBackward(view, owner, page, query, [])
   }
 
-  #takeBack(
+  #readBackward(
     view: View,
     owner: Pubkey,
     first: RowPage<Row>,
@@ -80,7 +80,7 @@ export class RowPageReader<Row extends { readonly cursor: number }> {
       if (older === null) return rows
       page = older
       if (read === PAGES_PER_TURN)
-        return yieldToEventLoop().then(() => this.#takeBack(view, owner, page, query, rows))
+        return yieldToEventLoop().then(() => this.#readBackward(view, owner, page, query, rows))
     }
     return rows
   }

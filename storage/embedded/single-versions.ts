@@ -17,7 +17,7 @@ export class SingleVersions {
   /** Accounts written since the scan under way began; null without one. */
   #written: Set<string> | null = null
   /** Writes that are not durable yet: a scan may not see them. */
-  readonly #underWay = new Set<readonly VersionKey[]>()
+  readonly #inFlight = new Set<readonly VersionKey[]>()
 
   has(address: Pubkey): boolean {
     return this.#several !== null && !this.#several.has(pubkeyMapKey(address))
@@ -31,18 +31,18 @@ export class SingleVersions {
     }
     if ((this.#several?.size ?? 0) > SEVERAL_MAX) this.#several = null
     if ((this.#written?.size ?? 0) > SEVERAL_MAX) this.#written = null
-    this.#underWay.add(versions)
+    this.#inFlight.add(versions)
     try {
       await write()
     } finally {
-      this.#underWay.delete(versions)
+      this.#inFlight.delete(versions)
     }
   }
 
   /** Passes on a scan of all versions, ascending by address. Learns the accounts with a single version once it has ended. */
   async *learn<Group extends readonly VersionKey[]>(scan: AsyncIterable<Group>): AsyncGenerator<Group> {
     const written = new Set<string>()
-    for (const versions of this.#underWay)
+    for (const versions of this.#inFlight)
       for (const { address } of versions) written.add(pubkeyMapKey(address))
     this.#written = written
     const several: string[] = []

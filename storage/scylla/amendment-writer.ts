@@ -19,7 +19,7 @@ export interface Change {
   /** The newest slot after the amendment. */
   readonly head: SlotRow | null
   /** Whether it removes slots: they may come again with other rows. */
-  readonly takesBack: boolean
+  readonly removesSlots: boolean
   /** Adds its writes to the tables' commit, after the reads that they need. */
   readonly stage: (commit: TableCommit) => Promise<void>
   /** Writes to the tables of undo data. */
@@ -60,7 +60,7 @@ export class AmendmentWriter {
     try {
       const commit = await this.#write({ epoch, number: this.#writerClaim.newest + 1 }, change)
       this.#publish(commit, change.head)
-      if (change.takesBack) this.#writerClaim.complete(epoch)
+      if (change.removesSlots) this.#writerClaim.complete(epoch)
       return commit.tidying
     } catch (error) {
       this.#writerClaim.end(epoch, error)

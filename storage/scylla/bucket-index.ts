@@ -12,7 +12,7 @@ const ENTRIES_PER_READ = 32
 /** Age at which cached buckets are reread, because entries expire. */
 const KNOWN_MS = 10 * 60_000
 /** Later buckets that are read without asking the index, for an owner whose newest entries were read a while ago. */
-const UNASKED_MAX = 1
+const UNINDEXED_MAX = 1
 /** The longest time to live that there is: 20 years. */
 const TTL_MAX = 630_720_000
 /** An entry is rewritten, with a new TTL, after this fraction of its rows' time; it outlives them by as much. */
@@ -33,7 +33,7 @@ interface Known {
 /** Buckets in the order of a range, the first of which may turn out to be empty. */
 interface FoundBuckets {
   readonly buckets: readonly number[]
-  readonly unasked: number
+  readonly unindexed: number
 }
 
 /** Selects the buckets of a range. */
@@ -110,7 +110,7 @@ export class BucketIndex {
       const buckets = rows.map((row) => row['bucket'] as number)
       first ??= buckets
       if (kept && ++pages === 1) this.#keep(text, { buckets, newest: range.newest, more: true, amended })
-      if (buckets.length > 0) yield { buckets, unasked: 0 }
+      if (buckets.length > 0) yield { buckets, unindexed: 0 }
     }
     if (kept && pages === 1 && first !== null)
       this.#keep(text, { buckets: first, newest: range.newest, more: false, amended })
@@ -123,7 +123,7 @@ export class BucketIndex {
 
   #fresh(text: string, newest: number): Known | undefined {
     const known = this.#known.get(text)
-    if (known === undefined || newest - known.newest > UNASKED_MAX) return undefined
+    if (known === undefined || newest - known.newest > UNINDEXED_MAX) return undefined
     if (known.amended !== this.#base.visibility.amended) return undefined
     return this.#base.client.now() - known.atMs > KNOWN_MS ? undefined : known
   }
@@ -139,5 +139,5 @@ function laterAndKnown({ buckets, newest }: Known, range: BucketRange): FoundBuc
   const later: number[] = []
   for (let bucket = range.newest; bucket >= newest; bucket--) if (bucket !== buckets[0]) later.push(bucket)
   const all = [...later, ...buckets].filter((bucket) => bucket >= range.low)
-  return { buckets: all, unasked: Math.min(later.length, all.length) }
+  return { buckets: all, unindexed: Math.min(later.length, all.length) }
 }

@@ -49,7 +49,7 @@ export interface PositionRange {
 }
 
 /** A range over at most this many buckets is read without the index. */
-const UNASKED_MAX = 2
+const UNINDEXED_MAX = 2
 /** Buckets that are read at once: one at first, then twice as many each time until they suffice. */
 const BUCKETS_AT_ONCE_MAX = 4
 /** The greatest that a table can name; no block has a position beyond it. */
@@ -148,8 +148,8 @@ export class BucketedRecords<T> {
     if (limit <= 0 || lt <= gte) return
     let low = this.#bucketOf(gte)
     let high = Math.min(this.#bucketOf(lt - 1), BUCKET_MAX)
-    const unasked = high - low < UNASKED_MAX ? high - low + 1 : likely ? 1 : 0
-    for (let i = 0; i < unasked; i++) yield [order === 'asc' ? low++ : high--]
+    const unindexed = high - low < UNINDEXED_MAX ? high - low + 1 : likely ? 1 : 0
+    for (let i = 0; i < unindexed; i++) yield [order === 'asc' ? low++ : high--]
     if (low <= high) yield* this.#index.read(owner, { low, high, newest: NO_BUCKET, order })
   }
 

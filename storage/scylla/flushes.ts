@@ -12,7 +12,7 @@ import type { WriterClaim } from './writer-claim.ts'
 import { Snapshot } from './visibility.ts'
 import { flushStatement } from './watermark.ts'
 
-/** Batches of a flush under way at once: more only wait in the server's queue, in front of reads. */
+/** Batches of a flush in flight at once: more only wait in the server's queue, in front of reads. */
 const BATCHES_AT_ONCE = 64
 /** Maximum packed bytes of blocks that are not in the tables. A flush begins at half of it; a commit waits at the limit. */
 const MEMTABLE_BYTES_MAX = 32 * 2 ** 20
@@ -34,8 +34,8 @@ export class Flushes {
   readonly #fencedWriter: FencedWriter
   readonly #options: FlushOptions
   readonly #tidying = new PQueue({ concurrency: 4 })
-  /** The flush under way, with its epoch: a flush of an ended epoch no longer counts. */
-  #underWay: { readonly epoch: number; readonly done: Promise<void> } | null = null
+  /** The flush in flight, with its epoch: a flush of an ended epoch no longer counts. */
+  #inFlight: { readonly epoch: number; readonly done: Promise<void> } | null = null
   /** The part of the journal up to which this writer has deleted. */
   #deletedPart = -1
   #isClosed = false
@@ -58,7 +58,7 @@ export class Flushes {
     return this.isFilled(1) ? 0 : 2 * this.#options.flushBlocks - this.#base.visibility.memtable.blocks.length
   }
 
-  /** Whether the tables have all committed blocks, and no flush is under way. */
+  /** Whether the tables have all committed blocks, and no flush is in flight. */
   get isDone(): boolean {
     return this.#current === null && this.#base.visibility.memtable.blocks.length === 0
   }
@@ -84,11 +84,11 @@ export class Flushes {
         throw error
       })
       .finally(() => {
-        if (this.#underWay?.done !== done) return
-        this.#underWay = null
+        if (this.#inFlight?.done !== done) return
+        this.#inFlight = null
         this.beginIfDue()
       })
-    this.#underWay = { epoch, done }
+    this.#inFlight = { epoch, done }
     return done
   }
 
@@ -117,7 +117,7 @@ export class Flushes {
 
   get #current(): Promise<void> | null {
     const { epoch } = this.#writerClaim
-    return epoch !== null && this.#underWay?.epoch === epoch ? this.#underWay.done : null
+    return epoch !== null && this.#inFlight?.epoch === epoch ? this.#inFlight.done : null
   }
 
   async #flushTail(epoch: number): Promise<void> {

@@ -25,7 +25,7 @@ export function historyOf(
     amend: (amendment, gaps) =>
       writer.amend({
         head: amendment.head,
-        takesBack: amendment.slots.remove.length > 0,
+        removesSlots: amendment.slots.remove.length > 0,
         stage: (commit) => stage(commit, amendment, gaps),
         historyRows: (version) => amendedKeptRows(version, amendment.kept)
       }),

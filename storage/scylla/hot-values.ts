@@ -15,14 +15,14 @@ const FENCE =
 const SELECT = `SELECT fence, value FROM document_hot WHERE ${WHERE}`
 const DELETE = `DELETE FROM document_hot WHERE ${WHERE}`
 const DELETE_OLDER = `${DELETE} AND fence < ?`
-/** Writes that wait or are under way at most; further ones are refused. Chosen: five seconds of 2,000 a second. */
+/** Writes that wait or are in flight at most; further ones are refused. Chosen: five seconds of 2,000 a second. */
 const WRITING_MAX = 10_000
 /**
  * Milliseconds that a write waits for others of its partition. Chosen: of 20 tenants with 100 writes a second each, five
  * share a request.
  */
 const GATHER_MS = 50
-/** Requests under way at most: blocks need the server, too. Chosen: with 5 ms each, 1,600 partitions a second. */
+/** Requests in flight at most: blocks need the server, too. Chosen: with 5 ms each, 1,600 partitions a second. */
 const REQUESTS_MAX = 8
 /** Carried to a token if there was no value, so that no value of a lesser token is read. No document's hot value is empty. */
 const NO_VALUE = ''
@@ -56,7 +56,7 @@ export class HotValues {
   #gathering = new Map<string, Gathering>()
   /** Gathered writes that wait for a request. */
   readonly #queue: Gathering[] = []
-  readonly #underWay = new Set<Promise<void>>()
+  readonly #inFlight = new Set<Promise<void>>()
   #timer: unknown = null
   /** Microseconds: the time of the newest write. */
   #writtenAt = 0
@@ -150,7 +150,7 @@ export class HotValues {
   /** Sends the writes that wait, at once, and resolves after all have ended. */
   async close(): Promise<void> {
     this.#flush(Infinity)
-    await Promise.all(this.#underWay)
+    await Promise.all(this.#inFlight)
   }
 
   #gatheringOf(partition: string): Gathering {
@@ -163,7 +163,7 @@ export class HotValues {
 
   /** Schedules the gathered writes: in GATHER_MS, or after the requests in flight. */
   #gatherOn(): void {
-    if (this.#gathering.size === 0 || this.#underWay.size > 0) return
+    if (this.#gathering.size === 0 || this.#inFlight.size > 0) return
     this.#timer ??= this.#clock.setTimeout(() => this.#flush(REQUESTS_MAX), GATHER_MS)
   }
 
@@ -176,13 +176,13 @@ export class HotValues {
   }
 
   #send(requestsMax: number): void {
-    while (this.#underWay.size < requestsMax && this.#queue.length > 0) {
+    while (this.#inFlight.size < requestsMax && this.#queue.length > 0) {
       const written = this.#write(this.#queue.shift()!).finally(() => {
-        this.#underWay.delete(written)
+        this.#inFlight.delete(written)
         this.#send(REQUESTS_MAX)
         this.#gatherOn()
       })
-      this.#underWay.add(written)
+      this.#inFlight.add(written)
     }
   }
 

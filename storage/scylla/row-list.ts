@@ -102,12 +102,12 @@ export class RowList<Row> {
     const between = { low: this.#bucketOf(span.low), high: this.#bucketOf(span.high) }
     const newest = this.#bucketOf(endOf(snapshot))
     let atOnce = 1
-    for await (const { buckets, unasked } of this.#index.find(owner, {
+    for await (const { buckets, unindexed } of this.#index.find(owner, {
       ...between,
       newest,
       order: page.order
     })) {
-      atOnce = Math.max(atOnce, 1 + unasked)
+      atOnce = Math.max(atOnce, 1 + unindexed)
       for (let next = 0; next < buckets.length; atOnce = Math.min(2 * atOnce, BUCKETS_AT_ONCE_MAX)) {
         const limit = page.limit - rows.length
         const read = buckets.slice(next, next + atOnce)

@@ -7,7 +7,7 @@ import type { StorageModel } from './model.ts'
 /** Builds the amendment that turns a store with one model's content into that of another, which then lists the pools put. */
 export function differenceBetween(from: StorageModel, to: StorageModel): Amendment {
   const edits = byName<RecordEdits>(MANY, (name) => editOf(name, from, to))
-  const pools = { ...edits.pools, put: [...edits.pools.put, ...poolsListedAnew(from, to)] }
+  const pools = { ...edits.pools, put: [...edits.pools.put, ...poolsListedOrUnlisted(from, to)] }
   for (const pool of pools.put) to.list(pool)
   const before = new Map(from.slots.map((row) => [row.slot, row]))
   const after = new Set(to.slots.map(({ slot }) => slot))
@@ -40,7 +40,7 @@ function editOf<Name extends ManyName>(
 }
 
 /** Pools that are the same in both, and listed in one. */
-const poolsListedAnew = (from: StorageModel, to: StorageModel) =>
+const poolsListedOrUnlisted = (from: StorageModel, to: StorageModel) =>
   to.rows
     .all('pools')
     .filter(

@@ -11,7 +11,9 @@ const FORMER_NAMES = [
   ...['deploymentRemarks', 'Tenure', 'Tail', 'TailBlock', 'tailed', 'steadily', 'Deliveries', 'Amending'],
   ...['MintTurnover', 'Turnover', 'Progress', 'StorePart', 'RecordPart', 'LogPart', 'Soon', 'Finding'],
   ...['Touched', 'Missing', 'Loaded', 'letGo', 'Bell', 'patienceWith', 'Patience', 'KeptRun', 'StreamDoor'],
-  ...['nextTurn', 'Turn', 'unlessAway']
+  ...['nextTurn', 'Turn', 'unlessAway', 'UnderWay', 'UNDER_WAY_MAX'],
+  ...['TellingStretch', 'tellingOrder', 'tellOfDamage', 'ToldChange', 'stateTold', 'progressAsTold'],
+  ...['KeptAnswer', 'KeptText', 'takeBack', 'untaken', 'WantedAccounts', 'wantedAccounts', 'poolsListedAnew']
 ]
 const FORMER = new RegExp(
   `\\b(?:class|interface|type|function|const|as) (${FORMER_NAMES.join('|')})\\b(?!:)`,

@@ -13,7 +13,7 @@ t.test('blocks come in order, each once, whatever order the answers come in', as
   await reading.end()
   t.same(reading.slots, range(1, 60))
   t.same(reading.gaps, [])
-  t.equal(node.mostUnderWay, reading.prefetch, 'as many at once as stated, and no more')
+  t.equal(node.mostInFlight, reading.prefetch, 'as many at once as stated, and no more')
   t.same(
     [...node.asked].sort((a, b) => a - b),
     range(1, 60),
@@ -267,15 +267,15 @@ t.test('a node that is far behind what was given out is waited for', async (t) =
   t.same(reading.log, ['31', '32'])
 })
 
-t.test('a reader that leaves ends what is under way', async (t) => {
+t.test('a reader that leaves ends what is in flight', async (t) => {
   const reading = new Reading()
   const node = reading.node('a', range(1, 40))
   node.delayMs = () => 60_000
   reading.start([node], 0)
   await advance(reading.clock, 100)
-  t.equal(node.underWay, reading.prefetch)
+  t.equal(node.inFlight, reading.prefetch)
   await reading.end()
-  t.equal(node.underWay, 0)
+  t.equal(node.inFlight, 0)
   t.same(reading.slots, [])
 })
 

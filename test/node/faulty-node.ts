@@ -72,8 +72,8 @@ export class FaultyNode {
   readonly requests: ReceivedRequest[] = []
   /** Number of injections of each fault, by its name. */
   readonly fired = new Map<string, number>()
-  underWay = 0
-  mostUnderWay = 0
+  inFlight = 0
+  mostInFlight = 0
   readonly #injected: Injected[] = []
   readonly #server: Server
   #port = 0
@@ -135,7 +135,7 @@ export class FaultyNode {
   }
 
   async #serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    this.mostUnderWay = Math.max(this.mostUnderWay, ++this.underWay)
+    this.mostInFlight = Math.max(this.mostInFlight, ++this.inFlight)
     try {
       const chunks: Buffer[] = []
       for await (const chunk of incoming) chunks.push(chunk as Buffer)
@@ -154,7 +154,7 @@ export class FaultyNode {
       // The client has disconnected meanwhile.
       response.destroy()
     } finally {
-      this.underWay--
+      this.inFlight--
     }
   }
 

@@ -175,7 +175,7 @@ t.test('after a 429 nothing is sent until the node is to be asked again', async 
   t.same(await faultOf(client.call('getSlot', [], { signal })), { kind: 'throttled', restMs: 60_000 })
 })
 
-t.test('no more requests start in a second, and no more are under way, than stated', async (t) => {
+t.test('no more requests start in a second, and no more are in flight, than stated', async (t) => {
   const node = await FaultyNode.start(t)
   node.inject('slow', { kind: 'slow', ms: 50 }, undefined, Infinity)
   const starts: number[] = []
@@ -189,7 +189,7 @@ t.test('no more requests start in a second, and no more are under way, than stat
   }
   const client = clientOf(t, node.url, { requestsPerSecond: 12, concurrency: 3 }, clock)
   await Promise.all(Array.from({ length: 30 }, () => client.call('getSlot', [], { signal })))
-  t.equal(node.mostUnderWay, 3)
+  t.equal(node.mostInFlight, 3)
   // Timers may fire a millisecond early, and the queue counts in whole milliseconds.
   const most = Math.max(
     ...starts.map((from) => starts.filter((each) => each >= from && each < from + 990).length)
@@ -236,7 +236,7 @@ t.test('a signal ends a request at once with its own reason', async (t) => {
   t.equal(node.requests.length, 1)
 })
 
-t.test('new connections are used at once, and what is under way on the old ones ends well', async (t) => {
+t.test('new connections are used at once, and what is in flight on the old ones ends well', async (t) => {
   const node = await FaultyNode.start(t)
   node.inject('slow', { kind: 'slow', ms: 200 }, at('getBlock'))
   const client = clientOf(t, node.url, { concurrency: 1 })

@@ -54,8 +54,8 @@ export class ScriptedNode implements ChainNode {
   listFails = 0
   genesisHash = 'genesis'
   readonly asked: number[] = []
-  underWay = 0
-  mostUnderWay = 0
+  inFlight = 0
+  mostInFlight = 0
   readonly #clock: Clock
 
   constructor(clock: Clock, name: string, blocks: Map<number, FetchedBlock>, isArchive = false) {
@@ -68,9 +68,9 @@ export class ScriptedNode implements ChainNode {
 
   async block(slot: number, signal: AbortSignal): Promise<BlockAnswer> {
     this.asked.push(slot)
-    this.mostUnderWay = Math.max(this.mostUnderWay, ++this.underWay)
+    this.mostInFlight = Math.max(this.mostInFlight, ++this.inFlight)
     await sleep(this.#clock, this.delayMs(slot), signal)
-    this.underWay--
+    this.inFlight--
     signal.throwIfAborted()
     return this.first.get(slot)?.shift() ?? this.blocks.get(slot) ?? this.otherwise
   }

@@ -125,9 +125,9 @@ testWithOwnRedis(
       (await member.take(name, QUOTA)).allowed
     for (let i = 0; i < 10; i++) if (await call(members[0]!, 'used')) allowed.before++
     // In the middle of many calls.
-    const underWay = Array.from({ length: 400 }, (_, i) => call(members[i % 2]!, 'crowded'))
+    const inFlight = Array.from({ length: 400 }, (_, i) => call(members[i % 2]!, 'crowded'))
     const killed = redis.kill()
-    const through = (await Promise.all(underWay)).filter(Boolean).length
+    const through = (await Promise.all(inFlight)).filter(Boolean).length
     await killed
     await until(() => members.every(({ connection }) => !connection.available))
     const minute = Math.floor(Date.now() / 60_000)

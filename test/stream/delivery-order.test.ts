@@ -45,9 +45,9 @@ function toldOf(course: typeof anyCourse extends fc.Arbitrary<infer T> ? T : nev
   let head = 0
   let told: Told[] = []
   const moves: Move[] = []
-  const tell = (slot: number, toldAt = (position: number) => cursorAt(slot, position)): void => {
+  const tell = (slot: number, sentCursor = (position: number) => cursorAt(slot, position)): void => {
     const positions = positionsIn(stored.get(slot)!)
-    told.push(...positions.map((position) => ({ cursor: toldAt(position), slot, position })))
+    told.push(...positions.map((position) => ({ cursor: sentCursor(position), slot, position })))
   }
   for (const { blocks, back, above, isOld } of course) {
     for (const count of blocks) {
@@ -98,12 +98,12 @@ t.test(
         for (const ofWallet of [false, true]) {
           const heard: number[] = []
           for (let from = since; from < end;) {
-            const stretch = order.stretchAfter(from, end, ofWallet)
+            const stretch = order.sectionAfter(from, end, ofWallet)
             const inside = own
               .filter((event) => isOfWallet(event) === ofWallet)
               .filter(({ cursor }) => cursor > stretch.after && cursor <= stretch.until)
             const cursors = inside.map(({ cursor }) => cursor).sort((a, b) => a - b)
-            heard.push(...cursors.map((cursor) => stretch.toldAt(cursor)))
+            heard.push(...cursors.map((cursor) => stretch.sentCursor(cursor)))
             if (stretch.end <= from) throw new Error(`no way on after ${from}`)
             from = stretch.end
           }
@@ -115,7 +115,8 @@ t.test(
               .filter((cursor) => cursor > since)
           )
         }
-        for (const { cursor, slot, position } of told) t.equal(order.toldAt(cursorAt(slot, position)), cursor)
+        for (const { cursor, slot, position } of told)
+          t.equal(order.sentCursor(cursorAt(slot, position)), cursor)
         if (course.every(({ isOld }) => !isOld))
           t.equal(new Set(told.map(({ cursor }) => cursor)).size, told.length, 'each has a cursor of its own')
       }),
@@ -126,14 +127,14 @@ t.test(
 
 t.test('without a move each event is told at its own cursor', async (t) => {
   const order = new DeliveryOrder([])
-  const { after, until, end, toldAt } = order.stretchAfter(5, 900, false)
-  t.strictSame([after, until, end, toldAt(77)], [5, 900, 900, 77])
+  const { after, until, end, sentCursor } = order.sectionAfter(5, 900, false)
+  t.strictSame([after, until, end, sentCursor(77)], [5, 900, 900, 77])
 })
 
 t.test('a move that was stored before there were channels of wallets is read', async (t) => {
   const body = Buffer.from('{"first":5,"last":6,"slots":[[5,4718592]]}')
   const [move] = movesIn([{ channel: 'moves', slot: 7, events: [{ cursor: cursorAt(7, 0), body }] }])
   const order = new DeliveryOrder([move!])
-  t.equal(order.toldAt(cursorAt(5, 8)), 4718592 + 8)
-  t.equal(order.toldAt(cursorAt(5, SIDE_BY_SIDE_POSITIONS + 2)), 4718592 + 11, 'a position of its trade')
+  t.equal(order.sentCursor(cursorAt(5, 8)), 4718592 + 8)
+  t.equal(order.sentCursor(cursorAt(5, SIDE_BY_SIDE_POSITIONS + 2)), 4718592 + 11, 'a position of its trade')
 })

@@ -118,7 +118,7 @@ export async function play(schedule: readonly Step[]): Promise<string[]> {
       case 'fork':
         if (store.blocks.length === 0) break
         slot++
-        world.takeBack(happening.lost, slot)
+        world.rollBack(happening.lost, slot)
         await quiet(happening.pause)
         if (happening.isKilled) {
           world = worldOn(store)

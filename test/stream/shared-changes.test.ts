@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { ChangeLog } from '../../actors/transactions/change-log.ts'
 import { endOfChainEvents } from '../../src/market/cursor.ts'
 import { systemPorts } from '../../src/ports.ts'
-import { changeBatches, type ChangeBatch, type ToldChange } from '../../src/transactions/change-batch.ts'
+import { changeBatches, type ChangeBatch, type PublishedChange } from '../../src/transactions/change-batch.ts'
 import { ChangeHistory } from '../../src/transactions/change-history.ts'
 import type { SubmissionChange } from '../../src/transactions/changes.ts'
 import { UnsettledBatches } from '../../src/transactions/unsettled-batches.ts'
@@ -70,7 +70,7 @@ class SharedChanges {
       const since = this.replayed.at(-1)?.cursor ?? -1
       const { events } = await history.read(TENANT, since, Number.MAX_SAFE_INTEGER, 10)
       for (const { cursor, body } of events) {
-        const { signature } = JSON.parse(`${body.toString()}${cursor}}`) as ToldChange
+        const { signature } = JSON.parse(`${body.toString()}${cursor}}`) as PublishedChange
         this.replayed.push({ cursor, signature })
       }
       if (events.length > 0) isLast = false

@@ -61,7 +61,7 @@ export class WorldStore {
   }
 
   /** Rolls back the newest blocks and retracts their events before a slot. */
-  takeBack(count: number, next: number): void {
+  rollBack(count: number, next: number): void {
     const lost = this.blocks.splice(-count, count)
     this.#retracted.push(...retractionsOf(lost, endOfSlot(next - 1), CASH).entries)
   }
@@ -138,8 +138,8 @@ export class World {
   }
 
   /** Removes the newest blocks from the store, as those of a lost fork; `next` is the slot of the next block. */
-  takeBack(count: number, next: number): void {
-    this.store.takeBack(count, next)
+  rollBack(count: number, next: number): void {
+    this.store.rollBack(count, next)
     this.feed.amend(this.store.head)
   }
 

@@ -31,7 +31,7 @@ t.test(
     const world = await bundleWorld(t)
     const { tracker } = world.startTracker(1)
     world.outcomes.push(
-      { kind: 'untaken', detail: 'HTTP 429', waitMs: 2_500 },
+      { kind: 'deferred', detail: 'HTTP 429', waitMs: 2_500 },
       { kind: 'refused', code: -32602, message: 'bundle simulation error: insufficient funds' }
     )
     const stored = await world.store()
@@ -249,7 +249,7 @@ t.test('another process goes on where one stopped, and asks before it submits ag
   first.tracker.begin(pending)
   await world.pass(1)
   // The process dies while the engine is receiving the second bundle.
-  let answer: (outcome: { kind: 'taken'; id: null }) => void = () => undefined
+  let answer: (outcome: { kind: 'accepted'; id: null }) => void = () => undefined
   world.outcomes.push(new Promise((resolve) => (answer = resolve)))
   const cut = await world.store('c')
   first.tracker.begin(cut)
@@ -257,7 +257,7 @@ t.test('another process goes on where one stopped, and asks before it submits ag
   t.match(await world.progress(cut), { state: 'submitting' })
   const waiting = await world.store('w')
   first.lose()
-  answer({ kind: 'taken', id: null })
+  answer({ kind: 'accepted', id: null })
   await first.tracker.stop()
 
   const { tracker } = world.startTracker(2)
@@ -280,7 +280,7 @@ t.test(
   async (t) => {
     const world = await bundleWorld(t)
     const former = world.startTracker(1)
-    world.outcomes.push({ kind: 'untaken', detail: 'HTTP 429', waitMs: 2_500 })
+    world.outcomes.push({ kind: 'deferred', detail: 'HTTP 429', waitMs: 2_500 })
     const stored = await world.store('q')
     former.tracker.begin(stored)
     await world.pass(1)
@@ -291,7 +291,7 @@ t.test(
     await world.pass(1)
     t.same(world.submitted, ['q0', 'l0'], 'it goes on as long as no other process has the shard')
 
-    world.outcomes.push({ kind: 'untaken', detail: 'HTTP 429', waitMs: 2_500 })
+    world.outcomes.push({ kind: 'deferred', detail: 'HTTP 429', waitMs: 2_500 })
     const { tracker } = world.startTracker(2)
     await tracker.sync(BUNDLE.partition(stored.value))
     await tracker.sync(BUNDLE.partition(late.value))

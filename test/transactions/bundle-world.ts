@@ -48,7 +48,7 @@ export async function bundleWorld(t: Test) {
   const engine = {
     async submitBundle(wires: readonly Uint8Array[]): Promise<SubmissionOutcome> {
       submitted.push(Buffer.from(wires[0]!).toString())
-      return (await outcomes.shift()) ?? { kind: 'taken', id: null }
+      return (await outcomes.shift()) ?? { kind: 'accepted', id: null }
     },
     follow(id: string, heard: (status: EngineStatus) => void) {
       const set = followed.get(id) ?? new Set()

@@ -73,7 +73,7 @@ function answering() {
 }
 
 t.test(
-  'blocks of which several are under way are told in their order, each once it is answered',
+  'blocks of which several are in flight are published in their order, each once it is answered',
   async (t) => {
     const { feed, told } = followed()
     const store = answering()

@@ -54,7 +54,7 @@ export class OpenBlockEngine implements BlockEngine, BundleEngine {
     const outcome = await this.#client.sendTransaction(wire, revertProtection, signal)
     if (outcome.kind === 'refused')
       throw new ServiceError('UPSTREAM_ERROR', `the block engine refuses the transaction: ${outcome.message}`)
-    if (outcome.kind === 'untaken')
+    if (outcome.kind === 'deferred')
       throw new ServiceError('UPSTREAM_ERROR', 'the block engine accepts no transaction at present', {
         cause: new Error(outcome.detail)
       })

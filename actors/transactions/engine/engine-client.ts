@@ -119,8 +119,8 @@ export class EngineClient {
     params: readonly unknown[],
     signal: AbortSignal
   ): Promise<SubmissionOutcome> {
-    let untaken: SubmissionOutcome = {
-      kind: 'untaken',
+    let deferred: SubmissionOutcome = {
+      kind: 'deferred',
       detail: 'the queue of every region is full',
       waitMs: 1_000
     }
@@ -128,14 +128,14 @@ export class EngineClient {
       if (client.waiting >= WAITING_MAX) continue
       try {
         const { result } = await client.call(method, params, { signal, urgent: true, path: base + path })
-        return { kind: 'taken', id: typeof result === 'string' ? result : null }
+        return { kind: 'accepted', id: typeof result === 'string' ? result : null }
       } catch (error) {
         const outcome = outcomeOf(error)
-        if (outcome.kind !== 'untaken') return outcome
-        untaken = outcome
+        if (outcome.kind !== 'deferred') return outcome
+        deferred = outcome
       }
     }
-    return untaken
+    return deferred
   }
 
   async #read<T>(
@@ -171,17 +171,17 @@ function outcomeOf(error: unknown): SubmissionOutcome {
   const { fault, message: detail } = error
   switch (fault.kind) {
     case 'throttled':
-      return { kind: 'untaken', detail, waitMs: fault.restMs }
+      return { kind: 'deferred', detail, waitMs: fault.restMs }
     case 'busy':
     case 'unauthorized':
-      return { kind: 'untaken', detail, waitMs: 1_000 }
+      return { kind: 'deferred', detail, waitMs: 1_000 }
     case 'unreachable': {
       const code = (error.cause as NodeJS.ErrnoException | undefined)?.code ?? ''
       const isUnsent = NOT_CONNECTED.includes(code)
-      return isUnsent ? { kind: 'untaken', detail, waitMs: 1_000 } : { kind: 'unsure', detail }
+      return isUnsent ? { kind: 'deferred', detail, waitMs: 1_000 } : { kind: 'unsure', detail }
     }
     case 'rpc':
-      if (RATE_CODES.includes(fault.code)) return { kind: 'untaken', detail, waitMs: 1_000 }
+      if (RATE_CODES.includes(fault.code)) return { kind: 'deferred', detail, waitMs: 1_000 }
       if (fault.code === INTERNAL_ERROR) return { kind: 'unsure', detail }
       return { kind: 'refused', code: fault.code, message: fault.message }
     case 'http':

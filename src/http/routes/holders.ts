@@ -54,13 +54,13 @@ export const tokenHolders = endpoint({
   deadlineMs: NODE_DEADLINE_MS
 })
 
-type Deps = Pick<AppDeps, 'accounts' | 'clock' | 'storage' | 'holdersAsked'>
+type Deps = Pick<AppDeps, 'accounts' | 'clock' | 'storage' | 'holdersRequested'>
 
 export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
-  const { accounts: parts, clock, storage, holdersAsked = () => undefined } = deps
+  const { accounts: parts, clock, storage, holdersRequested = () => undefined } = deps
   if (parts === null) return
   const { mints } = parts
-  const lists = new HolderLists(storage, clock, holdersAsked)
+  const lists = new HolderLists(storage, clock, holdersRequested)
   const facts = new HolderFactsCache(storage, lists, clock)
 
   /** Returns the list of a token; null for an address that is not a token. */

@@ -4,7 +4,7 @@ import { ServiceError } from '../../errors.ts'
 import type { LocalAccount } from '../chain.ts'
 import { packAccount, readPackedBlock, unpackAccount } from './block-records.ts'
 import type { PackedBlock } from './block-records.ts'
-import type { SettledSlots } from './kept-blocks.ts'
+import type { SettledSlots } from './retained-blocks.ts'
 
 /** The format of the whole store. */
 const FORMAT = 1

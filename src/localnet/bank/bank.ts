@@ -11,7 +11,7 @@ import { signerOf, type Signer } from '../../signing/ed25519.ts'
 import { beginChain } from './begin-chain.ts'
 import { accountsBefore } from './engine-account.ts'
 import { FaultPlan, type ForkKind } from './fault-plan.ts'
-import { KeptBlocks } from './kept-blocks.ts'
+import { RetainedBlocks } from './retained-blocks.ts'
 import { blockTaker, resumeChain } from './resume-chain.ts'
 import { Runtime } from './runtime.ts'
 import { SlotCommits } from './slot-commits.ts'
@@ -40,7 +40,7 @@ export class LocalBank implements chain.LocalChain {
   readonly #genesisMs: number
   readonly #commits: SlotCommits
   readonly #runtime = new Runtime()
-  readonly #blocks: KeptBlocks
+  readonly #blocks: RetainedBlocks
   readonly #production: BlockProduction
   readonly #intake: TransactionIntake
   readonly #faucet: Signer
@@ -49,7 +49,7 @@ export class LocalBank implements chain.LocalChain {
 
   private constructor(
     options: LocalBankOptions,
-    blocks: KeptBlocks,
+    blocks: RetainedBlocks,
     store: ChainStore | null,
     stored: StoredChain | null
   ) {
@@ -87,7 +87,7 @@ export class LocalBank implements chain.LocalChain {
   ): Promise<LocalBank> {
     const store = options.directory === undefined ? null : await openStore(options.directory)
     const { confirmedAfter = 1, finalizedAfter = 32 } = options
-    const blocks = new KeptBlocks({ confirmedAfter, finalizedAfter })
+    const blocks = new RetainedBlocks({ confirmedAfter, finalizedAfter })
     try {
       const stored = store === null ? null : await store.load(blockTaker(blocks, store))
       if (stored !== null && Buffer.compare(stored.genesisHash, sha256('genesis', options.seed)) !== 0) {

@@ -1,7 +1,7 @@
 import { FAUCET_LAMPORTS } from './bank-options.ts'
 import type { LocalBankOptions } from './bank-options.ts'
 import type { BlockProduction } from './block-production.ts'
-import type { KeptBlocks } from './kept-blocks.ts'
+import type { RetainedBlocks } from './retained-blocks.ts'
 import { emptyAccount, type Runtime } from './runtime.ts'
 import type { SlotCommits } from './slot-commits.ts'
 
@@ -25,7 +25,7 @@ export async function beginChain(
     production
   }: {
     readonly runtime: Runtime
-    readonly blocks: KeptBlocks
+    readonly blocks: RetainedBlocks
     readonly commits: SlotCommits
     readonly production: BlockProduction
   }
@@ -35,7 +35,7 @@ export async function beginChain(
   for (const address of genesisAccounts) runtime.put({ ...emptyAccount(address), lamports })
   const slot = production.makeSlot(timeMs, null)
   blocks.resume(0, { confirmed: 0, finalized: 0 })
-  for (const { kept } of slot.made) commits.finalize(kept)
+  for (const { retained } of slot.made) commits.finalize(retained)
   production.confirmed(0)
   await commits.commit(slot)
 }

@@ -4,8 +4,8 @@ import type { ExecutedTransaction, LocalAccount, LocalBlock, LocalChain } from '
 import type { SlotWrite } from './bank-store.ts'
 import { packAccounts, packBlock } from './block-records.ts'
 import type { ForkKind } from './fault-plan.ts'
-import { signatureKey } from './kept-blocks.ts'
-import type { KeptBlock, KeptBlocks } from './kept-blocks.ts'
+import { signatureKey } from './retained-blocks.ts'
+import type { RetainedBlock, RetainedBlocks } from './retained-blocks.ts'
 import { standsOnNonce } from './nonce.ts'
 import type { ReadTransaction } from './read-transaction.ts'
 import { emptyAccount } from './runtime.ts'
@@ -42,7 +42,7 @@ interface Undo {
 }
 
 export interface MadeBlock {
-  readonly kept: KeptBlock
+  readonly retained: RetainedBlock
   readonly block: LocalBlock
   readonly accounts: readonly LocalAccount[]
   readonly packedAccounts: Uint8Array
@@ -64,7 +64,7 @@ const INCLUDED_MAX = 10_000
 interface ProductionDeps {
   readonly genesisHash: Uint8Array
   readonly runtime: Runtime
-  readonly blocks: KeptBlocks
+  readonly blocks: RetainedBlocks
   readonly waiting: WaitingTransactions
 }
 
@@ -203,15 +203,15 @@ export class BlockProduction {
       ...changes.map(({ address, after }) => after ?? emptyAccount(address))
     ]
     const packedAccounts = packAccounts(accounts)
-    const kept: KeptBlock = {
+    const retained: RetainedBlock = {
       packed: packBlock(block),
       accounts: packedAccounts,
       whole: { block, accounts },
       isDurable: false
     }
-    blocks.append(kept)
+    blocks.append(retained)
     this.#undo.set(slot, { changes, entries, attempt })
-    return { kept, block, accounts, packedAccounts }
+    return { retained, block, accounts, packedAccounts }
   }
 
   #put(entry: Entry, height = -1): void {

@@ -1,14 +1,14 @@
 import type { ChainStore, StoredChain, TakeBlock } from './bank-store.ts'
-import type { KeptBlocks } from './kept-blocks.ts'
+import type { RetainedBlocks } from './retained-blocks.ts'
 import type { Runtime } from './runtime.ts'
 import { leaveOnDisk, type SlotCommits } from './slot-commits.ts'
 
 /** Returns a function that adds stored blocks, oldest first. Finalized ones are read again when they are needed. */
-export function blockTaker(blocks: KeptBlocks, store: ChainStore): TakeBlock {
+export function blockTaker(blocks: RetainedBlocks, store: ChainStore): TakeBlock {
   return (packed, accounts) => {
-    const kept = { packed, accounts, whole: null, isDurable: true }
-    blocks.append(kept)
-    if (accounts === null) leaveOnDisk(kept, store)
+    const retained = { packed, accounts, whole: null, isDurable: true }
+    blocks.append(retained)
+    if (accounts === null) leaveOnDisk(retained, store)
   }
 }
 
@@ -19,7 +19,7 @@ export function resumeChain(
     runtime,
     blocks,
     commits
-  }: { readonly runtime: Runtime; readonly blocks: KeptBlocks; readonly commits: SlotCommits }
+  }: { readonly runtime: Runtime; readonly blocks: RetainedBlocks; readonly commits: SlotCommits }
 ): void {
   // Deployed programs are restored after the accounts that hold their code.
   for (const isProgram of [false, true]) {
@@ -29,8 +29,8 @@ export function resumeChain(
   }
   blocks.resume(stored.firstSlot, stored.settled)
   // These were reported before the process ended, or have no listener; listeners read older blocks by slot.
-  for (const { commitment, kept } of blocks.settle()) {
-    if (commitment === 'finalized') commits.finalize(kept)
+  for (const { commitment, retained } of blocks.settle()) {
+    if (commitment === 'finalized') commits.finalize(retained)
   }
   commits.takeNotes(stored.notes)
   const { slot, blockTime } = blocks.head.packed.header

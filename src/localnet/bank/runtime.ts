@@ -181,7 +181,7 @@ export class Runtime {
   /** Executes on the current state, for the next block, without changing it. */
   simulate(
     { bytes, wire }: ReadTransaction,
-    wanted: SimulationOptions['accounts']
+    requested: SimulationOptions['accounts']
   ): Omit<Simulation, 'replacement'> {
     this.#writeSlotHashes()
     const simulated = this.#simulated(bytes)
@@ -189,7 +189,7 @@ export class Runtime {
     const err = keys === null ? simulated.err : this.#explain({ wire }, keys, simulated.err)
     const isLoaded = (address: Uint8Array): boolean =>
       keys?.all.some((key) => samePubkey(key, address)) ?? false
-    const accounts = wanted.map((address) => {
+    const accounts = requested.map((address) => {
       if (err !== null || !isLoaded(address)) return null
       const after = simulated.accounts.find((account) => samePubkey(account.address, address))
       return after === undefined ? this.account(address) : after.lamports === 0n ? null : after

@@ -3,16 +3,16 @@ import type { ChainEvent } from '../chain.ts'
 import type { ChainStore } from './bank-store.ts'
 import type { MadeSlot } from './block-production.ts'
 import { blockOnDisk, lazyBlock, unpackAccounts } from './block-records.ts'
-import type { KeptBlock, KeptBlocks } from './kept-blocks.ts'
+import type { RetainedBlock, RetainedBlocks } from './retained-blocks.ts'
 import { WriteQueue } from './write-queue.ts'
 
 type BlockEvent = Extract<ChainEvent, { readonly kind: 'block' }>
 
 interface SlotCommitsDeps {
   readonly genesisHash: Uint8Array
-  /** Number of slots whose blocks are kept. */
+  /** Number of slots whose blocks are retained. */
   readonly keptSlots: number
-  readonly blocks: KeptBlocks
+  readonly blocks: RetainedBlocks
   /** Null for a chain without a directory. */
   readonly store: ChainStore | null
   /** Called with each block that is newly confirmed or finalized. */
@@ -81,7 +81,7 @@ export class SlotCommits {
     const write = {
       ...slot,
       genesisHash,
-      blocks: slot.made.map(({ kept: { packed }, accounts, packedAccounts }) => ({
+      blocks: slot.made.map(({ retained: { packed }, accounts, packedAccounts }) => ({
         packed,
         accounts,
         packedAccounts
@@ -95,27 +95,27 @@ export class SlotCommits {
   }
 
   /** Records that a block is finalized. From then on it is read from the disk, if there is one. */
-  finalize(kept: KeptBlock): void {
+  finalize(retained: RetainedBlock): void {
     const { store } = this.#deps
-    kept.whole = null
-    kept.accounts = null
-    this.#finalized.push(kept.packed.header.slot)
+    retained.whole = null
+    retained.accounts = null
+    this.#finalized.push(retained.packed.header.slot)
     // The genesis block is written later.
-    if (kept.isDurable && store !== null) leaveOnDisk(kept, store)
+    if (retained.isDurable && store !== null) leaveOnDisk(retained, store)
   }
 
   #settle(made: MadeSlot['made']): void {
-    for (const { kept } of made) kept.isDurable = true
-    for (const { commitment, kept } of this.#deps.blocks.settle()) {
-      this.#deps.settled(eventOf(kept, commitment))
-      kept.whole = null
-      if (commitment === 'finalized') this.finalize(kept)
+    for (const { retained } of made) retained.isDurable = true
+    for (const { commitment, retained } of this.#deps.blocks.settle()) {
+      this.#deps.settled(eventOf(retained, commitment))
+      retained.whole = null
+      if (commitment === 'finalized') this.finalize(retained)
     }
   }
 }
 
 /** Returns the event of a settled block; packed data is unpacked when a listener reads it. */
-function eventOf({ packed, accounts, whole }: KeptBlock, commitment: Commitment): BlockEvent {
+function eventOf({ packed, accounts, whole }: RetainedBlock, commitment: Commitment): BlockEvent {
   if (whole !== null) return { kind: 'block', commitment, ...whole }
   return {
     kind: 'block',
@@ -128,6 +128,6 @@ function eventOf({ packed, accounts, whole }: KeptBlock, commitment: Commitment)
 }
 
 /** Has the bytes of a block on disk read when they are needed. */
-export function leaveOnDisk(kept: KeptBlock, store: ChainStore): void {
-  kept.packed = blockOnDisk(kept.packed, (slot) => store.block(slot))
+export function leaveOnDisk(retained: RetainedBlock, store: ChainStore): void {
+  retained.packed = blockOnDisk(retained.packed, (slot) => store.block(slot))
 }

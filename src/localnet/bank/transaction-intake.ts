@@ -4,7 +4,7 @@ import type { BlockProduction } from './block-production.ts'
 import { isSigned } from '../../signing/ed25519.ts'
 import type { Signer } from '../../signing/ed25519.ts'
 import { transferWire } from './faucet.ts'
-import type { KeptBlocks } from './kept-blocks.ts'
+import type { RetainedBlocks } from './retained-blocks.ts'
 import { readTransaction } from './read-transaction.ts'
 import type { ReadTransaction } from './read-transaction.ts'
 import type { Runtime } from './runtime.ts'
@@ -12,7 +12,7 @@ import type { WaitingTransactions } from './waiting-transactions.ts'
 
 interface IntakeDeps {
   readonly runtime: Runtime
-  readonly blocks: KeptBlocks
+  readonly blocks: RetainedBlocks
   readonly waiting: WaitingTransactions
   readonly production: BlockProduction
   readonly faucet: Signer
@@ -89,7 +89,7 @@ export class TransactionIntake {
   }
 }
 
-function refused(err: string, wanted: SimulationOptions['accounts']): Simulation {
-  const accounts = wanted.map(() => null)
+function refused(err: string, requested: SimulationOptions['accounts']): Simulation {
+  const accounts = requested.map(() => null)
   return { err, logs: [], computeUnits: 0n, inner: [], returnData: null, accounts, replacement: null }
 }

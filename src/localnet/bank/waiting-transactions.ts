@@ -1,6 +1,6 @@
 import { SendFailure } from '../chain.ts'
 import type { BundleOutcome } from '../chain.ts'
-import { signatureKey } from './kept-blocks.ts'
+import { signatureKey } from './retained-blocks.ts'
 import type { ReadTransaction } from './read-transaction.ts'
 
 /** Transactions that land in one block, in order and all of them successful, or not at all. */

@@ -31,7 +31,7 @@ export interface BlockForm {
  */
 export class RenderedBlocks {
   readonly #charactersMax: number
-  readonly #kept = new Map<string, KeptText>()
+  readonly #cached = new Map<string, CachedText>()
   /** Keys of texts that were rendered once, oldest first. */
   readonly #once = new Set<string>()
   #characters = 0
@@ -52,43 +52,43 @@ export class RenderedBlocks {
   /** Returns the cached block of a slot, or null. Throws as `render` does. */
   find(slot: number, form: BlockForm): Rendered | null {
     const key = keyOf(slot, form)
-    const kept = this.#kept.get(key)
-    if (kept === undefined) return null
-    this.#kept.delete(key)
-    this.#kept.set(key, kept)
-    return readable(kept, form)
+    const cached = this.#cached.get(key)
+    if (cached === undefined) return null
+    this.#cached.delete(key)
+    this.#cached.set(key, cached)
+    return readable(cached, form)
   }
 
   /** Renders a block. Throws when it has a transaction of a version that the client does not support. */
   render(block: LocalBlock, form: BlockForm): Rendered {
-    const kept = renderBlock(block, form)
+    const cached = renderBlock(block, form)
     const key = keyOf(block.slot, form)
-    if (this.#once.delete(key)) this.#keep(key, kept)
+    if (this.#once.delete(key)) this.#put(key, cached)
     else {
       this.#once.add(key)
       if (this.#once.size > ONCE_MAX) this.#once.delete(this.#once.values().next().value!)
     }
-    return readable(kept, form)
+    return readable(cached, form)
   }
 
-  #keep(key: string, kept: KeptText): void {
-    this.#kept.set(key, kept)
-    this.#characters += kept.rendered.text.length
-    for (const [key, { rendered }] of this.#kept) {
+  #put(key: string, cached: CachedText): void {
+    this.#cached.set(key, cached)
+    this.#characters += cached.rendered.text.length
+    for (const [key, { rendered }] of this.#cached) {
       if (this.#characters <= this.#charactersMax) break
-      this.#kept.delete(key)
+      this.#cached.delete(key)
       this.#characters -= rendered.text.length
     }
   }
 }
 
-interface KeptText {
+interface CachedText {
   readonly rendered: Rendered
   /** The highest version of a shown transaction. */
   readonly version: number
 }
 
-function readable({ rendered, version }: KeptText, { versionMax }: BlockForm): Rendered {
+function readable({ rendered, version }: CachedText, { versionMax }: BlockForm): Rendered {
   if (version > (versionMax ?? NO_VERSION)) throw unsupportedVersion(version)
   return rendered
 }
@@ -103,7 +103,7 @@ function keyOf(slot: number, { encoding, details, rewards, versionMax }: BlockFo
 
 const NO_VERSION = -1
 
-function renderBlock(block: LocalBlock, form: BlockForm): KeptText {
+function renderBlock(block: LocalBlock, form: BlockForm): CachedText {
   const { body, version } = bodyOf(block, form)
   const rendered = new Rendered(
     writeJson({

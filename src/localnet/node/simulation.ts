@@ -11,14 +11,14 @@ import { simulatedProgramNote } from './simulated-programs.ts'
 import { encodeReturnData } from './transaction-encoding.ts'
 import { decimalsOf } from './methods/accounts.ts'
 
-/** Accounts that a caller wants to see as they are after a simulation. */
-export interface WantedAccounts {
+/** Accounts that a caller requests as they are after a simulation. */
+export interface RequestedAccounts {
   readonly addresses: readonly Uint8Array[]
   readonly form: AccountForm
 }
 
 /** Reads them from a config; null if it names none. Throws as a node does. */
-export function wantedAccounts(config: JsonMap, wire: WireTransaction): WantedAccounts | null {
+export function requestedAccounts(config: JsonMap, wire: WireTransaction): RequestedAccounts | null {
   return optional(config.accounts, (value) => {
     if (!isMap(value)) throw invalidType(value, 'struct RpcSimulateTransactionAccountsConfig')
     const form = accountFormOf({ encoding: value.encoding }, 'base64')
@@ -60,7 +60,7 @@ export function simulate(
 export function accountsAfter(
   chain: LocalChain,
   wire: WireTransaction,
-  { addresses, form }: WantedAccounts,
+  { addresses, form }: RequestedAccounts,
   { err, accounts }: Simulation
 ): (object | null)[] {
   const named = new Set(staticKeys(wire))

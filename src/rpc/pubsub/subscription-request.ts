@@ -136,11 +136,11 @@ function mentionedIn(value: unknown): string | null {
 function readSignature(signature: unknown, options: unknown): SubscriptionRequest {
   const subject = keyOf(signature, 64, 'signature')
   const config = at('params[1]', () => configOf(options, 'RpcSignatureSubscribeConfig'))
-  const isTold = at('params[1].enableReceivedNotification', () =>
+  const isNotified = at('params[1].enableReceivedNotification', () =>
     optional(config.enableReceivedNotification, booleanOf)
   )
   const commitment = commitmentOf(config)
-  const more = isTold === true ? { enableReceivedNotification: true } : {}
+  const more = isNotified === true ? { enableReceivedNotification: true } : {}
   return request('signature', subject, commitment, [subject, { commitment, ...more }])
 }
 

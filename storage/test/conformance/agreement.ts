@@ -26,7 +26,7 @@ import type { OpenForTest } from '../under-test.ts'
 import { randomRuns } from '../../../test/random-runs.ts'
 
 const MINUTE = 1_760_000_040
-const ASKED_AT_ONCE = 8
+const CONCURRENCY = 8
 const NEWEST: PageRequest = { order: 'desc', limit: 50 }
 
 export async function testAgreement(t: Test, open: OpenForTest): Promise<void> {
@@ -67,7 +67,7 @@ class Comparisons {
 
   /** Resolves once there is room for another comparison; rejects if an answer differed. */
   async same<T>(ask: () => Promise<T>, stated: T, question?: string): Promise<void> {
-    if (this.#running.size >= ASKED_AT_ONCE) await Promise.race(this.#running)
+    if (this.#running.size >= CONCURRENCY) await Promise.race(this.#running)
     if (this.#failure !== null) throw this.#failure
     const running = this.#ask(ask, stated, question).finally(() => this.#running.delete(running))
     this.#running.add(running)

@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import t from 'tap'
 import type { Test } from 'tap'
 import { ingestFrom } from '../../../actors/chain/ingest.ts'
-import { UNDER_WAY_MAX } from '../../../actors/chain/ingester.ts'
+import { IN_FLIGHT_MAX } from '../../../actors/chain/ingester.ts'
 import type { SourcedBlock } from '../../../src/node/block-source.ts'
 import type { Block } from '../../../src/chain/transaction.ts'
 import { openEmbeddedStorage } from '../../../storage/embedded/store.ts'
@@ -170,10 +170,10 @@ t.test('a source is read ahead up to the limit, and each block is delivered when
   const end = new AbortController()
   const done = ingestFrom(null, source, give, ingested, logger, end.signal)
   await settle()
-  t.strictSame([answers.length, counts.taken, ingested.blocks], [UNDER_WAY_MAX, UNDER_WAY_MAX + 1, 0])
+  t.strictSame([answers.length, counts.taken, ingested.blocks], [IN_FLIGHT_MAX, IN_FLIGHT_MAX + 1, 0])
   answers[0]!.resolve()
   await settle()
-  t.strictSame([answers.length, ingested.blocks], [UNDER_WAY_MAX + 1, 1])
+  t.strictSame([answers.length, ingested.blocks], [IN_FLIGHT_MAX + 1, 1])
   end.abort()
   let isDone = false
   void done.then(() => (isDone = true))
@@ -181,7 +181,7 @@ t.test('a source is read ahead up to the limit, and each block is delivered when
   t.notOk(isDone, 'it ends with those under way')
   for (const { resolve } of answers) resolve()
   await done
-  t.strictSame([answers.length, ingested.blocks], [UNDER_WAY_MAX + 1, UNDER_WAY_MAX + 1])
+  t.strictSame([answers.length, ingested.blocks], [IN_FLIGHT_MAX + 1, IN_FLIGHT_MAX + 1])
 })
 
 t.test(

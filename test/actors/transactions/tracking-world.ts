@@ -12,7 +12,11 @@ import {
   type SubmissionProgress
 } from '../../../src/transactions/submission.ts'
 import { endOfEvents } from '../../../src/market/cursor.ts'
-import { changeBatches, type ChangeBatch, type ToldChange } from '../../../src/transactions/change-batch.ts'
+import {
+  changeBatches,
+  type ChangeBatch,
+  type PublishedChange
+} from '../../../src/transactions/change-batch.ts'
 import { UnsettledBatches } from '../../../src/transactions/unsettled-batches.ts'
 import { Documents, type Stored } from '../../../storage/documents.ts'
 import { virtualClock } from '../../virtual-time.ts'
@@ -150,7 +154,7 @@ export class TrackingWorld {
   }
 
   /** All stored changes in their order. Throws if cursors or numbers do not ascend as they should. */
-  async changes(): Promise<ToldChange[]> {
+  async changes(): Promise<PublishedChange[]> {
     const batches = await new Documents(this.store, changeBatches(null)).all(TENANT)
     const values = batches.map(({ value }) => value)
     for (const [at, { number, after, token }] of values.entries()) {

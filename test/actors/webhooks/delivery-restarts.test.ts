@@ -98,7 +98,7 @@ t.test('a batch whose events a fork has changed is sent as another batch', async
   world.stream.commit(blockOf(2, SPECS))
   await pass(world, 500)
   await world.kill()
-  world.chain.takeBack(1, 3)
+  world.chain.rollBack(1, 3)
   world.receiver.answers = [200]
   world.start(await world.stored())
   await settled(30)

@@ -195,7 +195,7 @@ export class Play {
     if (chain.blocks.length === 0) return
     this.#slot++
     this.#model.forked()
-    this.#world.stream.takeBack(lost, this.#slot)
+    this.#world.stream.rollBack(lost, this.#slot)
     await this.#turns()
     if (isKilled) await this.#restart()
     this.#world.stream.commit(blockOf(this.#slot, events))

@@ -41,9 +41,9 @@ t.test('a bundle and a transaction go to their paths in base64, with the token',
   const engine = await startTestEngine(t)
   const client = clientOf(t, [`${engine.url}/`], { auth: 'an-uuid' })
   const bundle = await wires(2)
-  t.same(await client.sendBundle(bundle, END), { kind: 'taken', id: idOf(bundle) })
-  t.match(await client.sendTransaction(bundle[0]!, false, END), { kind: 'taken' })
-  t.match(await client.sendTransaction(bundle[0]!, true, END), { kind: 'taken' })
+  t.same(await client.sendBundle(bundle, END), { kind: 'accepted', id: idOf(bundle) })
+  t.match(await client.sendTransaction(bundle[0]!, false, END), { kind: 'accepted' })
+  t.match(await client.sendTransaction(bundle[0]!, true, END), { kind: 'accepted' })
   t.same(
     engine.requests.map(({ path, auth }) => [path, auth]),
     [
@@ -62,7 +62,7 @@ t.test('a submission goes to another region where the first cannot have taken it
   const [first, second] = [await startTestEngine(t), await startTestEngine(t)]
   const bundle = await wires(1)
   const dead = `http://127.0.0.1:${await freePort(['127.0.0.1'])}`
-  t.match(await clientOf(t, [dead, second.url]).sendBundle(bundle, END), { kind: 'taken' })
+  t.match(await clientOf(t, [dead, second.url]).sendBundle(bundle, END), { kind: 'accepted' })
   t.equal(second.taken.size, 1)
   for (const fault of [
     { kind: 'status', status: 429, retryAfter: 3 },
@@ -71,7 +71,7 @@ t.test('a submission goes to another region where the first cannot have taken it
   ] as const) {
     const [before, first0] = [second.requests.length, first.taken.size]
     first.fault('sendBundle', fault)
-    t.match(await clientOf(t, [first.url, second.url]).sendBundle(bundle, END), { kind: 'taken' })
+    t.match(await clientOf(t, [first.url, second.url]).sendBundle(bundle, END), { kind: 'accepted' })
     t.same([second.requests.length, first.taken.size], [before + 1, first0])
   }
 })
@@ -110,9 +110,9 @@ t.test(
       message: 'bundle contains an expired blockhash'
     })
     engine.fault('sendBundle', { kind: 'status', status: 429, retryAfter: 7 })
-    t.match(await client.sendBundle(bundle, END), { kind: 'untaken', waitMs: 7_000 })
+    t.match(await client.sendBundle(bundle, END), { kind: 'deferred', waitMs: 7_000 })
     const asked = engine.requests.length
-    t.match(await client.sendBundle(bundle, END), { kind: 'untaken' })
+    t.match(await client.sendBundle(bundle, END), { kind: 'deferred' })
     t.equal(engine.requests.length, asked, 'a region that rests is not asked')
   }
 )

@@ -21,7 +21,7 @@ import {
   refusal,
   simulate,
   staticKeys,
-  wantedAccounts
+  requestedAccounts
 } from '../simulation.ts'
 import { lengthOf, messageOf, transactionBytes, transactionOf } from '../submitted-bytes.ts'
 import { encodeInner } from '../transaction-encoding.ts'
@@ -57,13 +57,13 @@ export const submissionMethods: Readonly<Record<string, Method>> = {
     if (sigVerify && replaceRecentBlockhash) {
       throw invalidParams('sigVerify may not be used with replaceRecentBlockhash')
     }
-    const wanted = wantedAccounts(config, wire)
+    const requested = requestedAccounts(config, wire)
     const simulation = simulate(node.chain, bytes.subarray(0, lengthOf(wire)), wire, {
       sigVerify,
       replaceRecentBlockhash,
-      accounts: wanted?.addresses ?? []
+      accounts: requested?.addresses ?? []
     })
-    const accounts = wanted === null ? null : accountsAfter(node.chain, wire, wanted, simulation)
+    const accounts = requested === null ? null : accountsAfter(node.chain, wire, requested, simulation)
     const parsed = wire.lookups.length === 0
     const inner = withInner ? encodeInner(simulation, staticKeys(wire), parsed) : null
     const loadedAddresses = loadedOf(node.chain, wire)

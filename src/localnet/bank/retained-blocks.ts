@@ -9,7 +9,7 @@ import type { BlockHeader, PackedBlock } from './block-records.ts'
 const BLOCKHASH_BLOCKS = 150
 
 /** A block of the chain, with the data that is still needed. */
-export interface KeptBlock {
+export interface RetainedBlock {
   packed: PackedBlock
   /** The accounts that it changed, packed; set until the block is finalized, for reporting. */
   accounts: Uint8Array | null
@@ -40,18 +40,18 @@ export interface SettledSlots {
  * K1. A confirmed block stays, also after a fork and a restart.
  * K2. Finalized blocks are unpacked on demand, from the disk if there is one: in memory they would take 40 MB.
  */
-export class KeptBlocks {
+export class RetainedBlocks {
   readonly #rule: SettlingRule
   /** Ascending by slot and height, without gaps in height. */
-  #blocks: KeptBlock[] = []
-  readonly #bySlot = new Map<number, KeptBlock>()
+  #blocks: RetainedBlock[] = []
+  readonly #bySlot = new Map<number, RetainedBlock>()
   /** Slots by signature; keys have one character per byte. */
   readonly #slotOfSignature = new Map<string, number>()
   readonly #heightOfBlockhash = new Map<string, number>()
   /** The signatures of a block, one after another. */
-  readonly #signatures = new WeakMap<KeptBlock, Uint8Array>()
+  readonly #signatures = new WeakMap<RetainedBlock, Uint8Array>()
   /** Indexes of addresses by block. */
-  readonly #addresses = new WeakMap<KeptBlock, Float64Array>()
+  readonly #addresses = new WeakMap<RetainedBlock, Float64Array>()
   #firstSlot = 0
   #settled: SettledSlots = { confirmed: -1, finalized: -1 }
 
@@ -59,7 +59,7 @@ export class KeptBlocks {
     this.#rule = rule
   }
 
-  /** The first kept slot; earlier slots were pruned. */
+  /** The first retained slot; earlier slots were pruned. */
   get firstSlot(): number {
     return this.#firstSlot
   }
@@ -68,7 +68,7 @@ export class KeptBlocks {
     return this.#settled
   }
 
-  get head(): KeptBlock {
+  get head(): RetainedBlock {
     return this.#blocks.at(-1)!
   }
 
@@ -76,7 +76,7 @@ export class KeptBlocks {
     return this.#blocks.length === 0
   }
 
-  append(block: KeptBlock): void {
+  append(block: RetainedBlock): void {
     const { header } = block.packed
     this.#blocks.push(block)
     this.#bySlot.set(header.slot, block)
@@ -88,13 +88,13 @@ export class KeptBlocks {
   }
 
   /** Removes the newest block, which must not have been reported as confirmed. */
-  removeHead(): KeptBlock {
+  removeHead(): RetainedBlock {
     const removed = this.#blocks.pop()!
     this.#forget(removed)
     return removed
   }
 
-  /** Returns the slot of the oldest of the newest `count` blocks; with fewer blocks, the first kept slot. */
+  /** Returns the slot of the oldest of the newest `count` blocks; with fewer blocks, the first retained slot. */
   slotFromEnd(count: number): number {
     return this.#blocks.at(-count)?.packed.header.slot ?? this.#firstSlot
   }
@@ -112,8 +112,8 @@ export class KeptBlocks {
 
   /** Removes the blocks of slots before this one; returns their slots. */
   prune(firstSlot: number): number[] {
-    const kept = this.#blocks.findIndex(({ packed }) => packed.header.slot >= firstSlot)
-    const pruned = this.#blocks.splice(0, kept)
+    const retained = this.#blocks.findIndex(({ packed }) => packed.header.slot >= firstSlot)
+    const pruned = this.#blocks.splice(0, retained)
     for (const block of pruned) this.#forget(block)
     this.#firstSlot = Math.max(this.#firstSlot, firstSlot)
     return pruned.map(({ packed }) => packed.header.slot)
@@ -126,7 +126,7 @@ export class KeptBlocks {
   }
 
   /** Returns the blocks that are newly confirmed or finalized, oldest first; each is returned once per commitment. */
-  settle(): { readonly commitment: 'confirmed' | 'finalized'; readonly kept: KeptBlock }[] {
+  settle(): { readonly commitment: 'confirmed' | 'finalized'; readonly retained: RetainedBlock }[] {
     const durable = this.#blocks.findLastIndex(({ isDurable }) => isDurable)
     const { confirmedAfter, finalizedAfter } = this.#rule
     const confirmed = this.#between(this.#settled.confirmed, durable - confirmedAfter)
@@ -136,8 +136,8 @@ export class KeptBlocks {
       finalized: finalized.at(-1)?.packed.header.slot ?? this.#settled.finalized
     }
     return [
-      ...confirmed.map((kept) => ({ commitment: 'confirmed' as const, kept })),
-      ...finalized.map((kept) => ({ commitment: 'finalized' as const, kept }))
+      ...confirmed.map((retained) => ({ commitment: 'confirmed' as const, retained })),
+      ...finalized.map((retained) => ({ commitment: 'finalized' as const, retained }))
     ]
   }
 
@@ -173,9 +173,9 @@ export class KeptBlocks {
   answer(slot: number, commitment: Commitment): BlockAnswer {
     if (slot > this.headerAt(commitment).slot) return { kind: 'pending' }
     if (slot < this.#firstSlot) return { kind: 'pruned' }
-    const kept = this.#bySlot.get(slot)
-    if (kept === undefined) return { kind: 'skipped' }
-    return { kind: 'block', block: kept.whole?.block ?? unpackBlock(kept.packed) }
+    const retained = this.#bySlot.get(slot)
+    if (retained === undefined) return { kind: 'skipped' }
+    return { kind: 'block', block: retained.whole?.block ?? unpackBlock(retained.packed) }
   }
 
   has(signature: Uint8Array): boolean {
@@ -185,13 +185,13 @@ export class KeptBlocks {
   transaction(signature: Uint8Array): FoundTransaction | null {
     const slot = this.#slotOfSignature.get(signatureKey(signature))
     if (slot === undefined) return null
-    const kept = this.#bySlot.get(slot)!
-    const index = this.#signaturesOf(kept).findIndex((each) => Buffer.compare(each, signature) === 0)
-    return this.#found(kept, index)
+    const retained = this.#bySlot.get(slot)!
+    const index = this.#signaturesOf(retained).findIndex((each) => Buffer.compare(each, signature) === 0)
+    return this.#found(retained, index)
   }
 
   /**
-   * Returns transactions of an address, newest first. Checks every kept block: about 0.1 ms if few contain the address.
+   * Returns transactions of an address, newest first. Checks every retained block: about 0.1 ms if few contain the address.
    */
   page(
     address: Uint8Array,
@@ -219,17 +219,17 @@ export class KeptBlocks {
   *#transactionsOf(address: Uint8Array): Generator<FoundTransaction> {
     const prefix = addressPrefix(address)
     for (let at = this.#blocks.length - 1; at >= 0; at--) {
-      const kept = this.#blocks[at]!
-      for (const index of transactionsAt(this.#addresses.get(kept)!, prefix)) {
-        const found = this.#found(kept, index)
+      const retained = this.#blocks[at]!
+      for (const index of transactionsAt(this.#addresses.get(retained)!, prefix)) {
+        const found = this.#found(retained, index)
         if (addressesOf(found.transaction).some((key) => Buffer.compare(key, address) === 0)) yield found
       }
     }
   }
 
-  #found(kept: KeptBlock, index: number): FoundTransaction {
-    const { slot, blockTime } = kept.packed.header
-    const transaction = kept.whole?.block.transactions[index] ?? unpackTransaction(kept.packed, index)
+  #found(retained: RetainedBlock, index: number): FoundTransaction {
+    const { slot, blockTime } = retained.packed.header
+    const transaction = retained.whole?.block.transactions[index] ?? unpackTransaction(retained.packed, index)
     const { confirmed, finalized } = this.#settled
     const commitment = slot <= finalized ? 'finalized' : slot <= confirmed ? 'confirmed' : 'processed'
     return { transaction, slot, blockTime, indexInBlock: index, commitment }
@@ -248,20 +248,20 @@ export class KeptBlocks {
   }
 
   /** Returns the blocks after a slot, up to an index. */
-  #between(slot: number, end: number): KeptBlock[] {
+  #between(slot: number, end: number): RetainedBlock[] {
     let start = end + 1
     while (start > 0 && this.#blocks[start - 1]!.packed.header.slot > slot) start--
     return this.#blocks.slice(start, Math.max(start, end + 1))
   }
 
-  #forget(block: KeptBlock): void {
+  #forget(block: RetainedBlock): void {
     const { header } = block.packed
     this.#bySlot.delete(header.slot)
     this.#heightOfBlockhash.delete(pubkeyMapKey(header.blockhash))
     for (const signature of this.#signaturesOf(block)) this.#slotOfSignature.delete(signatureKey(signature))
   }
 
-  #signaturesOf(block: KeptBlock): Uint8Array[] {
+  #signaturesOf(block: RetainedBlock): Uint8Array[] {
     const signatures = this.#signatures.get(block)!
     return Array.from({ length: signatures.length / SIGNATURE_BYTES }, (_, index) =>
       signatures.subarray(index * SIGNATURE_BYTES, (index + 1) * SIGNATURE_BYTES)
