@@ -11,7 +11,7 @@ import { addressOf, FAREWELL_MS, socketOptions } from './socket-options.ts'
  * Heartbeats in a row that must see fewer processes before their number falls: a restarted server first counts only those
  * that reconnect first.
  */
-const BEATS_KEPT = 10
+const BEATS_MAX = 10
 
 /** Replies that make a start fail, because waiting does not change them. */
 const REFUSAL = /^(ERR|MOVED|NOAUTH|NOPERM|WRONGPASS)\b/
@@ -173,7 +173,7 @@ export class RedisConnection {
       const reply = await this.#beat([this.key('processes'), this.memoryKey], [this.id, PRESENCE_MS])
       const [processes, nowMs] = beatReply.parse(reply)
       if (life !== this.#life || this.#state === 'closed') return
-      this.#counts = [...this.#counts, processes].slice(-BEATS_KEPT)
+      this.#counts = [...this.#counts, processes].slice(-BEATS_MAX)
       this.#serverAheadMs = nowMs - clock.now()
       this.#arrive()
     } catch (error) {

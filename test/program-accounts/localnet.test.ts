@@ -79,7 +79,7 @@ t.test('updates that a node drops are found at once where blocks name their acco
 t.test(
   'a mirror that is killed at any write goes on from there, and each slot that it shows is exact',
   async (t) => {
-    const opened = await openWorld(t, { superseded: { keptMs: 50, versionsMax: 30, bytesMax: 10_000 } })
+    const opened = await openWorld(t, { superseded: { retentionMs: 50, versionsMax: 30, bytesMax: 10_000 } })
     const { world, kill, restart, start, store } = opened
     let mirror = start()
     for (let round = 0; round < 8; round++) {

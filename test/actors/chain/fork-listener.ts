@@ -38,7 +38,7 @@ export class ForkListener {
     const connection = new StreamConnection(this.#pipe, new Caller(KEY, 1_000), {
       hub,
       history: this.#history,
-      changes: new ChangeHistory(storage.documents, { isShared: false, keptMs: null }),
+      changes: new ChangeHistory(storage.documents, { isShared: false, ttlMs: null }),
       horizon: new Horizon(storage.blocks, null),
       limits: new RateWindow(10),
       room: BUFFER,

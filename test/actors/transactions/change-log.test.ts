@@ -65,7 +65,7 @@ t.test(
           documents,
           clock: { now: () => 0, setTimeout: () => 0, clearTimeout: () => undefined },
           isShared: true,
-          keptMs: null,
+          ttlMs: null,
           head: () => head,
           unsettled: new UnsettledBatches(),
           publish: (batch) => published.push(batch),
@@ -73,7 +73,7 @@ t.test(
         },
         new AbortController().signal
       )
-      const reader = new ChangeHistory(documents, { isShared: true, keptMs: null })
+      const reader = new ChangeHistory(documents, { isShared: true, ttlMs: null })
       const appended = log.append('acme', CHANGE, testClaim(1))
       await turn()
       head = endOfChainEvents(101)
@@ -103,7 +103,7 @@ t.test('a batch that the process before stores after a takeover is told once, at
         documents: store,
         clock: { now: () => 0, setTimeout: () => 0, clearTimeout: () => undefined },
         isShared: true,
-        keptMs: null,
+        ttlMs: null,
         head: () => endOfChainEvents(101),
         unsettled: new UnsettledBatches(),
         publish: (batch) => published.push(batch),
@@ -155,7 +155,7 @@ t.test(
         documents,
         clock: { now: () => 0, setTimeout: () => 0, clearTimeout: () => undefined },
         isShared: false,
-        keptMs: null,
+        ttlMs: null,
         head: () => endOfChainEvents(101),
         unsettled: new UnsettledBatches(),
         publish: (batch) => published.push(batch),
@@ -191,7 +191,7 @@ t.test('a change waits for the first block, before which no replay begins', asyn
       documents: new MemoryDocuments(),
       clock,
       isShared: false,
-      keptMs: null,
+      ttlMs: null,
       head: () => head,
       unsettled: new UnsettledBatches(),
       publish: (batch) => published.push(batch),
@@ -224,7 +224,7 @@ t.test('a batch that is moved behind a new block is replayed at its last place a
         documents,
         clock: { now: () => 0, setTimeout: () => 0, clearTimeout: () => undefined },
         isShared: false,
-        keptMs: null,
+        ttlMs: null,
         head: () => world.hub.head,
         unsettled: world.changes.unsettled,
         publish: (batch) => clients.forEach(({ connection }) => connection.hear(batch)),

@@ -16,12 +16,12 @@ const RANDOM_KILLS = IS_LONG ? 12 : 4
 const directory = t.testdir()
 
 const open = (place: string): Promise<LocalBank> =>
-  LocalBank.open({ clock: slotClock(), seed: 'crash', directory: place, keptSlots: 512 })
+  LocalBank.open({ clock: slotClock(), seed: 'crash', directory: place, retainedSlots: 512 })
 
 /** Returns the content of an undisturbed chain after a number of slots. */
 async function undisturbed(slots: number): Promise<ReturnType<typeof contentsOf>> {
   const clock = slotClock()
-  const bank = await LocalBank.open({ clock, seed: 'crash', keptSlots: 512 })
+  const bank = await LocalBank.open({ clock, seed: 'crash', retainedSlots: 512 })
   await liveThrough(bank, clock, slots)
   return contentsOf(bank)
 }
