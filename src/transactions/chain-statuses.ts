@@ -25,7 +25,7 @@ export class ChainStatuses {
   readonly #node: Pick<TransactionNode, 'statuses' | 'height'>
   readonly #clock: Pick<Clock, 'now'>
   readonly #cached = new Map<string, CachedAnswer<SignatureStatus | null>>()
-  #asked: Map<string, PromiseWithResolvers<SignatureStatus | null>> | null = null
+  #gathered: Map<string, PromiseWithResolvers<SignatureStatus | null>> | null = null
   #height: CachedAnswer<number> | null = null
 
   constructor(node: Pick<TransactionNode, 'statuses' | 'height'>, clock: Pick<Clock, 'now'>) {
@@ -50,8 +50,8 @@ export class ChainStatuses {
   /** Returns the newest block height at confirmed; null if the node does not answer. */
   async height(): Promise<number | null> {
     if (this.#height === null || this.#height.untilMs <= this.#clock.now()) {
-      const asked = this.#node.height(AbortSignal.timeout(HEIGHT_MS)).then(({ height }) => height)
-      this.#height = this.#cache(asked, () => (this.#height = null))
+      const height = this.#node.height(AbortSignal.timeout(HEIGHT_MS)).then(({ height }) => height)
+      this.#height = this.#cache(height, () => (this.#height = null))
     }
     try {
       return await this.#height.answer
@@ -68,18 +68,18 @@ export class ChainStatuses {
 
   /** Batches with the other requests of this turn of the event loop. */
   #ask(signature: string): Promise<SignatureStatus | null> {
-    if (this.#asked === null) {
-      this.#asked = new Map()
+    if (this.#gathered === null) {
+      this.#gathered = new Map()
       setImmediate(() => this.#askAll())
     }
     const question = Promise.withResolvers<SignatureStatus | null>()
-    this.#asked.set(signature, question)
+    this.#gathered.set(signature, question)
     return question.promise
   }
 
   #askAll(): void {
-    const questions = [...this.#asked!]
-    this.#asked = null
+    const questions = [...this.#gathered!]
+    this.#gathered = null
     for (let at = 0; at < questions.length; at += BATCH_MAX) {
       const batch = questions.slice(at, at + BATCH_MAX)
       void this.#askHistory(batch)

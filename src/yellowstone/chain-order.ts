@@ -38,7 +38,7 @@ export class ChainOrder {
   #missingSinceMs: number | null = null
   /** Slots that a node called skipped although their child names them as its parent. */
   readonly #doubted = new Set<number>()
-  readonly #asked = new Map<number, Promise<Block | 'skipped' | null>>()
+  readonly #fetches = new Map<number, Promise<Block | 'skipped' | null>>()
 
   /** Takes the position to continue after, and its block's hash if known. */
   constructor(
@@ -58,7 +58,7 @@ export class ChainOrder {
   }
 
   /** The first slot that is neither settled nor held; null when any slot is wanted. */
-  get wanted(): number | null {
+  get nextSlot(): number | null {
     return this.#settled === null ? null : this.#held.lastFollowing(this.#settled) + 1
   }
 
@@ -196,16 +196,16 @@ export class ChainOrder {
     fetchMissing: FetchMissing,
     signal: AbortSignal
   ): Promise<Block | 'skipped' | null> {
-    for (const each of this.#asked.keys()) if (each < slot) this.#asked.delete(each)
+    for (const each of this.#fetches.keys()) if (each < slot) this.#fetches.delete(each)
     const end = Math.min(to, slot + this.#options.tuning.prefetch - 1)
     for (let each = slot; each <= end; each++) {
-      if (this.#asked.has(each) || this.#held.has(each)) continue
+      if (this.#fetches.has(each) || this.#held.has(each)) continue
       // A node that fails does not have the block.
       const answer = fetchMissing(each, signal).catch(() => null)
-      this.#asked.set(each, answer)
+      this.#fetches.set(each, answer)
     }
-    const found = (await this.#asked.get(slot)) ?? null
-    this.#asked.delete(slot)
+    const found = (await this.#fetches.get(slot)) ?? null
+    this.#fetches.delete(slot)
     if (found === null || found === 'skipped' || found.slot === slot) return found
     this.#options.onOddity(slot, `a node gave the block of slot ${found.slot} for it`)
     return null
