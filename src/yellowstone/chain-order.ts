@@ -157,12 +157,12 @@ export class ChainOrder {
     }
     onDoubt(null)
     if (search?.kind !== 'rollback') {
-      if (!isAfterGap) await this.#tellFork(slot, parentSlot)
+      if (!isAfterGap) await this.#reportFork(slot, parentSlot)
       return {}
     }
     // The blocks of the rollback also replace those of the gap.
     this.#gap = null
-    await this.#tellFork(slot, Math.min(parentSlot, search.rollback.after))
+    await this.#reportFork(slot, Math.min(parentSlot, search.rollback.after))
     return { rollback: search.rollback }
   }
 
@@ -221,19 +221,19 @@ export class ChainOrder {
     this.#settled = to
   }
 
-  async #tellGap(gap: StreamGap): Promise<void> {
+  async #reportGap(gap: StreamGap): Promise<void> {
     this.#gap = null
     this.counts.gapSlots += gap.to - gap.from + 1
     await this.#options.onGap(gap)
   }
 
-  async #tellFork(slot: number, parentSlot: number): Promise<void> {
+  async #reportFork(slot: number, parentSlot: number): Promise<void> {
     this.counts.forks++
     await this.#options.onFork({ slot, parentSlot, head: this.#head!.slot })
   }
 
   async #giveOut(block: Block & Partial<Linked>, receivedAtMs: number): Promise<SourcedBlock> {
-    if (this.#gap !== null) await this.#tellGap(this.#gap)
+    if (this.#gap !== null) await this.#reportGap(this.#gap)
     const { slot, blockhash = null, unreadable = [] } = block as Block & Partial<Hashes>
     this.#head = { slot, blockhash }
     this.#settled = slot

@@ -146,7 +146,7 @@ export class RedisConnection {
     this.#state = 'closed'
     this.#options.clock.clearTimeout(this.#nextBeat)
     if (wasAvailable) {
-      this.#tellListeners(false)
+      this.#notifyListeners(false)
       const { clock } = this.#options
       const late = Promise.withResolvers<void>()
       const timer = clock.setTimeout(late.resolve, FAREWELL_MS)
@@ -213,7 +213,7 @@ export class RedisConnection {
       const seconds = Math.round((this.#options.clock.now() - this.#awaySinceMs) / 1000)
       this.#options.logger.info(`Redis at ${addressOf(this.#socket)} is back after ${seconds} s`)
     }
-    this.#tellListeners(true)
+    this.#notifyListeners(true)
   }
 
   #leave(): void {
@@ -225,10 +225,10 @@ export class RedisConnection {
         'process counts calls in a share of its own, the store is polled for new blocks, and the process that ingests goes on'
     )
     this.#started.resolve()
-    this.#tellListeners(false)
+    this.#notifyListeners(false)
   }
 
-  #tellListeners(available: boolean): void {
+  #notifyListeners(available: boolean): void {
     for (const listener of this.#listeners) listener(available)
   }
 }
