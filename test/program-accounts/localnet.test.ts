@@ -34,7 +34,7 @@ t.test(
 t.test('updates that a node drops are found by the next audit', async (t) => {
   const opened = await openWorld(t, { auditMs: 300 })
   const { world, dropping, start, counted } = opened
-  world.isTold = false
+  world.isReporting = false
   const mirror = start()
   await equal(t, opened, mirror, 'after the first snapshot')
   dropping.chance = 0.5

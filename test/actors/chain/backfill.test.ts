@@ -75,7 +75,7 @@ t.test('a gap is closed once a node has its blocks, as if it had never been', as
     one.asked.some((slot) => !blocks.some((block) => block.slot === slot)),
     'no slot that has none'
   )
-  t.equal(one.jumps(), 1, 'who follows hears that what was told has changed')
+  t.equal(one.jumps(), 1, 'who follows hears that what was published has changed')
   t.ok(one.logged.some((line) => /12 missing blocks were inserted/.test(line)))
   await one.end()
   await assertAsUndisturbed(t, directory)

@@ -84,7 +84,7 @@ export class ForkListener {
       const { event, of } = data as { event: string; of?: number }
       if (event !== 'retract') heard.add(cursor!)
       else if (heard.delete(of!)) this.struck++
-      else this.#faults.push(`${of} is taken back on ${channel} and was not told`)
+      else this.#faults.push(`${of} is retracted on ${channel} and was not published`)
       this.#end = Math.max(this.#end, cursor!)
     }
   }

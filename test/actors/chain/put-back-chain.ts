@@ -43,7 +43,7 @@ export interface Opened {
   readonly storage: Storage
   readonly ingester: Ingester
   readonly listener: ForkListener
-  readonly told: BlockCommit[]
+  readonly published: BlockCommit[]
   readonly logged: string[]
   readonly committedBlocks: CommittedBlocks
 }
@@ -55,9 +55,9 @@ export async function openedOn(storage: Storage, undoPolicy = KEPT): Promise<Ope
   const feed = new CommitFeed()
   feed.restore(head)
   const committedBlocks = new CommittedBlocks(feed)
-  const told: BlockCommit[] = []
+  const published: BlockCommit[] = []
   const logged: string[] = []
-  feed.follow((commit) => void told.push(commit))
+  feed.follow((commit) => void published.push(commit))
   const listener = new ForkListener(feed, storage, CASH, clock)
   const log = { write: (line: string) => void logged.push((JSON.parse(line) as { msg: string }).msg) }
   const deps = {
@@ -71,7 +71,7 @@ export async function openedOn(storage: Storage, undoPolicy = KEPT): Promise<Ope
     committedBlocks
   }
   const ingester = await Ingester.open(storage, head, deps)
-  return { storage, ingester, listener, told, logged, committedBlocks }
+  return { storage, ingester, listener, published, logged, committedBlocks }
 }
 
 /** Returns the first block of the chain above a slot, with the rollback that it reveals after one of its blocks. */

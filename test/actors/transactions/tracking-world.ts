@@ -50,7 +50,7 @@ export class TestProcess {
   readonly claim
   readonly tracker: Tracker
   readonly shard: TransactionShard
-  readonly told: {
+  readonly published: {
     readonly signature: string
     readonly progress: Pick<SubmissionProgress, 'state' | 'slot' | 'commitment' | 'err' | 'updatedAtMs'>
   }[] = []
@@ -101,7 +101,7 @@ export class TestProcess {
     for (const { cursor, signature, event: state, slot, commitment, err, ts_ms: updatedAtMs } of changes) {
       if (cursor <= this.#heardTo) continue
       this.#heardTo = cursor
-      this.told.push({ signature, progress: { state, slot, commitment, err, updatedAtMs } })
+      this.published.push({ signature, progress: { state, slot, commitment, err, updatedAtMs } })
     }
   }
 
