@@ -15,7 +15,7 @@ import { marketBlocks } from './market-blocks.ts'
 
 const NOW_MS = 1_790_000_000_000
 const clock: Clock = { ...systemPorts.clock, now: () => NOW_MS }
-export const KEPT: UndoPolicy = { forForks: true, forGaps: true }
+export const UNDO_POLICY: UndoPolicy = { forForks: true, forGaps: true }
 export const CASH = new CashList()
 
 /** The chain as it is in the end, with hashes. */
@@ -49,7 +49,7 @@ export interface Opened {
 }
 
 /** Opens an ingester on a store, with a listener. */
-export async function openedOn(storage: Storage, undoPolicy = KEPT): Promise<Opened> {
+export async function openedOn(storage: Storage, undoPolicy = UNDO_POLICY): Promise<Opened> {
   const head = await storage.blocks.claim(null)
   const decoding = new DecodingReport()
   const feed = new CommitFeed()
