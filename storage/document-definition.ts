@@ -42,7 +42,7 @@ export function defineDocument<T, Index extends string = never, Unique extends s
 }
 
 /** Returns a kind whose documents are served for a time after their last write; null for ever. */
-export const keptFor = <Definition extends { readonly ttlMs?: number }>(
+export const withTtl = <Definition extends { readonly ttlMs?: number }>(
   definition: Definition,
   ttlMs: number | null
 ): Definition => (ttlMs === null ? definition : { ...definition, ttlMs })

@@ -28,8 +28,8 @@ export async function logPage(
   let first = splitCursor(Math.max(from + 1, 0)).slot
   const last = splitCursor(Math.max(until, 0)).slot
   while (found.length < limit && first <= last && bytes < LOG_ANSWER_BYTES) {
-    const asked = Math.min(limit - found.length, PARTS_AT_ONCE)
-    const entries = await read({ first, last, limit: asked, allocator })
+    const count = Math.min(limit - found.length, PARTS_AT_ONCE)
+    const entries = await read({ first, last, limit: count, allocator })
     for (const entry of entries) {
       const events = entry.events.filter(({ cursor }) => cursor > from && cursor <= until)
       if (events.length === 0) continue
@@ -37,7 +37,7 @@ export async function logPage(
       found.push({ ...entry, events })
       for (const { body } of events) bytes += body.length
     }
-    if (entries.length < asked) break
+    if (entries.length < count) break
     first = entries.at(-1)!.slot + 1
   }
   return found

@@ -109,12 +109,12 @@ else {
   if (!isNamed) rmSync(OUTPUTS, { recursive: true, force: true })
   const alone = (files: readonly string[]): Unit[] => files.map((file) => [file])
   const folders = positionals.filter((name) => name.endsWith('/'))
-  const isAsked = (file: string): boolean => !isNamed || folders.some((folder) => file.startsWith(folder))
+  const isSelected = (file: string): boolean => !isNamed || folders.some((folder) => file.startsWith(folder))
   // In the long tier a single file may take all the time that a process has.
   const units = values.long ? alone : unitsOf
-  const computing = units(all.computing.filter(isAsked))
+  const computing = units(all.computing.filter(isSelected))
   const [starting, waiting] = [all.starting, all.waiting].map((files) =>
-    values.quick ? [] : alone(files.filter(isAsked))
+    values.quick ? [] : alone(files.filter(isSelected))
   ) as [Unit[], Unit[]]
   if (starting.length + waiting.length > 0) for (const unit of computing) patient.add(unit)
   starting.push(...alone(positionals.filter((name) => !folders.includes(name))))

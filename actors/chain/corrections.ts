@@ -153,29 +153,29 @@ export class Corrections {
   ): Promise<void> {
     const { metrics, logger, clock } = this.#deps
     const put: GapRow[] = stays === null ? [] : [stays]
-    const wanted: DecodedSource[] = []
+    const replacements: DecodedSource[] = []
     const pending: PendingBlock[] = []
     const { committedBlocks } = this.#deps
     for await (const each of rollback.blocks) {
       if (!('block' in each)) put.push({ detail: each.reason, ...each, atMs: clock.now() })
       else if (each.block.slot > after) {
-        wanted.push(await decodeSourced(each, this.#deps.transferFees))
+        replacements.push(await decodeSourced(each, this.#deps.transferFees))
         if (committedBlocks) pending.push(committedBlocks.read(each))
       }
     }
-    wanted.push(await decodeSourced(sourced, this.#deps.transferFees))
+    replacements.push(await decodeSourced(sourced, this.#deps.transferFees))
     if (committedBlocks) pending.push(committedBlocks.read(sourced))
     const roomless = blocksWithoutRoom(
-      wanted.map(({ block }) => block),
+      replacements.map(({ block }) => block),
       head.slot
     )
-    for (const { block } of wanted.splice(0, roomless)) {
+    for (const { block } of replacements.splice(0, roomless)) {
       const gap = { from: block.slot, to: block.slot, reason: 'missing', detail: ROOMLESS, atMs: clock.now() }
       logger.error(gap, `slot ${block.slot} is given up: ${ROOMLESS}`)
       put.push(gap)
     }
     const sentCursor = await readSentCursors(this.#storage.log)
-    const course = { after, blocks: wanted.map(({ block }) => block), sentCursor }
+    const course = { after, blocks: replacements.map(({ block }) => block), sentCursor }
     const { amendment, lost } = await onOtherCourse(course, this.#undoHistory, { ...this.#tools, logger })
     const covered = await gapsAfter(this.#storage.coverage, after)
     await this.#amend(amendment, {
@@ -185,11 +185,11 @@ export class Corrections {
     committedBlocks?.lost(rollback.after)
     committedBlocks?.amended(pending)
     metrics.blocksRetracted.inc(lost.length)
-    for (const decoded of wanted) countBlock(decoded, this.#deps)
+    for (const decoded of replacements) countBlock(decoded, this.#deps)
     const facts = { after, from: lost[0], to: lost.at(-1), head: sourced.block.slot }
     logger.warn(
       facts,
-      `rollback: the chain differs from the stored blocks after slot ${after}; ${lost.length} blocks were replaced by ${wanted.length}`
+      `rollback: the chain differs from the stored blocks after slot ${after}; ${lost.length} blocks were replaced by ${replacements.length}`
     )
   }
 

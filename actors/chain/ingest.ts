@@ -56,7 +56,7 @@ export function ingest(
     }
     const ingester = await Ingester.open(storage, head, deps)
     open.ingester = ingester
-    tellOfHead(head, deps.logger)
+    logHead(head, deps.logger)
     if (losses === null) ready(open)
     let again = await gapReadAgain(storage)
     const from = again !== null && head === null ? beginningWith(again.from, source) : source
@@ -150,7 +150,7 @@ export function ingestGauges(
 }
 
 /** Logs the slot after which ingest continues. */
-export function tellOfHead(head: SlotRow | null, logger: Logger): void {
+export function logHead(head: SlotRow | null, logger: Logger): void {
   const resumed = head === null ? 'an empty store' : `slot ${head.slot}`
   logger.info({ slot: head?.slot }, `ingest goes on after ${resumed}`)
 }

@@ -5,7 +5,7 @@ import { sleep, type Clock } from '../../src/ports.ts'
 import type { Storage } from '../../storage/port.ts'
 import { unlessAborted } from '../supervision/aborted.ts'
 import { catchUp, slotOf, takeUp } from './follower.ts'
-import { ingestFrom, ingestGauges, tellOfHead, type OpenIngest } from './ingest.ts'
+import { ingestFrom, ingestGauges, logHead, type OpenIngest } from './ingest.ts'
 import { Ingester, type IngesterDeps } from './ingester.ts'
 import { isOutage, retryWhileUnavailable } from '../storage/retry.ts'
 import type { Run } from '../supervision/process.ts'
@@ -148,7 +148,7 @@ async function takeOver(leadership: Leadership, storage: Storage, deps: LeaderDe
   await catchUp(storage, feed, head, over)
   metrics.lagSlots.set(0)
   const ingester = await Ingester.open(storage, head, deps)
-  if (!over.aborted) tellOfHead(head, logger)
+  if (!over.aborted) logHead(head, logger)
   return { head, ingester }
 }
 

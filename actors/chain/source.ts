@@ -47,7 +47,7 @@ export function recordedSource(
       if (stored !== undefined && index.kind === 'indexed') {
         const standing = await standingOf(index, stored.blocks)
         report.standing = standing
-        tellOfStanding(index, standing, logger)
+        logStanding(index, standing, logger)
         if (standing.kind === 'other') {
           const { variable, value } = stored
           throw new StartRefused(
@@ -62,14 +62,14 @@ export function recordedSource(
     const index = await indexing
     if (draining.aborted) return
     report.index = index
-    tellOf(index, logger)
+    logRecording(index, logger)
     gauge('slots', () => index.slots.length)
     gauge('problems', () => index.problems.total)
     await aborted(draining)
   }
 }
 
-function tellOf(index: RecordedIndex, logger: Logger): void {
+function logRecording(index: RecordedIndex, logger: Logger): void {
   const facts = {
     slots: index.slots.length,
     files: index.files,
@@ -82,7 +82,7 @@ function tellOf(index: RecordedIndex, logger: Logger): void {
 }
 
 /** Logs which slots of the folder are read, and warns of oddities. */
-function tellOfStanding(
+function logStanding(
   { directory, slots }: RecordedIndex,
   { kind, detail, head, above, compared, notStored }: FolderStanding,
   logger: Logger

@@ -159,7 +159,7 @@ export function yellowstoneSource(
         held,
         cluster,
         tuning,
-        wanted: () => order.wanted,
+        nextSlot: () => order.nextSlot,
         onArrival: () => arrival.set(),
         room: (ms, until) => room.wait(clock, ms, until),
         onStatus,

@@ -5,16 +5,16 @@ import type { ProgramAccount } from '../../storage/port.ts'
 export class StoreError extends Error {}
 
 /** Marks failures of a call of the store. */
-export async function stored<T>(asked: Promise<T>): Promise<T> {
-  return asked.catch((cause: unknown) => {
+export async function stored<T>(answer: Promise<T>): Promise<T> {
+  return answer.catch((cause: unknown) => {
     throw new StoreError('the store failed', { cause })
   })
 }
 
 /** Marks failures of a list of the store. */
-export async function* storedEach<T>(asked: AsyncIterable<T>): AsyncGenerator<T> {
+export async function* storedEach<T>(list: AsyncIterable<T>): AsyncGenerator<T> {
   try {
-    yield* asked
+    yield* list
   } catch (cause) {
     throw new StoreError('the store failed', { cause })
   }

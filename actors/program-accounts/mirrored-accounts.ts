@@ -7,7 +7,7 @@ import { isSame, keyOf, stored, storedEach } from './mirror-store.ts'
 import { differencesFrom, type Ended, type Snapshot } from './snapshot-differences.ts'
 
 /** Maximum superseded versions. Paging runs have five minutes, less if there are more versions than this. */
-const SUPERSEDED: SupersededLimits = { keptMs: 300_000, versionsMax: 50_000, bytesMax: 256 * 2 ** 20 }
+const SUPERSEDED: SupersededLimits = { retentionMs: 300_000, versionsMax: 50_000, bytesMax: 256 * 2 ** 20 }
 /** Versions and bytes of one durable write. */
 const WRITE_VERSIONS = 1_000
 const WRITE_BYTES = 2 ** 20

@@ -74,7 +74,7 @@ export class UpdateCheck {
       this.#round = { addresses: this.#suspects, tries: 0, answer: null }
       this.#suspects = []
     }
-    this.#round = await this.#asked(this.#round, slot, signal)
+    this.#round = await this.#request(this.#round, slot, signal)
     const { addresses, tries, answer } = this.#round
     if (answer === null) return tries < TRIES ? false : this.#leave([...addresses, ...this.#suspects])
     if (answer.slot > slot) return false
@@ -111,7 +111,7 @@ export class UpdateCheck {
     this.#count('unchecked', suspects.length - this.#suspects.length)
   }
 
-  async #asked(round: Round, slot: number, signal: AbortSignal): Promise<Round> {
+  async #request(round: Round, slot: number, signal: AbortSignal): Promise<Round> {
     if (round.answer !== null) return round
     const { addresses } = round
     const tries = round.tries + 1

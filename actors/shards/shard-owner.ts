@@ -173,11 +173,11 @@ export class ShardOwner<Shard extends OwnedShard> {
     const start = Number.parseInt(this.#id.slice(0, 4), 16) % this.#names.length
     // An order of this process, so that processes ask for different ones first.
     const order = [...this.#names.slice(start), ...this.#names.slice(0, start)]
-    const wanted = order.filter((name) => !this.#shards.has(name) && !this.#giving.has(name))
-    while (wanted.length > 0 && !end.aborted) {
+    const missing = order.filter((name) => !this.#shards.has(name) && !this.#giving.has(name))
+    while (missing.length > 0 && !end.aborted) {
       const lacking = this.#fairShare() - this.#shards.size
       if (lacking <= 0) return
-      await Promise.all(wanted.splice(0, lacking).map((name) => this.#acquire(leases, name, end)))
+      await Promise.all(missing.splice(0, lacking).map((name) => this.#acquire(leases, name, end)))
     }
   }
 

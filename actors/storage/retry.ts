@@ -35,8 +35,8 @@ export function retryUntilAvailable(clock: Clock): RetryPolicy {
  * Resolves with the answer of a store, or with undefined while it is unavailable. For periodic polls, which may skip
  * a round.
  */
-export async function undefinedIfUnavailable<T>(asked: Promise<T>): Promise<T | undefined> {
-  return asked.catch((error: unknown) => {
+export async function undefinedIfUnavailable<T>(answer: Promise<T>): Promise<T | undefined> {
+  return answer.catch((error: unknown) => {
     if (!isOutage(error)) throw error
     return undefined
   })

@@ -66,8 +66,8 @@ async function inPages(past: MergedPast, isReplay: boolean, client: CatchingUp, 
     if (block === undefined) {
       await replays.turn(async () => {
         const events = await retry(() => past.next(hub.head, arena), end)
-        const wanted = new Set(past.channels)
-        give(events.filter(({ channel }) => wanted.has(channel)))
+        const requested = new Set(past.channels)
+        give(events.filter(({ channel }) => requested.has(channel)))
         await yieldToEventLoop()
       })
     } else {

@@ -2,7 +2,7 @@ import type { CommitFeed } from '../../src/views/commit-feed.ts'
 import type { CashList } from '../../src/market/cash.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import { ChannelHistory } from '../../src/stream/channel-history.ts'
-import { changesKeptMs } from '../../src/transactions/change-batch.ts'
+import { changesTtlMs } from '../../src/transactions/change-batch.ts'
 import { ChangeHistory } from '../../src/transactions/change-history.ts'
 import { StreamHub } from '../../src/stream/hub.ts'
 import type { Storage } from '../../storage/port.ts'
@@ -70,7 +70,7 @@ export function channels(deps: ChannelsDeps): Run<{ readonly storage: Storage },
         history: new ChannelHistory(storage, cash),
         changes: new ChangeHistory(storage.documents, {
           isShared: storage.isShared,
-          keptMs: changesKeptMs(horizonSeconds)
+          ttlMs: changesTtlMs(horizonSeconds)
         }),
         horizon,
         replays,

@@ -188,11 +188,11 @@ export class StreamConnection implements ChannelsOwner {
       const message = 'since is not a cursor: send an integer, or its decimal text'
       return this.#error('invalid_cursor', message, names)
     }
-    const wanted = channels.filter(
+    const requested = channels.filter(
       (channel) => typeof since === 'number' || !this.#channels.has(channel.name)
     )
-    const added = wanted.filter(({ name }) => !this.#channels.has(name)).map(({ name }) => name)
-    const taken = await this.#charge(this.#withinLimit(wanted))
+    const added = requested.filter(({ name }) => !this.#channels.has(name)).map(({ name }) => name)
+    const taken = await this.#charge(this.#withinLimit(requested))
     const changesAfter =
       typeof since !== 'number' && taken.some(isOfChanges) ? await this.#channels.newestChange() : null
     if (this.isClosed || channels.length === 0) return

@@ -8,7 +8,7 @@ import type {
   TransactionNode
 } from '../../src/transactions/ports.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
-import { keptFor } from '../../storage/document-definition.ts'
+import { withTtl } from '../../storage/document-definition.ts'
 import { Documents, PAGE_MAX, type Stored } from '../../storage/documents.ts'
 import type { ShardClaim } from '../shards/shard-claims.ts'
 import { retryUntilAvailable, type RetryPolicy } from '../storage/retry.ts'
@@ -17,7 +17,7 @@ import { TrackedBundle } from './tracked-bundle.ts'
 export interface BundleTrackerDeps {
   readonly documents: DocumentStore
   /** Milliseconds that a bundle is kept from its end; null for ever. */
-  readonly keptMs: number | null
+  readonly retentionMs: number | null
   readonly claim: ShardClaim
   /** Whether other processes have the store. */
   readonly isShared: boolean
@@ -60,7 +60,7 @@ export class BundleTracker {
 
   constructor(deps: BundleTrackerDeps) {
     this.#deps = deps
-    this.#documents = new Documents(deps.documents, keptFor(BUNDLE, deps.keptMs))
+    this.#documents = new Documents(deps.documents, withTtl(BUNDLE, deps.retentionMs))
     this.#retry = retryUntilAvailable(deps.clock)
     this.#end = AbortSignal.any([this.#stopping.signal, deps.claim.lost])
     this.#unsubscribe = deps.sightings.subscribe({

@@ -47,7 +47,7 @@ export interface ChangeLogDeps {
   /** Whether connections of other processes receive changes. */
   readonly isShared: boolean
   /** Milliseconds that changes are kept; null for ever. */
-  readonly keptMs: number | null
+  readonly ttlMs: number | null
   /** The end of the newest published slot; -1 before the first. */
   readonly head: () => number
   /** Keeps batches from readers of this process until they are published. */
@@ -88,7 +88,7 @@ export class ChangeLog {
 
   constructor(deps: ChangeLogDeps, end: AbortSignal) {
     this.#deps = deps
-    this.#documents = new Documents(deps.documents, changeBatches(deps.keptMs))
+    this.#documents = new Documents(deps.documents, changeBatches(deps.ttlMs))
     this.#end = end
   }
 

@@ -3,7 +3,7 @@ import { isSameToTenant, seenStateOf, type SeenState } from '../../src/transacti
 import { SUBMISSION, type Submission, type SubmissionProgress } from '../../src/transactions/submission.ts'
 import { storeEnd } from '../../src/transactions/submission-end.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
-import { keptFor } from '../../storage/document-definition.ts'
+import { withTtl } from '../../storage/document-definition.ts'
 import { Documents } from '../../storage/documents.ts'
 import { isOutage } from '../storage/retry.ts'
 import type { TrackedTransaction } from './tracked-transaction.ts'
@@ -31,7 +31,7 @@ interface Lane {
 export interface ProgressWriterDeps {
   readonly documents: DocumentStore
   /** Milliseconds that a submission is kept from its end; null for ever. */
-  readonly keptMs: number | null
+  readonly retentionMs: number | null
   readonly clock: Clock
   /**
    * Stores a change that its tenant sees, and publishes it. Called before the progress is stored, so that a kill between them
@@ -60,7 +60,7 @@ export class ProgressWriter {
 
   constructor(deps: ProgressWriterDeps, end: AbortSignal) {
     this.#deps = deps
-    this.#documents = new Documents(deps.documents, keptFor(SUBMISSION, deps.keptMs))
+    this.#documents = new Documents(deps.documents, withTtl(SUBMISSION, deps.retentionMs))
     this.#end = end
   }
 

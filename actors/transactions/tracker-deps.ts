@@ -10,7 +10,7 @@ export interface TrackerDeps extends TransactionSenderDeps {
   readonly sightings: BlockSightings
   readonly documents: DocumentStore
   /** Milliseconds that a submission is kept from its end; null for ever. */
-  readonly keptMs: number | null
+  readonly retentionMs: number | null
   /** Whether other processes have the store. */
   readonly isShared: boolean
   readonly clock: Clock

@@ -53,12 +53,12 @@ export class Tracker {
   readonly #lists = new ShardLists()
 
   constructor(deps: TrackerDeps) {
-    const { clock, node, sightings, documents, keptMs, metrics, changes, report } = deps
+    const { clock, node, sightings, documents, retentionMs, metrics, changes, report } = deps
     this.#deps = deps
     this.#writer = new ProgressWriter(
       {
         documents,
-        keptMs,
+        retentionMs,
         clock,
         publish: ({ value, claim }, progress) =>
           changes.append(value.tenant, submissionChange(value, progress), claim),

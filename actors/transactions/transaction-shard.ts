@@ -9,7 +9,7 @@ import {
 } from '../../src/transactions/submission.ts'
 import { storeEnd } from '../../src/transactions/submission-end.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
-import { keptFor } from '../../storage/document-definition.ts'
+import { withTtl } from '../../storage/document-definition.ts'
 import { Documents, PAGE_MAX, type Stored } from '../../storage/documents.ts'
 import type { ShardClaim } from '../shards/shard-claims.ts'
 import type { OwnedShard } from '../shards/shard-owner.ts'
@@ -44,13 +44,13 @@ export class TransactionShard implements OwnedShard {
       tracker,
       bundles,
       changes,
-      keptMs
+      retentionMs
     }: {
       readonly tracker: Tracker
       readonly bundles: BundleTracker | null
       readonly changes: Pick<ChangeLog, 'restore'>
       /** Milliseconds that a submission is kept from its end; null for ever. */
-      readonly keptMs: number | null
+      readonly retentionMs: number | null
     }
   ) {
     this.name = name
@@ -58,7 +58,7 @@ export class TransactionShard implements OwnedShard {
     this.#tracker = tracker
     this.#bundles = bundles
     this.#changes = changes
-    this.#documents = new Documents(documents, keptFor(SUBMISSION, keptMs))
+    this.#documents = new Documents(documents, withTtl(SUBMISSION, retentionMs))
   }
 
   /** Takes up the tracked submissions of the store that are not tracked here. Rejects with the store's error. */

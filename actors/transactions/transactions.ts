@@ -38,9 +38,9 @@ export interface TransactionsDeps extends Ports {
   readonly tenantEvents: TenantEvents
   readonly feed: Pick<CommitFeed, 'follow'>
   /** Milliseconds that submissions and bundles are kept from their end; null for ever. */
-  readonly keptMs: number | null
+  readonly retentionMs: number | null
   /** Milliseconds that changes of submissions are kept for replays; null for ever. */
-  readonly changesKeptMs: number | null
+  readonly changesTtlMs: number | null
 }
 
 export interface TransactionsNeeds {
@@ -74,7 +74,7 @@ export function transactions<Needs extends TransactionsNeeds>(
         ...deps,
         documents,
         isShared,
-        keptMs: deps.changesKeptMs,
+        ttlMs: deps.changesTtlMs,
         head: () => channels.hub.head,
         unsettled: channels.changes.unsettled,
         publish: (batch) =>
@@ -110,7 +110,7 @@ export function transactions<Needs extends TransactionsNeeds>(
         new TransactionShard(name, claim, documents, {
           tracker,
           changes,
-          keptMs: deps.keptMs,
+          retentionMs: deps.retentionMs,
           bundles:
             engine === null
               ? null

@@ -145,7 +145,7 @@ export class WebhookDelivery {
     const [gatherer, progress] = [this.#gatherer!, this.#progress!]
     let batch: SentBatch | null = null
     while (batch === null && !end.aborted && (this.#is('idle') || this.#is('gathering'))) {
-      const range = gatherer.backlog.wanted()
+      const range = gatherer.backlog.nextRange()
       if (range !== null) {
         await this.#readPast(range, end)
         continue

@@ -53,7 +53,7 @@ await horizon.look()
 const channels = {
   hub,
   history: new ChannelHistory(storage, cash),
-  changes: new ChangeHistory(storage.documents, { isShared: false, keptMs: null }),
+  changes: new ChangeHistory(storage.documents, { isShared: false, ttlMs: null }),
   horizon,
   replays: new Replays(4),
   retry: retryWhileUnavailable(storage, clock)

@@ -60,7 +60,7 @@ const changes = new ChangeLog(
     ...systemPorts,
     documents: storage.documents,
     isShared: false,
-    keptMs: null,
+    ttlMs: null,
     head: () => endOfEvents(1),
     unsettled: new UnsettledBatches(),
     publish: () => undefined,
@@ -76,7 +76,7 @@ const tracker = new Tracker({
   sightings: new WatchedSignatures({ follow: () => () => undefined }),
   documents: storage.documents,
   isShared: false,
-  keptMs: null,
+  retentionMs: null,
   metrics: createMetrics(new DecodingReport()).sentTransactions,
   changes,
   report

@@ -2,12 +2,12 @@ import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import type { Account } from './ports.ts'
 
 /**
- * Accounts as of one slot. A requested account that was not read is added to `wanted`, and is null until then. The
+ * Accounts as of one slot. A requested account that was not read is added to `unread`, and is null until then. The
  * reader runs again once the account has been read.
  */
 export class AccountSet {
   readonly #known: ReadonlyMap<string, Account | null>
-  readonly #wanted = new Map<string, Pubkey>()
+  readonly #unread = new Map<string, Pubkey>()
 
   /** Takes the accounts by `pubkeyMapKey` of their address; null for one that does not exist. */
   constructor(known: ReadonlyMap<string, Account | null>) {
@@ -18,12 +18,12 @@ export class AccountSet {
   get(address: Pubkey): Account | null {
     const key = pubkeyMapKey(address)
     const known = this.#known.get(key)
-    if (known === undefined) this.#wanted.set(key, address)
+    if (known === undefined) this.#unread.set(key, address)
     return known ?? null
   }
 
   /** Accounts that were requested and not read yet, in the order of the requests. */
-  get wanted(): readonly Pubkey[] {
-    return [...this.#wanted.values()]
+  get unread(): readonly Pubkey[] {
+    return [...this.#unread.values()]
   }
 }

@@ -39,7 +39,7 @@ export class Subscription<C extends Channel = Channel> implements AsyncIterableI
   #isPaused = false
   /** The last cursor of each channel since the last request, and the cursor of that request. */
   readonly #seen = new Map<string, number>()
-  #asked = -1
+  #requestCursor = -1
   #end: { readonly error: StreamError | null } | null = null
 
   constructor(settings: Settings, channels: readonly C[], since: number | null, onEnd: () => void) {
@@ -129,7 +129,7 @@ export class Subscription<C extends Channel = Channel> implements AsyncIterableI
     this.#isAsking = true
     const { cursor } = this.#inbox
     this.#seen.clear()
-    this.#asked = cursor ?? -1
+    this.#requestCursor = cursor ?? -1
     this.#connection.send({ subscribe: this.channels, ...(cursor === null ? {} : { since: cursor }) })
   }
 
@@ -156,7 +156,7 @@ export class Subscription<C extends Channel = Channel> implements AsyncIterableI
   #event({ channel, data, cursor, replay }: EventMessage): void {
     // Several changes of webhooks may have one cursor.
     const isWebhook = channel === 'webhooks'
-    if (!isWebhook && cursor <= (this.#seen.get(channel) ?? this.#asked)) return
+    if (!isWebhook && cursor <= (this.#seen.get(channel) ?? this.#requestCursor)) return
     this.#seen.set(channel, cursor)
     const own = isWebhook ? 'webhook' : channel === 'tx' ? 'transaction' : null
     const kind = own ?? data.kind ?? (data.event === 'retract' ? 'retract' : 'price')

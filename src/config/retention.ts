@@ -24,9 +24,9 @@ export function retentionSecondsOf({ source, retentionDays }: Setup): number | n
  * stored.
  */
 export function replaySecondsOf(setup: Setup): number | null {
-  const kept = retentionSecondsOf(setup)
-  const asked = setup.source === 'recorded' ? Infinity : setup.replayHorizonSeconds
-  const seconds = Math.min(kept === null ? Infinity : kept - MARGIN_SECONDS, asked)
+  const retention = retentionSecondsOf(setup)
+  const horizon = setup.source === 'recorded' ? Infinity : setup.replayHorizonSeconds
+  const seconds = Math.min(retention === null ? Infinity : retention - MARGIN_SECONDS, horizon)
   return seconds === Infinity ? null : seconds
 }
 

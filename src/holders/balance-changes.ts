@@ -22,7 +22,7 @@ export interface MintChanges {
 export type BalanceChanges = ReadonlyMap<string, MintChanges>
 
 /**
- * Returns the changes of token accounts in a block, by mint: of the wanted mints, or of all. `wanted` maps mints to
+ * Returns the changes of token accounts in a block, by mint: of the given mints, or of all. `mints` maps mints to
  * their `pubkeyMapKey`.
  *
  * Nodes state the balance of every token account of a transaction before and after it. An account without a balance
@@ -30,14 +30,14 @@ export type BalanceChanges = ReadonlyMap<string, MintChanges>
  */
 export function balanceChanges(
   { transactions }: Pick<Block, 'transactions'>,
-  wanted: PubkeyTable<string> | null
+  mints: PubkeyTable<string> | null
 ): BalanceChanges {
   const changes = new Map<string, MintChanges>()
   for (const transaction of transactions) {
     if (transaction.failed) continue
     const { preTokenBalances: before, postTokenBalances: after } = transaction
     for (const balance of before) {
-      const mint = wantedMint(balance, wanted)
+      const mint = mintKeyOf(balance, mints)
       if (mint === undefined) continue
       const found = balanceOf(after, balance.account)
       const later = found !== null && isOfSameMint(found, balance) ? found : null
@@ -45,7 +45,7 @@ export function balanceChanges(
       if (later === null || !isSame(balance, later)) add(changes, mint, transaction, balance, later)
     }
     for (const balance of after) {
-      const mint = wantedMint(balance, wanted)
+      const mint = mintKeyOf(balance, mints)
       if (mint === undefined) continue
       const earlier = balanceOf(before, balance.account)
       if (earlier === null || !isOfSameMint(earlier, balance)) add(changes, mint, transaction, null, balance)
@@ -54,10 +54,10 @@ export function balanceChanges(
   return changes
 }
 
-function wantedMint(balance: TokenBalance, wanted: PubkeyTable<string> | null): string | undefined {
-  if (wanted === null) return pubkeyMapKey(balance.mint)
+function mintKeyOf(balance: TokenBalance, mints: PubkeyTable<string> | null): string | undefined {
+  if (mints === null) return pubkeyMapKey(balance.mint)
   const text = balance.mintBase58
-  return text === undefined ? wanted.ofBytes(balance.mint) : wanted.ofText(text)
+  return text === undefined ? mints.ofBytes(balance.mint) : mints.ofText(text)
 }
 
 function add(

@@ -33,7 +33,7 @@ const RECALLED_MAX = 150
 export class HolderBlocks implements BlockObserver {
   #isOn = false
   /** Null until the follower has set the wanted mints; until then all mints are wanted. */
-  #wanted: PubkeyTable<string> | null = null
+  #mints: PubkeyTable<string> | null = null
   #wantsNone = false
   #events: HolderEvent[] = []
   #recalled = new Map<number, HolderBlock>()
@@ -63,14 +63,14 @@ export class HolderBlocks implements BlockObserver {
   /** Sets the wanted mints for blocks that are read from now on. Returns the newest slot already read. */
   want(mints: ReadonlySet<string>): number {
     const named = [...mints].map((mint) => [pubkeyToBase58(pubkeyOfMapKey(mint)), mint] as const)
-    this.#wanted = new PubkeyTable(named)
+    this.#mints = new PubkeyTable(named)
     this.#wantsNone = mints.size === 0
     return this.#newestRead
   }
 
   /** Wants all mints again, and blocks from before the start, for a follower that restarts. */
   wantAll(): void {
-    this.#wanted = null
+    this.#mints = null
     this.#wantsNone = false
     this.#isRecalling = true
   }
@@ -123,13 +123,13 @@ export class HolderBlocks implements BlockObserver {
 
   #blockOf(block: Block): HolderBlock {
     const { slot, parentSlot } = block
-    const changes = this.#wantsNone ? new Map() : balanceChanges(block, this.#wanted)
+    const changes = this.#wantsNone ? new Map() : balanceChanges(block, this.#mints)
     return { slot, parentSlot, changes }
   }
 
   #add(event: HolderEvent): void {
     this.#events.push(event)
-    const most = this.#wanted === null ? EVENTS_UNFILTERED_MAX : EVENTS_MAX
+    const most = this.#mints === null ? EVENTS_UNFILTERED_MAX : EVENTS_MAX
     if (this.#events.length > most)
       this.#events = [{ kind: 'missed', reason: `more than ${most} blocks waited` }]
     this.#wake()

@@ -19,7 +19,7 @@ import { checkRange } from './trade-filters.ts'
 /** Seconds before the head within which an ended bucket may still change, because block times can fall. */
 const TIME_FALLS_MAX = 60
 /** Seconds of block time up to the head for which there are candles of seconds. */
-const SECONDS_KEPT = 3600
+const SECONDS_RETAINED = 3600
 
 /** Query of a list of candles. */
 export const CANDLE_LIST_QUERY = {
@@ -79,7 +79,7 @@ export function candleListName(of: readonly string[], query: CandleListQuery): s
 export function pageEnd(list: string, query: CandleListQuery, head: SlotRow | null): number {
   checkRange(query)
   const { interval, to = Number.MAX_SAFE_INTEGER } = query
-  if (head !== null && isOfSeconds(interval) && to <= head.blockTime - SECONDS_KEPT) {
+  if (head !== null && isOfSeconds(interval) && to <= head.blockTime - SECONDS_RETAINED) {
     throw invalid('to', `must be in the last hour of the index, because interval is ${interval}`)
   }
   return query.after === undefined ? to : Math.min(to, readPageCursor(list, query.after))
@@ -105,7 +105,7 @@ export async function candleList(
 ) {
   const { interval, currency, limit, fill } = query
   const seconds = intervalSeconds(interval)
-  const oldest = isOfSeconds(interval) ? head.blockTime - SECONDS_KEPT : 0
+  const oldest = isOfSeconds(interval) ? head.blockTime - SECONDS_RETAINED : 0
   const from = Math.max(query.from ?? 0, oldest)
   const asked = { interval, prices: { currency, raw: query.raw }, from, to, limit }
   const page =

@@ -71,7 +71,7 @@ export async function tradePage(
       : await search(
           (at, rows) => read({ ...range, ...at, order, limit: rows }),
           matches,
-          { wanted: skip + limit + 1, rowsMax: ROWS_MAX + skip },
+          { rowsNeeded: skip + limit + 1, rowsMax: ROWS_MAX + skip },
           clock
         )
   const rows = found.rows.slice(skip, skip + limit)
@@ -108,26 +108,26 @@ function between(
     : { from: Math.max(from ?? low - 1, low - 1), until: Math.min(until ?? high, high) }
 }
 
-async function all(read: (rows: number) => Promise<TradeRow[]>, wanted: number): Promise<Found> {
-  return { rows: await read(wanted), stoppedAt: null }
+async function all(read: (rows: number) => Promise<TradeRow[]>, rowsNeeded: number): Promise<Found> {
+  return { rows: await read(rowsNeeded), stoppedAt: null }
 }
 
-/** Returns the first `wanted` matching rows; reads `rowsMax` rows at most. */
+/** Returns the first `rowsNeeded` matching rows; reads `rowsMax` rows at most. */
 async function search(
   read: (at: Pick<PageRequest, 'from'>, rows: number) => Promise<TradeRow[]>,
   matches: (row: TradeRow) => boolean,
-  { wanted, rowsMax }: { readonly wanted: number; readonly rowsMax: number },
+  { rowsNeeded, rowsMax }: { readonly rowsNeeded: number; readonly rowsMax: number },
   clock: AppDeps['clock']
 ): Promise<Found> {
   const rows: TradeRow[] = []
   const giveUpAt = clock.now() + SEARCH_MS
   let at: Pick<PageRequest, 'from'> = {}
-  for (let looked = 0, chunk = wanted; ; chunk *= 2) {
+  for (let looked = 0, chunk = rowsNeeded; ; chunk *= 2) {
     const asked = Math.min(chunk, CHUNK_ROWS, rowsMax - looked)
     const candidates = await read(at, asked)
     for (const row of candidates) {
       if (matches(row)) rows.push(row)
-      if (rows.length === wanted) return { rows, stoppedAt: null }
+      if (rows.length === rowsNeeded) return { rows, stoppedAt: null }
     }
     const last = candidates.at(-1)
     if (last === undefined || candidates.length < asked) return { rows, stoppedAt: null }

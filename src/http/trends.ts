@@ -38,7 +38,7 @@ export class Trends {
   readonly #feed: CommitFeed
   readonly #accounts: AccountParts | null
   /** Trends by window and mint. */
-  readonly #kept = new Map<string, KnownTrend>()
+  readonly #cached = new Map<string, KnownTrend>()
   #end = -Infinity
 
   constructor({ storage, feed, cash, accounts }: Pick<AppDeps, 'storage' | 'feed' | 'cash' | 'accounts'>) {
@@ -49,7 +49,7 @@ export class Trends {
   }
 
   get size(): number {
-    return this.#kept.size
+    return this.#cached.size
   }
 
   /** Follows the feed. Returns a function that ends it. */
@@ -59,14 +59,14 @@ export class Trends {
 
   async of(mint: Pubkey, window: RankedWindow, head: SlotRow): Promise<KnownTrend> {
     const { to } = windowSpan(head.blockTime, RANKED_WINDOWS[window])
-    if (to !== this.#end) this.#kept.clear()
+    if (to !== this.#end) this.#cached.clear()
     this.#end = to
     const key = keyOf(mint, window)
-    const kept = this.#kept.get(key)
-    if (kept !== undefined && !this.#isOutdone(mint, kept)) return kept
+    const cached = this.#cached.get(key)
+    if (cached !== undefined && !this.#isOutdone(mint, cached)) return cached
     const trend = await this.#read(mint, RANKED_WINDOWS[window], head.blockTime)
     // A read that overlapped a commit may have missed it.
-    if (this.#feed.head === head) this.#keep(key, trend)
+    if (this.#feed.head === head) this.#cache(key, trend)
     return trend
   }
 
@@ -100,15 +100,15 @@ export class Trends {
     }
   }
 
-  #keep(key: string, trend: KnownTrend): void {
-    if (this.#kept.size === TRENDS_MAX) this.#kept.clear()
-    this.#kept.set(key, trend)
+  #cache(key: string, trend: KnownTrend): void {
+    if (this.#cached.size === TRENDS_MAX) this.#cached.clear()
+    this.#cached.set(key, trend)
   }
 
   /** Every change of a mint, including its launch, comes with an activity record of it. */
   #forget({ activity }: BlockCommit): void {
     for (const { of, owner } of activity) {
-      if (of === 'mint') for (const window of RANKED_WINDOW_NAMES) this.#kept.delete(keyOf(owner, window))
+      if (of === 'mint') for (const window of RANKED_WINDOW_NAMES) this.#cached.delete(keyOf(owner, window))
     }
   }
 }

@@ -68,8 +68,8 @@ export async function openLocalnet(options: LocalnetOptions): Promise<Localnet> 
   const { directory, clock, slotMs, past: requestedPast = 'day' } = options
   await mkdir(directory, { recursive: true })
   // Unrelated localnets have different seeds, and so different genesis hashes.
-  const seed = await keptText(join(directory, 'seed'), options.seed ?? randomBytes(8).toString('hex'))
-  const market = await keptText(join(directory, 'market'), options.market ?? 'usual')
+  const seed = await storedText(join(directory, 'seed'), options.seed ?? randomBytes(8).toString('hex'))
+  const market = await storedText(join(directory, 'market'), options.market ?? 'usual')
   if (!isMarket(market))
     throw new ServiceError('STORAGE_UNAVAILABLE', `${join(directory, 'market')} names no market: ${market}`)
   const pace = slotMs === undefined ? {} : { slotMs }
@@ -138,12 +138,12 @@ async function listen(bank: LocalBank, { port, ...rest }: LocalnetOptions): Prom
 }
 
 /** Reads a text file stored with the chain; writes the given text if the file is missing. */
-async function keptText(file: string, given: string): Promise<string> {
-  const kept = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+async function storedText(file: string, given: string): Promise<string> {
+  const stored = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null
     throw error
   })
-  if (kept !== null) return kept.trim()
+  if (stored !== null) return stored.trim()
   await writeFile(file, `${given}\n`)
   return given
 }

@@ -2,9 +2,9 @@ import { ServiceError } from '../errors.ts'
 import { NodeError } from './node-fault.ts'
 
 /** Resolves like a question to the operator's node. Its faults become UPSTREAM_ERROR or UPSTREAM_TIMEOUT. */
-export async function fromNode<T>(asked: Promise<T>): Promise<T> {
+export async function fromNode<T>(answer: Promise<T>): Promise<T> {
   try {
-    return await asked
+    return await answer
   } catch (error) {
     if (!(error instanceof NodeError)) throw error
     // The fault's own text can name the node; it goes to the log with the cause.

@@ -11,7 +11,7 @@ import { tipRoutes } from '../http/routes/tips.ts'
 import { transactionRoutes } from '../http/routes/transactions.ts'
 import { SharedTracking } from '../transactions/local-tracking.ts'
 import { SharedBundles } from '../transactions/shared-bundles.ts'
-import { changesKeptMs } from '../transactions/change-batch.ts'
+import { changesTtlMs } from '../transactions/change-batch.ts'
 import { RpcTransactionNode } from '../transactions/node-client.ts'
 import type { TransactionParts } from '../transactions/ports.ts'
 import { ephemeralIdentity, readIdentityFile, type LeaderIdentity } from '../transactions/tpu/identity.ts'
@@ -66,8 +66,8 @@ export const TRACKING: Product = {
       ...ports,
       ...{ logger, local, tenantEvents, sightings, feed },
       metrics: metrics.sentTransactions,
-      keptMs: keptMsOf(service),
-      changesKeptMs: changesKeptMs(replaySecondsOf(service.config))
+      retentionMs: retentionMsOf(service),
+      changesTtlMs: changesTtlMs(replaySecondsOf(service.config))
     }
     type Needs = TransactionsNeeds & Pick<Given, 'peers'>
     const run = transactions<Needs>(deps, (given) => coordinationOf(service, given))
@@ -103,7 +103,7 @@ export function transactionPartsOf(service: ServiceParts, given: Given): Transac
     sightings,
     engine,
     bundles: new SharedBundles(tracking, coordinationOf(service, given)),
-    keptMs: keptMsOf(service)
+    retentionMs: retentionMsOf(service)
   }
 }
 
@@ -128,7 +128,7 @@ function engineOptions(service: ServiceParts): BlockEngineOptions {
 }
 
 /** Returns the TTL of submissions and bundles in milliseconds after their end; null for no expiry. */
-function keptMsOf({ config }: Pick<ServiceParts, 'config'>): number | null {
+function retentionMsOf({ config }: Pick<ServiceParts, 'config'>): number | null {
   const seconds = retentionSecondsOf(config)
   return seconds === null ? null : seconds * 1_000
 }

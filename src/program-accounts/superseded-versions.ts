@@ -10,7 +10,7 @@ interface Superseded {
 
 export interface SupersededLimits {
   /** Milliseconds for which a version stays after it was superseded. */
-  readonly keptMs: number
+  readonly retentionMs: number
   readonly versionsMax: number
   readonly bytesMax: number
 }
@@ -44,7 +44,7 @@ export class SupersededVersions {
 
   /** Removes versions that are too old or over the limits. Returns them with the oldest slot that can still be read. */
   take(nowMs: number): { readonly keys: readonly VersionKey[]; readonly oldestSlot: number } {
-    const { keptMs, versionsMax, bytesMax } = this.#limits
+    const { retentionMs, versionsMax, bytesMax } = this.#limits
     let count = 0
     let bytes = this.#bytes
     let oldestSlot = 0
@@ -52,7 +52,7 @@ export class SupersededVersions {
       const isOver = this.#list.length - count > versionsMax || bytes > bytesMax
       // Versions superseded by one slot are removed together: once one of them is removed, that slot is the oldest
       // readable one.
-      if (!isOver && each.atMs + keptMs > nowMs && each.bySlot > oldestSlot) break
+      if (!isOver && each.atMs + retentionMs > nowMs && each.bySlot > oldestSlot) break
       oldestSlot = Math.max(oldestSlot, each.bySlot)
       bytes -= each.bytes
       count++

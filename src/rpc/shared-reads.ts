@@ -144,12 +144,12 @@ export class SharedReads {
     const before = this.#upstreams.newest(call.commitment)
     if (!call.method.isIdempotent) return missOf(await this.#upstreams.request(call, signal))
     const end = new AbortController()
-    const asked = this.#upstreams.request(call, end.signal)
-    const joined: Joined = { answer: asked, end, minSlot: call.minSlot, waiting: 0 }
+    const request = this.#upstreams.request(call, end.signal)
+    const joined: Joined = { answer: request, end, minSlot: call.minSlot, waiting: 0 }
     // If a read of a newer slot replaces this request, later reads join the newer one.
     this.#inFlight.set(key, joined)
     const settled = (): void => this.#settled(key, joined)
-    asked.then(settled, settled)
+    request.then(settled, settled)
     const answer = await this.#wait(joined, end, signal)
     if (answer.rest === null) this.#keep(key, call, answer, before)
     return missOf(answer)

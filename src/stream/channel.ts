@@ -31,7 +31,8 @@ export type StreamChannel = Channel | PrivateChannel
 export type ReplayedChannel = Channel | ChangesChannel
 
 /** Tells whether the store has a channel's events encoded (`market/log.ts`) instead of as rows. */
-export const isKeptAsSent = (channel: ReplayedChannel): boolean => !isPrivate(channel) && !('of' in channel)
+export const isStoredEncoded = (channel: ReplayedChannel): boolean =>
+  !isPrivate(channel) && !('of' in channel)
 
 /** The refusal of a channel name. */
 export interface ChannelFault {

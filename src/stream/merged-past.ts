@@ -1,5 +1,5 @@
 import type { EncodedEvent, Allocator } from '../market/log.ts'
-import { isKeptAsSent, isPrivate, type ReplayedChannel } from './channel.ts'
+import { isStoredEncoded, isPrivate, type ReplayedChannel } from './channel.ts'
 import type { ReadLimits, Stretch } from './channel-history.ts'
 
 /** Reads the past of channels, as ChannelHistory does. */
@@ -149,13 +149,13 @@ class ChannelBuffer {
   /** Reads more if the buffer holds less than half of its target, so that channels are read in parallel. */
   async fill(history: PastReader, until: number, rows: number, allocator: Allocator): Promise<void> {
     const held = this.#events.length - this.#next
-    const enough = isKeptAsSent(this.channel) ? EVENTS_HELD.few : rows
+    const enough = isStoredEncoded(this.channel) ? EVENTS_HELD.few : rows
     if (held >= enough / 2 || this.#to >= until) return
     const limits = { rows, parts: this.#slots, allocator }
     const from = this.#changesRead ?? this.#to
     const { events, to } = await history.read(this.channel, from, until, limits)
     // A full page had `rows` rows up to its end, though some may belong to no event.
-    if (!isKeptAsSent(this.channel))
+    if (!isStoredEncoded(this.channel))
       this.#rowsPerCursor = (to < until ? rows : events.length) / Math.max(1, to - from)
     if (this.#changesRead !== null) this.#changesRead = events.at(-1)?.cursor ?? this.#changesRead
     if (events.length < EVENTS_HELD.few) this.#slots = Math.min(2 * this.#slots, SLOTS_HELD.most)

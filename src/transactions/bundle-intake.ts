@@ -1,5 +1,5 @@
 import type { DocumentStore } from '../../storage/document-store.ts'
-import { keptFor } from '../../storage/document-definition.ts'
+import { withTtl } from '../../storage/document-definition.ts'
 import { Documents } from '../../storage/documents.ts'
 import { bundleIdOf } from '../signing/bundle-id.ts'
 import { TIP_MIN_LAMPORTS, tipOf } from '../chain/tip.ts'
@@ -13,7 +13,7 @@ import { partitionsOf, submissionPartition, transactionShard } from './submissio
 
 interface BundleIntakeDeps {
   readonly documents: DocumentStore
-  readonly parts: Pick<TransactionParts, 'engine' | 'bundles' | 'keptMs'>
+  readonly parts: Pick<TransactionParts, 'engine' | 'bundles' | 'retentionMs'>
   readonly clock: Pick<Clock, 'now'>
 }
 
@@ -45,8 +45,8 @@ export class BundleIntake {
 
   constructor(deps: BundleIntakeDeps) {
     this.#deps = deps
-    this.#documents = new Documents(deps.documents, keptFor(BUNDLE, deps.parts.keptMs))
-    this.#members = new Documents(deps.documents, bundleMembers(deps.parts.keptMs))
+    this.#documents = new Documents(deps.documents, withTtl(BUNDLE, deps.parts.retentionMs))
+    this.#members = new Documents(deps.documents, bundleMembers(deps.parts.retentionMs))
   }
 
   /**

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineDocument, keptFor } from '../../storage/document-definition.ts'
+import { defineDocument, withTtl } from '../../storage/document-definition.ts'
 import { submissionPartition } from './submission.ts'
 
 /** Maps a member's signature to the tenant's newest bundle with that member, for status requests by signature. */
@@ -19,4 +19,5 @@ const BUNDLE_MEMBER = defineDocument({
 export type BundleMember = z.infer<typeof BUNDLE_MEMBER.schema>
 
 /** Returns the document definition that maps signatures to bundles, with a TTL; null for no expiry. */
-export const bundleMembers = (keptMs: number | null): typeof BUNDLE_MEMBER => keptFor(BUNDLE_MEMBER, keptMs)
+export const bundleMembers = (retentionMs: number | null): typeof BUNDLE_MEMBER =>
+  withTtl(BUNDLE_MEMBER, retentionMs)

@@ -3,9 +3,9 @@ import type { Clock } from '../ports.ts'
 import type { SignatureStatus, TransactionNode } from './ports.ts'
 
 /** Milliseconds that an answer of the node is cached. Chosen: one slot, in which no status can change. */
-const KEEP_MS = 400
+const CACHE_MS = 400
 /** Signatures with a cached answer, about 1 MB. Beyond it the oldest answer is evicted. */
-const KEPT_MAX = 2_000
+const CACHED_MAX = 2_000
 /** Signatures of one request (the limit of getSignatureStatuses). */
 const BATCH_MAX = 256
 /** Timeouts in milliseconds: of a status, which can need the node's archive, and of a height, which is optional. */
@@ -14,7 +14,7 @@ const HEIGHT_MS = 1_000
 
 type Question = readonly [string, PromiseWithResolvers<SignatureStatus | null>]
 
-interface Kept<T> {
+interface CachedAnswer<T> {
   readonly answer: Promise<T>
   /** Unix milliseconds; infinite while the request is in flight. */
   untilMs: number
@@ -24,9 +24,9 @@ interface Kept<T> {
 export class ChainStatuses {
   readonly #node: Pick<TransactionNode, 'statuses' | 'height'>
   readonly #clock: Pick<Clock, 'now'>
-  readonly #kept = new Map<string, Kept<SignatureStatus | null>>()
-  #asked: Map<string, PromiseWithResolvers<SignatureStatus | null>> | null = null
-  #height: Kept<number> | null = null
+  readonly #cached = new Map<string, CachedAnswer<SignatureStatus | null>>()
+  #gathered: Map<string, PromiseWithResolvers<SignatureStatus | null>> | null = null
+  #height: CachedAnswer<number> | null = null
 
   constructor(node: Pick<TransactionNode, 'statuses' | 'height'>, clock: Pick<Clock, 'now'>) {
     this.#node = node
@@ -38,20 +38,20 @@ export class ChainStatuses {
    * method.
    */
   status(signature: string): Promise<SignatureStatus | null> {
-    const kept = this.#kept.get(signature)
-    if (kept !== undefined && kept.untilMs > this.#clock.now()) return kept.answer
-    const made = this.#keep(this.#ask(signature), () => this.#kept.delete(signature))
-    this.#kept.delete(signature)
-    this.#kept.set(signature, made)
-    if (this.#kept.size > KEPT_MAX) this.#kept.delete(this.#kept.keys().next().value!)
+    const cached = this.#cached.get(signature)
+    if (cached !== undefined && cached.untilMs > this.#clock.now()) return cached.answer
+    const made = this.#cache(this.#ask(signature), () => this.#cached.delete(signature))
+    this.#cached.delete(signature)
+    this.#cached.set(signature, made)
+    if (this.#cached.size > CACHED_MAX) this.#cached.delete(this.#cached.keys().next().value!)
     return made.answer
   }
 
   /** Returns the newest block height at confirmed; null if the node does not answer. */
   async height(): Promise<number | null> {
     if (this.#height === null || this.#height.untilMs <= this.#clock.now()) {
-      const asked = this.#node.height(AbortSignal.timeout(HEIGHT_MS)).then(({ height }) => height)
-      this.#height = this.#keep(asked, () => (this.#height = null))
+      const height = this.#node.height(AbortSignal.timeout(HEIGHT_MS)).then(({ height }) => height)
+      this.#height = this.#cache(height, () => (this.#height = null))
     }
     try {
       return await this.#height.answer
@@ -60,26 +60,26 @@ export class ChainStatuses {
     }
   }
 
-  #keep<T>(answer: Promise<T>, forget: () => void): Kept<T> {
-    const kept: Kept<T> = { answer, untilMs: Infinity }
-    answer.then(() => (kept.untilMs = this.#clock.now() + KEEP_MS), forget)
-    return kept
+  #cache<T>(answer: Promise<T>, forget: () => void): CachedAnswer<T> {
+    const cached: CachedAnswer<T> = { answer, untilMs: Infinity }
+    answer.then(() => (cached.untilMs = this.#clock.now() + CACHE_MS), forget)
+    return cached
   }
 
   /** Batches with the other requests of this turn of the event loop. */
   #ask(signature: string): Promise<SignatureStatus | null> {
-    if (this.#asked === null) {
-      this.#asked = new Map()
+    if (this.#gathered === null) {
+      this.#gathered = new Map()
       setImmediate(() => this.#askAll())
     }
     const question = Promise.withResolvers<SignatureStatus | null>()
-    this.#asked.set(signature, question)
+    this.#gathered.set(signature, question)
     return question.promise
   }
 
   #askAll(): void {
-    const questions = [...this.#asked!]
-    this.#asked = null
+    const questions = [...this.#gathered!]
+    this.#gathered = null
     for (let at = 0; at < questions.length; at += BATCH_MAX) {
       const batch = questions.slice(at, at + BATCH_MAX)
       void this.#askHistory(batch)

@@ -37,11 +37,11 @@ export type ChangeBatchDefinition = DocumentDefinition<ChangeBatch, 'last'>
  * Milliseconds for which changes are stored beyond the replay horizon. The horizon counts from the head's block time;
  * a replay misses changes only if the chain is silent for longer than this.
  */
-const KEPT_MARGIN_MS = 86_400_000
+const MARGIN_MS = 86_400_000
 
 /** Returns the milliseconds for which changes are stored at a replay horizon; null for no expiry. */
-export const changesKeptMs = (horizonSeconds: number | null): number | null =>
-  horizonSeconds === null ? null : horizonSeconds * 1_000 + KEPT_MARGIN_MS
+export const changesTtlMs = (horizonSeconds: number | null): number | null =>
+  horizonSeconds === null ? null : horizonSeconds * 1_000 + MARGIN_MS
 
 /** Returns the document definition of changes with a TTL; null for no expiry. */
 export function changeBatches(ttlMs: number | null): ChangeBatchDefinition {

@@ -15,12 +15,12 @@ export class ChangeHistory {
   /** The batches that this process is storing. Of another process's batches, the newest is settled when it is read. */
   readonly unsettled = new UnsettledBatches()
 
-  /** `keptMs` is the TTL, which restarts when a batch is settled; null for no expiry. */
+  /** `ttlMs` is the TTL, which restarts when a batch is settled; null for no expiry. */
   constructor(
     store: DocumentStore,
-    { isShared, keptMs }: { readonly isShared: boolean; readonly keptMs: number | null }
+    { isShared, ttlMs }: { readonly isShared: boolean; readonly ttlMs: number | null }
   ) {
-    this.#documents = new Documents(store, changeBatches(keptMs))
+    this.#documents = new Documents(store, changeBatches(ttlMs))
     this.#isShared = isShared
   }
 

@@ -209,5 +209,5 @@ export interface TransactionParts {
   readonly engine: BlockEngine | null
   readonly bundles: BundleTracking
   /** TTL of records in milliseconds; null for no expiry. */
-  readonly keptMs: number | null
+  readonly retentionMs: number | null
 }

@@ -124,14 +124,14 @@ export type Submission = z.infer<typeof SUBMISSION.schema>
  * about 100 KB.
  */
 const shards = new Map<string, string>()
-const SHARDS_KEPT_MAX = 1_024
+const SHARDS_CACHED_MAX = 1_024
 
 /** Returns the shard of a tenant: the name of its lease. */
 export function transactionShard(tenant: string): string {
   let shard = shards.get(tenant)
   if (shard === undefined) {
     shard = TRANSACTION_SHARDS[hash('sha256', tenant, 'buffer').readUInt32BE(0) % SHARDS]!
-    if (shards.size >= SHARDS_KEPT_MAX) shards.clear()
+    if (shards.size >= SHARDS_CACHED_MAX) shards.clear()
     shards.set(tenant, shard)
   }
   return shard

@@ -1,5 +1,5 @@
 import type { DocumentStore } from '../../storage/document-store.ts'
-import { keptFor } from '../../storage/document-definition.ts'
+import { withTtl } from '../../storage/document-definition.ts'
 import { Documents, PAGE_MAX, type Stored } from '../../storage/documents.ts'
 import type { Tracking } from './ports.ts'
 import {
@@ -50,7 +50,7 @@ const SPARE = 4
 interface SubmissionsDeps {
   readonly tracking: Pick<Tracking, 'progress'>
   /** TTL of a submission in milliseconds; null for no expiry. It restarts when the submission ends. */
-  readonly keptMs: number | null
+  readonly retentionMs: number | null
 }
 
 /** Tenants' submissions in the store. */
@@ -58,8 +58,8 @@ export class Submissions {
   readonly #documents: Documents<Submission, Index, never, SubmissionProgress>
   readonly #tracking: Pick<Tracking, 'progress'>
 
-  constructor(store: DocumentStore, { tracking, keptMs }: SubmissionsDeps) {
-    this.#documents = new Documents(store, keptFor(SUBMISSION, keptMs))
+  constructor(store: DocumentStore, { tracking, retentionMs }: SubmissionsDeps) {
+    this.#documents = new Documents(store, withTtl(SUBMISSION, retentionMs))
     this.#tracking = tracking
   }
 

@@ -58,12 +58,12 @@ export async function* blockDifferences(
     order: 'asc',
     limit: SLOT_ROWS_MAX
   }
-  const isKept = ({ cursor }: RowOrigin): boolean => cursor >= (horizon?.cursor ?? 0)
-  for (const [mint, trades] of byOwner(fold.trades.filter(isKept), (trade) => trade.mint)) {
+  const isRetained = ({ cursor }: RowOrigin): boolean => cursor >= (horizon?.cursor ?? 0)
+  for (const [mint, trades] of byOwner(fold.trades.filter(isRetained), (trade) => trade.mint)) {
     const stored = await storage.trades.ofMint(mint, page)
     yield* compared('trade', { slot, mint }, stored.map(tradeFacts), trades.map(tradeFacts))
   }
-  for (const [pool, events] of byOwner(fold.poolEvents.filter(isKept), (event) => event.pool)) {
+  for (const [pool, events] of byOwner(fold.poolEvents.filter(isRetained), (event) => event.pool)) {
     const stored = await storage.poolEvents.ofPool(pool, page)
     yield* compared(
       'pool_event',

@@ -184,11 +184,11 @@ export class NameIndex {
    * the closest match, then the lowest address.
    */
   search(text: string, limit: number, volumes: Volumes): readonly NameHit[] {
-    const asked = { text, limit, volumes, candidates: this.#grams.candidates(text) }
+    const query = { text, limit, volumes, candidates: this.#grams.candidates(text) }
     const best =
-      this.#searchAll(asked, this.#manyFrom) ??
-      this.#searchByVolume(asked) ??
-      this.#searchAll(asked, Infinity)!
+      this.#searchAll(query, this.#manyFrom) ??
+      this.#searchByVolume(query) ??
+      this.#searchAll(query, Infinity)!
     return best.map(({ key, names, match }) => ({
       mint: pubkeyOfMapKey(key),
       ...names,

@@ -151,7 +151,7 @@ export class Backlog {
   }
 
   /** Returns the next range to read from the log; null while enough is loaded. */
-  wanted(): PastRange | null {
+  nextRange(): PastRange | null {
     if (this.#loaded.length >= BATCH_EVENTS_MAX) return null
     const range = { epoch: this.#epoch, after: this.#readTo }
     if (this.hasPast) return { ...range, until: this.#target }

@@ -41,7 +41,7 @@ export interface StreamDeps extends Ports {
   readonly cluster: ClusterCheck
   readonly tuning: StreamTuning
   /** Returns the first wanted slot, or null for the newest. */
-  readonly wanted: () => number | null
+  readonly nextSlot: () => number | null
   readonly onArrival: () => void
   /** Resolves when there may be room, after `ms`, or when the signal aborts. */
   readonly room: (ms: number, signal: AbortSignal) => Promise<void>
@@ -139,11 +139,11 @@ export class BlockStream {
    * that they do not have.
    */
   #fromSlot(): number | null {
-    const wanted = this.#deps.wanted()
+    const nextSlot = this.#deps.nextSlot()
     const replay = this.#replay
     if (replay === 'not-now') this.#replay = null
-    if (wanted === null || typeof replay === 'string' || this.#garbage >= GARBAGE_MAX) return null
-    return Math.max(wanted - 1, replay?.from ?? 0)
+    if (nextSlot === null || typeof replay === 'string' || this.#garbage >= GARBAGE_MAX) return null
+    return Math.max(nextSlot - 1, replay?.from ?? 0)
   }
 
   /** Runs one connection to its end; null if it was closed for lack of room. */

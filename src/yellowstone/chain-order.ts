@@ -38,7 +38,7 @@ export class ChainOrder {
   #missingSinceMs: number | null = null
   /** Slots that a node called skipped although their child names them as its parent. */
   readonly #doubted = new Set<number>()
-  readonly #asked = new Map<number, Promise<Block | 'skipped' | null>>()
+  readonly #fetches = new Map<number, Promise<Block | 'skipped' | null>>()
 
   /** Takes the position to continue after, and its block's hash if known. */
   constructor(
@@ -58,7 +58,7 @@ export class ChainOrder {
   }
 
   /** The first slot that is neither settled nor held; null when any slot is wanted. */
-  get wanted(): number | null {
+  get nextSlot(): number | null {
     return this.#settled === null ? null : this.#held.lastFollowing(this.#settled) + 1
   }
 
@@ -157,12 +157,12 @@ export class ChainOrder {
     }
     onDoubt(null)
     if (search?.kind !== 'rollback') {
-      if (!isAfterGap) await this.#tellFork(slot, parentSlot)
+      if (!isAfterGap) await this.#reportFork(slot, parentSlot)
       return {}
     }
     // The blocks of the rollback also replace those of the gap.
     this.#gap = null
-    await this.#tellFork(slot, Math.min(parentSlot, search.rollback.after))
+    await this.#reportFork(slot, Math.min(parentSlot, search.rollback.after))
     return { rollback: search.rollback }
   }
 
@@ -196,16 +196,16 @@ export class ChainOrder {
     fetchMissing: FetchMissing,
     signal: AbortSignal
   ): Promise<Block | 'skipped' | null> {
-    for (const each of this.#asked.keys()) if (each < slot) this.#asked.delete(each)
+    for (const each of this.#fetches.keys()) if (each < slot) this.#fetches.delete(each)
     const end = Math.min(to, slot + this.#options.tuning.prefetch - 1)
     for (let each = slot; each <= end; each++) {
-      if (this.#asked.has(each) || this.#held.has(each)) continue
+      if (this.#fetches.has(each) || this.#held.has(each)) continue
       // A node that fails does not have the block.
       const answer = fetchMissing(each, signal).catch(() => null)
-      this.#asked.set(each, answer)
+      this.#fetches.set(each, answer)
     }
-    const found = (await this.#asked.get(slot)) ?? null
-    this.#asked.delete(slot)
+    const found = (await this.#fetches.get(slot)) ?? null
+    this.#fetches.delete(slot)
     if (found === null || found === 'skipped' || found.slot === slot) return found
     this.#options.onOddity(slot, `a node gave the block of slot ${found.slot} for it`)
     return null
@@ -221,19 +221,19 @@ export class ChainOrder {
     this.#settled = to
   }
 
-  async #tellGap(gap: StreamGap): Promise<void> {
+  async #reportGap(gap: StreamGap): Promise<void> {
     this.#gap = null
     this.counts.gapSlots += gap.to - gap.from + 1
     await this.#options.onGap(gap)
   }
 
-  async #tellFork(slot: number, parentSlot: number): Promise<void> {
+  async #reportFork(slot: number, parentSlot: number): Promise<void> {
     this.counts.forks++
     await this.#options.onFork({ slot, parentSlot, head: this.#head!.slot })
   }
 
   async #giveOut(block: Block & Partial<Linked>, receivedAtMs: number): Promise<SourcedBlock> {
-    if (this.#gap !== null) await this.#tellGap(this.#gap)
+    if (this.#gap !== null) await this.#reportGap(this.#gap)
     const { slot, blockhash = null, unreadable = [] } = block as Block & Partial<Hashes>
     this.#head = { slot, blockhash }
     this.#settled = slot

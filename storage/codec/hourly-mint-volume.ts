@@ -9,7 +9,7 @@ const HOUR = 3_600
 /**
  * A rolling day reaches into the hour that began 25 hours before the running one; one more hour is for reads in progress.
  */
-const KEPT_SECONDS = 26 * HOUR
+const RETENTION_SECONDS = 26 * HOUR
 
 const minuteLists = new GrowingLists<MintVolumeMinutes[number]>()
 
@@ -38,7 +38,7 @@ export const hourlyMintVolumeKind: RecordKind<MintVolumeMinutes> = {
 
 /** Returns the oldest hour, in unix seconds, whose mint volumes are kept after a block of this time. */
 export const oldestMintVolumeHour = (blockTime: number): number =>
-  Math.floor((blockTime - KEPT_SECONDS) / HOUR) * HOUR
+  Math.floor((blockTime - RETENTION_SECONDS) / HOUR) * HOUR
 
 /** Returns the minutes that rank a mint by an hour of its activity; empty for other owners and without trades. */
 export function mintVolumeMinutes({ of, minutes }: ActivityHour): MintVolumeMinutes {

@@ -99,8 +99,8 @@ export function uncompressed(
   const bytes = allocator.allocate(length + 1)
   const given = uncompressing.run(frame, bytes)
   if (given === length) return bytes.subarray(0, length)
-  const asked = zstdDecompressSync(frame, { maxOutputLength: Math.max(length, 1) })
-  if (asked.length === length) return asked
+  const checked = zstdDecompressSync(frame, { maxOutputLength: Math.max(length, 1) })
+  if (checked.length === length) return checked
   uncompressing.reset()
-  throw new RangeError(`${asked.length} bytes are compressed where ${length} belong`)
+  throw new RangeError(`${checked.length} bytes are compressed where ${length} belong`)
 }

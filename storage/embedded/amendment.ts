@@ -16,8 +16,8 @@ export async function stageAmendment(
 ): Promise<void> {
   const { slots, kept } = amendment
   for (const slot of slots.remove) batch.delete(slotKey(slot))
-  for (const slot of slots.put) batch.putUnkept(slotKind, slotKey(slot.slot), slot)
+  for (const slot of slots.put) batch.putUncached(slotKind, slotKey(slot.slot), slot)
   for (const slot of kept.remove) batch.delete(keptBlockKey(slot))
-  for (const block of kept.put) batch.putUnkept(keptBlockKind, keptBlockKey(block.block.slot), block)
+  for (const block of kept.put) batch.putUncached(keptBlockKind, keptBlockKey(block.block.slot), block)
   await amendRecords(tables, view, batch, amendment)
 }

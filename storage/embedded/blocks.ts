@@ -17,9 +17,9 @@ export function blockStore(database: Database, tables: RecordTables): BlockStore
       database.write(async (view, batch) => {
         if (isStored(block, view.head)) return null
         assertFollows(after, view.head)
-        batch.putUnkept(slotKind, slotKey(block.slot.slot), block.slot)
+        batch.putUncached(slotKind, slotKey(block.slot.slot), block.slot)
         await stageRecords(tables, view, batch, block)
-        if (kept !== undefined) batch.putUnkept(keptBlockKind, keptBlockKey(block.slot.slot), kept)
+        if (kept !== undefined) batch.putUncached(keptBlockKind, keptBlockKey(block.slot.slot), kept)
         return { kind: 'commit', head: block.slot }
       }),
     head: () => database.read((view) => view.head),

@@ -143,15 +143,15 @@ export class DocumentStage {
     const key = documentRecordKey(address, 'document', address.key)
     if (isScratch) {
       this.#staged.set(keyText(key), record)
-      this.#batch.putUnkept(documentKind, key, record)
+      this.#batch.putUncached(documentKind, key, record)
     } else this.#put(documentKind, key, record)
     // Lists read entries in ranges, never by their keys.
     for (const entry of record.entries)
-      this.#batch.putUnkept(documentEntryKind, documentRecordKey(address, 'entry', entry), address.key)
+      this.#batch.putUncached(documentEntryKind, documentRecordKey(address, 'entry', entry), address.key)
     for (const entry of record.unique)
       this.#put(documentEntryKind, documentRecordKey(address, 'unique', entry), address.key)
     if (record.expiresAtMs !== null)
-      this.#batch.putUnkept(documentAddressKind, expiryKey(record.expiresAtMs, key), address)
+      this.#batch.putUncached(documentAddressKind, expiryKey(record.expiresAtMs, key), address)
   }
 
   /** Deletes a document, if it exists, with its hot value. */

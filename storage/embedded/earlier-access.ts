@@ -19,10 +19,10 @@ export async function moveEarlierAccess(database: Database, clock: Clock): Promi
     for (const tenant of [...tenants, ...missingTenants(tenants, keys)])
       stage.put(newRow(TENANT, tenant, null), null)
     for (const key of keys) stage.put(newRow(API_KEY, key, null), null)
-    for (const { name } of tenants) batch.deleteUnkept(earlierTenantKey(name))
+    for (const { name } of tenants) batch.deleteUncached(earlierTenantKey(name))
     for (const { id, hash } of keys) {
-      batch.deleteUnkept(earlierKeyKey(hash))
-      batch.deleteUnkept(earlierKeyIdKey(id))
+      batch.deleteUncached(earlierKeyKey(hash))
+      batch.deleteUncached(earlierKeyIdKey(id))
     }
     return { kind: 'documents' }
   })

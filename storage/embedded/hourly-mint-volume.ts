@@ -40,7 +40,7 @@ export async function stageHourlyMintVolume(
     if (activity.hour < oldest) continue
     const minutes = mintVolumeMinutes(activity)
     if (minutes.length > 0)
-      batch.putUnkept(hourlyMintVolumeKind, hourlyMintVolumeKey(activity.hour, activity.owner), minutes)
+      batch.putUncached(hourlyMintVolumeKind, hourlyMintVolumeKey(activity.hour, activity.owner), minutes)
   }
   await stageDeletions(view, batch, hourlyMintVolumeKeysOf(oldest).gte)
 }
@@ -57,7 +57,7 @@ export function amendHourlyMintVolume(
     if (activity.of !== 'mint' || activity.hour < oldest) continue
     const key = hourlyMintVolumeKey(activity.hour, activity.owner)
     const minutes = mintVolumeMinutes(activity)
-    if (minutes.length > 0) batch.putUnkept(hourlyMintVolumeKind, key, minutes)
+    if (minutes.length > 0) batch.putUncached(hourlyMintVolumeKind, key, minutes)
     else batch.delete(key)
   }
 }

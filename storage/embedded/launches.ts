@@ -81,6 +81,6 @@ async function amendLaunches(
 
 /** Puts the index entries of a launch. */
 export function stageListing(batch: WriteBatch, row: LaunchRow): void {
-  batch.putUnkept(launchIndexKind, launchAtKey(row.cursor), row.mint)
-  batch.putUnkept(launchIndexKind, launchOfStatusKey(row.status, row.cursor), row.mint)
+  batch.putUncached(launchIndexKind, launchAtKey(row.cursor), row.mint)
+  batch.putUncached(launchIndexKind, launchOfStatusKey(row.status, row.cursor), row.mint)
 }

@@ -40,7 +40,7 @@ export function logTable(database: Database, seconds: number | null): RecordTabl
     stage: (view, batch, block) => stageLog(view, batch, block, seconds),
     amend(_, batch, { log: { put, remove } }) {
       for (const { channel, slot } of remove) batch.delete(logKey(channel, slot))
-      for (const entry of put) batch.putUnkept(logEntryKind, logKey(entry.channel, entry.slot), entry)
+      for (const entry of put) batch.putUncached(logEntryKind, logKey(entry.channel, entry.slot), entry)
     }
   }
 }
@@ -68,7 +68,7 @@ async function stageLog(
   { slot, log }: BlockCommit,
   seconds: number | null
 ): Promise<void> {
-  for (const entry of log) batch.putUnkept(logEntryKind, logKey(entry.channel, entry.slot), entry)
+  for (const entry of log) batch.putUncached(logEntryKind, logKey(entry.channel, entry.slot), entry)
   const channel = CHANNELS[slot.slot % TURNS]
   if (seconds !== null && channel !== undefined)
     await stageDeletions(view, batch, channel, { time: slot.blockTime, oldestTime: slot.blockTime - seconds })

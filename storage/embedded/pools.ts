@@ -78,7 +78,7 @@ const isUnbound = ({ from, order }: PoolPage): boolean => order === 'desc' && fr
 
 /** Puts the index entries of a pool. */
 export function stageListing(batch: WriteBatch, pool: PoolRow): void {
-  for (const key of listingKeys(pool)) batch.putUnkept(listedPoolKind, key, pool.pool)
+  for (const key of listingKeys(pool)) batch.putUncached(listedPoolKind, key, pool.pool)
   forgetListed(batch, pool)
 }
 

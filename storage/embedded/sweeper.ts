@@ -93,7 +93,7 @@ export class RowSweeper implements Sweeper {
         if (this.#database.amendments !== amendments) return null
         const isExpired = (key: Key): boolean =>
           view.head === found.head || isStillExpired(view, key, round.horizon) // W3
-        for (const key of found.keys) if (isExpired(key)) batch.deleteUnkept(key)
+        for (const key of found.keys) if (isExpired(key)) batch.deleteUncached(key)
         return { kind: 'sweep' }
       })
       if (!isWritten) return true

@@ -160,8 +160,8 @@ export class View {
   }
 
   async #keys(range: KeyRange, options: { reverse: boolean; limit: number }): Promise<Key[]> {
-    const asked = { ...range, ...options, snapshot: this.#snapshot }
-    const keys = await this.#fromEngine(KEY, () => this.#level.keys(asked).all())
+    const query = { ...range, ...options, snapshot: this.#snapshot }
+    const keys = await this.#fromEngine(KEY, () => this.#level.keys(query).all())
     const isCut = keys.length === options.limit
     this.#assertSound(KEY, passed(range, isCut ? keys.at(-1) : undefined, options.reverse))
     return keys

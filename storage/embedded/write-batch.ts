@@ -24,14 +24,14 @@ export class WriteBatch {
     this.#hold(key, packed, packed.length)
   }
 
-  /** A value of our own, which is cached as it is or as `kept`. */
-  putOwned<T>(kind: RecordKind<T>, key: Key, value: T, kept: T = value): void {
+  /** A value of our own, which is cached as it is or as `cached`. */
+  putOwned<T>(kind: RecordKind<T>, key: Key, value: T, cached: T = value): void {
     this.#write(kind, key, value)
-    this.#hold(key, kept, kind.weigh(kept))
+    this.#hold(key, cached, kind.weigh(cached))
   }
 
   /** Writes without caching the value, and evicts any cached one. For values that are not read by key in the near future. */
-  putUnkept<T>(kind: RecordKind<T>, key: Key, value: T): void {
+  putUncached<T>(kind: RecordKind<T>, key: Key, value: T): void {
     this.#write(kind, key, value)
     this.#hold(key, undefined, 0)
   }
@@ -47,7 +47,7 @@ export class WriteBatch {
   }
 
   /** Deletes a record that nobody reads any more: its absence is not cached. */
-  deleteUnkept(key: Key): void {
+  deleteUncached(key: Key): void {
     this.#engine.del(key)
     this.#hold(key, undefined, 0)
   }

@@ -2,7 +2,7 @@ import type { BlockDigests } from '../cluster/coordination.ts'
 import type { RedisConnection } from './connection.ts'
 
 /** Seconds that a digest stays. Chosen: a chain that stands still for hours is known; a service that is gone leaves nothing. */
-const KEPT_SECONDS = 86_400
+const TTL_SECONDS = 86_400
 
 /** Digests of the last blocks in Redis, one for each slot modulo a number, so that their number is bounded. */
 export class RedisBlockDigests implements BlockDigests {
@@ -16,7 +16,7 @@ export class RedisBlockDigests implements BlockDigests {
   }
 
   async put(slot: number, digest: Uint8Array): Promise<void> {
-    await this.#connection.put(this.#keyOf(slot), digest, KEPT_SECONDS)
+    await this.#connection.put(this.#keyOf(slot), digest, TTL_SECONDS)
   }
 
   read(slots: readonly number[]): Promise<(Uint8Array | null)[]> {

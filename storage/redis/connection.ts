@@ -11,7 +11,7 @@ import { addressOf, FAREWELL_MS, socketOptions } from './socket-options.ts'
  * Heartbeats in a row that must see fewer processes before their number falls: a restarted server first counts only those
  * that reconnect first.
  */
-const BEATS_KEPT = 10
+const BEATS_MAX = 10
 
 /** Replies that make a start fail, because waiting does not change them. */
 const REFUSAL = /^(ERR|MOVED|NOAUTH|NOPERM|WRONGPASS)\b/
@@ -146,7 +146,7 @@ export class RedisConnection {
     this.#state = 'closed'
     this.#options.clock.clearTimeout(this.#nextBeat)
     if (wasAvailable) {
-      this.#tellListeners(false)
+      this.#notifyListeners(false)
       const { clock } = this.#options
       const late = Promise.withResolvers<void>()
       const timer = clock.setTimeout(late.resolve, FAREWELL_MS)
@@ -173,7 +173,7 @@ export class RedisConnection {
       const reply = await this.#beat([this.key('processes'), this.memoryKey], [this.id, PRESENCE_MS])
       const [processes, nowMs] = beatReply.parse(reply)
       if (life !== this.#life || this.#state === 'closed') return
-      this.#counts = [...this.#counts, processes].slice(-BEATS_KEPT)
+      this.#counts = [...this.#counts, processes].slice(-BEATS_MAX)
       this.#serverAheadMs = nowMs - clock.now()
       this.#arrive()
     } catch (error) {
@@ -213,7 +213,7 @@ export class RedisConnection {
       const seconds = Math.round((this.#options.clock.now() - this.#awaySinceMs) / 1000)
       this.#options.logger.info(`Redis at ${addressOf(this.#socket)} is back after ${seconds} s`)
     }
-    this.#tellListeners(true)
+    this.#notifyListeners(true)
   }
 
   #leave(): void {
@@ -225,10 +225,10 @@ export class RedisConnection {
         'share of each quota by itself, the store is polled for new blocks, and ingest continues'
     )
     this.#started.resolve()
-    this.#tellListeners(false)
+    this.#notifyListeners(false)
   }
 
-  #tellListeners(available: boolean): void {
+  #notifyListeners(available: boolean): void {
     for (const listener of this.#listeners) listener(available)
   }
 }

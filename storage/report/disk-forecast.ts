@@ -12,16 +12,16 @@ export interface StoredRows {
   /** Days that the stored rows reach back. */
   readonly days: number
   /** Days after which a row is deleted; Infinity for never. */
-  readonly daysKept: number
+  readonly retentionDays: number
   /** Bytes written a day from now on. */
   readonly writtenADay: number
 }
 
 /** Forecasts rows: they grow until the first ones are deleted, are then replaced by newer ones, and stay as many. */
-export function growthOf({ bytes, days, daysKept, writtenADay }: StoredRows): GrowthPhase[] {
-  const growing = { untilDays: Math.max(daysKept - days, 0), bytesADay: writtenADay }
-  if (daysKept === Infinity) return [growing]
-  const reached = Math.min(days, daysKept)
+export function growthOf({ bytes, days, retentionDays, writtenADay }: StoredRows): GrowthPhase[] {
+  const growing = { untilDays: Math.max(retentionDays - days, 0), bytesADay: writtenADay }
+  if (retentionDays === Infinity) return [growing]
+  const reached = Math.min(days, retentionDays)
   const replaced = { untilDays: growing.untilDays + reached, bytesADay: writtenADay - bytes / reached }
   return [growing, replaced, { untilDays: Infinity, bytesADay: 0 }]
 }

@@ -63,7 +63,7 @@ export async function storageReport({
     if (seconds === null) return []
     const { days, eventsADay } = reaches.get(seconds)!
     const writtenADay = (kind.bytes / days) * ratio(today.eventsADay, eventsADay)
-    return growthOf({ bytes: kind.bytes, days, daysKept: seconds / DAY, writtenADay })
+    return growthOf({ bytes: kind.bytes, days, retentionDays: seconds / DAY, writtenADay })
   })
   const bytesADay = (of: readonly (readonly GrowthPhase[])[]): number | null =>
     isMeasured ? growthAt(of, 0) : null

@@ -101,7 +101,7 @@ export class BucketIndex {
       if (!known.more || high < range.low) return
     }
     // Entries are cached as they are read, from the newest to the oldest, with no bound in between.
-    const kept = isNewest && known === undefined && range.low === 0
+    const isCached = isNewest && known === undefined && range.low === 0
     const { amended } = this.#base.visibility
     const params = [blob(owner), range.low, high]
     let first: readonly number[] | null = null
@@ -109,11 +109,11 @@ export class BucketIndex {
     for await (const rows of this.#base.client.pages(this.#select[range.order], params, ENTRIES_PER_READ)) {
       const buckets = rows.map((row) => row['bucket'] as number)
       first ??= buckets
-      if (kept && ++pages === 1) this.#keep(text, { buckets, newest: range.newest, more: true, amended })
+      if (isCached && ++pages === 1) this.#cache(text, { buckets, newest: range.newest, more: true, amended })
       if (buckets.length > 0) yield { buckets, unindexed: 0 }
     }
-    if (kept && pages === 1 && first !== null)
-      this.#keep(text, { buckets: first, newest: range.newest, more: false, amended })
+    if (isCached && pages === 1 && first !== null)
+      this.#cache(text, { buckets: first, newest: range.newest, more: false, amended })
   }
 
   /** The same, without the number of buckets that were not read. */
@@ -128,7 +128,7 @@ export class BucketIndex {
     return this.#base.client.now() - known.atMs > KNOWN_MS ? undefined : known
   }
 
-  #keep(text: string, known: Omit<Known, 'atMs'>): void {
+  #cache(text: string, known: Omit<Known, 'atMs'>): void {
     const { length } = known.buckets
     this.#known.set(text, { ...known, atMs: this.#base.client.now() }, text.length + 8 * length)
   }

@@ -12,8 +12,8 @@ import type { Snapshot } from './visibility.ts'
 
 /** Commits of a partition: some 5 MB, and half a minute. */
 export const COMMITS_PER_PART = 64
-/** Partitions that stay: 9,216 blocks, an hour of the chain. A follower that is away for longer reads the rows. */
-const PARTS_KEPT = 144
+/** Retained partitions: 9,216 blocks, an hour of the chain. A follower that is away for longer reads the rows. */
+const PARTS_RETAINED = 144
 /** Earlier partitions that are deleted again with each one, because a failed deletion is not noticed. */
 const DELETED_AGAIN = 8
 
@@ -82,7 +82,7 @@ export async function readSpan(
 
 /** Deletes partitions that are no longer needed once all blocks up to a number are in the tables. */
 export function journalDeletions(flushed: number): RowWrite[] {
-  const newest = partOf(flushed) - PARTS_KEPT - 1
+  const newest = partOf(flushed) - PARTS_RETAINED - 1
   const parts = Array.from({ length: 1 + DELETED_AGAIN }, (_, i) => newest - i).filter((part) => part >= 0)
   return parts.map((part) => ({ statement: DELETE_PART, params: [part], bytes: 4 }))
 }

@@ -75,30 +75,30 @@ async function changesOf(
   if (seconds === 'as it is') return []
   const statement =
     'SELECT compaction, default_time_to_live FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?'
-  const wanted = seconds === null ? null : windowOfRetention(seconds)
+  const desired = seconds === null ? null : windowOfRetention(seconds)
   const answers = await client.readEach(
     statement,
     tables.map((table) => [keyspace, table])
   )
   return tables
-    .filter((_, i) => !hasWindow(answers[i]![0], wanted, seconds))
+    .filter((_, i) => !hasWindow(answers[i]![0], desired, seconds))
     .map((table) => {
       const compaction =
-        wanted === null
+        desired === null
           ? "{'class': 'SizeTieredCompactionStrategy'}"
-          : `{'class': 'TimeWindowCompactionStrategy', 'compaction_window_unit': '${wanted.unit}', 'compaction_window_size': '${wanted.size}'}`
+          : `{'class': 'TimeWindowCompactionStrategy', 'compaction_window_unit': '${desired.unit}', 'compaction_window_size': '${desired.size}'}`
       return `ALTER TABLE ${keyspace}.${table} WITH compaction = ${compaction} AND default_time_to_live = ${seconds ?? 0}`
     })
 }
 
-function hasWindow(row: CqlRow | undefined, wanted: CompactionWindow | null, ttl: number | null): boolean {
+function hasWindow(row: CqlRow | undefined, desired: CompactionWindow | null, ttl: number | null): boolean {
   const compaction = (row?.['compaction'] ?? {}) as Readonly<Record<string, string | undefined>>
   const isWindowed = compaction['class']?.endsWith('TimeWindowCompactionStrategy') === true
-  if (wanted === null) return !isWindowed
+  if (desired === null) return !isWindowed
   return (
     isWindowed &&
-    compaction['compaction_window_unit'] === wanted.unit &&
-    compaction['compaction_window_size'] === String(wanted.size) &&
+    compaction['compaction_window_unit'] === desired.unit &&
+    compaction['compaction_window_size'] === String(desired.size) &&
     row?.['default_time_to_live'] === ttl
   )
 }

@@ -94,7 +94,7 @@ export class Visibility {
   missing(next: Watermarks): number[] {
     const missing: number[] = []
     if (!this.#isPassedBy(next)) return missing
-    const known = new Set(this.#kept(next).map(({ number }) => number))
+    const known = new Set(this.#retained(next).map(({ number }) => number))
     for (let number = next.flushed.newest + 1; number <= next.committed.newest; number++)
       if (!known.has(number)) missing.push(number)
     return missing
@@ -103,10 +103,10 @@ export class Visibility {
   /** Applies a state that was read or reached, unless a newer one is known. `found` are the blocks that were missing. */
   advance(next: Watermarks, found: readonly MemtableBlock[] = []): void {
     if (!this.#isPassedBy(next)) return
-    const kept = this.#kept(next)
-    const known = new Set(kept.map(({ number }) => number))
+    const retained = this.#retained(next)
+    const known = new Set(retained.map(({ number }) => number))
     const more = found.filter(({ number }) => !known.has(number) && number > next.flushed.newest)
-    const blocks = [...kept, ...more].sort((a, b) => a.number - b.number)
+    const blocks = [...retained, ...more].sort((a, b) => a.number - b.number)
     if (blocks.length !== Math.max(0, next.committed.newest - next.flushed.newest))
       throw new Error(`${blocks.length} blocks are not those between the watermarks`)
     this.#known = { ...this.#known, ...next }
@@ -114,7 +114,7 @@ export class Visibility {
   }
 
   /** The known blocks that a state has committed, too, but not in its tables. */
-  #kept({ committed, flushed }: Watermarks): MemtableBlock[] {
+  #retained({ committed, flushed }: Watermarks): MemtableBlock[] {
     return this.#memtable.blocks.filter(
       ({ epoch, number }) => number > flushed.newest && committed.isVisible(epoch, number)
     )

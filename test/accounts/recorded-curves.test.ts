@@ -55,7 +55,7 @@ testWithFixtures(t, 'recorded curves state reserves, progress and target', async
 
   const dbc = recorded('meteora-dbc')
   const curve = dbc.get('fee_in_both_pool')!
-  t.same(read('meteora-dbc', curve).wanted, ['CbfpuGYivK1o8rCpKf536ebipFipRTyk71sGCCXaBeEc'])
+  t.same(read('meteora-dbc', curve).unread, ['CbfpuGYivK1o8rCpKf536ebipFipRTyk71sGCCXaBeEc'])
   const both = pool(
     read('meteora-dbc', curve, {
       CbfpuGYivK1o8rCpKf536ebipFipRTyk71sGCCXaBeEc: dbc.get('fee_in_both_config')!

@@ -36,11 +36,11 @@ export function read(venue: VenueId, account: Account, more: Readonly<Record<str
   const known = new Map<string, Account | null>([[pubkeyMapKey(pool), account]])
   for (const [address, each] of Object.entries(more)) known.set(pubkeyMapKey(pubkeyFromBase58(address)), each)
   const set = new AccountSet(known)
-  return { state: readPool({ pool, venue }, set), wanted: set.wanted.map(pubkeyToBase58) }
+  return { state: readPool({ pool, venue }, set), unread: set.unread.map(pubkeyToBase58) }
 }
 
-export function pool({ state, wanted }: ReturnType<typeof read>): PoolState {
-  if (isRefused(state)) throw new Error(`${state.reason}; wanted ${wanted.join(', ')}`)
+export function pool({ state, unread }: ReturnType<typeof read>): PoolState {
+  if (isRefused(state)) throw new Error(`${state.reason}; unread ${unread.join(', ')}`)
   return state
 }
 

@@ -150,7 +150,7 @@ testWithFixtures(
   async (t) => {
     for (const [venue, folder, file, mints, vaults, owed = [0n, 0n]] of POOLS) {
       const account = recorded(folder).get(file)!
-      t.same(read(venue, account).wanted, vaults, `${file}: the vaults are asked for`)
+      t.same(read(venue, account).unread, vaults, `${file}: the vaults are asked for`)
       const held = { [vaults[0]]: vaultOf(mints[0]), [vaults[1]]: vaultOf(mints[1]) }
       t.same(
         sides(pool(read(venue, account, held))),
@@ -197,7 +197,7 @@ testWithFixtures(t, 'a recorded pool of shared vaults owns its part of their unl
     [SOL, null, 44_337_139_385_268n],
     ['mSoLzYCxHdYgdzU16g5QSh3i5K3z3KZK7ytfqcJm7So', null, 79_794_493_001_643n]
   ])
-  t.same(read('meteora-damm-v1', account, accounts).wanted, [pubkeyToBase58(CLOCK_SYSVAR)])
+  t.same(read('meteora-damm-v1', account, accounts).unread, [pubkeyToBase58(CLOCK_SYSVAR)])
 })
 
 testWithFixtures(t, 'of all recorded accounts, pools and curves read as such and no others do', async (t) => {
@@ -207,8 +207,8 @@ testWithFixtures(t, 'of all recorded accounts, pools and curves read as such and
   for (const folder of new Set(fixtureFiles('accounts').map((path) => path.split('/')[1]!))) {
     const venue = VENUES[folder] ?? (folder as VenueId)
     for (const [file, account] of recorded(folder)) {
-      const { state, wanted } = read(venue, account)
-      const isPool = wanted.length > 0 || state.kind === 'pool'
+      const { state, unread } = read(venue, account)
+      const isPool = unread.length > 0 || state.kind === 'pool'
       const isExpected =
         /pool|curve|pair|^whirlpool$|^amm$|HcjZ/.test(file) && !/config|tick|token/.test(file)
       t.equal(isPool, isExpected, `${folder}/${file}`)

@@ -13,7 +13,9 @@ const FORMER_NAMES = [
   ...['Touched', 'Missing', 'Loaded', 'letGo', 'Bell', 'patienceWith', 'Patience', 'KeptRun', 'StreamDoor'],
   ...['nextTurn', 'Turn', 'unlessAway', 'UnderWay', 'UNDER_WAY_MAX'],
   ...['TellingStretch', 'tellingOrder', 'tellOfDamage', 'ToldChange', 'stateTold', 'progressAsTold'],
-  ...['KeptAnswer', 'KeptText', 'takeBack', 'untaken', 'WantedAccounts', 'wantedAccounts', 'poolsListedAnew']
+  ...['KeptAnswer', 'KeptText', 'takeBack', 'untaken', 'WantedAccounts', 'wantedAccounts', 'poolsListedAnew'],
+  ...['tellOf', 'tellOfHead', 'tellOfStanding', 'keptFor', 'keptMsOf', 'changesKeptMs', 'KEPT_SLOTS'],
+  ...['KEPT_SLOTS_MIN', 'isKeptAsSent']
 ]
 const FORMER = new RegExp(
   `\\b(?:class|interface|type|function|const|as) (${FORMER_NAMES.join('|')})\\b(?!:)`,

@@ -1,5 +1,5 @@
 import { pubkeyToBase58, type Pubkey } from '../../src/chain/pubkey.ts'
-import { human, signatureOf, symbolOf, type Listed, type Told } from './oracle-story.ts'
+import { human, signatureOf, symbolOf, type Listed, type StoryEvent } from './oracle-story.ts'
 
 export type Json = Record<string, unknown>
 
@@ -10,7 +10,7 @@ const raw = (amount: bigint | null | undefined): string | null => amount?.toStri
 export const stamp = (seconds: number): string =>
   new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ')
 
-function event(told: Told, kind: string, name: string): Json {
+function event(told: StoryEvent, kind: string, name: string): Json {
   const { block, entry, event: on } = told
   return {
     kind,
@@ -107,7 +107,7 @@ export const walletTradeJson = (row: Listed): Json => ({
 })
 
 /** Returns the launches of a story, newest first, with their status at its end. */
-export function launchesJson(story: readonly Told[]): Json[] {
+export function launchesJson(story: readonly StoryEvent[]): Json[] {
   const seen = new Set<string>()
   const launches = story.flatMap((told, at) => {
     const { event: launch, block } = told

@@ -2,7 +2,7 @@ import type { CurveReserves, TradeReserves } from '../../src/chain/events.ts'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { ratio } from '../../src/market/amount.ts'
 import { address, stamp, type Json } from './oracle-bodies.ts'
-import { CASH, human, isCash, signatureOf, type Listed, type Told } from './oracle-story.ts'
+import { CASH, human, isCash, signatureOf, type Listed, type StoryEvent } from './oracle-story.ts'
 
 const LAUNCHPADS = ['pumpfun', 'raydium-launchlab', 'meteora-dbc', 'moonshot']
 const ORDER = ['bonding', 'graduating', 'graduated']
@@ -20,13 +20,13 @@ interface Curve {
   price: number | null
   solUsd: number | null
   creator: string | null
-  created: Told | null
-  graduated: { readonly told: Told; readonly pool: string | null } | null
-  newest: Told
+  created: StoryEvent | null
+  graduated: { readonly told: StoryEvent; readonly pool: string | null } | null
+  newest: StoryEvent
 }
 
 /** Returns the bonding curve of each mint at the end of a story, folded event by event. */
-export function curvesJson(story: readonly Told[], rows: readonly Listed[]): Map<string, Json> {
+export function curvesJson(story: readonly StoryEvent[], rows: readonly Listed[]): Map<string, Json> {
   const curves = new Map<string, Curve>()
   const first = new Map(rows.filter(({ isFirst }) => isFirst).map((row) => [row.cursor, row]))
   for (const told of story) {
@@ -64,7 +64,7 @@ export function curvesJson(story: readonly Told[], rows: readonly Listed[]): Map
   return new Map([...curves].map(([mint, curve]) => [mint, curveJson(mint, curve)]))
 }
 
-function newCurve(told: Told, curve: string): Curve {
+function newCurve(told: StoryEvent, curve: string): Curve {
   const none = { quote: null, decimals: null, quoteDecimals: null, progress: null, target: null, price: null }
   const more = { solUsd: null, creator: null, created: null, graduated: null, newest: told }
   return { platform: told.event.venue, curve, status: 'bonding', reserves: {}, ...none, ...more }
@@ -130,7 +130,7 @@ function takeReserves(curve: Curve, reserves: CurveReserves): void {
   curve.target = (virtualBase * virtualQuote) / endBase - startQuote
 }
 
-function takeSpot(curve: Curve, { solUsd }: Told): void {
+function takeSpot(curve: Curve, { solUsd }: StoryEvent): void {
   const { quote, decimals, quoteDecimals, reserves } = curve
   if (quote === null || decimals === null || quoteDecimals === null) return
   if (reserves.virtualBase === undefined || reserves.virtualQuote === undefined) return

@@ -11,14 +11,14 @@ import {
   nameOf,
   signatureOf,
   symbolOf,
-  tell,
+  storyOf,
   type Listed,
-  type Told
+  type StoryEvent
 } from './oracle-story.ts'
 import type { DecodedBlock } from '../../src/market/block.ts'
 
 interface KnownPool {
-  readonly first: Told
+  readonly first: StoryEvent
   readonly base: string
   readonly quote: string
   /** The mints that it is listed under. */
@@ -70,18 +70,18 @@ const ACCOUNT_STATE = {
 
 /** The state of the market after some blocks, as the service should describe it when their last is the indexed head. */
 export class Oracle {
-  readonly story: readonly Told[]
+  readonly story: readonly StoryEvent[]
   /** Rows in cursor order. */
   readonly rows: readonly Listed[]
   readonly headTime: number
   readonly #pools = new Map<string, KnownPool>()
-  readonly #told = new Map<string, Told[]>()
+  readonly #told = new Map<string, StoryEvent[]>()
   readonly #rowsOf: ReadonlyMap<string, readonly Listed[]>
   readonly #launches: ReadonlyMap<unknown, Json>
   readonly #curves: ReadonlyMap<string, Json>
 
   constructor(blocks: readonly DecodedBlock[]) {
-    this.story = tell(blocks)
+    this.story = storyOf(blocks)
     this.rows = listTrades(this.story)
     this.headTime = blocks.at(-1)!.blockTime
     this.#rowsOf = Map.groupBy(this.rows, ({ mint }) => mint)

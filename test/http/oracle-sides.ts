@@ -1,8 +1,8 @@
 import { address } from './oracle-bodies.ts'
-import { CASH, isCash, type Told } from './oracle-story.ts'
+import { CASH, isCash, type StoryEvent } from './oracle-story.ts'
 
 /** Returns the token and the cash of an event, or its two tokens in the event's order. */
-export function sidesOf({ event }: Told): [string | null, string | null] {
+export function sidesOf({ event }: StoryEvent): [string | null, string | null] {
   const named = event.kind === 'trade' ? [event.inMint, event.outMint] : [event.baseMint, event.quoteMint]
   const [a, b] = named.map(address)
   if (a === null || b === null || a === undefined || b === undefined) {
@@ -13,7 +13,7 @@ export function sidesOf({ event }: Told): [string | null, string | null] {
   return CASH.indexOf(a) <= CASH.indexOf(b) ? [a, b] : [b, a]
 }
 
-export function decimalsIn({ event }: Told, mint: string): number | null {
+export function decimalsIn({ event }: StoryEvent, mint: string): number | null {
   switch (event.kind) {
     case 'trade':
       if (address(event.inMint) === mint) return event.inDecimals

@@ -16,7 +16,7 @@ export const symbolOf = (mint: string): string | null => SYMBOLS[CASH.indexOf(mi
 export const nameOf = (mint: string): string | null => NAMES[CASH.indexOf(mint)] ?? null
 export const isCash = (mint: string): boolean => CASH.includes(mint)
 
-export interface Told {
+export interface StoryEvent {
   readonly cursor: number
   readonly block: DecodedBlock
   readonly entry: BlockEntry
@@ -27,7 +27,7 @@ export interface Told {
 }
 
 /** A trade as it is listed under one mint. */
-export interface Listed extends Told {
+export interface Listed extends StoryEvent {
   readonly trade: Trade
   readonly mint: string
   readonly user: string
@@ -52,9 +52,9 @@ export function human(raw: bigint, decimals: number): number {
   return Number(`${digits.slice(0, at)}.${digits.slice(at)}0`)
 }
 
-export const signatureOf = ({ entry }: Told): string => encodeBase58(entry.signature)
+export const signatureOf = ({ entry }: StoryEvent): string => encodeBase58(entry.signature)
 
-export function tell(blocks: readonly DecodedBlock[]): Told[] {
+export function storyOf(blocks: readonly DecodedBlock[]): StoryEvent[] {
   const sales = blocks.flatMap((block, index) =>
     block.entries.flatMap(({ event }) => {
       const sale = event.kind === 'trade' ? solSale(event) : null
@@ -119,7 +119,7 @@ function medianOf(sales: readonly Sale[]): number {
 }
 
 /** Returns every row of every trade, in cursor order. */
-export function listTrades(story: readonly Told[]): Listed[] {
+export function listTrades(story: readonly StoryEvent[]): Listed[] {
   const levels = new Map<string, Level>()
   return story.flatMap((told): Listed[] => {
     const { event } = told

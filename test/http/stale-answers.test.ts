@@ -25,7 +25,7 @@ interface Block {
   readonly owners: readonly number[]
   readonly seconds: number
   /** Whether the feed publishes it; else it is discovered by the stored head, as after a restart. */
-  readonly isTold: boolean
+  readonly isPublished: boolean
 }
 
 interface Step {
@@ -37,7 +37,7 @@ interface Step {
 const block: fc.Arbitrary<Block> = fc.record({
   owners: fc.uniqueArray(fc.nat(OWNERS - 1), { maxLength: 2 }),
   seconds: fc.oneof(fc.constant(0), fc.integer({ min: -30, max: 70 })),
-  isTold: fc.integer({ min: 0, max: 9 }).map((n) => n > 0)
+  isPublished: fc.integer({ min: 0, max: 9 }).map((n) => n > 0)
 })
 const step: fc.Arbitrary<Step> = fc.record({
   ask: fc.option(fc.nat(3), { freq: 5 }),
@@ -66,13 +66,13 @@ class World {
     this.responseCache.follow()
   }
 
-  commit({ owners, seconds, isTold }: Block): void {
+  commit({ owners, seconds, isPublished }: Block): void {
     this.slot += 1 + (this.slot % 3)
     this.time += seconds
     for (const owner of owners) this.changed[owner] = this.slot
     const tokens = owners.map((owner) => ({ mint: key(owner) }) as TokenRow)
     const commit = { ...emptyCommit(this.slot, this.time), tokens }
-    if (isTold) this.feed.publish(commit)
+    if (isPublished) this.feed.publish(commit)
     else this.feed.restore(commit.slot)
   }
 
@@ -157,9 +157,9 @@ t.test('a cached answer is served without being rendered again', async (t) => {
   }
   await Promise.all([world.responseCache.make('x', ROUTE, make), world.responseCache.make('x', ROUTE, make)])
   t.equal(made, 1, 'two requests at one head share one making')
-  world.commit({ owners: [1], seconds: 5, isTold: true })
+  world.commit({ owners: [1], seconds: 5, isPublished: true })
   t.ok(world.responseCache.fresh('x'))
-  world.commit({ owners: [0], seconds: 5, isTold: true })
+  world.commit({ owners: [0], seconds: 5, isPublished: true })
   t.equal(world.responseCache.fresh('x'), null)
 })
 
@@ -174,7 +174,7 @@ t.test('a request after a block does not join a rendering that began before it',
     await new Promise<void>((resolve) => (release = resolve))
     return early
   })
-  world.commit({ owners: [0], seconds: 5, isTold: true })
+  world.commit({ owners: [0], seconds: 5, isPublished: true })
   const expected = world.expected(0)
   const late = await world.responseCache.make('x', ROUTE, async () => world.make(0))
   t.equal(late.bytes.toString(), expected)

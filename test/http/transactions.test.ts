@@ -424,7 +424,7 @@ async function end(app: MarketApp, signature: string, changed: Partial<Submissio
 }
 
 t.test('a submission, a bundle and its members are kept for the retention', async (t) => {
-  const app = await transactionClient(t, { keptMs: 86_400_000 })
+  const app = await transactionClient(t, { retentionMs: 86_400_000 })
   const signature = await app.submit(1n)
   await app.call('POST', '/v1/tx/bundle', { txs: [transferText(2n), transferText(1_000n, TIP_ACCOUNT)] })
   const { partition, key } = SUBMISSION

@@ -6,7 +6,7 @@ import { solPriceAt } from '../../src/market/sol-usd.ts'
 import { randomRuns } from '../random-runs.ts'
 import { ingest, MemoryStore } from './memory-store.ts'
 import { plainCurves } from './plain-curves.ts'
-import { plainHours, plainPools, plainTokens, plainTotals, tell } from './plain-market.ts'
+import { plainHours, plainPools, plainTokens, plainTotals, list } from './plain-market.ts'
 import { anyChain, anyChainWithFallingTimes, anyChainWithUnsteadyTimes, OPTIONS } from './world.ts'
 
 const NARROW = { pairs: 2, tokens: 1, pools: 1, curves: 1, launches: 1 }
@@ -55,7 +55,7 @@ function equalsPlainFold(
   chain: readonly DecodedBlock[],
   folds: readonly BlockFold[]
 ): void {
-  const story = tell(chain, store.trades, OPTIONS.cash)
+  const story = list(chain, store.trades, OPTIONS.cash)
   t.strictSame(sorted(store.rows.maps.activity), sorted(plainHours(story)))
   t.strictSame(sorted(store.rows.maps.tokens), sorted(plainTokens(story)))
   t.strictSame(sorted(store.rows.maps.pools), sorted(plainPools(story)))

@@ -4,14 +4,14 @@ import type { Pubkey } from '../../src/chain/pubkey.ts'
 import { curveCourse } from '../../src/market/curve-course.ts'
 import { priceOf } from '../../src/market/price.ts'
 import type { CurveRow } from '../../src/market/registry-rows.ts'
-import type { Told } from './plain-market.ts'
+import type { Listed } from './plain-market.ts'
 import { SOL } from './world.ts'
 
 const STAGES = ['bonding', 'graduating', 'graduated'] as const
 
 /** A curve's event with the figures that it states about the curve. */
 interface Step {
-  readonly told: Told
+  readonly told: Listed
   readonly stage: number
   readonly quote: Pubkey | null
   readonly decimals: number | null
@@ -27,10 +27,10 @@ interface Step {
  * event's block.
  */
 export function plainCurves(
-  story: readonly Told[],
-  usdOf: (mint: Pubkey, told: Told) => number | null
+  story: readonly Listed[],
+  usdOf: (mint: Pubkey, told: Listed) => number | null
 ): Map<string, CurveRow> {
-  const curves = new Map<string, { mint: Pubkey; curve: Pubkey; first: Told }>()
+  const curves = new Map<string, { mint: Pubkey; curve: Pubkey; first: Listed }>()
   const steps = new Map<string, Step[]>()
   for (const told of story) {
     const owner = ownerOf(told, curves)
@@ -58,7 +58,7 @@ export function plainCurves(
 const LAUNCHPADS = ['pumpfun', 'raydium-launchlab', 'meteora-dbc', 'moonshot']
 
 function ownerOf(
-  { event, mints }: Told,
+  { event, mints }: Listed,
   curves: ReadonlyMap<string, { readonly curve: Pubkey }>
 ): { mint: Pubkey; curve: Pubkey } | null {
   if (event.kind === 'launch' || event.kind === 'curve') return { mint: event.baseMint, curve: event.curve }
@@ -71,7 +71,7 @@ function ownerOf(
   return known.length > 0 || tokens.length !== 1 ? null : { mint: tokens[0]!, curve: event.pool }
 }
 
-function stepOf(told: Told, mint: Pubkey): Step {
+function stepOf(told: Listed, mint: Pubkey): Step {
   const { event, rows } = told
   const nothing = { decimals: null, quoteDecimals: null, reserves: null, progressPct: null, tradePrice: null }
   if (event.kind === 'launch') {
@@ -114,9 +114,9 @@ function stepOf(told: Told, mint: Pubkey): Step {
 function rowOf(
   mint: Pubkey,
   curve: Pubkey,
-  first: Told,
+  first: Listed,
   steps: readonly Step[],
-  usdOf: (mint: Pubkey, told: Told) => number | null
+  usdOf: (mint: Pubkey, told: Listed) => number | null
 ): CurveRow {
   const last = steps.at(-1)!.told
   const quote = firstOf(steps.map((step) => step.quote))
@@ -128,7 +128,7 @@ function rowOf(
   const prices = steps
     .map((_, i) => priceAt(mint, steps.slice(0, i + 1), usdOf))
     .filter((price) => price !== null)
-  const at = ({ block }: Told) => ({ slot: block.slot, blockTime: block.blockTime })
+  const at = ({ block }: Listed) => ({ slot: block.slot, blockTime: block.blockTime })
   return {
     mint,
     platform: first.event.venue,
@@ -177,7 +177,7 @@ function targetOf(steps: readonly Step[]): bigint | null {
 function priceAt(
   mint: Pubkey,
   steps: readonly Step[],
-  usdOf: (mint: Pubkey, told: Told) => number | null
+  usdOf: (mint: Pubkey, told: Listed) => number | null
 ): { price: number | null; cashUsd: number | null } | null {
   const { told, tradePrice } = steps.at(-1)!
   if (told.event.kind === 'launch') return null

@@ -19,7 +19,7 @@ import { addTraders, addTradersForever, NO_TRADERS } from '../../src/market/trad
 import { SOL } from './world.ts'
 
 /** An event with its block, its place and its stored trade rows. */
-export interface Told {
+export interface Listed {
   readonly event: ChainEvent
   readonly block: DecodedBlock
   readonly cursor: number
@@ -34,7 +34,7 @@ export interface Told {
 }
 
 /** Returns all events as one flat list, with each event's stored rows. */
-export function tell(chain: readonly DecodedBlock[], trades: readonly TradeRow[], cash: CashList): Told[] {
+export function list(chain: readonly DecodedBlock[], trades: readonly TradeRow[], cash: CashList): Listed[] {
   const launched = new Set<string>()
   return chain.flatMap((block) => {
     const cursors = placeEvents(
@@ -51,7 +51,7 @@ export function tell(chain: readonly DecodedBlock[], trades: readonly TradeRow[]
   })
 }
 
-function sidesOf(event: ChainEvent, cash: CashList): Pick<Told, 'mints' | 'sides'> {
+function sidesOf(event: ChainEvent, cash: CashList): Pick<Listed, 'mints' | 'sides'> {
   const [a, b] = event.kind === 'trade' ? [event.inMint, event.outMint] : [event.baseMint, event.quoteMint]
   const rank = (mint: Pubkey): number => cash.of(mint)?.rank ?? -1
   if (a === null || b === null) {
@@ -90,12 +90,12 @@ function movedOf(row: TradeRow, token: Pubkey): bigint {
 
 /** An event of an owner, with the row that is listed there. */
 interface Item {
-  readonly told: Told
+  readonly told: Listed
   readonly row: TradeRow | null
 }
 
 /** Returns every hour of every owner, by `of/owner/hour`. */
-export function plainHours(story: readonly Told[]): Map<string, ActivityHour> {
+export function plainHours(story: readonly Listed[]): Map<string, ActivityHour> {
   const items = new Map<string, { of: ActivityOf; owner: Pubkey; items: Item[] }>()
   const add = (of: ActivityOf, owner: Pubkey, item: Item): void => {
     const key = `${of}${pubkeyMapKey(owner)}${item.told.block.blockTime - (item.told.block.blockTime % 3600)}`
@@ -122,7 +122,7 @@ export function plainHours(story: readonly Told[]): Map<string, ActivityHour> {
 }
 
 function plainHour(
-  story: readonly Told[],
+  story: readonly Listed[],
   of: ActivityOf,
   owner: Pubkey,
   items: readonly Item[],
@@ -158,7 +158,7 @@ function plainHour(
   }
 }
 
-const isIn = ({ block }: Told, minute: number): boolean =>
+const isIn = ({ block }: Listed, minute: number): boolean =>
   block.blockTime >= minute && block.blockTime < minute + 60
 
 function plainMinute(
@@ -191,7 +191,7 @@ function plainMinute(
   }
 }
 
-const decimalsIn = ({ event }: Told, mint: Pubkey): number | null => {
+const decimalsIn = ({ event }: Listed, mint: Pubkey): number | null => {
   if (event.kind === 'trade') {
     return is(event.inMint, mint) ? event.inDecimals : is(event.outMint, mint) ? event.outDecimals : null
   }
@@ -205,7 +205,7 @@ const firstOf = <T>(values: readonly (T | null)[]): T | null => values.find((val
 const lastOf = <T>(values: readonly (T | null)[]): T | null =>
   values.findLast((value) => value !== null) ?? null
 
-export function plainTokens(story: readonly Told[]): Map<string, TokenRow> {
+export function plainTokens(story: readonly Listed[]): Map<string, TokenRow> {
   const mints = new Map(story.flatMap(({ mints }) => mints).map((mint) => [pubkeyMapKey(mint), mint]))
   const pools = [...plainPools(story).values()]
   const tokens = new Map<string, TokenRow>()
@@ -238,7 +238,7 @@ function reservesOf({ reserves }: TradeRow, isBaseIn: boolean): PoolRow['reserve
   return { base: isBaseIn ? paid : taken, quote: isBaseIn ? taken : paid }
 }
 
-export function plainPools(story: readonly Told[]): Map<string, PoolRow> {
+export function plainPools(story: readonly Listed[]): Map<string, PoolRow> {
   const pools = new Map<string, PoolRow>()
   for (const { event, sides, mints, cursor } of story) {
     const key = pubkeyMapKey(event.pool)
@@ -284,7 +284,7 @@ export function plainPools(story: readonly Told[]): Map<string, PoolRow> {
   return pools
 }
 
-export function plainTotals(story: readonly Told[]): TotalsRow | null {
+export function plainTotals(story: readonly Listed[]): TotalsRow | null {
   const rows = story.map(({ rows: [row] }) => row).filter((row) => row !== undefined)
   if (!story.some(({ mints }) => mints.length > 0)) return null
   return {

@@ -14,7 +14,7 @@ const CACHE = join(process.env.TEST_SERVERS_CACHE ?? join(homedir(), '.cache/mil
 /** Milliseconds until it must be healthy. That takes 1 to 3 s; unpacking and a busy machine take longer. */
 const START_MS = 300_000
 /** Number of shreds kept, enough for several thousand slots; the default of 10,000 loses the first of 500 slots. */
-const SHREDS_KEPT = '200000'
+const SHREDS_MAX = '200000'
 
 export interface ValidatorOptions {
   /** Port of JSON-RPC; a free one by default. */
@@ -66,7 +66,7 @@ export class RealValidator {
         ...pace,
         ...own,
         '--limit-ledger-size',
-        SHREDS_KEPT
+        SHREDS_MAX
       ],
       cwd: folder,
       log: join(folder, 'log'),

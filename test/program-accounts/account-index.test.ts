@@ -6,7 +6,7 @@ const FIRST = { offset: 0, length: 1 }
 const NEXT = { offset: 1, length: 2 }
 
 t.test('indexes of a mirror that is killed at any write equal a scan, at each slot', async (t) => {
-  const superseded = { keptMs: 50, versionsMax: 30, bytesMax: 10_000 }
+  const superseded = { retentionMs: 50, versionsMax: 30, bytesMax: 10_000 }
   const opened = await openWorld(t, { superseded, indexStep: 5 })
   const { world, kill, declared, restart, start, store } = opened
   world.isGiving = true

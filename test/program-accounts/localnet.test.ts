@@ -34,7 +34,7 @@ t.test(
 t.test('updates that a node drops are found by the next audit', async (t) => {
   const opened = await openWorld(t, { auditMs: 300 })
   const { world, dropping, start, counted } = opened
-  world.isTold = false
+  world.isReporting = false
   const mirror = start()
   await equal(t, opened, mirror, 'after the first snapshot')
   dropping.chance = 0.5
@@ -79,7 +79,7 @@ t.test('updates that a node drops are found at once where blocks name their acco
 t.test(
   'a mirror that is killed at any write goes on from there, and each slot that it shows is exact',
   async (t) => {
-    const opened = await openWorld(t, { superseded: { keptMs: 50, versionsMax: 30, bytesMax: 10_000 } })
+    const opened = await openWorld(t, { superseded: { retentionMs: 50, versionsMax: 30, bytesMax: 10_000 } })
     const { world, kill, restart, start, store } = opened
     let mirror = start()
     for (let round = 0; round < 8; round++) {

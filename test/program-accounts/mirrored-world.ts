@@ -34,7 +34,7 @@ export class World {
   readonly states = new Map<number, State>()
   readonly listeners = new Set<ChainListener>()
   /** Whether blocks state the accounts that they have touched. */
-  isTold = true
+  isReporting = true
   /** Whether accounts are given to another program, and come back. */
   isGiving = false
   #state = new Map<string, LocalAccount>()
@@ -68,7 +68,7 @@ export class World {
 
   /** Each changed account counts as touched, whichever program owns it: a block does not state the owner. */
   #touched(accounts: readonly LocalAccount[]): TouchedAccount[] {
-    if (!this.isTold) return []
+    if (!this.isReporting) return []
     return accounts.map(({ address }) => ({ address, isNew: !this.#state.has(pubkeyMapKey(address)) }))
   }
 

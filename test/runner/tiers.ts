@@ -67,7 +67,7 @@ export interface TestFiles {
 
 /** Computing files of more than five seconds: sharing a process saves nothing for them. */
 const LONG_COMPUTING =
-  /^test\/(actors\/chain\/(lost-records|rollback|backfill|rpc-source)|holders\/(localnet|kept-lists)|localnet\/(market\/(simulator|distributions)|bank\/restart|past)|storage\/embedded-(crash|conformance|damage|retention)|http\/(cached-answers|paging|oracle|connections))\./
+  /^test\/(actors\/chain\/(lost-records|rollback|backfill|rpc-source)|holders\/(localnet|stored-lists)|localnet\/(market\/(simulator|distributions)|bank\/restart|past)|storage\/embedded-(crash|conformance|damage|retention)|http\/(cached-answers|paging|oracle|connections))\./
 /** Folders of tests of the process itself. */
 const OF_PROCESS = /^test\/(memory|runner|house|loadtest|actors\/supervision)\//
 /** Text of files that change or measure their whole process. */

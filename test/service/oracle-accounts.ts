@@ -150,8 +150,8 @@ function poolState(bank: LocalBank, { pool, venue }: Parameters<typeof readPool>
   for (;;) {
     const set = new AccountSet(known)
     const state = readPool({ pool, venue }, set)
-    if (set.wanted.length === 0) return isRefused(state) ? null : state
-    for (const address of set.wanted) {
+    if (set.unread.length === 0) return isRefused(state) ? null : state
+    for (const address of set.unread) {
       const account = bank.account(address)
       known.set(pubkeyMapKey(address), account === null ? null : { ...account, rentEpoch: 0n })
     }

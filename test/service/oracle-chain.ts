@@ -58,7 +58,7 @@ export async function makeOracleChain(
   let made = 0
   const startMs = Date.now() - slots * SLOT_MS
   const clock = { ...systemPorts.clock, now: () => startMs + made * SLOT_MS }
-  const bank = await LocalBank.open({ clock, seed, keptSlots: slots + 1_000 })
+  const bank = await LocalBank.open({ clock, seed, retainedSlots: slots + 1_000 })
   const kept = {
     part: (name: string) => bank.note(name),
     account: (address: Uint8Array) => bank.account(address)

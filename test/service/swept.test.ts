@@ -72,12 +72,12 @@ t.test('rows past the retention are gone from every list, also after a kill with
 
   const third = await start()
   t.strictSame(await rowsFrom(third), horizon)
-  const isKept = (row: Row): boolean => Number(row['slot']) >= horizon.slot
-  const kept = trades.filter(isKept)
+  const isRetained = (row: Row): boolean => Number(row['slot']) >= horizon.slot
+  const kept = trades.filter(isRetained)
   t.strictSame(await rowsOf(third, `/v1/tokens/${WSOL}/trades`), kept, 'pages end at the horizon')
   t.ok(kept.length > 0 && kept.length < trades.length / 2, `${kept.length} of ${trades.length} trades`)
-  t.strictSame(await rowsOf(third, `/v1/wallets/${wallet}/trades`), walletTrades.filter(isKept))
-  t.notOk(walletTrades.every(isKept))
+  t.strictSame(await rowsOf(third, `/v1/wallets/${wallet}/trades`), walletTrades.filter(isRetained))
+  t.notOk(walletTrades.every(isRetained))
   t.strictSame((await third.get(`/v1/tokens/${WSOL}/candles?interval=1d&limit=100`)).body, candles)
   t.match(await warningOf(third), {
     type: 'warning',

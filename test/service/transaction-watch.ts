@@ -4,7 +4,7 @@ import type { Test } from 'tap'
 import { ADMIN_KEY, type ServiceProcess } from './service-process.ts'
 
 /** A status as `/v1/tx/{signature}/status` answers it. */
-export interface ToldStatus {
+export interface ReportedStatus {
   readonly status: 'unknown' | 'processed' | 'confirmed' | 'finalized'
   readonly state: string | null
   readonly err: unknown
@@ -25,7 +25,7 @@ export class TransactionWatch {
   readonly #connection: Connection
   readonly #key: string
   /** Different answers by signature, in order. */
-  readonly told = new Map<string, ToldStatus[]>()
+  readonly statuses = new Map<string, ReportedStatus[]>()
   /** Answers that the chain contradicted. */
   readonly contradictions: string[] = []
 
@@ -65,15 +65,15 @@ export class TransactionWatch {
       body: JSON.stringify({ tx, ...more })
     })
     const body = (await response.json()) as Record<string, unknown>
-    if (response.status === 200 && !this.told.has(String(body.signature)))
-      this.told.set(String(body.signature), [])
+    if (response.status === 200 && !this.statuses.has(String(body.signature)))
+      this.statuses.set(String(body.signature), [])
     return { status: response.status, body }
   }
 
   /** Requests the status of every watched transaction, and compares the answers with the state of the chain. */
   async look(): Promise<void> {
     await delay(LOOK_MS)
-    const signatures = [...this.told.keys()]
+    const signatures = [...this.statuses.keys()]
     const answers = await Promise.all(signatures.map((signature) => this.#ask(signature)))
     const [processed, confirmed, finalized] = await Promise.all(
       LEVELS.map((level) => this.#connection.getSlot(level))
@@ -81,9 +81,9 @@ export class TransactionWatch {
     const reached = { unknown: Infinity, processed: processed!, confirmed: confirmed!, finalized: finalized! }
     for (const [index, signature] of signatures.entries()) {
       const answer = answers[index]!
-      const told = this.told.get(signature)!
-      const last = told.at(-1)
-      if (JSON.stringify(last) !== JSON.stringify(answer)) told.push(answer)
+      const statuses = this.statuses.get(signature)!
+      const last = statuses.at(-1)
+      if (JSON.stringify(last) !== JSON.stringify(answer)) statuses.push(answer)
       if ((answer.slot ?? 0) > reached[answer.status])
         this.#contradict(signature, answer, `the chain has reached ${reached[answer.status]}`)
       if (last !== undefined && last.rebroadcasts > answer.rebroadcasts)
@@ -93,25 +93,27 @@ export class TransactionWatch {
 
   /** Looks until every watched transaction has ended. */
   async untilEnded(withinMs: number): Promise<void> {
-    const isEnded = (status: ToldStatus | undefined): boolean =>
+    const isEnded = (status: ReportedStatus | undefined): boolean =>
       ['finalized', 'failed', 'expired'].includes(status?.state ?? '')
     for (const end = performance.now() + withinMs; performance.now() < end;) {
       await this.look()
-      if ([...this.told.values()].every((told) => isEnded(told.at(-1)))) return
+      if ([...this.statuses.values()].every((statuses) => isEnded(statuses.at(-1)))) return
     }
-    const left = [...this.told].filter(([, told]) => !isEnded(told.at(-1)))
-    throw new Error(`not ended: ${JSON.stringify(left.map(([signature, told]) => [signature, told.at(-1)]))}`)
+    const left = [...this.statuses].filter(([, statuses]) => !isEnded(statuses.at(-1)))
+    throw new Error(
+      `not ended: ${JSON.stringify(left.map(([signature, statuses]) => [signature, statuses.at(-1)]))}`
+    )
   }
 
   /** Compares all answered statuses with the final chain. */
   async compare(t: Test): Promise<void> {
-    const signatures = [...this.told.keys()]
+    const signatures = [...this.statuses.keys()]
     const { value: found } = await this.#connection.getSignatureStatuses(signatures, {
       searchTransactionHistory: true
     })
     for (const [index, signature] of signatures.entries()) {
       const chain = found[index] ?? null
-      for (const answer of this.told.get(signature)!) {
+      for (const answer of this.statuses.get(signature)!) {
         if (chain === null) {
           if (answer.status !== 'unknown' || answer.slot !== null)
             this.#contradict(signature, answer, 'it is on no chain')
@@ -131,21 +133,21 @@ export class TransactionWatch {
   }
 
   /** Returns the newest answer for a signature. */
-  last(signature: unknown): ToldStatus {
-    return this.told.get(String(signature))!.at(-1)!
+  last(signature: unknown): ReportedStatus {
+    return this.statuses.get(String(signature))!.at(-1)!
   }
 
-  async #ask(signature: string): Promise<ToldStatus> {
+  async #ask(signature: string): Promise<ReportedStatus> {
     const response = await fetch(`${this.#service.url}/v1/tx/${signature}/status`, {
       headers: { 'x-api-key': this.#key }
     })
     if (response.status !== 200) throw new Error(`status ${response.status}: ${await response.text()}`)
     const { status, state, err, slot, tracking, expired, rebroadcasts, leaders_sent } =
-      (await response.json()) as ToldStatus
+      (await response.json()) as ReportedStatus
     return { status, state, err, slot, tracking, expired, rebroadcasts, leaders_sent }
   }
 
-  #contradict(signature: string, answer: ToldStatus, why: string): void {
+  #contradict(signature: string, answer: ReportedStatus, why: string): void {
     if (this.contradictions.length < 20)
       this.contradictions.push(`${signature}: ${JSON.stringify(answer)}, but ${why}`)
   }

@@ -197,7 +197,7 @@ testWithValidator(
       const outcomes = String(body.text).match(/^millrace_leader_writes_total\S+ \d+$/gm) ?? []
       t.comment(outcomes.join(', '))
       const written = outcomes.find((line) => line.includes('written'))?.split(' ')[1]
-      const told = [...watch.told.values()].reduce((sum, each) => sum + each.at(-1)!.leaders_sent, 0)
+      const told = [...watch.statuses.values()].reduce((sum, each) => sum + each.at(-1)!.leaders_sent, 0)
       t.ok(told > 0, 'transactions went to the leader too')
       t.equal(told, Number(written), '`leaders_sent` counts each write, and nothing else')
       t.same(faultsOf(service), [])

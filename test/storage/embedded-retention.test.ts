@@ -35,7 +35,7 @@ function listsOf(storage: Storage): ((page: PageRequest) => Promise<Row[]>)[] {
 }
 
 /** Asserts that every list from `since` on has the rows of the unswept store, as a whole and by pages from any cursor. */
-async function assertKept(swept: Storage, whole: Storage, since: number): Promise<void> {
+async function assertRetained(swept: Storage, whole: Storage, since: number): Promise<void> {
   const lists = listsOf(swept)
   for (const [i, read] of listsOf(whole).entries()) {
     const kept = (await read(ALL)).filter(({ blockTime }) => blockTime >= since)
@@ -83,7 +83,7 @@ t.test(
           await swept.close()
           swept = await openEmbeddedStorage(place)
           await sweep(swept)
-          await assertKept(swept, whole, since)
+          await assertRetained(swept, whole, since)
           assert.deepStrictEqual(await swept.totals.get(), await whole.totals.get())
           await swept.close()
           const once = await rawContents(a)
@@ -98,7 +98,7 @@ t.test(
           // Lists whose pages were deleted accept further rows.
           for (let index = 120; index < 130; index++)
             for (const store of [swept, reopened]) await store.blocks.commit(sampleBlock(seed, index))
-          await assertKept(swept, reopened, since)
+          await assertRetained(swept, reopened, since)
           await Promise.all([swept.close(), reopened.close()])
         }
       ),

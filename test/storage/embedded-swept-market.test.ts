@@ -11,10 +11,10 @@ const DAY = 86_400
 const SECONDS_A_BLOCK = 3_700
 
 /** Returns the answers of a whole store without expired rows. */
-function keptOf(
+function retainedOf(
   answers: ReadonlyMap<string, unknown>,
   since: number,
-  isKept: (hour: number) => boolean
+  isRetained: (hour: number) => boolean
 ): ReadonlyMap<string, unknown> {
   return new Map(
     [...answers].map(([question, answer]) => {
@@ -23,7 +23,7 @@ function keptOf(
       if (question.startsWith('newest trades of'))
         return [question, (answer as { blockTime: number }[]).filter(({ blockTime }) => blockTime >= since)]
       if (question.startsWith('activity of'))
-        return [question, (answer as ActivityHour[]).filter(({ hour }) => isKept(hour))]
+        return [question, (answer as ActivityHour[]).filter(({ hour }) => isRetained(hour))]
       return [question, answer]
     })
   )
@@ -50,7 +50,7 @@ t.test('a sweep leaves every read beyond the horizon as it is in a store that ke
   t.equal(horizon.time, blocks.at(-1)!.blockTime - DAY)
   t.equal(await whole.coverage.horizon(), null)
   const [all, found] = [await portRows(whole, commits), await portRows(swept, commits)]
-  const kept = keptOf(all, horizon.time, (hour) => hour + 3_600 > horizon.time)
+  const kept = retainedOf(all, horizon.time, (hour) => hour + 3_600 > horizon.time)
   t.strictSame(found, kept)
   const counts = [...all].map(([question, answer]) => [answer, found.get(question)] as const)
   const shorter = counts.filter(([a, b]) => Array.isArray(a) && a.length > (b as unknown[]).length)

@@ -18,7 +18,7 @@ class ChangingWorld {
   readonly world: World
   #slot = 100
   #last: ChangeBatch | null = null
-  readonly told: number[] = []
+  readonly published: number[] = []
 
   constructor() {
     const store = new WorldStore()
@@ -37,7 +37,7 @@ class ChangingWorld {
     let cursor = after
     const changes = Array.from({ length: count }, () => {
       cursor = tenantCursorAfter(cursor, this.#slot)
-      this.told.push(cursor)
+      this.published.push(cursor)
       return { ...CHANGE, cursor }
     })
     const batch = { tenant: 'acme', number: (this.#last?.number ?? 0) + 1, token: 1, after, changes }
@@ -65,14 +65,14 @@ t.test(
     t.same(
       pipe.messages.slice(2).map(({ type, cursor, replay }) => [type, cursor, replay]),
       [
-        ['event', own.told[1], true],
+        ['event', own.published[1], true],
         ['event', cursorAt(101, 0), true],
-        ['event', own.told[2], true],
-        ['replay_complete', own.told[2], undefined],
-        ['event', own.told[3], undefined]
+        ['event', own.published[2], true],
+        ['replay_complete', own.published[2], undefined],
+        ['event', own.published[3], undefined]
       ]
     )
-    t.ok(own.told[1]! > endOfChainEvents(100) && own.told[1]! < cursorAt(101, 0))
+    t.ok(own.published[1]! > endOfChainEvents(100) && own.published[1]! < cursorAt(101, 0))
   }
 )
 
@@ -84,15 +84,15 @@ t.test(
     const { connection, pipe } = own.world.connect()
     send(connection, { subscribe: ['tx'] })
     await quiet()
-    t.match(pipe.messages.at(-1), { type: 'subscribed', cursor: own.told[0] })
+    t.match(pipe.messages.at(-1), { type: 'subscribed', cursor: own.published[0] })
     await own.change()
     connection.hear(await own.change())
     await quiet()
-    t.same(cursorsOf(pipe), own.told.slice(1), 'the batch before the one it heard of')
+    t.same(cursorsOf(pipe), own.published.slice(1), 'the batch before the one it heard of')
     await own.change()
     connection.lookForChanges()
     await quiet()
-    t.same(cursorsOf(pipe), own.told.slice(1))
+    t.same(cursorsOf(pipe), own.published.slice(1))
     send(connection, { unsubscribe: ['tx'] })
     await quiet()
     connection.hear(await own.change())
@@ -108,7 +108,7 @@ t.test('a cursor before the horizon is warned of', async (t) => {
   send(connection, { subscribe: ['tx'], since: 3 })
   await quiet()
   t.match(pipe.messages[2], { code: 'beyond_replay_horizon', channels: ['tx'], since: 3 })
-  t.same(cursorsOf(pipe), own.told)
+  t.same(cursorsOf(pipe), own.published)
 })
 
 const anyStep = fc.constantFrom('block', 'change', 'changes', 'unheard', 'jump', 'reconnect', 'delay', 'turn')
@@ -151,7 +151,7 @@ t.test(
         )
         t.strictSame(
           heard.filter(([channel]) => channel === 'tx').map(([, cursor]) => cursor),
-          own.told
+          own.published
         )
         const trades = own.world.store.blocks.length
         t.equal(heard.filter(([channel]) => channel === TRADES).length, trades)

@@ -25,13 +25,13 @@ const anyCourse = fc.array(
   { minLength: 1, maxLength: 5 }
 )
 
-interface Told {
+interface SentEvent {
   readonly cursor: number
   readonly slot: number
   readonly position: number
 }
 
-const isOfWallet = ({ position }: Pick<Told, 'position'>): boolean => position >= SIDE_BY_SIDE_POSITIONS
+const isOfWallet = ({ position }: Pick<SentEvent, 'position'>): boolean => position >= SIDE_BY_SIDE_POSITIONS
 
 /** Returns the positions of a block: as if it had trades alone, and their copies for wallets. */
 const positionsIn = (count: number): number[] => [
@@ -39,15 +39,15 @@ const positionsIn = (count: number): number[] => [
   ...Array.from({ length: walletPositions(count) }, (_, nth) => SIDE_BY_SIDE_POSITIONS + nth)
 ]
 
-/** A chain published as by the stream: `told` has every event of its blocks, oldest first. */
-function toldOf(course: typeof anyCourse extends fc.Arbitrary<infer T> ? T : never) {
+/** A chain published as by the stream: `sent` has every event of its blocks, oldest first. */
+function sentBy(course: typeof anyCourse extends fc.Arbitrary<infer T> ? T : never) {
   let stored = new Map<number, number>()
   let head = 0
-  let told: Told[] = []
+  let sent: SentEvent[] = []
   const moves: Move[] = []
   const tell = (slot: number, sentCursor = (position: number) => cursorAt(slot, position)): void => {
     const positions = positionsIn(stored.get(slot)!)
-    told.push(...positions.map((position) => ({ cursor: sentCursor(position), slot, position })))
+    sent.push(...positions.map((position) => ({ cursor: sentCursor(position), slot, position })))
   }
   for (const { blocks, back, above, isOld } of course) {
     for (const count of blocks) {
@@ -58,7 +58,7 @@ function toldOf(course: typeof anyCourse extends fc.Arbitrary<infer T> ? T : nev
     const after = Math.max(0, head - back)
     const lostHead = head
     stored = new Map([...stored].filter(([slot]) => slot <= after))
-    told = told.filter(({ slot }) => slot <= after)
+    sent = sent.filter(({ slot }) => slot <= after)
     head = lostHead + above
     let next = cursorAt(lostHead, EVENT_POSITIONS) + 7
     const slots: [number, number][] = []
@@ -80,52 +80,52 @@ function toldOf(course: typeof anyCourse extends fc.Arbitrary<infer T> ? T : nev
     stored.set(head, 2)
     tell(head)
   }
-  return { told, moves, end: endOfEvents(head), stored }
+  return { sent, moves, end: endOfEvents(head), stored }
 }
 
 t.test(
-  'from any cursor on all that is told follows in order, each once, whatever was put back how often',
+  'from any cursor on everything sent follows in order, each once, whatever was rolled back how often',
   async (t) => {
     fc.assert(
       fc.property(anyCourse, fc.nat(10_000), (course, seed) => {
-        const { told, moves, end, stored } = toldOf(course)
+        const { sent, moves, end, stored } = sentBy(course)
         const order = new DeliveryOrder(movesIn(moves.map(moveAsLogEntry)))
         const own = [...stored].flatMap(([slot, count]) =>
           positionsIn(count).map((position) => ({ cursor: cursorAt(slot, position), position }))
         )
-        const starts = [-1, ...told.map(({ cursor }) => cursor), ...told.map(({ slot }) => cursorAt(slot, 1))]
+        const starts = [-1, ...sent.map(({ cursor }) => cursor), ...sent.map(({ slot }) => cursorAt(slot, 1))]
         const since = starts[seed % starts.length]!
         for (const ofWallet of [false, true]) {
           const heard: number[] = []
           for (let from = since; from < end;) {
-            const stretch = order.sectionAfter(from, end, ofWallet)
+            const section = order.sectionAfter(from, end, ofWallet)
             const inside = own
               .filter((event) => isOfWallet(event) === ofWallet)
-              .filter(({ cursor }) => cursor > stretch.after && cursor <= stretch.until)
+              .filter(({ cursor }) => cursor > section.after && cursor <= section.until)
             const cursors = inside.map(({ cursor }) => cursor).sort((a, b) => a - b)
-            heard.push(...cursors.map((cursor) => stretch.sentCursor(cursor)))
-            if (stretch.end <= from) throw new Error(`no way on after ${from}`)
-            from = stretch.end
+            heard.push(...cursors.map((cursor) => section.sentCursor(cursor)))
+            if (section.end <= from) throw new Error(`no way on after ${from}`)
+            from = section.end
           }
           t.strictSame(
             heard,
-            told
+            sent
               .filter((event) => isOfWallet(event) === ofWallet)
               .map(({ cursor }) => cursor)
               .filter((cursor) => cursor > since)
           )
         }
-        for (const { cursor, slot, position } of told)
+        for (const { cursor, slot, position } of sent)
           t.equal(order.sentCursor(cursorAt(slot, position)), cursor)
         if (course.every(({ isOld }) => !isOld))
-          t.equal(new Set(told.map(({ cursor }) => cursor)).size, told.length, 'each has a cursor of its own')
+          t.equal(new Set(sent.map(({ cursor }) => cursor)).size, sent.length, 'each has a cursor of its own')
       }),
       randomRuns(300)
     )
   }
 )
 
-t.test('without a move each event is told at its own cursor', async (t) => {
+t.test('without a move each event is sent at its own cursor', async (t) => {
   const order = new DeliveryOrder([])
   const { after, until, end, sentCursor } = order.sectionAfter(5, 900, false)
   t.strictSame([after, until, end, sentCursor(77)], [5, 900, 900, 77])

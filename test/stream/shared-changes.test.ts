@@ -33,7 +33,7 @@ class SharedChanges {
 
   constructor(reader: DocumentStore) {
     this.#passing = this.#pass()
-    this.#replaying = this.#replay(new ChangeHistory(reader, { isShared: true, keptMs: null }))
+    this.#replaying = this.#replay(new ChangeHistory(reader, { isShared: true, ttlMs: null }))
   }
 
   log(documents: DocumentStore, published: ChangeBatch[] = []): ChangeLog {
@@ -42,7 +42,7 @@ class SharedChanges {
         documents,
         clock: systemPorts.clock,
         isShared: true,
-        keptMs: null,
+        ttlMs: null,
         head: () => endOfChainEvents(this.#slot),
         unsettled: new UnsettledBatches(),
         publish: (batch) => published.push(batch),

@@ -110,7 +110,7 @@ export class World {
   constructor(store: WorldStore, documents = new MemoryDocuments()) {
     this.store = store
     this.documents = documents
-    this.changes = new ChangeHistory(documents, { isShared: false, keptMs: null })
+    this.changes = new ChangeHistory(documents, { isShared: false, ttlMs: null })
     this.feed.restore(store.head)
     this.hub = new StreamHub(this.feed, CASH, (fault) => this.faults.push(fault))
     this.hub.follow()

@@ -74,7 +74,7 @@ function tenantsOf(): Opened {
     hub: world.hub,
     // Never read.
     history: new ChannelHistory({} as Storage, new CashList()),
-    changes: new ChangeHistory(new MemoryDocuments(), { isShared: false, keptMs: null }),
+    changes: new ChangeHistory(new MemoryDocuments(), { isShared: false, ttlMs: null }),
     horizon: world.horizon,
     replays: new Replays(4),
     retry: <T>(ask: () => Promise<T>) => ask()

@@ -98,7 +98,7 @@ export async function bundleWorld(t: Test) {
     const claim = testClaim(token)
     const tracker = new BundleTracker({
       documents: counted,
-      keptMs: null,
+      retentionMs: null,
       claim,
       isShared: true,
       engine,

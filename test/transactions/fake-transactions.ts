@@ -100,7 +100,7 @@ export function fakeTransactions(): FakeTransactions {
         return parts.tips
       }
     },
-    keptMs: null,
+    retentionMs: null,
     bundles: { begin: (stored: Stored<Bundle>) => void parts.begunBundles.push(stored) }
   })
   return parts

@@ -14,51 +14,54 @@ function commitOf(slot: number): BlockCommit {
 /** A feed, and the slots that a follower receives. */
 function followed() {
   const feed = new CommitFeed()
-  const told: number[] = []
-  feed.follow(({ slot }) => void told.push(slot.slot))
-  return { feed, told }
+  const published: number[] = []
+  feed.follow(({ slot }) => void published.push(slot.slot))
+  return { feed, published }
 }
 
 const written = { commit: async () => true }
 const lost = { commit: () => Promise.reject(new Error('the answer is lost')) }
 
-t.test('a block is told once it is committed, and is the head then', async (t) => {
-  const { feed, told } = followed()
+t.test('a block is published once it is committed, and is the head then', async (t) => {
+  const { feed, published } = followed()
   const answer = Promise.withResolvers<boolean>()
   const committed = feed.commit(commitOf(7), { commit: () => answer.promise })
-  t.strictSame([feed.head, told], [null, []])
+  t.strictSame([feed.head, published], [null, []])
   answer.resolve(true)
   await committed
-  t.strictSame([feed.head?.slot, told], [7, [7]])
+  t.strictSame([feed.head?.slot, published], [7, [7]])
 })
 
-t.test('a block that the store had already is not told', async (t) => {
-  const { feed, told } = followed()
+t.test('a block that the store had already is not published', async (t) => {
+  const { feed, published } = followed()
   await feed.commit(commitOf(7), { commit: async () => false })
-  t.strictSame([feed.head, told], [null, []])
+  t.strictSame([feed.head, published], [null, []])
 })
 
-t.test('a block whose commit was made but not answered is told when the store is taken up', async (t) => {
-  const { feed, told } = followed()
-  await feed.commit(commitOf(7), written)
-  await t.rejects(feed.commit(commitOf(8), lost))
-  t.strictSame(told, [7])
-  feed.restore(commitOf(8).slot)
-  t.strictSame([feed.head?.slot, told], [8, [7, 8]])
-  feed.restore(commitOf(8).slot)
-  t.strictSame(told, [7, 8])
-})
+t.test(
+  'a block whose commit was made but not answered is published when the store is taken up',
+  async (t) => {
+    const { feed, published } = followed()
+    await feed.commit(commitOf(7), written)
+    await t.rejects(feed.commit(commitOf(8), lost))
+    t.strictSame(published, [7])
+    feed.restore(commitOf(8).slot)
+    t.strictSame([feed.head?.slot, published], [8, [7, 8]])
+    feed.restore(commitOf(8).slot)
+    t.strictSame(published, [7, 8])
+  }
+)
 
-t.test('a block whose commit was not made is told when it is made', async (t) => {
-  const { feed, told } = followed()
+t.test('a block whose commit was not made is published when it is made', async (t) => {
+  const { feed, published } = followed()
   await feed.commit(commitOf(7), written)
   await t.rejects(feed.commit(commitOf(8), lost))
   const { head } = feed
   feed.restore(commitOf(7).slot)
   t.equal(feed.head, head, 'the head is the same')
-  t.strictSame(told, [7])
+  t.strictSame(published, [7])
   await feed.commit(commitOf(8), written)
-  t.strictSame(told, [7, 8])
+  t.strictSame(published, [7, 8])
 })
 
 /** A store that answers when the test says so. */
@@ -75,27 +78,27 @@ function answering() {
 t.test(
   'blocks of which several are in flight are published in their order, each once it is answered',
   async (t) => {
-    const { feed, told } = followed()
+    const { feed, published } = followed()
     const store = answering()
     const commits = [7, 8, 9].map((slot) => feed.commit(commitOf(slot), store))
     store.answers[0]!.resolve(true)
     await commits[0]
-    t.strictSame(told, [7])
+    t.strictSame(published, [7])
     for (const { resolve } of store.answers) resolve(true)
     await Promise.all(commits)
-    t.strictSame([feed.head?.slot, told], [9, [7, 8, 9]])
+    t.strictSame([feed.head?.slot, published], [9, [7, 8, 9]])
   }
 )
 
 t.test(
-  'behind a block whose answer was lost none is told, until the store says what it has come to',
+  'behind a block whose answer was lost none is published, until the store says what it has come to',
   async (t) => {
     for (const [head, expected] of [
       [6, [6]],
       [8, [6, 7, 8]],
       [9, [6, 7, 8, 9]]
     ] as const) {
-      const { feed, told } = followed()
+      const { feed, published } = followed()
       await feed.commit(commitOf(6), written)
       const store = answering()
       const commits = [7, 8, 9].map((slot) => feed.commit(commitOf(slot), store))
@@ -103,27 +106,27 @@ t.test(
       await t.rejects(commits[0]!)
       for (const { resolve } of store.answers) resolve(true)
       await Promise.all(commits.slice(1))
-      t.strictSame([feed.head?.slot, told], [6, [6]])
+      t.strictSame([feed.head?.slot, published], [6, [6]])
       feed.restore(commitOf(head).slot)
-      t.strictSame([feed.head?.slot, told], [head, expected])
+      t.strictSame([feed.head?.slot, published], [head, expected])
       await feed.commit(commitOf(head + 1), written)
-      t.strictSame(told, [...expected, head + 1], 'the feed goes on from there')
+      t.strictSame(published, [...expected, head + 1], 'the feed goes on from there')
     }
   }
 )
 
 t.test('a block in flight is not published once it is forgotten', async (t) => {
-  const { feed, told } = followed()
+  const { feed, published } = followed()
   await t.rejects(feed.commit(commitOf(7), lost))
   const store = answering()
   const late = feed.commit(commitOf(8), store)
   feed.forget()
   store.answers[0]!.resolve(true)
   await late
-  t.strictSame(told, [])
+  t.strictSame(published, [])
   feed.publish(commitOf(7))
   await feed.commit(commitOf(8), written)
-  t.strictSame(told, [7, 8], 'a journal tells of it, and further commits')
+  t.strictSame(published, [7, 8], 'a journal tells of it, and further commits')
 })
 
 t.test('a follower that fails keeps no block from the others', async (t) => {
@@ -131,18 +134,18 @@ t.test('a follower that fails keeps no block from the others', async (t) => {
   feed.follow(() => {
     throw new Error('a defect')
   })
-  const told: number[] = []
-  const unfollow = feed.follow(({ slot }) => void told.push(slot.slot))
+  const published: number[] = []
+  const unfollow = feed.follow(({ slot }) => void published.push(slot.slot))
   await t.rejects(feed.commit(commitOf(7), written), { message: 'a follower of the feed failed' })
   feed.restore(commitOf(7).slot)
-  t.strictSame([feed.head?.slot, told], [7, [7]], 'and it counts as told')
+  t.strictSame([feed.head?.slot, published], [7, [7]], 'and it counts as published')
   unfollow()
   await t.rejects(feed.commit(commitOf(8), written))
-  t.strictSame(told, [7])
+  t.strictSame(published, [7])
 })
 
-t.test('a block that is told from a journal and by its own commit is told once', async (t) => {
-  const { feed, told } = followed()
+t.test('a block that is published from a journal and by its own commit is published once', async (t) => {
+  const { feed, published } = followed()
   await feed.commit(commitOf(7), written)
   const answer = Promise.withResolvers<boolean>()
   const committed = feed.commit(commitOf(8), { commit: () => answer.promise })
@@ -151,15 +154,15 @@ t.test('a block that is told from a journal and by its own commit is told once',
   answer.resolve(true)
   await committed
   feed.publish(commitOf(8))
-  t.strictSame([feed.head?.slot, told], [9, [7, 8, 9]])
+  t.strictSame([feed.head?.slot, published], [9, [7, 8, 9]])
   await t.rejects(feed.commit(commitOf(10), lost))
   feed.publish(commitOf(10))
   feed.restore(commitOf(10).slot)
-  t.strictSame(told, [7, 8, 9, 10], 'nor a block whose answer was lost')
+  t.strictSame(published, [7, 8, 9, 10], 'nor a block whose answer was lost')
 })
 
 t.test('a head that moves without a block is a jump, and nothing else is', async (t) => {
-  const { feed, told } = followed()
+  const { feed, published } = followed()
   let jumps = 0
   const unsubscribe = feed.onJump(() => jumps++)
   feed.restore(null)
@@ -170,11 +173,11 @@ t.test('a head that moves without a block is a jump, and nothing else is', async
   feed.restore(commitOf(6).slot)
   feed.restore(commitOf(6).slot)
   feed.publish(commitOf(7))
-  t.strictSame([jumps, told], [1, [6, 7]], 'a block that is told is none')
+  t.strictSame([jumps, published], [1, [6, 7]], 'a block that is published is none')
   feed.restore(commitOf(90).slot)
-  t.strictSame([jumps, feed.head?.slot, told], [2, 90, [6, 7]])
+  t.strictSame([jumps, feed.head?.slot, published], [2, 90, [6, 7]])
   feed.publish(commitOf(91))
-  t.strictSame(told, [6, 7, 91], 'the feed goes on from there')
+  t.strictSame(published, [6, 7, 91], 'the feed goes on from there')
   unsubscribe()
   feed.restore(commitOf(95).slot)
   t.equal(jumps, 2)

@@ -120,7 +120,7 @@ class Model {
   }
 
   read(isLate: number): void {
-    const range = this.backlog.wanted()
+    const range = this.backlog.nextRange()
     if (range === null) return
     if (range.until > this.head) this.faults.push('reads beyond the head')
     const all = this.stored.filter((cursor) => cursor > range.after && cursor <= range.until)

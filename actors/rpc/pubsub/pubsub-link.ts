@@ -51,7 +51,7 @@ export class PubsubLink {
   #socket: NodeSocket | null = null
   /** Subscriptions that wait for their request. */
   readonly #queue = new Set<SharedSubscription>()
-  readonly #asked = new Set<SharedSubscription>()
+  readonly #requested = new Set<SharedSubscription>()
   readonly #byId = new Map<number, SharedSubscription>()
   /** Ids whose end the node has not confirmed yet. */
   readonly #ending = new Set<number>()
@@ -88,7 +88,7 @@ export class PubsubLink {
   }
 
   get size(): number {
-    return this.#queue.size + this.#asked.size + this.#byId.size
+    return this.#queue.size + this.#requested.size + this.#byId.size
   }
 
   /** The newest slot that the node has reported; -1 before the first. */
@@ -165,9 +165,9 @@ export class PubsubLink {
         subscription.accepted(this.#slotId!)
         continue
       }
-      this.#asked.add(subscription)
+      this.#requested.add(subscription)
       socket.call(`${subscription.kind}Subscribe`, subscription.request.params, ({ result, error }) => {
-        this.#asked.delete(subscription)
+        this.#requested.delete(subscription)
         this.#answered(subscription, result, error)
         this.#settleEarly()
         this.#noteUse()
@@ -218,7 +218,7 @@ export class PubsubLink {
       return subscription.notified(notification)
     }
     if (id === this.#slotId || this.#ending.has(id)) return
-    if (this.#asked.size === 0) return this.#events.stray()
+    if (this.#requested.size === 0) return this.#events.stray()
     if (this.#early.length >= EARLY_MAX) return this.fail('it sends notifications without a subscription')
     this.#early.push(notification)
   }
@@ -232,11 +232,12 @@ export class PubsubLink {
   }
 
   #noteUse(): void {
-    if (this.#queue.size + this.#asked.size + this.#byId.size === 0) this.#machine.send({ type: 'unused' })
+    if (this.#queue.size + this.#requested.size + this.#byId.size === 0)
+      this.#machine.send({ type: 'unused' })
   }
 
   #ended(reason: string): void {
-    const lost = [...this.#queue, ...this.#asked, ...this.#byId.values()]
+    const lost = [...this.#queue, ...this.#requested, ...this.#byId.values()]
     this.#forget()
     this.#machine.send({ type: 'failed', reason })
     this.#events.failed(this, reason)
@@ -251,7 +252,7 @@ export class PubsubLink {
     this.#early = []
     this.#ending.clear()
     this.#queue.clear()
-    this.#asked.clear()
+    this.#requested.clear()
     this.#byId.clear()
   }
 

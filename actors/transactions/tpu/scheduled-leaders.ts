@@ -16,7 +16,7 @@ const NOW = { slots: 2 * SLOTS_PER_LEADER, max: 2 } as const
 /** Slots ahead for whose leaders connections are opened: a handshake takes up to 1 s of their 6 s. */
 const AHEAD = 4 * SLOTS_PER_LEADER
 /** Connections to the leaders of the slots ahead, and to the last one, which may still be the current one. */
-const KEPT = { slots: AHEAD + SLOTS_PER_LEADER, max: 6 } as const
+const CONNECTED = { slots: AHEAD + SLOTS_PER_LEADER, max: 6 } as const
 /** Slots in a request for leaders: seven minutes of mainnet, 50 kB. */
 const SCHEDULE_SLOTS = 1_024
 /** Milliseconds without a send until connections close: a transaction is sent again every 2 s for about 60 s. */
@@ -150,7 +150,7 @@ export class ScheduledLeaders implements LeaderSender {
   #keep(): void {
     if (this.#links === null) return
     const slot = this.isActive ? this.#slots.at(this.#clock.now()) : null
-    const leaders = slot === null ? [] : leadersOf(this.#schedule, slot - SLOTS_PER_LEADER, KEPT)
+    const leaders = slot === null ? [] : leadersOf(this.#schedule, slot - SLOTS_PER_LEADER, CONNECTED)
     const kept = new Map<string, LeaderAddress>()
     for (const leader of leaders) {
       const address = this.#addresses.get(leader)

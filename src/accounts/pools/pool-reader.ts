@@ -79,9 +79,9 @@ export async function readPools(
       for (const ask of batch) {
         const set = new AccountSet(known)
         const state = readPool(ask.subject, set)
-        const { wanted } = set
-        if (wanted.length === 0) found[ask.place] = { reading: { state, accounts: ask.accounts }, slot }
-        else if (round < ROUNDS_MAX) next.push({ ...ask, accounts: [...ask.accounts, ...wanted] })
+        const { unread } = set
+        if (unread.length === 0) found[ask.place] = { reading: { state, accounts: ask.accounts }, slot }
+        else if (round < ROUNDS_MAX) next.push({ ...ask, accounts: [...ask.accounts, ...unread] })
         else
           found[ask.place] = { reading: { state: refused('names ever more accounts'), accounts: [] }, slot }
       }

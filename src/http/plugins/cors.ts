@@ -31,7 +31,7 @@ export const preflights = plugin(
   async (app, { keys, clock }: Pick<AppDeps, 'keys' | 'clock'>) => {
     app.addHook('onRequest', (request, reply, done) => {
       if (request.method !== 'OPTIONS') return done()
-      const origin = askedFor(request)
+      const origin = preflightOrigin(request)
       if (origin === null || !keys.admitsOrigin(origin, clock.now())) return done()
       void reply
         .code(204)
@@ -52,6 +52,6 @@ export function admitOrigin(caller: Caller, { headers }: FastifyRequest, reply: 
 }
 
 /** Returns the origin of a preflight; null for any other request. */
-function askedFor({ headers }: FastifyRequest): string | null {
+function preflightOrigin({ headers }: FastifyRequest): string | null {
   return headers['access-control-request-method'] === undefined ? null : (headers.origin ?? null)
 }

@@ -8,10 +8,10 @@ export interface LocalBankOptions {
   readonly directory?: string
   readonly slotMs?: number
   /**
-   * Number of slots whose blocks are kept, with their transactions; at least 512, because blockhashes and signatures
+   * Number of slots whose blocks are retained, with their transactions; at least 512, because blockhashes and signatures
    * are looked up in them.
    */
-  readonly keptSlots?: number
+  readonly retainedSlots?: number
   /** Number of durable blocks on top that make a block confirmed; less than the number for finalized. */
   readonly confirmedAfter?: number
   readonly finalizedAfter?: number
@@ -33,7 +33,7 @@ export interface TimedSlot {
 
 export const SLOT_MS = 400
 /** Ten minutes at the usual pace. Counted in blocks, so that memory and disk are the same at any pace. */
-export const KEPT_SLOTS = 1_500
-export const KEPT_SLOTS_MIN = 512
+export const RETAINED_SLOTS = 1_500
+export const RETAINED_SLOTS_MIN = 512
 export const WAITING_MAX = 1_000
 export const FAUCET_LAMPORTS = 500_000_000_000_000_000n

@@ -3,7 +3,7 @@ import { ServiceError } from '../../errors.ts'
 import type { Commitment } from '../../market/rows.ts'
 import { sleep, type Clock } from '../../ports.ts'
 import type * as chain from '../chain.ts'
-import { KEPT_SLOTS, KEPT_SLOTS_MIN, SLOT_MS, WAITING_MAX } from './bank-options.ts'
+import { RETAINED_SLOTS, RETAINED_SLOTS_MIN, SLOT_MS, WAITING_MAX } from './bank-options.ts'
 import type { LocalBankOptions, TimedSlot } from './bank-options.ts'
 import { BankStore, type ChainStore, type StoredChain } from './bank-store.ts'
 import { BlockProduction, joinedSlots, type FillSlot, type MadeSlot } from './block-production.ts'
@@ -61,7 +61,7 @@ export class LocalBank implements chain.LocalChain {
     this.#blocks = blocks
     this.#commits = new SlotCommits({
       genesisHash: this.genesisHash,
-      keptSlots: Math.max(options.keptSlots ?? KEPT_SLOTS, KEPT_SLOTS_MIN),
+      retainedSlots: Math.max(options.retainedSlots ?? RETAINED_SLOTS, RETAINED_SLOTS_MIN),
       blocks: this.#blocks,
       store,
       settled: (event) => {

@@ -132,14 +132,14 @@ export class Runtime {
   attempt(run: () => boolean): boolean {
     const attempted: AccountsBefore = new Map()
     this.#attempted = attempted
-    let isKept = false
+    let isAccepted = false
     try {
-      isKept = run()
+      isAccepted = run()
     } finally {
       this.#attempted = null
-      if (!isKept) for (const { address, before } of attempted.values()) this.restore(address, before)
+      if (!isAccepted) for (const { address, before } of attempted.values()) this.restore(address, before)
     }
-    return isKept
+    return isAccepted
   }
 
   execute(transaction: ReadTransaction): Execution {

@@ -11,7 +11,7 @@ type BlockEvent = Extract<ChainEvent, { readonly kind: 'block' }>
 interface SlotCommitsDeps {
   readonly genesisHash: Uint8Array
   /** Number of slots whose blocks are retained. */
-  readonly keptSlots: number
+  readonly retainedSlots: number
   readonly blocks: RetainedBlocks
   /** Null for a chain without a directory. */
   readonly store: ChainStore | null
@@ -65,14 +65,14 @@ export class SlotCommits {
 
   /** Resolves when the slots are durable and the blocks that they settle were reported. */
   commit(slot: MadeSlot): Promise<void> {
-    const { blocks, keptSlots, genesisHash } = this.#deps
+    const { blocks, retainedSlots, genesisHash } = this.#deps
     const writes = this.#writes
     for (const [name, note] of slot.notes) {
       if (note === null) this.#notes.delete(name)
       else this.#notes.set(name, note)
     }
     const { settled } = blocks
-    const firstSlot = Math.min(blocks.slotFromEnd(keptSlots), settled.finalized)
+    const firstSlot = Math.min(blocks.slotFromEnd(retainedSlots), settled.finalized)
     const pruned = blocks.prune(Math.max(firstSlot, 0))
     if (writes === null) {
       this.#settle(slot.made)

@@ -103,12 +103,12 @@ export class SubscriptionHub {
       return
     }
     const { block, commitment, accounts } = event
-    for (const account of accounts) this.#tellAccount(account, block.slot, commitment)
-    this.#tellTransactions(block, commitment)
+    for (const account of accounts) this.#notifyAccount(account, block.slot, commitment)
+    this.#notifyTransactions(block, commitment)
     if (commitment === 'finalized') this.#tell('root', () => block.slot)
   }
 
-  #tellAccount(account: LocalAccount, slot: number, commitment: Commitment): void {
+  #notifyAccount(account: LocalAccount, slot: number, commitment: Commitment): void {
     const decimals = decimalsOf(this.#chain)
     this.#tell(`account ${commitment} ${pubkeyMapKey(account.address)}`, (topic) =>
       topic.kind === 'account' ? inSlot(slot, encodeAccount(account, topic.form, decimals)) : SILENT
@@ -120,7 +120,7 @@ export class SubscriptionHub {
     )
   }
 
-  #tellTransactions({ slot, transactions }: LocalBlock, commitment: Commitment): void {
+  #notifyTransactions({ slot, transactions }: LocalBlock, commitment: Commitment): void {
     for (const transaction of transactions) {
       const { signature, isVote } = transaction
       const logs = (): object => inSlot(slot, logsOf(transaction))

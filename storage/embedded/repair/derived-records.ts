@@ -56,7 +56,7 @@ export async function stageDerived(target: Level, view: View, letter: Letter): P
         if (activity.of !== 'mint' || activity.hour < oldest) continue
         const minutes = mintVolumeMinutes(activity)
         if (minutes.length > 0)
-          batch.putUnkept(hourlyMintVolumeKind, hourlyMintVolumeKey(activity.hour, activity.owner), minutes)
+          batch.putUncached(hourlyMintVolumeKind, hourlyMintVolumeKey(activity.hour, activity.owner), minutes)
       }
     }
   }

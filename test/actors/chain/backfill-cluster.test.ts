@@ -31,8 +31,8 @@ testWithCql(t, 'blocks that come late, and a fork that is lost, on a CQL server'
     return one
   }
   /** Compares everything that either run published, in the process itself and in another one. */
-  const assertAsUndisturbed = async (t: Test, { storage, told }: Run): Promise<void> => {
-    const commits = [...undisturbed.told, ...told]
+  const assertAsUndisturbed = async (t: Test, { storage, published }: Run): Promise<void> => {
+    const commits = [...undisturbed.published, ...published]
     const expected = await portRows(undisturbed.storage, commits)
     const another = await openScyllaStorage(under.options)
     t.teardown(() => another.close())
@@ -55,7 +55,7 @@ testWithCql(t, 'blocks that come late, and a fork that is lost, on a CQL server'
     const said = (): number =>
       one.logged.filter((line) => line.includes('missing blocks were inserted')).length
     while (said() < 5) await lookAgain()
-    t.ok(one.jumps() >= 5, 'who follows hears that what was told has changed')
+    t.ok(one.jumps() >= 5, 'who follows hears that what was published has changed')
     await assertAsUndisturbed(t, one)
     t.strictSame(await one.storage.history.after(null, 100), [], 'nothing is kept any longer')
   })
@@ -76,7 +76,7 @@ testWithCql(t, 'blocks that come late, and a fork that is lost, on a CQL server'
     const rest: Step[] = [...steps.slice(half), { until: isClosed }]
     second = await on(t, { steps: rest })
     await closed(second, last)
-    await assertAsUndisturbed(t, { ...second, told: [...first.told, ...second.told] })
+    await assertAsUndisturbed(t, { ...second, published: [...first.published, ...second.published] })
   })
 
   t.test('blocks of a fork that is lost are taken back before others come', async (t) => {
@@ -86,7 +86,7 @@ testWithCql(t, 'blocks that come late, and a fork that is lost, on a CQL server'
       await closed(one, last)
       const lost = `${depth} blocks of a lost fork were removed`
       t.ok(one.logged.includes(lost), lost)
-      t.equal(one.told.length, blocks.length + depth, 'its blocks were told')
+      t.equal(one.published.length, blocks.length + depth, 'its blocks were published')
       await assertAsUndisturbed(t, one)
       await assertRetracted(t, one)
       await one.listener.assertHeard(t, endOfEvents(last.slot))

@@ -31,7 +31,7 @@ function recordsOf(directory: string): Promise<Map<string, string>> {
   })
 }
 
-function keptRecords(directory: string): Promise<number> {
+function undoRecords(directory: string): Promise<number> {
   return withRawStore(directory, async (raw) => {
     const keys = await raw.keys({ gte: Buffer.from('d'), lt: Buffer.from('e') }).all()
     return keys.length
@@ -75,11 +75,11 @@ t.test('a gap is closed once a node has its blocks, as if it had never been', as
     one.asked.some((slot) => !blocks.some((block) => block.slot === slot)),
     'no slot that has none'
   )
-  t.equal(one.jumps(), 1, 'who follows hears that what was told has changed')
+  t.equal(one.jumps(), 1, 'who follows hears that what was published has changed')
   t.ok(one.logged.some((line) => /12 missing blocks were inserted/.test(line)))
   await one.end()
   await assertAsUndisturbed(t, directory)
-  t.equal(await keptRecords(directory), 0, 'nothing is kept any longer')
+  t.equal(await undoRecords(directory), 0, 'nothing is kept any longer')
 })
 
 t.test('gaps are closed part by part, in any order, and behind each other', async (t) => {
@@ -93,7 +93,7 @@ t.test('gaps are closed part by part, in any order, and behind each other', asyn
   while (parts() < 5) await lookAgain()
   await one.end()
   await assertAsUndisturbed(t, directory)
-  t.equal(await keptRecords(directory), 0)
+  t.equal(await undoRecords(directory), 0)
 })
 
 t.test('a gap is closed after a restart, and while blocks still come', async (t) => {
@@ -106,7 +106,7 @@ t.test('a gap is closed after a restart, and while blocks still come', async (t)
   while (!(await head())) await lookAgain()
   t.equal((await gaps(first.storage)).length, 1)
   await first.end()
-  t.ok((await keptRecords(directory)) > 10)
+  t.ok((await undoRecords(directory)) > 10)
 
   let second: Run | null = null
   const isClosed = async (): Promise<boolean> =>
@@ -152,7 +152,7 @@ t.test('a gap that is open for too long stays one', async (t) => {
   t.ok(one.logged.some((line) => /gaps since slot 11 were not closed in time: they stay/.test(line)))
   t.equal((await gaps(one.storage)).length, 1)
   await one.end()
-  t.equal(await keptRecords(directory), 0)
+  t.equal(await undoRecords(directory), 0)
 })
 
 t.test('blocks of a fork that is lost are taken back before others come', async (t) => {
@@ -168,6 +168,6 @@ t.test('blocks of a fork that is lost are taken back before others come', async 
     await one.end()
     const said = logChannelCodes.words.map((channel) => Buffer.from(logKey(channel, slot)).toString('latin1'))
     await assertAsUndisturbed(t, directory, (key) => said.includes(key))
-    t.ok((await keptRecords(directory)) >= 60)
+    t.ok((await undoRecords(directory)) >= 60)
   }
 })

@@ -6,7 +6,7 @@ import { lostForkOf } from '../../../src/node/coverage.ts'
 import type { KeptBlock } from '../../../src/market/kept-block.ts'
 import type { SlotRow } from '../../../src/market/rows.ts'
 import { openEmbeddedStorage } from '../../../storage/embedded/store.ts'
-import { KEPT, openedOn, sourced } from './put-back-chain.ts'
+import { UNDO_POLICY, openedOn, sourced } from './put-back-chain.ts'
 
 const empty = (slot: number, fork: string): Block => ({
   slot,
@@ -69,7 +69,7 @@ async function runOf(blocks: number, events: number) {
         rows.slice(Math.max(0, first), Math.min(rows.length, last + 1))
     }
   }
-  const undoHistory = await UndoHistory.open(storage, null, KEPT, { warn: () => undefined })
+  const undoHistory = await UndoHistory.open(storage, null, UNDO_POLICY, { warn: () => undefined })
   for (let slot = 0; slot < blocks; slot++) {
     const row = { slot, events } as SlotRow
     const block = { block: { slot }, before: { head: rows.at(-1) ?? null } } as KeptBlock

@@ -38,7 +38,7 @@ export class ForkListener {
     const connection = new StreamConnection(this.#pipe, new Caller(KEY, 1_000), {
       hub,
       history: this.#history,
-      changes: new ChangeHistory(storage.documents, { isShared: false, keptMs: null }),
+      changes: new ChangeHistory(storage.documents, { isShared: false, ttlMs: null }),
       horizon: new Horizon(storage.blocks, null),
       limits: new RateWindow(10),
       room: BUFFER,
@@ -84,7 +84,7 @@ export class ForkListener {
       const { event, of } = data as { event: string; of?: number }
       if (event !== 'retract') heard.add(cursor!)
       else if (heard.delete(of!)) this.struck++
-      else this.#faults.push(`${of} is taken back on ${channel} and was not told`)
+      else this.#faults.push(`${of} is retracted on ${channel} and was not published`)
       this.#end = Math.max(this.#end, cursor!)
     }
   }

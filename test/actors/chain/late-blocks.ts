@@ -47,7 +47,7 @@ export interface Course {
 export interface Run {
   readonly storage: Storage
   /** Published blocks, in order. */
-  readonly told: readonly BlockCommit[]
+  readonly published: readonly BlockCommit[]
   readonly logged: readonly string[]
   /** Slots requested from nodes, in order. */
   readonly asked: readonly number[]
@@ -72,8 +72,8 @@ export async function run(openStore: () => Promise<Storage>, course: Course): Pr
   const feed = new CommitFeed()
   let jumps = 0
   feed.onJump(() => jumps++)
-  const told: BlockCommit[] = []
-  feed.follow((commit) => void told.push(commit))
+  const published: BlockCommit[] = []
+  feed.follow((commit) => void published.push(commit))
   const through = Promise.withResolvers<void>()
   let storage: Storage | null = null
   let listener: ForkListener | null = null
@@ -129,7 +129,7 @@ export async function run(openStore: () => Promise<Storage>, course: Course): Pr
   await through.promise
   return {
     storage: storage!,
-    told,
+    published,
     logged,
     asked,
     listener: listener!,
@@ -198,10 +198,10 @@ export function withFork(blocks: readonly Block[], depth: number): Step[] {
  * Asserts that the store retracts all published events of a lost fork, on every channel, newest first. The retractions come
  * after the events and before the events that follow. Returns the slot of the retractions.
  */
-export async function assertRetracted(t: Test, { storage, told }: Run): Promise<number> {
-  const isStored = await Promise.all(told.map(({ slot }) => storage.blocks.has(slot.slot)))
-  const lost = told.filter((_, i) => !isStored[i])
-  const next = told.find(({ slot }, i) => isStored[i] && slot.slot > lost.at(-1)!.slot.slot)!
+export async function assertRetracted(t: Test, { storage, published }: Run): Promise<number> {
+  const isStored = await Promise.all(published.map(({ slot }) => storage.blocks.has(slot.slot)))
+  const lost = published.filter((_, i) => !isStored[i])
+  const next = published.find(({ slot }, i) => isStored[i] && slot.slot > lost.at(-1)!.slot.slot)!
   const history = new ChannelHistory(storage, CASH)
   const limits = { rows: 1_000, parts: 1_000 }
   const channels = new Map(

@@ -57,7 +57,7 @@ const upTo = (last: number, first = 1): number[] =>
   Array.from({ length: last - first + 1 }, (_, index) => first + index)
 
 /** The slots that a feed must have published from its first one on. */
-const wholeOf = ({ told }: FakeProcess, last: number): number[] => upTo(last, Number(told[0]))
+const wholeOf = ({ published }: FakeProcess, last: number): number[] => upTo(last, Number(published[0]))
 
 /** Drains processes within a moment of virtual time and returns their outcomes. */
 async function stop(clock: VirtualClock, ...processes: readonly FakeProcess[]) {
@@ -87,7 +87,7 @@ t.test('of two processes one ingests, and the feed of each tells of each block o
   await advance(clock, 2_010)
   t.ok(cluster.commits.length > 30)
   t.strictSame(cluster.slots, upTo(cluster.commits.length))
-  for (const process of [first, second]) t.strictSame(process.told, cluster.slots)
+  for (const process of [first, second]) t.strictSame(process.published, cluster.slots)
   t.strictSame([await held(first), await held(second)], [1, 0])
   t.strictSame([ingestOf(first).gauges.blocks, ingestOf(second).gauges.blocks], [cluster.commits.length, 0])
   t.strictSame(
@@ -111,8 +111,8 @@ t.test(
     t.ok(cluster.commits.length > before + 10)
     t.equal(await held(second), 1)
     t.strictSame(cluster.slots, upTo(cluster.commits.length))
-    t.strictSame(second.told, cluster.slots, 'following and leading are one feed')
-    t.strictSame(first.told, upTo(first.told.length))
+    t.strictSame(second.published, cluster.slots, 'following and leading are one feed')
+    t.strictSame(first.published, upTo(first.published.length))
     await stop(clock, second)
   }
 )
@@ -134,7 +134,7 @@ t.test('while Redis is away the leader ingests on, and has its lease again when 
   t.strictSame(cluster.slots, upTo(cluster.commits.length))
   t.notOk(cluster.attempts.some(({ outcome }) => outcome !== 'written'))
   for (const process of [first, second]) {
-    t.strictSame(process.told, wholeOf(process, Number(process.feed.head?.slot)))
+    t.strictSame(process.published, wholeOf(process, Number(process.feed.head?.slot)))
     t.match(ingestOf(process), { restarts: 0, last_error: null })
   }
   await stop(clock, first, second)
@@ -163,7 +163,7 @@ t.test(
     t.strictSame(cluster.slots, upTo(cluster.commits.length))
     t.ok(cluster.commits.length > (0.9 * 22_500) / PACE_MS, 'without a pause')
     for (const process of [first, second]) {
-      t.strictSame(process.told, wholeOf(process, Number(process.feed.head?.slot)))
+      t.strictSame(process.published, wholeOf(process, Number(process.feed.head?.slot)))
       t.match(ingestOf(process), { restarts: 0, last_error: null })
     }
     await stop(clock, first, second)
@@ -194,7 +194,7 @@ t.test(
     t.equal((await held(second)) + (await held(third)), 1)
     t.strictSame(cluster.slots, upTo(cluster.commits.length))
     for (const process of [second, third]) {
-      t.strictSame(process.told, wholeOf(process, Number(process.feed.head?.slot)))
+      t.strictSame(process.published, wholeOf(process, Number(process.feed.head?.slot)))
       t.match(ingestOf(process), { restarts: 0, last_error: null })
     }
     await stop(clock, second, third)
@@ -217,7 +217,7 @@ t.test('of two processes that start while Redis is away one ingests after 30 s',
   t.equal((await held(both[0]!)) + (await held(both[1]!)), 1)
   t.strictSame(cluster.slots, upTo(cluster.commits.length))
   for (const process of both) {
-    t.strictSame(process.told, wholeOf(process, Number(process.feed.head?.slot)))
+    t.strictSame(process.published, wholeOf(process, Number(process.feed.head?.slot)))
     t.match(ingestOf(process), { restarts: 0, last_error: null })
   }
   await stop(clock, ...both)
@@ -261,7 +261,7 @@ t.test(
     t.ok(others.holder)
     await pass(clock, 5_000)
     t.ok(Number(first.feed.head?.slot) >= cluster.commits.length - 1 - 250 / PACE_MS)
-    t.strictSame(first.told, wholeOf(first, Number(first.feed.head?.slot)))
+    t.strictSame(first.published, wholeOf(first, Number(first.feed.head?.slot)))
     t.match(ingestOf(first), { restarts: 0, last_error: null })
     await stop(clock, first, second)
   }
@@ -287,7 +287,7 @@ t.test(
     await advance(clock, 3_000)
     t.strictSame(cluster.slots, upTo(cluster.commits.length))
     for (const process of [first, second]) {
-      t.strictSame(process.told, wholeOf(process, cluster.commits.length))
+      t.strictSame(process.published, wholeOf(process, cluster.commits.length))
       t.match(ingestOf(process), { restarts: 0, last_error: null })
     }
     t.strictSame(
@@ -320,8 +320,8 @@ t.test(
       t.equal((await leading.metrics.outageSeconds.get()).values[0]!.value, 0)
     }
     t.strictSame(cluster.slots, upTo(cluster.commits.length))
-    for (const { told, running, logged } of [leading, following]) {
-      t.strictSame(told, cluster.slots)
+    for (const { published, running, logged } of [leading, following]) {
+      t.strictSame(published, cluster.slots)
       for (const path of ['storage', 'chain']) t.equal(nodeAt(running.tree(), path).restarts, 0)
       const said = logged.filter((line) => /the store (does not answer|answers again)/.test(line)).slice(-2)
       t.match(said, [/does not answer: too few replicas.* ingest waits/, /answers again after (59|60)\.\d s/])
@@ -395,7 +395,7 @@ t.test('an ingest that is killed in the middle of commits loses and repeats noth
   await pass(clock, 12_000)
   t.equal(ingestOf(process).restarts, 12)
   t.strictSame(cluster.slots, upTo(cluster.commits.length))
-  for (const { told } of [process, following]) t.strictSame(told, cluster.slots)
+  for (const { published } of [process, following]) t.strictSame(published, cluster.slots)
   await stop(clock, process, following)
 })
 
@@ -415,7 +415,7 @@ t.test(
     const heard = cluster.commits.length
     await advance(clock, 250)
     t.ok(Number(following.feed.head?.slot) >= heard)
-    t.strictSame(following.told, upTo(following.told.length))
+    t.strictSame(following.published, upTo(following.published.length))
     const lag = (await following.metrics.lagSlots.get()).values[0]!.value
     t.equal(lag, 0)
     await stop(clock, leading, following)
@@ -430,7 +430,7 @@ t.test('a follower older than the journal jumps to the head, and logs it', async
   following.running.kill('storage', new Error('away for long'))
   cluster.journalKeeps = 5
   await advance(clock, 50)
-  const missed = following.told.length
+  const missed = following.published.length
   await advance(clock, 3_000)
   t.equal(cluster.journalGaps, 0, 'it was back in time')
   cluster.journalKeeps = 0
@@ -438,10 +438,10 @@ t.test('a follower older than the journal jumps to the head, and logs it', async
   t.ok(cluster.journalGaps > 0)
   cluster.journalKeeps = Infinity
   await advance(clock, 1_000)
-  const jumps = following.told.filter((what) => what === 'jump').length
+  const jumps = following.published.filter((what) => what === 'jump').length
   t.ok(jumps > 0 && missed > 0)
   t.equal(following.feed.head?.slot, cluster.commits.length)
-  const slots = following.told.filter((what) => what !== 'jump')
+  const slots = following.published.filter((what) => what !== 'jump')
   t.strictSame(
     slots,
     [...new Set(slots)].toSorted((a, b) => a - b),
@@ -462,7 +462,7 @@ t.test('without leases the process that claims last ingests, until it falls sile
   t.equal(
     first.logged.filter((line) => line.includes('another process ingests')).length,
     1,
-    'it is told of once'
+    'it is logged once'
   )
   t.same(await stop(clock, second), [STOPPED])
   const before = cluster.commits.length
@@ -470,7 +470,7 @@ t.test('without leases the process that claims last ingests, until it falls sile
   t.equal(cluster.commits.length, before)
   await advance(clock, 3_000)
   t.ok(cluster.commits.length > before + 10)
-  t.strictSame(first.told, cluster.slots)
+  t.strictSame(first.published, cluster.slots)
   t.match(ingestOf(first), { restarts: 0, last_error: null })
   await stop(clock, first)
 })
@@ -526,8 +526,8 @@ t.test(
         t.ok(cluster.commits.length > before, 'it goes on by itself')
         t.strictSame(cluster.slots, upTo(cluster.commits.length))
         for (const process of [...processes, following]) {
-          const { told, feed } = process
-          t.strictSame(told, wholeOf(process, Number(feed.head?.slot)))
+          const { published, feed } = process
+          t.strictSame(published, wholeOf(process, Number(feed.head?.slot)))
           t.ok(Number(feed.head?.slot) >= cluster.commits.length - 1 - 250 / PACE_MS)
           t.same(await stop(clock, process), [STOPPED])
         }

@@ -15,7 +15,7 @@ import { marketBlocks } from './market-blocks.ts'
 
 const NOW_MS = 1_790_000_000_000
 const clock: Clock = { ...systemPorts.clock, now: () => NOW_MS }
-export const KEPT: UndoPolicy = { forForks: true, forGaps: true }
+export const UNDO_POLICY: UndoPolicy = { forForks: true, forGaps: true }
 export const CASH = new CashList()
 
 /** The chain as it is in the end, with hashes. */
@@ -43,21 +43,21 @@ export interface Opened {
   readonly storage: Storage
   readonly ingester: Ingester
   readonly listener: ForkListener
-  readonly told: BlockCommit[]
+  readonly published: BlockCommit[]
   readonly logged: string[]
   readonly committedBlocks: CommittedBlocks
 }
 
 /** Opens an ingester on a store, with a listener. */
-export async function openedOn(storage: Storage, undoPolicy = KEPT): Promise<Opened> {
+export async function openedOn(storage: Storage, undoPolicy = UNDO_POLICY): Promise<Opened> {
   const head = await storage.blocks.claim(null)
   const decoding = new DecodingReport()
   const feed = new CommitFeed()
   feed.restore(head)
   const committedBlocks = new CommittedBlocks(feed)
-  const told: BlockCommit[] = []
+  const published: BlockCommit[] = []
   const logged: string[] = []
-  feed.follow((commit) => void told.push(commit))
+  feed.follow((commit) => void published.push(commit))
   const listener = new ForkListener(feed, storage, CASH, clock)
   const log = { write: (line: string) => void logged.push((JSON.parse(line) as { msg: string }).msg) }
   const deps = {
@@ -71,7 +71,7 @@ export async function openedOn(storage: Storage, undoPolicy = KEPT): Promise<Ope
     committedBlocks
   }
   const ingester = await Ingester.open(storage, head, deps)
-  return { storage, ingester, listener, told, logged, committedBlocks }
+  return { storage, ingester, listener, published, logged, committedBlocks }
 }
 
 /** Returns the first block of the chain above a slot, with the rollback that it reveals after one of its blocks. */

@@ -27,9 +27,9 @@ export function channelsIn(blocks: readonly BlockCommit[]): Channel[] {
 
 /** Returns the events that the hub sends of some blocks on all of their channels, in cursor order. */
 export function sentLive(blocks: readonly BlockCommit[]): SentEvent[] {
-  const told = blocks.flatMap((block) => [...new BlockEvents(block, CASH).on(channelsOf(block))])
+  const published = blocks.flatMap((block) => [...new BlockEvents(block, CASH).on(channelsOf(block))])
   return inOrder(
-    told.flatMap(([{ name }, events]) =>
+    published.flatMap(([{ name }, events]) =>
       events.map(({ cursor, body }) => ({ channel: name, cursor, text: textOf(body) }))
     )
   )

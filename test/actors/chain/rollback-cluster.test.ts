@@ -46,7 +46,7 @@ testWithCql(t, 'a chain that was put back, on a CQL server', async (t, server) =
       await one.listener.assertHeard(t, endOfEvents(chain.at(-1)!.slot))
       t.ok(one.listener.struck > 0, `${one.listener.struck} events were taken back from a live reader`)
 
-      const commits = [...undisturbed.told, ...one.told]
+      const commits = [...undisturbed.published, ...one.published]
       const expected = await portRows(undisturbed.storage, commits)
       // Another process knows only the tables and the journal.
       const another = await openScyllaStorage(under.options)
@@ -59,7 +59,7 @@ testWithCql(t, 'a chain that was put back, on a CQL server', async (t, server) =
         )
         t.strictSame(different, [], `all ${expected.size} answers are as if the fork had never been`)
       }
-      const byKind = Map.groupBy(channelsIn(one.told), ({ kind }) => kind)
+      const byKind = Map.groupBy(channelsIn(one.published), ({ kind }) => kind)
       const channels = [...byKind.values()].flatMap((ofKind) => ofKind.slice(0, 4))
       const end = endOfEvents(chain.at(-1)!.slot)
       const sent = await assertResumable(t, one.storage, channels, end, 2)

@@ -38,9 +38,9 @@ const undisturbedDirectory = t.testdir()
 /** The blocks of the chain, as they were published. */
 const published: BlockCommit[] = []
 const undisturbed = await (async () => {
-  const { storage, ingester, told } = await opened(undisturbedDirectory)
+  const { storage, ingester, published: commits } = await opened(undisturbedDirectory)
   for (const block of chain) await ingester.ingest(sourced(block))
-  published.push(...told)
+  published.push(...commits)
   await storage.close()
   return recordsOf(undisturbedDirectory)
 })()
@@ -64,13 +64,13 @@ async function left(
 ): Promise<string[]> {
   const channel = channelNamed(name)
   const kept = new Map<number, string>()
-  const told: (readonly [number, string])[] = before.map((body, i) => [-1 - i, body] as const)
-  for (const [cursor, body] of told) kept.set(cursor, body)
+  const delivered: (readonly [number, string])[] = before.map((body, i) => [-1 - i, body] as const)
+  for (const [cursor, body] of delivered) kept.set(cursor, body)
   let last = since
   for (let from = since; from < until;) {
     const { events, to } = await history.read(channel, from, until, LIMITS)
     for (const { cursor, body } of events) {
-      if (cursor <= last) throw new Error(`${cursor} is told after ${last} on ${name}`)
+      if (cursor <= last) throw new Error(`${cursor} is published after ${last} on ${name}`)
       last = cursor
       const text = Buffer.from(body).toString()
       const data = JSON.parse(`${text}0}`) as { event: string; of?: number }
@@ -143,7 +143,7 @@ t.test('a chain that was put back leaves the store as if its last course alone h
     const expected = new ChannelHistory(plain, CASH)
     const names = new Set([
       ...CHANNELS,
-      ...one.told.flatMap((commit) => [...channelsOf(commit)].map(({ name }) => name))
+      ...one.published.flatMap((commit) => [...channelsOf(commit)].map(({ name }) => name))
     ])
     let count = 0
     for (const name of names) {
@@ -204,7 +204,7 @@ t.test(
             const text = Buffer.from(body).toString()
             const data = JSON.parse(`${text}0}`) as { event: string; of?: number }
             if (data.event === 'retract') kept.delete(data.of!)
-            else if (kept.has(cursor)) t.fail(`${cursor} is told twice on ${name}`)
+            else if (kept.has(cursor)) t.fail(`${cursor} is published twice on ${name}`)
             else kept.set(cursor, text)
           }
           from = page.to

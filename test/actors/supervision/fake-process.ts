@@ -20,7 +20,7 @@ import { aborted } from './recorder.ts'
 export interface FakeProcess {
   readonly feed: CommitFeed
   /** Slots that the feed published, and `jump` where it missed blocks in between. */
-  readonly told: (number | 'jump')[]
+  readonly published: (number | 'jump')[]
   /** Logged messages of level `info` and above. */
   readonly logged: readonly string[]
   readonly metrics: Metrics
@@ -57,9 +57,9 @@ export interface ProcessParts {
 
 export function startFakeProcess({ clock, open, peers: others, source }: ProcessParts): FakeProcess {
   const feed = new CommitFeed()
-  const told: (number | 'jump')[] = []
-  feed.follow(({ slot }) => void told.push(slot.slot))
-  feed.onJump(() => void (told.length > 0 && told.push('jump')))
+  const published: (number | 'jump')[] = []
+  feed.follow(({ slot }) => void published.push(slot.slot))
+  feed.onJump(() => void (published.length > 0 && published.push('jump')))
   const logged: string[] = []
   const write = (line: string): void => void logged.push((JSON.parse(line) as { msg: string }).msg)
   const logger = pino({ base: null }, { write })
@@ -97,5 +97,5 @@ export function startFakeProcess({ clock, open, peers: others, source }: Process
           supervisor('chain', 'rest_for_one', [sourced, ingesting])
         ])
   const running = supervise(tree, { clock, random: () => 1 })
-  return { feed, told, logged, metrics, running }
+  return { feed, published, logged, metrics, running }
 }

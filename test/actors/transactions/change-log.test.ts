@@ -65,7 +65,7 @@ t.test(
           documents,
           clock: { now: () => 0, setTimeout: () => 0, clearTimeout: () => undefined },
           isShared: true,
-          keptMs: null,
+          ttlMs: null,
           head: () => head,
           unsettled: new UnsettledBatches(),
           publish: (batch) => published.push(batch),
@@ -73,7 +73,7 @@ t.test(
         },
         new AbortController().signal
       )
-      const reader = new ChangeHistory(documents, { isShared: true, keptMs: null })
+      const reader = new ChangeHistory(documents, { isShared: true, ttlMs: null })
       const appended = log.append('acme', CHANGE, testClaim(1))
       await turn()
       head = endOfChainEvents(101)
@@ -93,57 +93,64 @@ t.test(
   }
 )
 
-t.test('a batch that the process before stores after a takeover is told once, at its place', async (t) => {
-  for (const isFirst of [false, true]) {
-    const store = new MemoryDocuments()
-    const documents = new Documents(store, changeBatches(null))
-    const published: ChangeBatch[] = []
-    const log = new ChangeLog(
-      {
-        documents: store,
-        clock: { now: () => 0, setTimeout: () => 0, clearTimeout: () => undefined },
-        isShared: true,
-        keptMs: null,
-        head: () => endOfChainEvents(101),
-        unsettled: new UnsettledBatches(),
-        publish: (batch) => published.push(batch),
-        report: (fault) => t.error(fault)
-      },
-      new AbortController().signal
-    )
-    let cursor = -1
-    const batchOf = (number: number, slot: number, signatures: readonly string[]): ChangeBatch => ({
-      tenant: 'acme',
-      number,
-      token: 1,
-      after: cursor,
-      changes: signatures.map((signature) => {
-        cursor = tenantCursorAfter(cursor, slot)
-        return { ...CHANGE, signature, cursor }
+t.test(
+  'a batch that the previous process stores after a takeover is published once, at its place',
+  async (t) => {
+    for (const isFirst of [false, true]) {
+      const store = new MemoryDocuments()
+      const documents = new Documents(store, changeBatches(null))
+      const published: ChangeBatch[] = []
+      const log = new ChangeLog(
+        {
+          documents: store,
+          clock: { now: () => 0, setTimeout: () => 0, clearTimeout: () => undefined },
+          isShared: true,
+          ttlMs: null,
+          head: () => endOfChainEvents(101),
+          unsettled: new UnsettledBatches(),
+          publish: (batch) => published.push(batch),
+          report: (fault) => t.error(fault)
+        },
+        new AbortController().signal
+      )
+      let cursor = -1
+      const batchOf = (number: number, slot: number, signatures: readonly string[]): ChangeBatch => ({
+        tenant: 'acme',
+        number,
+        token: 1,
+        after: cursor,
+        changes: signatures.map((signature) => {
+          cursor = tenantCursorAfter(cursor, slot)
+          return { ...CHANGE, signature, cursor }
+        })
       })
-    })
-    if (!isFirst) await documents.insert(batchOf(1, 100, ['z']))
-    await log.restore('acme')
-    const number = isFirst ? 1 : 2
-    const late = await documents.insert(batchOf(number, 100, ['a', 'b', 'c']))
-    await Promise.all(
-      ['a', 'b', 'c'].map((signature) => log.append('acme', { ...CHANGE, signature }, testClaim(2)))
-    )
-    if (!late.ok) throw new Error(late.reason)
-    const moved = { ...late.stored.value, changes: batchOf(number, 101, ['a', 'b', 'c']).changes }
-    t.match(await documents.update(late.stored, moved), { ok: false }, 'its writer does not move it any more')
-    await log.append('acme', { ...CHANGE, signature: 'b', event: 'processed', slot: 101 }, testClaim(2))
-    const told = (await documents.all('acme')).flatMap(({ value }) => value.changes)
-    t.strictSame(
-      told.map(({ signature, event }) => `${signature} ${event}`),
-      [...(isFirst ? [] : ['z sent']), 'a sent', 'b sent', 'c sent', 'b processed']
-    )
-    t.strictSame(
-      published.flatMap(({ changes }) => changes),
-      told
-    )
+      if (!isFirst) await documents.insert(batchOf(1, 100, ['z']))
+      await log.restore('acme')
+      const number = isFirst ? 1 : 2
+      const late = await documents.insert(batchOf(number, 100, ['a', 'b', 'c']))
+      await Promise.all(
+        ['a', 'b', 'c'].map((signature) => log.append('acme', { ...CHANGE, signature }, testClaim(2)))
+      )
+      if (!late.ok) throw new Error(late.reason)
+      const moved = { ...late.stored.value, changes: batchOf(number, 101, ['a', 'b', 'c']).changes }
+      t.match(
+        await documents.update(late.stored, moved),
+        { ok: false },
+        'its writer does not move it any more'
+      )
+      await log.append('acme', { ...CHANGE, signature: 'b', event: 'processed', slot: 101 }, testClaim(2))
+      const stored = (await documents.all('acme')).flatMap(({ value }) => value.changes)
+      t.strictSame(
+        stored.map(({ signature, event }) => `${signature} ${event}`),
+        [...(isFirst ? [] : ['z sent']), 'a sent', 'b sent', 'c sent', 'b processed']
+      )
+      t.strictSame(
+        published.flatMap(({ changes }) => changes),
+        stored
+      )
+    }
   }
-})
+)
 
 t.test(
   'a change that is stored while a takeover reads the last batches is followed by the next one',
@@ -155,7 +162,7 @@ t.test(
         documents,
         clock: { now: () => 0, setTimeout: () => 0, clearTimeout: () => undefined },
         isShared: false,
-        keptMs: null,
+        ttlMs: null,
         head: () => endOfChainEvents(101),
         unsettled: new UnsettledBatches(),
         publish: (batch) => published.push(batch),
@@ -191,7 +198,7 @@ t.test('a change waits for the first block, before which no replay begins', asyn
       documents: new MemoryDocuments(),
       clock,
       isShared: false,
-      keptMs: null,
+      ttlMs: null,
       head: () => head,
       unsettled: new UnsettledBatches(),
       publish: (batch) => published.push(batch),
@@ -224,7 +231,7 @@ t.test('a batch that is moved behind a new block is replayed at its last place a
         documents,
         clock: { now: () => 0, setTimeout: () => 0, clearTimeout: () => undefined },
         isShared: false,
-        keptMs: null,
+        ttlMs: null,
         head: () => world.hub.head,
         unsettled: world.changes.unsettled,
         publish: (batch) => clients.forEach(({ connection }) => connection.hear(batch)),

@@ -352,7 +352,7 @@ t.test(
       )
     t.equal(next.tracker.size, 0)
     t.ok(
-      next.told.every(({ progress }) => progress.state === 'sent'),
+      next.published.every(({ progress }) => progress.state === 'sent'),
       'nothing has become known'
     )
     next.kill()

@@ -30,7 +30,7 @@ t.test(
       end: { state: 'finalized', rebroadcasts: 2, err: null }
     })
     t.same(
-      own.told.map(({ progress }) => progress.state),
+      own.published.map(({ progress }) => progress.state),
       ['sent', 'confirmed', 'finalized']
     )
     t.not((await world.stored('a')).header.expiresAtMs, null, 'it is kept for a time')
@@ -184,14 +184,14 @@ t.test('an outage of the store delays no send of its owner, and loses no end', a
   await world.pass(20_000)
   t.match(own.progress('a'), { state: 'finalized' })
   t.same(
-    own.told.map(({ progress }) => progress.state),
+    own.published.map(({ progress }) => progress.state),
     ['sent'],
-    'nothing is told before it is stored'
+    'nothing is published before it is stored'
   )
   world.store.isAway = false
   await world.pass(1_000)
   t.match((await world.stored('a')).value, { wire: null, end: { state: 'finalized', rebroadcasts: 3 } })
-  t.match(own.told.at(-1), { progress: { state: 'finalized' } })
+  t.match(own.published.at(-1), { progress: { state: 'finalized' } })
   t.same(own.faults, [])
   own.kill()
 })
@@ -218,8 +218,8 @@ t.test('a transaction that ends while its shard is listed is not taken up again'
   await syncing
   await world.pass(2_000)
   t.equal(own.tracker.size, 0)
-  const ends = own.told.filter(({ progress }) => progress.state === 'finalized')
-  t.equal(ends.length, 1, 'its end is told once')
+  const ends = own.published.filter(({ progress }) => progress.state === 'finalized')
+  t.equal(ends.length, 1, 'its end is published once')
   own.kill()
 })
 
@@ -285,7 +285,7 @@ t.test(
 )
 
 t.test(
-  'before the first block ends are stored and make room; their changes are told behind that block, in order',
+  'before the first block ends are stored and make room; their changes are published behind that block, in order',
   async (t) => {
     const world = new TrackingWorld()
     world.hasHead = false
@@ -301,14 +301,14 @@ t.test(
     t.equal(own.tracker.size, 1, 'their ends are stored')
     for (const signature of signatures)
       t.match((await world.stored(signature)).value.end, { state: 'finalized' })
-    t.same(own.told, [], 'there is no place for changes')
+    t.same(own.published, [], 'there is no place for changes')
     world.hasHead = true
     await world.pass(1_000)
-    const toldOf = (signature: string) =>
-      own.told.filter((each) => each.signature === signature).map(({ progress }) => progress.state)
-    for (const signature of signatures) t.same(toldOf(signature).at(-1), 'finalized')
-    t.same(toldOf('open'), ['sent'])
-    t.same(toldOf(signatures[0]!)[0], 'sent')
+    const statesOf = (signature: string) =>
+      own.published.filter((each) => each.signature === signature).map(({ progress }) => progress.state)
+    for (const signature of signatures) t.same(statesOf(signature).at(-1), 'finalized')
+    t.same(statesOf('open'), ['sent'])
+    t.same(statesOf(signatures[0]!)[0], 'sent')
     await world.changes()
     t.same(own.faults, [])
     own.kill()

@@ -6,7 +6,10 @@ import { ModelRun, type Step } from './tracking-model.ts'
 const anyStep: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 5,
-    arbitrary: fc.record({ kind: fc.constant('submit' as const), isTold: fc.constantFrom(true, true, false) })
+    arbitrary: fc.record({
+      kind: fc.constant('submit' as const),
+      isBegun: fc.constantFrom(true, true, false)
+    })
   },
   {
     weight: 8,

@@ -3,7 +3,7 @@ import { TrackingWorld, type TestProcess } from './tracking-world.ts'
 
 /** A step of a random run. Transactions are chosen by number among those that were submitted. */
 export type Step =
-  | { readonly kind: 'submit'; readonly isTold: boolean }
+  | { readonly kind: 'submit'; readonly isBegun: boolean }
   | { readonly kind: 'pass'; readonly ms: number }
   | { readonly kind: 'land'; readonly of: number; readonly failed: boolean }
   | { readonly kind: 'fork'; readonly slots: number }
@@ -39,7 +39,7 @@ export class ModelRun {
   readonly #endedAtMs = new Map<string, number>()
   /** Transactions that were tracked by a process that was killed: their last sends may not be stored. */
   readonly #unsure = new Set<string>()
-  #toldCount = 0
+  #publishedCount = 0
 
   constructor({ isShared, hasBlocks }: { readonly isShared: boolean; readonly hasBlocks: boolean }) {
     this.world.isShared = isShared
@@ -58,7 +58,7 @@ export class ModelRun {
         this.#signatures.push(signature)
         this.#valid.set(signature, height)
         const stored = await world.submit(signature, { blockhash: `hash-${height}` })
-        if (step.isTold) this.#process.shard.begin(stored)
+        if (step.isBegun) this.#process.shard.begin(stored)
         else this.#unsure.add(signature)
         break
       }
@@ -131,9 +131,9 @@ export class ModelRun {
       await this.#checkEnd(signature)
       const own = changes.filter((each) => each.signature === signature)
       const twice = own.find((each, at) => at > 0 && isSameChange(own[at - 1]!, each))
-      if (twice !== undefined) throw new Error(`${signature} is told twice of ${JSON.stringify(twice)}`)
+      if (twice !== undefined) throw new Error(`${signature} is published twice: ${JSON.stringify(twice)}`)
       const { value } = await this.world.stored(signature)
-      if (own.at(-1)?.event !== value.end?.state) throw new Error(`the end of ${signature} was not told`)
+      if (own.at(-1)?.event !== value.end?.state) throw new Error(`the end of ${signature} was not published`)
     }
     for (const each of this.#processes) each.kill()
     const faults = this.#processes.flatMap((each) => each.faults)
@@ -169,10 +169,10 @@ export class ModelRun {
   }
 
   #check(): void {
-    const told = this.#processes.flatMap((each) => each.told)
-    if (told.length !== this.#toldCount)
-      for (const each of told) this.#checkTold(each.signature, each.progress)
-    this.#toldCount = told.length
+    const published = this.#processes.flatMap((each) => each.published)
+    if (published.length !== this.#publishedCount)
+      for (const each of published) this.#checkPublished(each.signature, each.progress)
+    this.#publishedCount = published.length
     const newest = new Map<string, number>()
     for (const { signature, atMs, by } of this.world.chain.received) {
       if (by < (newest.get(signature) ?? 0))
@@ -184,7 +184,7 @@ export class ModelRun {
     }
   }
 
-  #checkTold(signature: string, progress: TestProcess['told'][number]['progress']): void {
+  #checkPublished(signature: string, progress: TestProcess['published'][number]['progress']): void {
     const { state, slot, err, updatedAtMs } = progress
     const landing = this.#landings.get(signature)?.find((each) => each.slot === slot)
     const known = JSON.stringify(progress)

@@ -26,7 +26,7 @@ import { FakeChain, FakeNode } from './fake-chain.ts'
 
 const TENANT = 'acme'
 /** Milliseconds that a submission is kept after its end. */
-export const KEPT_MS = 90 * 86_400_000
+export const RETENTION_MS = 90 * 86_400_000
 
 /** A submission of a tenant, whose wire is its signature. */
 export function sampleSubmission(changes: Partial<Submission> & { readonly signature: string }): Submission {
@@ -50,7 +50,7 @@ export class TestProcess {
   readonly claim
   readonly tracker: Tracker
   readonly shard: TransactionShard
-  readonly told: {
+  readonly published: {
     readonly signature: string
     readonly progress: Pick<SubmissionProgress, 'state' | 'slot' | 'commitment' | 'err' | 'updatedAtMs'>
   }[] = []
@@ -67,7 +67,7 @@ export class TestProcess {
         documents: world.store,
         clock: world.clock,
         isShared: world.isShared,
-        keptMs: null,
+        ttlMs: null,
         head: () => (world.hasHead ? endOfEvents(world.chain.slot) : -1),
         unsettled: new UnsettledBatches(),
         publish: (batch) => this.#hear(batch),
@@ -81,7 +81,7 @@ export class TestProcess {
       engine: null,
       sightings: world.chain.sightings,
       documents: world.store,
-      keptMs: KEPT_MS,
+      retentionMs: RETENTION_MS,
       isShared: world.isShared,
       clock: world.clock,
       metrics: createMetrics(new DecodingReport()).sentTransactions,
@@ -92,7 +92,7 @@ export class TestProcess {
       tracker: this.tracker,
       bundles: null,
       changes,
-      keptMs: KEPT_MS
+      retentionMs: RETENTION_MS
     })
     this.running = this.tracker.run(this.#end.signal)
   }
@@ -101,7 +101,7 @@ export class TestProcess {
     for (const { cursor, signature, event: state, slot, commitment, err, ts_ms: updatedAtMs } of changes) {
       if (cursor <= this.#heardTo) continue
       this.#heardTo = cursor
-      this.told.push({ signature, progress: { state, slot, commitment, err, updatedAtMs } })
+      this.published.push({ signature, progress: { state, slot, commitment, err, updatedAtMs } })
     }
   }
 

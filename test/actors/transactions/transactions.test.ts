@@ -34,8 +34,8 @@ t.test('an end while the store is away reports no fault of what it interrupts', 
         sightings: chain.sightings,
         tenantEvents: new TenantEvents(),
         feed: { follow: () => () => undefined },
-        keptMs: null,
-        changesKeptMs: null
+        retentionMs: null,
+        changesTtlMs: null
       },
       soloCoordination
     )

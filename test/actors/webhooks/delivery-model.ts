@@ -24,7 +24,7 @@ export class DeliveryModel {
   token = 0
   droppedTotal = 0
   /** Dropped events that no accepted batch has reported. */
-  untold = 0
+  unreported = 0
   readonly #texts = new Map<string, string>()
   readonly #failed = new Set<string>()
   readonly #droppedEvents = new Set<number>()
@@ -74,7 +74,7 @@ export class DeliveryModel {
     this.#failed.add(id)
     this.#end(post)
     this.droppedTotal += post.body.events.length
-    this.untold += post.body.events.length
+    this.unreported += post.body.events.length
     for (const cursor of cursorsOf(post)) this.#droppedEvents.add(cursor)
   }
 
@@ -93,7 +93,7 @@ export class DeliveryModel {
     this.isGone = false
     this.#current = null
     if (since === null) return
-    this.untold = 0
+    this.unreported = 0
     this.#ended = since
     this.#excused.push({ from: -1, to: since })
   }
@@ -107,9 +107,9 @@ export class DeliveryModel {
     const lost = stored.filter((cursor) => !isKnown(cursor))
     if (lost.length > 0) this.faults.push(`${lost.length} of ${stored.length} events are lost`)
     const counted = [progress.droppedTotal, progress.dropped]
-    const expected = [this.droppedTotal, this.untold]
+    const expected = [this.droppedTotal, this.unreported]
     if (counted.join() !== expected.join())
-      this.faults.push(`${counted.join()} dropped and untold, not ${expected.join()}`)
+      this.faults.push(`${counted.join()} dropped and unreported, not ${expected.join()}`)
     return this.faults
   }
 
@@ -124,9 +124,10 @@ export class DeliveryModel {
     if (isAgain && this.#isForked && this.#isRestarted) {
       // The previous process may have died before it recorded an answer: the drops of its batch are reported again.
       this.rebuilt++
-      this.untold = dropped
+      this.unreported = dropped
     } else if (isAgain) this.faults.push(`${id} has events of a batch before it`)
-    if (dropped !== this.untold) this.faults.push(`${id} tells of ${dropped} dropped, not ${this.untold}`)
+    if (dropped !== this.unreported)
+      this.faults.push(`${id} reports ${dropped} dropped, not ${this.unreported}`)
     if (missed !== undefined && missed.to_cursor >= cursors[0]!) this.faults.push(`${id} misses its events`)
     this.#current = id
     this.#isForked = false
@@ -137,7 +138,7 @@ export class DeliveryModel {
     const { batch_id: id, dropped = 0, missed } = post.body
     if (!this.accepted.has(id)) {
       this.accepted.set(id, post)
-      this.untold -= dropped
+      this.unreported -= dropped
       if (missed !== undefined) this.#tell({ from: missed.from_cursor, to: missed.to_cursor })
     }
     this.#end(post)
@@ -146,7 +147,7 @@ export class DeliveryModel {
   #tell(range: CursorRange): void {
     const heard = [...this.accepted.values()].flatMap(cursorsOf)
     if (this.rebuilt === 0 && this.#excused.length === 1 && heard.some((cursor) => isIn(range, cursor)))
-      this.faults.push(`${range.from} to ${range.to} is told as missed, and was delivered`)
+      this.faults.push(`${range.from} to ${range.to} is reported as missed, and was delivered`)
     this.#excused.push(range)
   }
 

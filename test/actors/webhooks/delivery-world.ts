@@ -118,8 +118,8 @@ export class DeliveryWorld {
   faults: unknown[] = []
   readonly metrics = createMetrics(new DecodingReport()).webhooks
   /** Published changes of webhooks. */
-  readonly told: TenantEvent['data'][] = []
-  readonly #changes = new WebhookChanges(({ data }) => this.told.push(data), this.clock)
+  readonly published: TenantEvent['data'][] = []
+  readonly #changes = new WebhookChanges(({ data }) => this.published.push(data), this.clock)
   #end = new AbortController()
 
   async create(changes: Partial<Webhook> = {}): Promise<Stored<Webhook>> {

@@ -72,9 +72,9 @@ t.test('a batch that fails is sent again after 5 s and 30 s with the same bytes,
   ])
   world.stream.commit(blockOf(3, [0]))
   await pass(world, 500)
-  t.notOk('dropped' in received[4]!.body, 'an accepted batch has told it')
-  t.match(world.told, [{ event: 'dropped', webhook_id: 7, dropped: SPECS.length, ts_ms: 35_500 }])
-  t.equal(world.told.length, 1)
+  t.notOk('dropped' in received[4]!.body, 'an accepted batch has reported it')
+  t.match(world.published, [{ event: 'dropped', webhook_id: 7, dropped: SPECS.length, ts_ms: 35_500 }])
+  t.equal(world.published.length, 1)
 })
 
 t.test('Retry-After lengthens a wait, up to an hour, and adds no attempt', async (t) => {
@@ -105,10 +105,10 @@ t.test('20 failed deliveries in a row deactivate the webhook', async (t) => {
   })
   t.equal(world.receiver.received.length, 3 * FAILED_DELIVERIES_MAX)
   t.equal(world.stream.hub.channels, 0, 'it reads no channel')
-  const deactivations = world.told.filter(({ event }) => event === 'deactivated')
+  const deactivations = world.published.filter(({ event }) => event === 'deactivated')
   t.match(deactivations, [{ webhook_id: 7, reason: 'consecutive_failures' }])
   t.equal(deactivations.length, 1)
-  t.equal(world.told.length, 1 + FAILED_DELIVERIES_MAX, 'and each dropped batch was told')
+  t.equal(world.published.length, 1 + FAILED_DELIVERIES_MAX, 'and each dropped batch was published')
 })
 
 t.test('410 deactivates the webhook at once', async (t) => {
@@ -118,7 +118,7 @@ t.test('410 deactivates the webhook at once', async (t) => {
   await pass(world, 500)
   await world.running
   t.match((await world.stored()).value, { active: false, disabledReason: 'gone' })
-  t.match(world.told[0], { event: 'deactivated', url: 'http://receiver.example/', reason: 'gone' })
+  t.match(world.published[0], { event: 'deactivated', url: 'http://receiver.example/', reason: 'gone' })
   t.equal(world.receiver.received.length, 1)
 })
 

@@ -79,7 +79,7 @@ testWithFixtures(
         const right = confirmed.get(pubkeyToBase58(trade.pool))
         if (right === undefined) continue
         found++
-        assert.deepEqual(toldByVaults(trade), toldByVaults(right))
+        assert.deepEqual(shownByVaults(trade), shownByVaults(right))
       }
       kept += found
       if (found < confirmed.size && notes.length > 0) held++
@@ -92,7 +92,7 @@ testWithFixtures(
  * Returns the amounts of a trade that vault balances can show. Lamports that a curve pays out are moved by no instruction,
  * and fees of PumpSwap may go through the quote vault or bypass it.
  */
-function toldByVaults({ venue, inAmount, outAmount, outMint }: Trade): readonly unknown[] {
+function shownByVaults({ venue, inAmount, outAmount, outMint }: Trade): readonly unknown[] {
   const isSale = pubkeyToBase58(outMint) === SOL
   if (venue === 'pumpswap') return isSale ? [venue, inAmount] : [venue, outAmount]
   if (isSale && (venue === 'pumpfun' || venue === 'moonshot')) return [venue, inAmount]

@@ -289,7 +289,7 @@ t.test('the same seed gives the same chain, another seed another one', async (t)
 })
 
 t.test('blocks and transactions are kept for the slots that are said, and then pruned', async (t) => {
-  const bank = await openBank({ keptSlots: 512 })
+  const bank = await openBank({ retainedSlots: 512 })
   const owner = await funded(bank, 1)
   const { signature } = blockAt(bank, 1).transactions[0]!
   await produce(bank, 511)

@@ -17,7 +17,7 @@ const [, , directory, slots, killAt, killSlot] = argv
 const say = (line: string): number => writeSync(1, `${line}\n`)
 
 const clock = slotClock()
-const bank = await LocalBank.open({ clock, seed: 'crash', directory: directory!, keptSlots: 512 })
+const bank = await LocalBank.open({ clock, seed: 'crash', directory: directory!, retainedSlots: 512 })
 bank.listen((event) => {
   if (event.kind !== 'block') return
   say(`${event.commitment} ${event.block.slot} ${encodeBase58(event.block.blockhash)}`)

@@ -16,12 +16,12 @@ const RANDOM_KILLS = IS_LONG ? 12 : 4
 const directory = t.testdir()
 
 const open = (place: string): Promise<LocalBank> =>
-  LocalBank.open({ clock: slotClock(), seed: 'crash', directory: place, keptSlots: 512 })
+  LocalBank.open({ clock: slotClock(), seed: 'crash', directory: place, retainedSlots: 512 })
 
 /** Returns the content of an undisturbed chain after a number of slots. */
 async function undisturbed(slots: number): Promise<ReturnType<typeof contentsOf>> {
   const clock = slotClock()
-  const bank = await LocalBank.open({ clock, seed: 'crash', keptSlots: 512 })
+  const bank = await LocalBank.open({ clock, seed: 'crash', retainedSlots: 512 })
   await liveThrough(bank, clock, slots)
   return contentsOf(bank)
 }
@@ -33,7 +33,7 @@ const live = (place: string, options: { killAt?: readonly [string, number]; kill
   childLife(CHILD, [place, SLOTS, ...(options.killAt ?? [])], options.killAfter)
 
 /** Asserts that the remaining chain has every block that was reported as confirmed or finalized. */
-async function assertKept(place: string, lines: readonly string[]): Promise<number> {
+async function assertRetained(place: string, lines: readonly string[]): Promise<number> {
   const bank = await open(place)
   for (const line of lines) {
     const [commitment, slot, blockhash] = line.split(' ') as [
@@ -76,11 +76,11 @@ for (const [commitment, slot] of instants)
       const { lines, signal } = await live(place, { killAt: [commitment, slot] })
       t.equal(signal, 'SIGKILL')
       t.match(lines.at(-1), `${commitment} ${slot}`, 'it was killed there')
-      const head = await assertKept(place, lines)
+      const head = await assertRetained(place, lines)
       // A processed block is not on disk yet; a confirmed or finalized one stands on durable blocks.
       t.equal(head, commitment === 'processed' ? slot - 1 : slot + (commitment === 'confirmed' ? 1 : 32))
       t.equal((await live(place)).lines.at(-1), 'done')
-      t.equal(await assertKept(place, []), SLOTS)
+      t.equal(await assertRetained(place, []), SLOTS)
     }
   )
 
@@ -94,11 +94,11 @@ t.test(
         killAfter: { lines: 1 + Math.floor(Math.random() * 14), ms: Math.random() * 12 }
       })
       if (signal === 'SIGKILL') kills++
-      await assertKept(place, lines)
+      await assertRetained(place, lines)
     }
     t.ok(kills > 0, `${kills} kills`)
     await live(place)
-    t.equal(await assertKept(place, []), SLOTS)
+    t.equal(await assertRetained(place, []), SLOTS)
   }
 )
 
@@ -107,9 +107,9 @@ t.test('a chain that lost the last bytes of its log goes on at the slot before',
   await live(place, { killAt: ['processed', 31] })
   const log = readdirSync(place).find((name) => name.endsWith('.log'))!
   truncateSync(join(place, log), statSync(join(place, log)).size - 10)
-  t.equal(await assertKept(place, []), 29)
+  t.equal(await assertRetained(place, []), 29)
   t.equal((await live(place)).lines.at(-1), 'done')
-  t.equal(await assertKept(place, []), SLOTS)
+  t.equal(await assertRetained(place, []), SLOTS)
 })
 
 t.test('a chain that is open is opened by nobody else, and a closed one makes no slot', async (t) => {

@@ -15,7 +15,7 @@ const bytesOf = (directory: string): number =>
 
 t.test('the room of blocks that are no longer kept is given back', async (t) => {
   const directory = t.testdir()
-  const bank = await openBank({ directory, keptSlots: 512 })
+  const bank = await openBank({ directory, retainedSlots: 512 })
   // Random bytes, which no engine compresses.
   bank.onSlot((slot, _, include) => include({ ...included(slot), wire: randomBytes(16 * 1_024) }, []))
   await produce(bank, 2_000)

@@ -19,7 +19,7 @@ const SLOTS = 220
 /** A chain that a market has filled, and its transactions as the service reads them, in order. */
 async function livedMarket(): Promise<{ bank: LocalBank; history: readonly DecodedScript[] }> {
   const clock = slotClock()
-  const bank = await LocalBank.open({ clock, seed, keptSlots: SLOTS + 600 })
+  const bank = await LocalBank.open({ clock, seed, retainedSlots: SLOTS + 600 })
   const kept = {
     part: (name: string) => bank.note(name),
     account: (address: Uint8Array) => bank.account(address)

@@ -13,7 +13,7 @@ const GIFT = 5_000_000_000n
 /** Makes slots up to the last one, and compares each slot of the market with its oracle. */
 async function live(directory: string, comparison: OracleComparison, last: number): Promise<LocalBank> {
   const clock = slotClock()
-  const bank = await LocalBank.open({ clock, seed, directory, keptSlots: 512 })
+  const bank = await LocalBank.open({ clock, seed, directory, retainedSlots: 512 })
   const intended: IntendedSlot[] = []
   const kept = {
     part: (name: string) => bank.note(name),

@@ -53,7 +53,7 @@ const nodeOf = (bank: LocalBank): AccountNode => ({
 t.test('reserves and curves read from accounts are those of the chain, slot by slot', async (t) => {
   const seed = 'pools by their accounts'
   const clock = slotClock()
-  const bank = await LocalBank.open({ clock, seed, keptSlots: SLOTS + 600 })
+  const bank = await LocalBank.open({ clock, seed, retainedSlots: SLOTS + 600 })
   t.teardown(() => bank.close())
   const pace = { ...BUSY_MARKET.pace, transactionsPerSlot: 14, launchEverySlots: 7 }
   const kept = {

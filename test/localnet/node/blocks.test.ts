@@ -217,7 +217,7 @@ t.test('a client gets no version that it does not read', async (t) => {
 })
 
 t.test('slots without a block have different errors by the reason', async (t) => {
-  const bank = await openBank({ keptSlots: 512 })
+  const bank = await openBank({ retainedSlots: 512 })
   await produce(bank, 5)
   bank.faults.skip(1)
   await produce(bank, 3)

@@ -32,8 +32,8 @@ export const blockMethods: Readonly<Record<string, Method>> = {
       versionMax: versionMaxOf(config)
     }
     const commitment = atLeastConfirmed(commitmentOf(config))
-    const isKept = number >= chain.firstSlot && number <= chain.slot(commitment)
-    const known = isKept ? blocks.find(number, form) : null
+    const isRetained = number >= chain.firstSlot && number <= chain.slot(commitment)
+    const known = isRetained ? blocks.find(number, form) : null
     if (known !== null) return known
     const answer = chain.block(number, commitment)
     if (answer.kind !== 'block') throw absenceOf(chain, number, answer)
