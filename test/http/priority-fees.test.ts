@@ -101,9 +101,9 @@ void t.test('a query that is wrong is refused, with the field and the address', 
     t.match(body.detail, detail)
   }
   await refused(`?accounts=${accountsOf(129).join(',')}`, 'invalid_parameter', /accounts .*at most 128.*129/)
-  await refused('?accounts=', 'invalid_address', /accounts .*index 0 is none/)
-  await refused(`?accounts=${good},`, 'invalid_address', /index 1 is none/)
-  await refused(`?accounts=${good},0OIl,${good}`, 'invalid_address', /index 1 is none/)
+  await refused('?accounts=', 'invalid_address', /accounts .*index 0 is not an address/)
+  await refused(`?accounts=${good},`, 'invalid_address', /index 1 is not an address/)
+  await refused(`?accounts=${good},0OIl,${good}`, 'invalid_address', /index 1 is not an address/)
   await refused(`?accounts=${good}, ${good}`.replaceAll(' ', '%20'), 'invalid_address', /index 1/)
   await refused(`?accounts=${good}&accounts=${good}`, 'invalid_parameter', /accounts must be given once/)
   await refused(`?account=${good}`, 'invalid_parameter', /account is not a parameter/)
