@@ -124,7 +124,7 @@ export class ProgramMirror {
   async #session(end: AbortSignal): Promise<string> {
     const { subscribe, watch } = this.#deps
     this.#pending.clear()
-    this.#check.clear()
+    this.#check.forget(Infinity)
     this.#settled.clear()
     this.#baseline = -1
     this.#gap = null
@@ -250,7 +250,7 @@ export class ProgramMirror {
       const { slot, accounts } = snapshot
       this.#baseline = slot
       this.#pending.takeUpTo(slot)
-      this.#check.clear()
+      this.#check.forget(slot)
       const found = await this.#mirrored.replace(snapshot)
       this.#auditAtMs = this.#nextAuditMs()
       this.#deps.metrics.snapshots.inc({ reason: gap.kind })

@@ -53,11 +53,10 @@ export class UpdateCheck {
     this.#expected.add(slot, accounts)
   }
 
-  clear(): void {
-    this.#expected.clear()
-    this.#suspects = []
-    this.#round = null
-    this.#rounds = 0
+  /** Ends the check of the slots up to one, whose state a snapshot has. Later slots are still checked. */
+  forget(upTo: number): void {
+    this.#expected.forget(upTo)
+    this.#leave([])
   }
 
   /**

@@ -8,9 +8,14 @@ import type { TouchedAccount } from './touched-accounts.ts'
  */
 const WAITING_MAX = 20_000
 
+interface TouchedSlot {
+  readonly slot: number
+  readonly accounts: readonly TouchedAccount[]
+}
+
 /** Accounts whose update a node should have sent, because a block has touched them. Ascending by slot. */
 export class ExpectedUpdates {
-  #slots: { readonly slot: number; readonly accounts: readonly TouchedAccount[] }[] = []
+  readonly #slots: TouchedSlot[] = []
   #size = 0
 
   /** Adds the accounts that a block has touched. At the limit, those of the oldest blocks are dropped. */
@@ -25,9 +30,7 @@ export class ExpectedUpdates {
     const updated = new Map<string, number>()
     for (const { address, slot } of updates) updated.set(pubkeyMapKey(address), slot)
     const missing = new Map<string, TouchedAccount>()
-    while (this.#slots.length > 0 && this.#slots[0]!.slot <= upTo) {
-      const { slot, accounts } = this.#slots.shift()!
-      this.#size -= accounts.length
+    for (const { slot, accounts } of this.#take(upTo)) {
       for (const account of accounts) {
         const key = pubkeyMapKey(account.address)
         if ((updated.get(key) ?? -1) < slot && (account.isNew || !missing.has(key))) missing.set(key, account)
@@ -36,9 +39,17 @@ export class ExpectedUpdates {
     return [...missing.values()]
   }
 
-  clear(): void {
-    this.#slots = []
-    this.#size = 0
+  /** Removes the accounts up to a slot. */
+  forget(upTo: number): void {
+    for (const _ of this.#take(upTo));
+  }
+
+  *#take(upTo: number): Generator<TouchedSlot> {
+    while (this.#slots.length > 0 && this.#slots[0]!.slot <= upTo) {
+      const taken = this.#slots.shift()!
+      this.#size -= taken.accounts.length
+      yield taken
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { until } from '../service/asking.ts'
-import { contentOf, equal, follows, openWorld, shape, shapeOf } from './mirrored-world.ts'
+import { contentOf, equal, follows, openWorld, PROGRAM, shape, shapeOf } from './mirrored-world.ts'
 
 t.test(
   'the mirror equals the chain at each slot that it can read, through cut connections and restarts',
@@ -74,6 +74,24 @@ t.test('updates that a node drops are found at once where blocks name their acco
       shape(world.states.get(slot)!.values()),
       `slot ${slot}`
     )
+})
+
+t.test('an account that leaves the program while a snapshot is on its way is not mirrored', async (t) => {
+  const opened = await openWorld(t)
+  const { world, snapshots, start } = opened
+  let given: Uint8Array | null = null
+  snapshots.read = async () => {
+    if (given !== null) return
+    const [account] = world.bank.accountsOf(PROGRAM, 'confirmed')
+    given = account!.address
+    await world.giveAway(given)
+    const slot = world.bank.slot('processed')
+    // Confirmed, so that the mirror has the block before the snapshot.
+    while (world.bank.slot('confirmed') < slot) await world.bank.produceSlot()
+  }
+  const mirror = start()
+  await equal(t, opened, mirror, 'after the first snapshot')
+  t.ok(given !== null, 'an account has left')
 })
 
 t.test(

@@ -66,6 +66,13 @@ export class World {
     }
   }
 
+  /** Produces a slot in which an account is given to another program, of which its subscribers are not told. */
+  async giveAway(address: Uint8Array): Promise<void> {
+    const given = { ...marketAccount(1), address, owner: OTHER_PROGRAM, lamports: 1n }
+    this.bank.include(included(++this.#entry), [given])
+    await this.bank.produceSlot()
+  }
+
   /** Each changed account counts as touched, whichever program owns it: a block does not state the owner. */
   #touched(accounts: readonly LocalAccount[]): TouchedAccount[] {
     if (!this.isReporting) return []
@@ -175,6 +182,8 @@ export async function openWorld(t: Test, more: Partial<ProgramMirrorDeps> = {}) 
   const registry = new Registry()
   const metrics = mirrorMetrics(registry)
   const dropping = { chance: 0 }
+  /** What happens between a snapshot and its delivery. */
+  const snapshots = { read: async (): Promise<void> => undefined }
   const declared: { indexes: readonly IndexedRange[] } = { indexes: [] }
   const kill = new Kill()
   const open = pubsubSubscriptions(() => [`ws://${node.host}:${node.port}`], systemPorts.clock)
@@ -185,7 +194,11 @@ export async function openWorld(t: Test, more: Partial<ProgramMirrorDeps> = {}) 
       ...systemPorts,
       random: () => 0,
       node: {
-        programAccounts: async (...asked) => accounts.programAccounts(...asked),
+        programAccounts: async (...asked) => {
+          const snapshot = await accounts.programAccounts(...asked)
+          await snapshots.read()
+          return snapshot
+        },
         // A localnet answers with the newest state of single accounts, a node with that of the slot which it names.
         accounts: async (addresses, signal) => {
           const { slot } = await accounts.accounts(addresses, signal)
@@ -249,6 +262,7 @@ export async function openWorld(t: Test, more: Partial<ProgramMirrorDeps> = {}) 
     world,
     node,
     dropping,
+    snapshots,
     declared,
     kill,
     start,
