@@ -22,7 +22,7 @@ export class ExpectedUpdates {
   add(slot: number, accounts: readonly TouchedAccount[]): void {
     this.#slots.push({ slot, accounts })
     this.#size += accounts.length
-    while (this.#size > WAITING_MAX) this.#size -= this.#slots.shift()!.accounts.length
+    while (this.#size > WAITING_MAX) this.#shift()
   }
 
   /** Removes the accounts up to a slot. Returns those without an update at their slot or a later one. */
@@ -30,7 +30,8 @@ export class ExpectedUpdates {
     const updated = new Map<string, number>()
     for (const { address, slot } of updates) updated.set(pubkeyMapKey(address), slot)
     const missing = new Map<string, TouchedAccount>()
-    for (const { slot, accounts } of this.#take(upTo)) {
+    while (this.#begins(upTo)) {
+      const { slot, accounts } = this.#shift()
       for (const account of accounts) {
         const key = pubkeyMapKey(account.address)
         if ((updated.get(key) ?? -1) < slot && (account.isNew || !missing.has(key))) missing.set(key, account)
@@ -41,15 +42,18 @@ export class ExpectedUpdates {
 
   /** Removes the accounts up to a slot. */
   forget(upTo: number): void {
-    for (const _ of this.#take(upTo));
+    while (this.#begins(upTo)) this.#shift()
   }
 
-  *#take(upTo: number): Generator<TouchedSlot> {
-    while (this.#slots.length > 0 && this.#slots[0]!.slot <= upTo) {
-      const taken = this.#slots.shift()!
-      this.#size -= taken.accounts.length
-      yield taken
-    }
+  /** Whether the oldest block is of a slot up to this one. */
+  #begins(upTo: number): boolean {
+    return this.#slots.length > 0 && this.#slots[0]!.slot <= upTo
+  }
+
+  #shift(): TouchedSlot {
+    const oldest = this.#slots.shift()!
+    this.#size -= oldest.accounts.length
+    return oldest
   }
 }
 
