@@ -77,7 +77,9 @@ export const ERRORS = {
   PROGRAM_NOT_FOUND: final(404, 'program_not_found', 'Program not found'),
   PROGRAM_LIMIT_REACHED: final(409, 'program_limit_reached', 'Program limit reached'),
   CURSOR_EXPIRED: final(410, 'cursor_expired', 'Cursor expired'),
-  TRANSACTION_LIMIT_REACHED: retryable(429, 'transaction_limit_reached', 'Transaction limit reached')
+  TRANSACTION_LIMIT_REACHED: retryable(429, 'transaction_limit_reached', 'Transaction limit reached'),
+  WATCH_NOT_FOUND: final(404, 'watch_not_found', 'Watch not found'),
+  WATCH_LIMIT_REACHED: final(409, 'watch_limit_reached', 'Watch limit reached')
 } satisfies Record<string, ErrorKind>
 
 export type ErrorCode = keyof typeof ERRORS

@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import { jsonBigint } from '../../storage/document-definition.ts'
+
+/** What a balance change is a part of. */
+export const ENTRY_KINDS = [
+  'transfer',
+  'swap',
+  'fee',
+  'rent',
+  'unwrap',
+  'burn',
+  'mint',
+  'reward',
+  'other'
+] as const
+/** How the counterparty is known: the only one with the opposite amount, the largest of several, or not at all. */
+export const COUNTERPARTY_CONFIDENCES = ['exact', 'inferred', 'none'] as const
+
+/** A balance change of a watched address by one transaction, as the chain states it. */
+export const ledgerChange = z.object({
+  /** Base58, like all addresses of an entry. */
+  signature: z.string(),
+  txIndex: z.number(),
+  /** Position among the address's entries of the transaction, from 0. */
+  index: z.number(),
+  /** The account whose balance has changed: the address itself for lamports, else a token account. */
+  account: z.string(),
+  /** The mint of wrapped SOL for lamports (`isNative`). */
+  mint: z.string(),
+  isNative: z.boolean(),
+  decimals: z.number(),
+  /** Base units before and after; 0 for a token account that did not exist, or belonged to another owner. */
+  pre: jsonBigint,
+  post: jsonBigint,
+  kind: z.enum(ENTRY_KINDS),
+  counterparty: z.string().nullable(),
+  confidence: z.enum(COUNTERPARTY_CONFIDENCES),
+  /** Fee of the transaction, whoever paid it. */
+  feeLamports: jsonBigint,
+  feePayer: z.string(),
+  /** Index of the outer instruction that has changed the balance; null if it is not known. */
+  ixIndex: z.number().nullable()
+})
+export type LedgerChange = z.infer<typeof ledgerChange>
+
+/** A balance change with its values at the time of its block. */
+export const ledgerEntry = ledgerChange.extend({
+  /** USD value of the change, negative for an outflow; null without a price. */
+  valueUsd: z.number().nullable(),
+  /** USD value of the fee, on the lamports of the address that paid it; null elsewhere, and without a price. */
+  feeUsd: z.number().nullable()
+})
+export type LedgerEntry = z.infer<typeof ledgerEntry>
+
+/** The change in base units: positive for an inflow. */
+export const deltaOf = ({ pre, post }: Pick<LedgerChange, 'pre' | 'post'>): bigint => post - pre

@@ -1,0 +1,175 @@
+import type { DocumentStore } from '../../storage/document-store.ts'
+import { Documents } from '../../storage/documents.ts'
+import {
+  ALL_MINTS,
+  LEDGER_PIECE,
+  LEDGER_SUM,
+  type LedgerPiece,
+  type LedgerSum,
+  type Sums
+} from './ledger-document.ts'
+import type { LedgerEntry } from './ledger-entry.ts'
+import { minus, NO_SUMS, plus, type MintSums } from './sums.ts'
+import type { WatchedAddress } from './watched-address.ts'
+
+/** Pieces of an address that are read at once: for a page of 100 entries of a quiet address, one read. */
+const PIECES_PER_READ = 8
+
+/** An entry with its address and block. */
+export interface LedgerRow extends LedgerEntry {
+  readonly address: string
+  readonly slot: number
+  readonly blockTime: number
+}
+
+/** A place between two rows: that of the row before it. */
+export type LedgerPlace = Pick<LedgerRow, 'slot' | 'txIndex' | 'index' | 'address'>
+
+/** Slots of a window, both ends included; `until` is absent up to the newest. */
+export interface SlotWindow {
+  readonly from: number
+  readonly until?: number
+}
+
+export interface LedgerPage extends SlotWindow {
+  readonly order: 'asc' | 'desc'
+  /** Only rows after this place in the order. */
+  readonly after: LedgerPlace | null
+  readonly limit: number
+}
+
+/** The sums of a window. */
+export interface WindowSums {
+  readonly all: Sums
+  /** Mints with an entry, in the order of their base58. */
+  readonly byMint: readonly MintSums[]
+  /** Block time of the newest entry, unix seconds; null without an entry. */
+  readonly lastAt: number | null
+}
+
+/** Reads the ledger of watched addresses. Entries before an address's `captureFrom` do not exist. */
+export class LedgerReader {
+  readonly #pieces: Documents<LedgerPiece>
+  readonly #sums: Documents<LedgerSum>
+
+  constructor(store: DocumentStore) {
+    this.#pieces = new Documents(store, LEDGER_PIECE)
+    this.#sums = new Documents(store, LEDGER_SUM)
+  }
+
+  /** Lists the rows of addresses, ordered by slot, transaction, position and address. Rejects with the store's error. */
+  async rows(watched: readonly WatchedAddress[], page: LedgerPage): Promise<readonly LedgerRow[]> {
+    const { order, after, limit } = page
+    const isAfter = (row: LedgerRow): boolean => after === null || inOrder(after, row, order) < 0
+    const lists = watched.map(async (each) => {
+      const rows = this.#rowsOf(each, page)
+      return { rows, head: await nextOf(rows, isAfter) }
+    })
+    const waiting = (await Promise.all(lists)).filter(({ head }) => head !== null)
+    const found: LedgerRow[] = []
+    while (waiting.length > 0 && found.length < limit) {
+      const first = waiting.reduce((a, b) => (inOrder(a.head!, b.head!, order) <= 0 ? a : b))
+      found.push(first.head!)
+      first.head = await nextOf(first.rows, isAfter)
+      if (first.head === null) waiting.splice(waiting.indexOf(first), 1)
+    }
+    return found
+  }
+
+  /** Sums up an address's entries in a window. Rejects with the store's error. */
+  async sums(watched: WatchedAddress, window: SlotWindow): Promise<WindowSums> {
+    const { address } = watched
+    const from = firstSlot(watched, window)
+    if (from === null) return { all: NO_SUMS, byMint: [], lastAt: null }
+    const until = window.until ?? Number.MAX_SAFE_INTEGER
+    const all = await this.#window(address, ALL_MINTS, from, until)
+    if (all === null) return { all: NO_SUMS, byMint: [], lastAt: null }
+    const byMint: MintSums[] = []
+    for await (const mint of this.#mints(address)) {
+      const found = await this.#window(address, mint, from, until)
+      if (found !== null) byMint.push({ mint, decimals: found.decimals, sums: found.sums })
+    }
+    return { all: all.sums, byMint, lastAt: all.lastAt }
+  }
+
+  async *#rowsOf(
+    watched: WatchedAddress,
+    { order, after, ...window }: LedgerPage
+  ): AsyncGenerator<LedgerRow> {
+    const from = firstSlot(watched, window)
+    if (from === null) return
+    const { address } = watched
+    const least = order === 'asc' ? Math.max(from, after?.slot ?? from) : from
+    const until =
+      order === 'desc' ? Math.min(window.until ?? Infinity, after?.slot ?? Infinity) : window.until
+    const range = {
+      ...(least > 0 ? { above: [least - 1] } : {}),
+      ...(until === undefined || until === Infinity ? {} : { until: [until] })
+    }
+    for (let at: string | null = null; ;) {
+      const page = await this.#pieces.list(address, { ...range, after: at, order, limit: PIECES_PER_READ })
+      for (const { value } of page.documents) {
+        const entries = order === 'asc' ? value.entries : value.entries.toReversed()
+        for (const entry of entries) yield { ...entry, address, slot: value.slot, blockTime: value.blockTime }
+      }
+      if (page.next === null) return
+      at = page.next
+    }
+  }
+
+  /** Sums up a mint's entries from one slot to another; null without any. */
+  async #window(
+    address: string,
+    mint: string,
+    from: number,
+    until: number
+  ): Promise<{ readonly decimals: number; readonly sums: Sums; readonly lastAt: number } | null> {
+    const range = { prefix: [mint], ...(from > 0 ? { above: [from - 1] } : {}), until: [until], limit: 1 }
+    const [oldest, newest] = await Promise.all([
+      this.#sums.list(address, range),
+      this.#sums.list(address, { ...range, order: 'desc' })
+    ])
+    const [first, last] = [oldest.documents[0]?.value, newest.documents[0]?.value]
+    if (first === undefined || last === undefined) return null
+    const sums = plus(minus(last.total, first.total), first.own)
+    return { decimals: last.decimals, sums, lastAt: last.blockTime }
+  }
+
+  async *#mints(address: string): AsyncGenerator<string> {
+    for (let above = ALL_MINTS; ;) {
+      const { documents } = await this.#sums.list(address, { above: [above], limit: 1 })
+      const mint = documents[0]?.value.mint
+      if (mint === undefined) return
+      yield mint
+      above = mint
+    }
+  }
+}
+
+/** The first slot of a window in which an address has entries; null before they begin. */
+function firstSlot({ captureFrom }: WatchedAddress, { from, until = Infinity }: SlotWindow): number | null {
+  if (captureFrom === null || captureFrom.slot > until) return null
+  return Math.max(captureFrom.slot, from)
+}
+
+/** Returns the next row that a page may have; null at the end. */
+async function nextOf(
+  rows: AsyncGenerator<LedgerRow, void>,
+  isAfter: (row: LedgerRow) => boolean
+): Promise<LedgerRow | null> {
+  for (;;) {
+    const next = await rows.next()
+    if (next.done === true) return null
+    if (isAfter(next.value)) return next.value
+  }
+}
+
+/** Below zero if `a` comes before `b` in an order. */
+function inOrder(a: LedgerPlace, b: LedgerPlace, order: 'asc' | 'desc'): number {
+  const compared =
+    a.slot - b.slot ||
+    a.txIndex - b.txIndex ||
+    a.index - b.index ||
+    (a.address < b.address ? -1 : Number(a.address > b.address))
+  return order === 'asc' ? compared : -compared
+}

@@ -1,0 +1,105 @@
+import type { DocumentStore } from '../../storage/document-store.ts'
+import { Documents, PAGE_MAX, type Stored } from '../../storage/documents.ts'
+import { ServiceError } from '../errors.ts'
+import {
+  WATCHED_ADDRESS,
+  WATCHED_PER_TENANT_MAX,
+  WATCHED_SHARDS,
+  watchedShard,
+  type WatchedAddress
+} from './watched-address.ts'
+
+/** Concurrent changes that a request gives way to before it fails. */
+const ATTEMPTS_MAX = 10
+
+/** What a tenant says of an address. */
+export type WatchedFacts = Pick<WatchedAddress, 'address' | 'label' | 'role'>
+
+/** The watched addresses of all tenants, as stored. */
+export class WatchedAddresses {
+  readonly #documents: Documents<WatchedAddress, never, 'slot'>
+
+  constructor(store: DocumentStore) {
+    this.#documents = new Documents(store, WATCHED_ADDRESS)
+  }
+
+  /** Lists the addresses of a tenant in the order of their base58. */
+  async list(tenant: string): Promise<readonly WatchedAddress[]> {
+    return (await this.#of(tenant)).map(({ value }) => value)
+  }
+
+  /** Lists the addresses of all tenants. */
+  async all(): Promise<readonly Stored<WatchedAddress>[]> {
+    const shards = await Promise.all(WATCHED_SHARDS.map((shard) => this.#documents.all(shard)))
+    return shards.flat()
+  }
+
+  /** Watches an address, or changes what its tenant says of it. Rejects with WATCH_LIMIT_REACHED. */
+  async watch(
+    tenant: string,
+    facts: WatchedFacts,
+    nowMs: number
+  ): Promise<{ readonly isNew: boolean; readonly watched: WatchedAddress }> {
+    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+      const others = await this.#of(tenant)
+      const before = others.find(({ value }) => value.address === facts.address)
+      if (before !== undefined) {
+        const { label, role } = facts
+        const outcome = await this.#documents.change(before, (value) =>
+          value.label === label && value.role === role ? value : { ...value, label, role }
+        )
+        if (outcome.ok) return { isNew: false, watched: outcome.stored.value }
+        continue
+      }
+      const slot = freeSlot(others)
+      if (slot === null)
+        throw new ServiceError(
+          'WATCH_LIMIT_REACHED',
+          `this tenant watches ${WATCHED_PER_TENANT_MAX} addresses, the most a tenant may watch`
+        )
+      const watched = { tenant, ...facts, slot, createdAtMs: nowMs, captureFrom: null }
+      if ((await this.#documents.insert(watched)).ok) return { isNew: true, watched }
+    }
+    throw busy(facts.address)
+  }
+
+  /** Ends the watch of an address. Rejects with WATCH_NOT_FOUND. */
+  async unwatch(tenant: string, address: string): Promise<void> {
+    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+      const stored = await this.#documents.get(watchedShard(tenant), [tenant, address])
+      if (stored === null)
+        throw new ServiceError('WATCH_NOT_FOUND', 'this tenant does not watch this address')
+      if (await this.#documents.delete(stored)) return
+    }
+    throw busy(address)
+  }
+
+  /** Sets where the ledger of an address begins, unless it has begun. An address that is gone stays so. */
+  async begin(
+    watched: Stored<WatchedAddress>,
+    captureFrom: NonNullable<WatchedAddress['captureFrom']>
+  ): Promise<void> {
+    await this.#documents.change(watched, (value) =>
+      value.captureFrom === null ? { ...value, captureFrom } : value
+    )
+  }
+
+  async #of(tenant: string): Promise<readonly Stored<WatchedAddress>[]> {
+    const page = await this.#documents.list(watchedShard(tenant), { prefix: [tenant], limit: PAGE_MAX })
+    return page.documents
+  }
+}
+
+/** Returns a slot that no address of a tenant has; null if all are taken. */
+function freeSlot(watched: readonly Stored<WatchedAddress>[]): number | null {
+  const taken = new Set(watched.map(({ value }) => value.slot))
+  for (let slot = 0; slot < WATCHED_PER_TENANT_MAX; slot++) if (!taken.has(slot)) return slot
+  return null
+}
+
+function busy(address: string): ServiceError {
+  return new ServiceError(
+    'STORAGE_UNAVAILABLE',
+    `the watch of ${address} was changed concurrently ${ATTEMPTS_MAX} times; try again`
+  )
+}
