@@ -95,7 +95,7 @@ export class LedgerReader {
   async *#rowsOf(
     watched: WatchedAddress,
     { order, after, ...window }: LedgerPage
-  ): AsyncGenerator<LedgerRow> {
+  ): AsyncGenerator<LedgerRow, void, undefined> {
     const from = firstSlot(watched, window)
     if (from === null) return
     const { address } = watched
@@ -154,7 +154,7 @@ function firstSlot({ captureFrom }: WatchedAddress, { from, until = Infinity }: 
 
 /** Returns the next row that a page may have; null at the end. */
 async function nextOf(
-  rows: AsyncGenerator<LedgerRow, void>,
+  rows: AsyncGenerator<LedgerRow, void, undefined>,
   isAfter: (row: LedgerRow) => boolean
 ): Promise<LedgerRow | null> {
   for (;;) {
