@@ -92,6 +92,7 @@ export function startService(deps: ServiceDeps): Supervision {
     transferFees: new TransferFees(ports.clock),
     holderBlocks,
     holdersRequested: new Announcements(),
+    watchedChanged: new Announcements(),
     tracking: new LocalTracking(),
     tenantEvents: new TenantEvents(),
     sockets: new KeySockets(),

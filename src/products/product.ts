@@ -122,6 +122,7 @@ export interface ServiceParts {
   readonly transferFees: TransferFees
   readonly holderBlocks: HolderBlocks
   readonly holdersRequested: Announcements
+  readonly watchedChanged: Announcements
   readonly tenantEvents: TenantEvents
   /** Counts the WebSockets of keys. */
   readonly sockets: KeySockets
