@@ -1,5 +1,6 @@
 import { aborted } from '../supervision/aborted.ts'
 import { sleep } from '../../src/ports.ts'
+import type { LedgerFeed } from '../../src/revenue/ledger-feed.ts'
 import type { LedgerBlocks } from '../../src/revenue/ledger-blocks.ts'
 import { WatchedAddresses } from '../../src/revenue/watched-addresses.ts'
 import type { Announcements } from '../../src/views/announcements.ts'
@@ -26,14 +27,19 @@ export function watchedAddresses<Needs extends LedgerNeeds>(blocks: LedgerBlocks
   }
 }
 
-export interface LedgerInput extends Omit<LedgerDeps, 'storage'> {
+export interface LedgerInput extends Omit<LedgerDeps, 'storage' | 'stream'> {
   /** Announces addresses that are watched or no longer watched. */
   readonly watchedChanged: Announcements
 }
 
 /** Writes the ledger of watched addresses from the blocks that this process commits. */
-export function ledger<Needs extends LedgerNeeds>(deps: LedgerInput): Run<Needs> {
-  return async ({ input: { storage }, draining, ready, gauge, report }) => {
+export function ledger<Needs extends LedgerNeeds>(
+  deps: LedgerInput,
+  streamOf: (needs: Needs) => LedgerFeed
+): Run<Needs> {
+  return async ({ input, draining, ready, gauge, report }) => {
+    const { storage } = input
+    const stream = streamOf(input)
     const { clock, metrics, blocks, watchedChanged } = deps
     let follower: LedgerFollower | null = null
     const counts = { addresses: () => follower?.addresses ?? 0, waiting: () => blocks.waiting }
@@ -45,7 +51,7 @@ export function ledger<Needs extends LedgerNeeds>(deps: LedgerInput): Run<Needs>
     ready()
     try {
       while (!draining.aborted) {
-        follower = new LedgerFollower({ ...deps, storage })
+        follower = new LedgerFollower({ ...deps, storage, stream })
         await follower.run(draining).catch((error: unknown) => {
           if (!isOutage(error)) report(error)
         })
