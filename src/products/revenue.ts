@@ -31,7 +31,15 @@ export const REVENUE: Product = {
     if (!config.role.includes('ingest')) return []
     type Needs = LedgerNeeds & Pick<Given, 'peers'>
     const run = ledger<Needs>(
-      { ...ports, logger, metrics: metrics.ledger, cash, blocks, feed, watchedChanged: service.watchedChanged },
+      {
+        ...ports,
+        logger,
+        metrics: metrics.ledger,
+        cash,
+        blocks,
+        feed,
+        watchedChanged: service.watchedChanged
+      },
       (given) => {
         const { tenantEvents } = coordinationOf(service, given)
         return new LedgerFeed((event) => service.tenantEvents.publish(event, tenantEvents), ports.clock)

@@ -96,7 +96,7 @@ export class LedgerWorld {
       cash: new CashList(),
       blocks: this.index.blocks,
       feed: this.index.feed,
-      stream: new LedgerFeed((event) => this.published.push(event)),
+      stream: new LedgerFeed((event) => void this.published.push(event), systemPorts.clock),
       metrics: this.#metrics,
       logger: { info: () => undefined, warn: () => undefined }
     })
