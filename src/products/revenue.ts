@@ -4,7 +4,7 @@ import { revenueAccountRoutes } from '../http/routes/revenue-accounts.ts'
 import { revenueCoverageRoutes } from '../http/routes/revenue-coverage.ts'
 import { revenueEventRoutes } from '../http/routes/revenue-events.ts'
 import { revenueTotalRoutes } from '../http/routes/revenue-totals.ts'
-import { LedgerFeed } from '../revenue/ledger-feed.ts'
+import { LedgerFeed } from '../stream/ledger-feed.ts'
 import { coordinationOf, type Given, type Product } from './product.ts'
 
 /** Maximum milliseconds of a drain, in which queued blocks are recorded. */
