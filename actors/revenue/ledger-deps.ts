@@ -4,10 +4,15 @@ import type { CashList } from '../../src/market/cash.ts'
 import type { Ports } from '../../src/ports.ts'
 import type { LedgerMetrics } from '../../src/telemetry/ledger-metrics.ts'
 import type { CommitFeed } from '../../src/views/commit-feed.ts'
-import type { Storage } from '../../storage/port.ts'
+import type { BlockStore, Storage } from '../../storage/port.ts'
 
 export interface LedgerDeps extends Ports {
-  readonly storage: Pick<Storage, 'documents' | 'isShared' | 'pairs' | 'candles' | 'solPrices' | 'launches'>
+  readonly storage: Pick<
+    Storage,
+    'documents' | 'isShared' | 'pairs' | 'candles' | 'solPrices' | 'launches'
+  > & {
+    readonly blocks: Pick<BlockStore, 'at'>
+  }
   readonly cash: CashList
   readonly blocks: LedgerBlocks
   readonly feed: Pick<CommitFeed, 'head'>

@@ -10,7 +10,7 @@ import type { LedgerDeps } from './ledger-deps.ts'
 
 /** Returns the entries of a block for some addresses, with their values at the time of the block. */
 export async function entriesOf(
-  { slot, blockTime, changes }: LedgerBlock,
+  { slot, blockTime, blockhash, changes }: LedgerBlock,
   addresses: Pick<ReadonlySet<string>, 'has'> | Pick<ReadonlyMap<string, unknown>, 'has'>,
   { storage, cash }: Pick<LedgerDeps, 'storage' | 'cash'>
 ): Promise<readonly LedgerPart[]> {
@@ -22,6 +22,7 @@ export async function entriesOf(
     address,
     slot,
     blockTime,
+    blockhash,
     entries: list.map((change) => valued(change, address, prices))
   }))
 }

@@ -1,7 +1,7 @@
 import type { WatchedAddress } from '../../src/revenue/watched-address.ts'
 import { WatchedAddresses } from '../../src/revenue/watched-addresses.ts'
 import { LedgerGaps, type LedgerGap } from '../../src/revenue/ledger-gap.ts'
-import { ledgerProgressIn, type LedgerProgress } from '../../src/revenue/ledger-progress.ts'
+import { ledgerProgressIn, NO_PROGRESS, type LedgerProgress } from '../../src/revenue/ledger-progress.ts'
 import { LedgerWriter, type LedgerPart } from '../../src/revenue/ledger-writer.ts'
 import type { LedgerBlock } from '../../src/revenue/ledger-blocks.ts'
 import { FEE_SLOTS } from '../../src/transactions/priority-fees.ts'
@@ -24,8 +24,10 @@ const SAVE_MS = 2_000
 const RECALL_MS = 60_000
 /** Slots that a restart recalls (`recall-blocks.ts`). */
 const RECALL_SLOTS = FEE_SLOTS
-/** Slots behind which no late block comes, twice as many as `GAP_SLOTS` of ingest. */
+/** Slots behind which no late block comes and no fork begins, twice as many as `GAP_SLOTS` of ingest. */
 const LATE_SLOTS = 3_000
+/** Slots that are read again if the last block is on a lost fork: a fork of a block with votes ends within 32. */
+const LOST_SLOTS = 100
 /** Addresses whose ledger is changed at once. */
 const AT_ONCE = 16
 
@@ -36,7 +38,8 @@ const AT_ONCE = 16
  *     at the start, and their blocks read again.
  * R2. The ledger of an address begins at the first block that is read after its watch was seen. Gaps after it are recorded
  *     before later blocks, and closed only once the entries of a late block are stored.
- * R3. Blocks of a lost fork are rolled back, the progress first.
+ * R3. Blocks of a lost fork are rolled back, the progress first. A fork that was lost before this process could do that
+ *     is found by the hashes of the blocks.
  */
 export class LedgerFollower {
   readonly #deps: LedgerDeps
@@ -46,7 +49,7 @@ export class LedgerFollower {
   readonly #gaps: LedgerGaps
   /** The watches of each address whose ledger has begun. */
   #watches = new Map<string, WatchedAddress[]>()
-  #progress: LedgerProgress = { slot: null, blockTime: 0 }
+  #progress = NO_PROGRESS
   #saveProgress: (progress: LedgerProgress) => Promise<void> = async () => undefined
   #savedAtMs = 0
   #isSaved = true
@@ -121,6 +124,7 @@ export class LedgerFollower {
     if (slot === null) return
     const addresses = [...this.#watches.keys()]
     await inChunks(addresses, async (address) => this.#writer.rollBack(address, slot))
+    await this.#removeLost(addresses, slot)
     for (const { from } of await this.#gaps.since(slot - LATE_SLOTS))
       await inChunks(addresses, async (address) => this.#writer.recompute(address, from))
     const isNew = addresses.some((address) => !before.has(address))
@@ -128,16 +132,37 @@ export class LedgerFollower {
       await this.#miss({ from: slot + 1, to: blocks.newestRead, reason: 'ingest_down' })
   }
 
+  /** Rolls back a fork that was lost before this start. */
+  async #removeLost(addresses: readonly string[], slot: number): Promise<void> {
+    const { storage, feed, metrics } = this.#deps
+    const head = feed.head?.slot ?? slot
+    if (slot < head - LATE_SLOTS) return
+    const isStored = async (block: {
+      readonly slot: number
+      readonly blockhash: string | null
+    }): Promise<boolean> => {
+      // Earlier rows may have expired.
+      if (block.slot < head - LATE_SLOTS || block.blockhash === null) return true
+      const row = await storage.blocks.at(block.slot)
+      return row !== null && (row.blockhash === null || row.blockhash === block.blockhash)
+    }
+    if (await isStored({ slot, blockhash: this.#progress.blockhash })) return
+    metrics.rollbacks.inc()
+    await this.#put({ slot: Math.max(-1, slot - LOST_SLOTS), blockhash: null, blockTime: 0 })
+    await inChunks(addresses, async (address) => this.#writer.removeLost(address, isStored))
+  }
+
   /** Applies the waiting events. Resolves with false once another process commits. */
   async #step(first: readonly LedgerEvent[]): Promise<boolean> {
     const { blocks, storage, clock, feed } = this.#deps
-    const events = [...first, ...blocks.take()]
     if (clock.now() >= this.#syncAtMs) await this.#sync()
+    const events = [...first, ...blocks.take()]
+    // Read together with the events: the chain goes on meanwhile.
     const oldest = events.find((event) => event.kind === 'block')
     this.#recallSlot ??= (oldest === undefined ? feed.head?.slot : oldest.block.parentSlot) ?? null
     const { slot } = this.#progress
     if (events.length === 0 && slot !== null && slot < (this.#recallSlot ?? -1))
-      await this.#fill(this.#recallSlot!, 'ingest_down')
+      await this.#fill(this.#recallSlot!)
     for (const event of events) {
       if (event.kind === 'lost') await this.#lose(event.after)
       else if (event.kind === 'block') await this.#take(event.block)
@@ -173,7 +198,7 @@ export class LedgerFollower {
     if (fresh.length === 0) return
     const newest = Math.max(read, feed.head?.slot ?? -1)
     // Without any ledger, blocks were not followed.
-    if (begun === 0) await this.#put({ slot: newest, blockTime: feed.head?.blockTime ?? 0 })
+    if (begun === 0) await this.#put({ slot: newest, blockhash: null, blockTime: feed.head?.blockTime ?? 0 })
     const captureFrom = { slot: newest + 1, ts: feed.head?.blockTime ?? 0 }
     await inChunks(fresh, async (each) => this.#watched.begin(each, captureFrom))
     await this.#list()
@@ -188,13 +213,14 @@ export class LedgerFollower {
       return this.#gaps.close(parent + 1, block.slot)
     }
     if (parent < slot) await this.#lose(parent)
-    else if (parent > slot) await this.#fill(parent, 'upstream_missing')
+    else if (parent > slot) await this.#fill(parent)
     await this.#apply(block)
   }
 
   async #apply(block: LedgerBlock): Promise<void> {
     const isChanged = await this.#record(block)
-    this.#progress = { slot: block.slot, blockTime: block.blockTime }
+    const { slot, blockhash, blockTime } = block
+    this.#progress = { slot, blockhash, blockTime }
     this.#isSaved = false
     if (isChanged) await this.#save(0)
   }
@@ -226,7 +252,7 @@ export class LedgerFollower {
   }
 
   /** Applies blocks from before the start up to a slot, as far as they can be read again. The rest is a gap. */
-  async #fill(upTo: number, reason: LedgerGap['reason']): Promise<void> {
+  async #fill(upTo: number): Promise<void> {
     const { blocks, clock } = this.#deps
     while (this.#progress.slot! < upTo) {
       const next = blocks.recalledAfter(this.#progress.slot!)
@@ -236,8 +262,9 @@ export class LedgerFollower {
     }
     const { slot, blockTime } = this.#progress
     if (slot! >= upTo || this.#end.aborted) return
-    await this.#miss({ from: slot! + 1, to: upTo, reason })
-    await this.#put({ slot: upTo, blockTime })
+    const isOfBefore = upTo <= (this.#recallSlot ?? -1)
+    await this.#miss({ from: slot! + 1, to: upTo, reason: isOfBefore ? 'ingest_down' : 'upstream_missing' })
+    await this.#put({ slot: upTo, blockhash: null, blockTime })
   }
 
   #mayBeRecalled(): boolean {
@@ -260,7 +287,7 @@ export class LedgerFollower {
     const { slot } = this.#progress
     if (slot === null || after >= slot) return
     this.#deps.metrics.rollbacks.inc()
-    await this.#put({ ...this.#progress, slot: after })
+    await this.#put({ ...this.#progress, slot: after, blockhash: null })
     const removed: LedgerPart[] = []
     await inChunks([...this.#watches.keys()], async (address) => {
       removed.push(...(await this.#writer.rollBack(address, after)))

@@ -19,6 +19,8 @@ export const LEDGER_PIECE = defineDocument({
     piece: z.number(),
     /** Unix seconds. */
     blockTime: z.number(),
+    /** Base58; null if the source does not state it. */
+    blockhash: z.string().nullable(),
     /** In the order of the block. */
     entries: z.array(ledgerEntry)
   }),

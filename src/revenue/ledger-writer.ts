@@ -20,6 +20,7 @@ export interface LedgerPart {
   readonly slot: number
   /** Unix seconds. */
   readonly blockTime: number
+  readonly blockhash: string | null
   readonly entries: readonly LedgerEntry[]
 }
 
@@ -37,10 +38,10 @@ export class LedgerWriter {
    * Stores an address's entries of a block, and adds them to its sums and to those of later blocks. Entries that are stored
    * already stay. Calls for one address come one after another.
    */
-  async put({ address, slot, blockTime, entries }: LedgerPart): Promise<void> {
+  async put({ address, slot, blockTime, blockhash, entries }: LedgerPart): Promise<void> {
     for (let piece = 0; piece * PIECE_ENTRIES < entries.length; piece++) {
       const part = entries.slice(piece * PIECE_ENTRIES, (piece + 1) * PIECE_ENTRIES)
-      await this.#pieces.insert({ address, slot, piece, blockTime, entries: part })
+      await this.#pieces.insert({ address, slot, piece, blockTime, blockhash, entries: part })
     }
     await Promise.all(
       sumsOf(entries).map(({ mint, decimals, sums: own }) =>
@@ -56,13 +57,26 @@ export class LedgerWriter {
       const { documents } = await this.#pieces.list(address, { above: [after], order: 'desc', limit: 1 })
       const newest = documents[0]?.value
       if (newest === undefined) return removed
-      const { slot, blockTime } = newest
+      const { slot, blockTime, blockhash } = newest
       const pieces = await this.#pieces.list(address, { prefix: [slot], limit: PAGE_MAX })
       const entries = pieces.documents.flatMap(({ value }) => value.entries)
       // First: a sum without its entries would count in those of later blocks.
       await Promise.all(sumsOf(entries).map((each) => this.#removeSum(address, each, slot)))
       for (const piece of pieces.documents.toReversed()) await this.#pieces.delete(piece)
-      removed.push({ address, slot, blockTime, entries })
+      removed.push({ address, slot, blockTime, blockhash, entries })
+    }
+  }
+
+  /** Deletes the newest entries of an address that are of blocks which `isOf` denies, up to the first that it confirms. */
+  async removeLost(
+    address: string,
+    isOf: (block: Pick<LedgerPart, 'slot' | 'blockhash'>) => Promise<boolean>
+  ): Promise<readonly LedgerPart[]> {
+    for (let after: string | null = null; ;) {
+      const page = await this.#pieces.list(address, { after, order: 'desc', limit: PIECES_PER_READ })
+      for (const { value } of page.documents) if (await isOf(value)) return this.rollBack(address, value.slot)
+      if (page.next === null) return this.rollBack(address, -1)
+      after = page.next
     }
   }
 

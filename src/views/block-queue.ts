@@ -7,6 +7,8 @@ import type { CommitFeed } from './commit-feed.ts'
 export interface QueuedBlock<Changes> {
   readonly slot: number
   readonly parentSlot: number | null
+  /** Base58; null if the source does not state it. */
+  readonly blockhash: string | null
   /** Unix seconds. */
   readonly blockTime: number
   readonly changes: Changes
@@ -110,8 +112,8 @@ export abstract class BlockQueue<Changes> implements BlockObserver {
   }
 
   #queued(block: Block): QueuedBlock<Changes> {
-    const { slot, parentSlot, blockTime } = block
-    return { slot, parentSlot, blockTime, changes: this.changesIn(block) }
+    const { slot, parentSlot, blockhash = null, blockTime } = block
+    return { slot, parentSlot, blockhash, blockTime, changes: this.changesIn(block) }
   }
 
   #add(event: QueueEvent<Changes>): void {

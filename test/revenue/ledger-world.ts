@@ -5,6 +5,7 @@ import { LedgerFollower } from '../../actors/revenue/ledger-follower.ts'
 import { pubkeyToBase58, samePubkey } from '../../src/chain/pubkey.ts'
 import { TOKEN_PROGRAM_KEYS } from '../../src/accounts/token-program.ts'
 import type { LocalBank } from '../../src/localnet/bank/bank.ts'
+import type { SlotRow } from '../../src/market/rows.ts'
 import { CashList } from '../../src/market/cash.ts'
 import { systemPorts } from '../../src/ports.ts'
 import { LedgerBlocks } from '../../src/revenue/ledger-blocks.ts'
@@ -37,7 +38,7 @@ export class LedgerWorld {
   readonly traffic: TokenTraffic
   readonly choices: Choices
   readonly #directory: string
-  /** All blocks, as a node has them. */
+  /** All blocks of the chain, as a node has them. */
   readonly blocks: string[] = []
   /** Balances of each wallet at each slot of the chain; those of lost forks are gone. */
   readonly #balances = new Map<number, ReadonlyMap<string, Balances>>()
@@ -59,6 +60,8 @@ export class LedgerWorld {
     bank.listen((event) => {
       if (event.kind !== 'block' || event.commitment !== 'processed') return
       const text = textOfBlock(event.block)
+      while (this.blocks.length > 0 && blockOfText(this.blocks.at(-1)!).slot > event.block.parentSlot)
+        this.blocks.pop()
       this.blocks.push(text)
       const { slot, parentSlot } = event.block
       for (const known of this.#balances.keys()) if (known > parentSlot) this.#balances.delete(known)
@@ -92,7 +95,11 @@ export class LedgerWorld {
     this.#end = new AbortController()
     this.follower = new LedgerFollower({
       ...systemPorts,
-      storage: { ...this.storage, ...this.dying.of(this.storage) },
+      storage: {
+        ...this.storage,
+        ...this.dying.of(this.storage),
+        blocks: { at: async (slot) => this.#rowAt(slot) }
+      },
       cash: new CashList(),
       blocks: this.index.blocks,
       feed: this.index.feed,
@@ -103,6 +110,11 @@ export class LedgerWorld {
     this.#running = this.follower.run(this.#end.signal)
     // Awaited by `stop`.
     this.#running.catch(() => undefined)
+  }
+
+  #rowAt(slot: number): SlotRow | null {
+    const found = this.blocks.map(blockOfText).findLast((block) => block.slot === slot)
+    return found === undefined ? null : ({ slot, blockhash: found.blockhash } as SlotRow)
   }
 
   async stop(): Promise<void> {

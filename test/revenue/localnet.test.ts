@@ -6,7 +6,7 @@ import { ledgerEqual } from './ledger-shape.ts'
 import { LedgerWorld } from './ledger-world.ts'
 
 const ROUNDS = IS_LONG ? 200 : 20
-const DEATHS = IS_LONG ? 200 : 25
+const DEATHS = IS_LONG ? 200 : 4
 
 t.test('entries lead from one balance to the next, through forks, skipped slots and restarts', async (t) => {
   const world = await LedgerWorld.open(t, 1)
@@ -47,7 +47,7 @@ t.test('a ledger is whole after a death before or after any write', async (t) =>
     if (death % 5 === 4) world.bank.faults.fork('drop')
     await world.died()
     await world.slots(world.choices.below(3))
-    await world.restart(0, 40)
+    await world.restart(0, 200)
     entries = await ledgerEqual(t, world, `after death ${death}`)
   }
   t.ok(entries > 50, `${entries} entries`)
