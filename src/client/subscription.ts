@@ -23,7 +23,7 @@ const PRIVATE_KINDS: ReadonlyMap<string, StreamEvent['kind']> = new Map(
     revenue: 'ledger'
   } satisfies { readonly [Name in PrivateChannel]: PrivateEvents[Name]['kind'] })
 )
-/** Live channels with events that share a cursor. */
+/** Channels of which several events may have one cursor. */
 const SHARED_CURSORS: ReadonlySet<string> = new Set<Channel>(['webhooks', 'revenue'])
 /** Channels without a replay. Their events arrive during the replay of others, which must resume at its own cursor. */
 const LIVE_ONLY: ReadonlySet<string> = new Set<Channel>(['pools', 'webhooks', 'revenue'])

@@ -232,3 +232,9 @@ export const EXAMPLE_LEDGER_ENTRY: z.input<typeof LEDGER_ENTRY_EVENT> = {
   ),
   cursor: at(2 ** 20 - 1)
 }
+
+export const EXAMPLE_LEDGER_RETRACTION: z.input<typeof LEDGER_ENTRY_EVENT> = {
+  ...EXAMPLE_LEDGER_ENTRY,
+  event: 'retracted',
+  cursor: at(2 ** 21 - 1)
+}

@@ -188,12 +188,9 @@ export const STREAM_MESSAGES: Readonly<Record<string, MessageEntry>> = {
   ),
   revenue: server(
     'Event of revenue',
-    'Rows added to the ledger of the tenant’s own watched addresses, or removed, sent only to its connections; live only. Rows of one block have the same cursor. Messages can be lost: `GET /v1/revenue/events` has all rows',
+    'Rows added to the ledger of the tenant’s own watched addresses, or removed, sent only to its connections; live only. Several rows can have the same cursor. Messages can be lost: `GET /v1/revenue/events` has all rows',
     events.revenue,
     carry('revenue', example.EXAMPLE_LEDGER_ENTRY),
-    carry('revenue', {
-      ...example.EXAMPLE_LEDGER_ENTRY,
-      event: 'retracted'
-    } as typeof example.EXAMPLE_LEDGER_ENTRY)
+    carry('revenue', example.EXAMPLE_LEDGER_RETRACTION)
   )
 }
