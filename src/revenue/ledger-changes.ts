@@ -36,8 +36,10 @@ type Addresses = Map<string, number>
 function changedAddresses(transaction: Transaction, watched: PubkeyTable<string>): Addresses | null {
   const { keys, preBalances, postBalances, failed } = transaction
   let found: Addresses | null = null
-  for (let account = 0; account < preBalances.length; account++) {
-    if (preBalances[account] === postBalances[account] || account >= keys.length) continue
+  // A failed transaction changes only the lamports of its payer, key 0.
+  const count = failed ? 1 : Math.min(preBalances.length, keys.length)
+  for (let account = 0; account < count; account++) {
+    if (preBalances[account] === postBalances[account]) continue
     const address = keys.lookup(account, watched)
     if (address !== undefined) (found ??= new Map()).set(address, account)
   }

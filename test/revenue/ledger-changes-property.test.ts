@@ -57,7 +57,7 @@ const transaction = fc
       feeLamports,
       keys: new ByteKeys(Buffer.concat(order.map(keyOf))),
       preBalances: lamports.map(([before]) => before),
-      postBalances: lamports.map(([, after]) => after),
+      postBalances: lamports.map(([before, after], key) => (failed && key > 0 ? before : after)),
       preTokenBalances: side('before'),
       postTokenBalances: isReversed ? side('after').reverse() : side('after')
     }
