@@ -76,9 +76,9 @@ export class AddressChanges {
     return change.isNative && this.#haveWrappedLeg(trades) ? [] : trades
   }
 
+  /** Whether the account of a change, or its owner, is the user of a trade. */
   isTrader({ user }: Trade, { party }: AccountChange): boolean {
-    const trader = pubkeyToBase58(user)
-    return trader === this.address || trader === party
+    return pubkeyToBase58(user) === party
   }
 
   /** The tokens of accounts that the address owns, or is. The latter counts whoever owns it. */

@@ -55,7 +55,6 @@ function isWrapping(change: AccountChange, seen: AddressChanges): boolean {
 function isRent(change: AccountChange, seen: AddressChanges): boolean {
   if (!change.isNative) return false
   const amount = seen.all.withoutFee(change)
-  if (amount === 0n) return false
   const itself = seen.all.rents.filter(({ account }) => account === change.account)
   return total(itself) === amount || rentSums(seen).some((rent) => rent + amount === 0n)
 }
@@ -69,7 +68,6 @@ function rentSums(seen: AddressChanges): readonly bigint[] {
 const total = (flows: readonly Flow[]): bigint => flows.reduce((sum, { amount }) => sum + amount, 0n)
 
 /** Whether a change made or destroyed tokens. Wrapped SOL comes from lamports and becomes lamports. */
-function isSupplyChange({ isNative, mint, pre, post }: AccountChange, { all }: AddressChanges): boolean {
-  if (isNative || mint === WSOL) return false
-  return sumOf(all.tokens.filter((each) => each.mint === mint)) === post - pre
+function isSupplyChange({ mint, pre, post }: AccountChange, { all }: AddressChanges): boolean {
+  return mint !== WSOL && sumOf(all.tokens.filter((each) => each.mint === mint)) === post - pre
 }

@@ -55,6 +55,11 @@ for (const [outcome, moves, expected] of [
     'transfer bob inferred'
   ],
   ['an inflow has a payer', { dave: -60n, alice: 40n, carol: 20n }, 'transfer dave inferred'],
+  [
+    'the largest payer of an inflow is inferred',
+    { bob: -10n, dave: -40n, carol: -30n, alice: 80n },
+    'transfer dave inferred'
+  ],
   ['changes of the same sign have no counterparty', { alice: 40n, bob: 40n }, 'other - none']
 ] as const) {
   t.test(`counterparty of a token change, ${outcome}`, async (t) => {

@@ -63,6 +63,13 @@ t.test('the fee is an entry of its payer if nothing else moved the lamports', as
   )
 })
 
+t.test('a failed transaction costs a fee, also where lamports above 2^53 are rounded', async (t) => {
+  const spec = { signers: ['alice'], calls: [call('alice')], failed: true }
+  t.strictSame(seenBy('alice', { ...spec, lamports: { alice: [2 ** 60, 2 ** 60 - 5000] } }), [
+    'lamports -4992 fee - none @-'
+  ])
+})
+
 // A buy of 2,000 coins from a curve for 1,000 lamports, with fees of 10 and 3 lamports.
 const BOUGHT = {
   mint: keyOf('coin'),
@@ -159,6 +166,29 @@ t.test('the inflow of a fee that a trade states is a fee, of one kind or of all'
   t.strictSame(seenBy('fees', lost), ['lamports -10 transfer curve inferred @1'])
 })
 
+t.test('the inflow of a fee of one trade of several is a fee', async (t) => {
+  const twice: ChangedSpec = {
+    ...BUY,
+    calls: [bought, bought],
+    balances: COINS(2n),
+    lamports: { alice: [90_000, 82_974], curve: [0, 2000], fees: [0, 10], creator: [0, 16] }
+  }
+  t.strictSame(seenBy('fees', twice), ['lamports 10 fee alice inferred @-'])
+})
+
+t.test('an inflow of another mint is no fee, whatever its amount', async (t) => {
+  const gold = [
+    account('alice gold', 'alice', 'gold', [10n, 0n]),
+    account('fees gold', 'fees', 'gold', [0n, 10n])
+  ]
+  const more = {
+    ...BUY,
+    calls: [...BUY.calls, tokenTransfer('alice gold', 'fees gold', 'alice', 10n)],
+    balances: [...COINS(1n), ...gold]
+  }
+  t.strictSame(seenBy('fees', more).at(-1), 'gold 10 transfer alice exact @2')
+})
+
 t.test('a payer of a fee who receives a trade fee has a fee', async (t) => {
   const paid = {
     ...BUY,
@@ -229,6 +259,61 @@ t.test('lamports beside a swap of wrapped SOL are no part of it', async (t) => {
   ])
 })
 
+/** The sale of 80 gold for 70 wrapped SOL in another pool. */
+const RESOLD: CallSpec = {
+  ...SWAP,
+  accounts: SWAP.accounts
+    .with(3, 'pool 2')
+    .with(4, 'alice gold')
+    .with(5, 'alice wsol')
+    .with(6, 'vault gold 2')
+    .with(7, 'vault wsol 2'),
+  data: swapBaseInput.write({ amountIn: 80n, minimumAmountOut: 0n }),
+  inner: [
+    tokenTransfer('alice gold', 'vault gold 2', 'alice', 80n),
+    tokenTransfer('vault wsol 2', 'alice wsol', 'bob', 70n)
+  ]
+}
+const RESALE = [
+  account('vault gold 2', 'bob', 'gold', [0n, 80n]),
+  account('vault wsol 2', 'bob', WSOL, [70n, 0n])
+]
+
+t.test('lamports beside a sale for wrapped SOL are no part of it', async (t) => {
+  const tipped: ChangedSpec = {
+    signers: ['alice'],
+    calls: [RESOLD, lamportTransfer('alice', 'tip', 30n)],
+    balances: [
+      ...RESALE,
+      account('alice gold', 'alice', 'gold', [80n, 0n]),
+      account('alice wsol', 'alice', WSOL, [0n, 70n])
+    ],
+    lamports: { alice: [90_000, 84_970], tip: [0, 30] }
+  }
+  t.strictSame(seenBy('alice', tipped)[0], 'lamports -5030 transfer tip exact @-')
+})
+
+t.test('the pool of a swap is that of the trade in the direction of the change', async (t) => {
+  const both: ChangedSpec = {
+    signers: ['alice'],
+    calls: [SWAP, RESOLD],
+    balances: [
+      account('vault wsol', 'authority', WSOL, [1000n, 1100n]),
+      account('vault gold', 'authority', 'gold', [1000n, 950n]),
+      ...RESALE,
+      account('alice gold', 'alice', 'gold', [100n, 70n]),
+      account('alice wsol', 'alice', WSOL, [400n, 370n])
+    ]
+  }
+  const found = changesFor('alice', changedTransaction(both))
+  t.strictSame(
+    shown(found, [...NAMES, 'pool 2'])
+      .map((text) => text.replace(WSOL, 'wsol'))
+      .sort(),
+    ['gold -30 swap pool 2 inferred @-', 'wsol -30 swap pool inferred @-']
+  )
+})
+
 t.test('lamports that a swap wraps on its way are a swap', async (t) => {
   const wrapping: ChangedSpec = {
     signers: ['alice'],
@@ -272,6 +357,59 @@ t.test('SOL that an address wraps or unwraps is no transfer', async (t) => {
     lamports: { alice: [90_000, 85_000 + 500 + RENT], 'alice wsol': [500 + RENT, 0] }
   }
   t.strictSame(seenBy('alice', unwrap), ['lamports -2500 unwrap - none @0', 'wsol -500 unwrap - none @0'])
+})
+
+t.test(
+  'of two accounts of wrapped SOL only the one that moves against the lamports is unwrapped',
+  async (t) => {
+    const spec: ChangedSpec = {
+      signers: ['payer'],
+      calls: [call('alice wsol', 'other wsol', 'alice')],
+      balances: [
+        account('alice wsol', 'alice', WSOL, [500n, null]),
+        account('other wsol', 'alice', WSOL, [0n, 200n])
+      ],
+      lamports: { alice: [0, 300 + RENT], 'alice wsol': [500 + RENT, 0], 'other wsol': [RENT, RENT + 200] }
+    }
+    t.strictSame(seenBy('alice', spec), [
+      'lamports 2300 unwrap - none @0',
+      'wsol -500 unwrap - none @0',
+      'wsol 200 other - none @0'
+    ])
+  }
+)
+
+t.test('a sale for lamports is a swap beside wrapped SOL that was spent', async (t) => {
+  const sold: ChangedSpec = {
+    signers: ['alice'],
+    calls: [
+      {
+        ...bought,
+        data: sell.write({ amount: 2000n, minSolOutput: 0n }),
+        inner: [checkedTransfer('alice coins', 'coin', 'curve coins', 'alice', 2000n, 6)],
+        logged: [tradeEvent.write({ ...BOUGHT, isBuy: false })]
+      },
+      tokenTransfer('alice wsol', 'bob wsol', 'alice', 5n)
+    ],
+    balances: [
+      account('curve coins', 'curve', 'coin', [0n, 2000n]),
+      account('alice coins', 'alice', 'coin', [2000n, 0n]),
+      account('alice wsol', 'alice', WSOL, [5n, 0n]),
+      account('bob wsol', 'bob', WSOL, [0n, 5n])
+    ],
+    lamports: { alice: [9000, 4987], curve: [1000, 0], fees: [0, 10], creator: [0, 3] }
+  }
+  t.strictSame(seenBy('alice', sold)[0], 'lamports -4013 swap curve inferred @0')
+})
+
+t.test('a record without lamports has no counterparty of wrapped SOL by lamports', async (t) => {
+  const built = changedTransaction({
+    signers: ['payer'],
+    calls: [call('a')],
+    balances: [account('a', 'alice', WSOL, [500n, 0n])]
+  })
+  const bare = { ...built, preBalances: [], postBalances: [] }
+  t.match(changesFor('alice', bare), [{ kind: 'other', counterparty: null }])
 })
 
 t.test('lamports that wrapping and rents do not explain are not unwrapped SOL', async (t) => {

@@ -99,6 +99,21 @@ t.test(
   }
 )
 
+t.test(
+  'a token account that owns others has entries of itself and of them, in the order of keys',
+  async (t) => {
+    const transaction = changedTransaction({
+      signers: ['payer'],
+      calls: [tokenTransfer('bob gold', 'alice gold', 'alice gold', 1n)],
+      balances: [gold('alice gold', 'alice', 5n, 8n), gold('bob gold', 'alice gold', 8n, 7n)]
+    })
+    t.strictSame(
+      changesFor('alice gold', transaction).map(({ account }) => account),
+      [base58Of('bob gold'), base58Of('alice gold')]
+    )
+  }
+)
+
 t.test('balances that stay equal give no entry', async (t) => {
   const transaction = changedTransaction({
     signers: ['payer'],
@@ -197,7 +212,10 @@ t.test('a balance without an owner is an entry of its account alone', async (t) 
   t.strictSame(shown(changesFor('bob', transaction), NAMES), ['gold 40 transfer alice gold exact @0'])
   const [before] = transaction.preTokenBalances
   const stated = { ...transaction, preTokenBalances: [{ ...before!, owner: keyOf('alice') }] }
-  t.strictSame(changesFor('alice', stated), [], 'nor if only one of both states it')
+  t.strictSame(changesFor('alice', stated), [], 'nor if only the balance before states it')
+  const [after] = transaction.postTokenBalances
+  const later = { ...transaction, postTokenBalances: [{ ...after!, owner: keyOf('alice') }] }
+  t.strictSame(changesFor('alice', later), [], 'nor if only the balance after does')
 })
 
 t.test('texts and bytes of balances give the same entries', async (t) => {
