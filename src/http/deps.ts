@@ -72,6 +72,8 @@ export interface AppDeps {
   readonly programsChanged?: (() => void) | undefined
   /** Announces a request for the holders of a token; absent in a process that stores none. */
   readonly holdersRequested?: (() => void) | undefined
+  /** Announces that a tenant has changed its watched addresses; absent in a process that writes no ledger. */
+  readonly watchedChanged?: (() => void) | undefined
   /** Indexed venues. */
   readonly venues: readonly VenueId[]
   readonly cash: CashList

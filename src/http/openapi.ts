@@ -42,6 +42,10 @@ const TAGS = [
   ],
   ['JSON-RPC', 'A drop-in RPC URL for wallets, bots and SDKs'],
   ['Webhooks', 'Signed batches of events by POST to your own URL; of the tenant of the key in use'],
+  [
+    'Revenue',
+    'A ledger of the balance changes of watched addresses, with their sums; of the tenant of the key in use'
+  ],
   ['Account', 'The key in use'],
   ['Service', 'Health, metrics and this document'],
   ['Accounts', 'Accounts of the chain, with the slot at which they were read'],

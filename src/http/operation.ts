@@ -3,6 +3,7 @@ import type { ErrorCode } from '../errors.ts'
 import type { Endpoint, Example, Served } from './endpoint.ts'
 import { IDEMPOTENCY_KEY_MAX } from './idempotency.ts'
 import type { JsonSchema, JsonSchemas } from './json-schemas.ts'
+import { strictly } from './parameters.ts'
 import { headersOf, type ProblemResponses } from './problem-responses.ts'
 
 /** Errors that any request can have. */
@@ -163,8 +164,8 @@ function requestBodyOf(body: z.ZodType, examples: readonly Example[], schemas: J
     required: !isOptional,
     content: {
       'application/json': {
-        // The body's reader refuses fields that its schema does not name.
-        schema: schemas.ofInput(schema instanceof z.ZodObject ? schema.strict() : schema),
+        // The body's reader refuses fields that its schema does not name, unless the schema is loose.
+        schema: schemas.ofInput(schema instanceof z.ZodObject ? strictly(schema) : schema),
         ...(shown.length > 0
           ? { examples: Object.fromEntries(shown.map(({ name, body: value }) => [name, { value }])) }
           : {})

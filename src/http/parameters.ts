@@ -71,19 +71,23 @@ export function checkPaging(page: { limit: number; offset: number; after?: strin
 
 /**
  * Returns a function that validates input by a schema. It throws an error that names each wrong field, and refuses
- * unknown fields. The schema is compiled once, not for each request.
+ * unknown fields unless the schema is loose. The schema is compiled once, not for each request.
  */
 export function reader<T extends z.ZodObject>(
   shape: T,
   source: 'url' | 'body' = 'url'
 ): (input: unknown) => z.output<T> {
-  const strict = shape.strict()
+  const strict = strictly(shape)
   return (input) => {
     const result = strict.safeParse(input)
     if (result.success) return result.data as z.output<T>
     throw refusalOf(result.error, source)
   }
 }
+
+/** Returns a schema that refuses unknown fields. A loose object (`z.looseObject`) takes them, and stays as it is. */
+export const strictly = <T extends z.ZodObject>(shape: T): z.ZodObject =>
+  shape.def.catchall === undefined ? shape.strict() : shape
 
 const readers = new WeakMap<z.ZodObject, (input: unknown) => unknown>()
 

@@ -218,6 +218,17 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
     remedy: 'Delete a webhook, or use fewer webhooks with more channels: a webhook takes 50 channels.',
     example: 'this tenant has 5 webhooks, the most a tenant may have'
   },
+  WATCH_NOT_FOUND: {
+    meaning: 'The tenant of the API key does not watch this address.',
+    remedy:
+      'List the watched addresses of the tenant. To watch this one, add it by `POST /v1/revenue/accounts`.',
+    example: 'this tenant does not watch this address'
+  },
+  WATCH_LIMIT_REACHED: {
+    meaning: 'The tenant watches 200 addresses, the most that it may watch.',
+    remedy: 'End the watch of an address. Its ledger is shown again from a new start if it is watched later.',
+    example: 'this tenant watches 200 addresses, the most a tenant may watch'
+  },
   PROGRAM_NOT_WHITELISTED: {
     meaning: 'The accounts of the program are not mirrored.',
     remedy: 'Ask the operator to add the program to the whitelist.',

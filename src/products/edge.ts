@@ -72,6 +72,7 @@ function appOf(service: ServiceParts): EdgeOptions<Given>['build'] {
     recorded,
     programsChanged: () => service.programsChanged.publish(),
     holdersRequested: () => service.holdersRequested.publish(),
+    watchedChanged: () => service.watchedChanged.publish(),
     answerBytes: budget.answers,
     windowBytes: budget.windows,
     tree: service.tree,

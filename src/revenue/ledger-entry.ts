@@ -1,20 +1,6 @@
 import { z } from 'zod'
 import { jsonBigint } from '../../storage/document-definition.ts'
-
-/** What a balance change is a part of. */
-export const ENTRY_KINDS = [
-  'transfer',
-  'swap',
-  'fee',
-  'rent',
-  'unwrap',
-  'burn',
-  'mint',
-  'reward',
-  'other'
-] as const
-/** How the counterparty is known: the only one with the opposite amount, the largest of several, or not at all. */
-export const COUNTERPARTY_CONFIDENCES = ['exact', 'inferred', 'none'] as const
+import { COUNTERPARTY_CONFIDENCES, ENTRY_KINDS } from './entry-enums.ts'
 
 /** A balance change of a watched address by one transaction, as the chain states it. */
 export const ledgerChange = z.object({

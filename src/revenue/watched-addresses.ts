@@ -63,12 +63,18 @@ export class WatchedAddresses {
     throw busy(facts.address)
   }
 
+  /** Returns a watched address. Rejects with WATCH_NOT_FOUND. */
+  async get(tenant: string, address: string): Promise<WatchedAddress> {
+    const stored = await this.#documents.get(watchedShard(tenant), [tenant, address])
+    if (stored === null) throw unknown()
+    return stored.value
+  }
+
   /** Ends the watch of an address. Rejects with WATCH_NOT_FOUND. */
   async unwatch(tenant: string, address: string): Promise<void> {
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
       const stored = await this.#documents.get(watchedShard(tenant), [tenant, address])
-      if (stored === null)
-        throw new ServiceError('WATCH_NOT_FOUND', 'this tenant does not watch this address')
+      if (stored === null) throw unknown()
       if (await this.#documents.delete(stored)) return
     }
     throw busy(address)
@@ -95,6 +101,10 @@ function freeSlot(watched: readonly Stored<WatchedAddress>[]): number | null {
   const taken = new Set(watched.map(({ value }) => value.slot))
   for (let slot = 0; slot < WATCHED_PER_TENANT_MAX; slot++) if (!taken.has(slot)) return slot
   return null
+}
+
+function unknown(): ServiceError {
+  return new ServiceError('WATCH_NOT_FOUND', 'this tenant does not watch this address')
 }
 
 function busy(address: string): ServiceError {

@@ -39,6 +39,7 @@ const FLOORS = [
   ['src/access', 'src/views', 'src/recorded', 'src/localnet'],
   ['src/node'],
   ['src/yellowstone', 'src/telemetry', 'src/accounts'],
+  ['src/revenue'],
   ['src/api'],
   ['src/stream'],
   ['src/webhooks', 'src/transactions'],

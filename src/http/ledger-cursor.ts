@@ -1,0 +1,20 @@
+import type { LedgerPlace } from '../revenue/ledger-reader.ts'
+import { foreignCursor, readWordsCursor, writeWordsCursor } from './page-cursor.ts'
+
+/** Encodes the place of a row in the ledger of a tenant. It is valid with every order and filter. */
+export function writeLedgerCursor(tenant: string, { slot, txIndex, index, address }: LedgerPlace): string {
+  return writeWordsCursor(listOf(tenant), [String(slot), String(txIndex), String(index), address])
+}
+
+/** Returns the place that a cursor of a tenant's ledger names. Throws CURSOR_INVALID. */
+export function readLedgerCursor(tenant: string, text: string): LedgerPlace {
+  const [address = '', ...numbers] = readWordsCursor(listOf(tenant), text).toReversed()
+  const [index, txIndex, slot] = numbers.map(Number)
+  if (!isCount(slot) || !isCount(txIndex) || !isCount(index)) throw foreignCursor()
+  return { slot, txIndex, index, address }
+}
+
+const listOf = (tenant: string): string => `revenue:${tenant}`
+
+const isCount = (value: number | undefined): value is number =>
+  value !== undefined && Number.isSafeInteger(value) && value >= 0

@@ -1,0 +1,110 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import {
+  byFlow,
+  largestMints,
+  mintsBody,
+  sumsBody,
+  totalOf,
+  totalsAnswer,
+  type TotalsBody
+} from '../../api/revenue.ts'
+import { secondsText } from '../../api/time.ts'
+import type { SlotRow } from '../../market/rows.ts'
+import { LedgerReader, type SlotWindow } from '../../revenue/ledger-reader.ts'
+import { NO_SUMS, plus, type MintSums } from '../../revenue/sums.ts'
+import type { WatchedAddress } from '../../revenue/watched-address.ts'
+import { WatchedAddresses } from '../../revenue/watched-addresses.ts'
+import { tenantOf } from '../caller-tenant.ts'
+import type { AppDeps } from '../deps.ts'
+import { endpoint, serve } from '../endpoint.ts'
+import { symbolsOf } from '../mint-symbols.ts'
+import { wholeNumber } from '../parameters.ts'
+import { watchedSums, type WatchedSums } from '../watched-sums.ts'
+
+const DAY_S = 86_400
+const YEAR_S = 365 * DAY_S
+
+export const revenueTotals = endpoint({
+  path: '/v1/revenue/totals',
+  tag: 'Revenue',
+  summary: 'Sums of all watched addresses',
+  description:
+    'Inflow and outflow of the watched addresses of the tenant in a window that ends with the newest indexed block. Each address counts from its `capture_from` on. A transaction counts with the net change of a mint of an address. A transfer between two watched addresses is an outflow of one and an inflow of the other.',
+  scope: 'revenue',
+  query: z.object({ window: wholeNumber(60, YEAR_S, DAY_S).describe('Seconds of the window') }),
+  answer: totalsAnswer,
+  examples: [{ name: 'The last hour', query: { window: '3600' } }]
+})
+
+export const revenueTotalRoutes: FastifyPluginAsync<
+  Pick<AppDeps, 'storage' | 'names' | 'cash' | 'clock'>
+> = async (app, deps) => {
+  const { storage, clock } = deps
+  const registry = new WatchedAddresses(storage.documents)
+  const reader = new LedgerReader(storage.documents)
+
+  serve(app, revenueTotals, async ({ query: { window }, caller, head, signal }) => {
+    const to = head?.blockTime ?? Math.floor(clock.now() / 1_000)
+    const from = Math.max(0, to - window)
+    const [watched, slots] = await Promise.all([
+      registry.list(tenantOf(caller)),
+      slotsSince(storage.blocks, from, head)
+    ])
+    const sums = slots === null ? watched.map(nothingOf) : await watchedSums(reader, watched, slots, signal)
+    const mints = mintTotals(sums)
+    const symbolOf = await symbolsOf(
+      largestMints(mints).map(({ mint }) => mint),
+      deps
+    )
+    return {
+      window_seconds: window,
+      from: secondsText(from),
+      to: secondsText(to),
+      totals: sumsBody(totalOf(sums.map(({ all }) => all))),
+      by_role: byRole(sums),
+      ...mintsBody(mints, symbolOf),
+      by_address: byAddress(sums)
+    }
+  })
+}
+
+/** Returns the slots of the blocks from a time up to the head; null if there are none. */
+async function slotsSince(
+  blocks: Pick<AppDeps['storage']['blocks'], 'firstSince'>,
+  time: number,
+  head: SlotRow | null
+): Promise<SlotWindow | null> {
+  const from = head === null ? null : await blocks.firstSince(time)
+  return from === null || head === null ? null : { from, until: head.slot }
+}
+
+const nothingOf = (watched: WatchedAddress): WatchedSums => ({
+  watched,
+  all: NO_SUMS,
+  byMint: [],
+  lastAt: null
+})
+
+/** Adds up the sums of each mint over all addresses. */
+function mintTotals(all: readonly WatchedSums[]): readonly MintSums[] {
+  const totals = new Map<string, MintSums>()
+  for (const each of all.flatMap(({ byMint }) => byMint)) {
+    const before = totals.get(each.mint)?.sums ?? NO_SUMS
+    totals.set(each.mint, { ...each, sums: plus(before, each.sums) })
+  }
+  return [...totals.values()]
+}
+
+function byRole(all: readonly WatchedSums[]): TotalsBody['by_role'] {
+  return [...Map.groupBy(all, ({ watched }) => watched.role)]
+    .map(([role, group]) => ({ role, addresses: group.length, sums: totalOf(group.map((each) => each.all)) }))
+    .sort((a, b) => byFlow(a.sums, b.sums) || (a.role < b.role ? -1 : 1))
+    .map(({ role, addresses, sums }) => ({ role, addresses, ...sumsBody(sums) }))
+}
+
+function byAddress(all: readonly WatchedSums[]): TotalsBody['by_address'] {
+  return all
+    .toSorted((a, b) => byFlow(a.all, b.all))
+    .map(({ watched: { address, label, role }, all: sums }) => ({ address, label, role, ...sumsBody(sums) }))
+}

@@ -1,0 +1,26 @@
+import PQueue from 'p-queue'
+import type { LedgerReader, SlotWindow, WindowSums } from '../revenue/ledger-reader.ts'
+import type { WatchedAddress } from '../revenue/watched-address.ts'
+
+/** Ledgers that an answer reads at once. Chosen: a tenant's 200 addresses leave the store to other requests too. */
+const LEDGERS_AT_ONCE = 16
+
+/** A watched address, and the sums of a window of its ledger. */
+export interface WatchedSums extends WindowSums {
+  readonly watched: WatchedAddress
+}
+
+/** Sums up a window of the ledgers of addresses, in their order. Rejects with the store's error, or the signal's reason. */
+export async function watchedSums(
+  reader: LedgerReader,
+  watched: readonly WatchedAddress[],
+  window: SlotWindow,
+  signal: AbortSignal
+): Promise<readonly WatchedSums[]> {
+  const reads = new PQueue({ concurrency: LEDGERS_AT_ONCE })
+  return Promise.all(
+    watched.map((each) =>
+      reads.add(async () => ({ watched: each, ...(await reader.sums(each, window)) }), { signal })
+    )
+  )
+}
