@@ -1,5 +1,6 @@
 import { pubkeyToBase58 } from '../chain/pubkey.ts'
 import { givesOf, takesOf, type AddressChanges } from './address-changes.ts'
+import type { EntryKind } from './entry-enums.ts'
 import type { LedgerChange } from './ledger-entry.ts'
 import type { AccountChange } from './transaction-changes.ts'
 
@@ -11,11 +12,7 @@ const NOBODY: Counterparty = { counterparty: null, confidence: 'none' }
  * Returns the other party of a change. It is exact if one party alone has the opposite amount. Else it is inferred: the
  * pool of a swap, or the party with the largest change of the opposite sign, the first in the order of keys.
  */
-export function counterpartyOf(
-  change: AccountChange,
-  kind: LedgerChange['kind'],
-  seen: AddressChanges
-): Counterparty {
+export function counterpartyOf(change: AccountChange, kind: EntryKind, seen: AddressChanges): Counterparty {
   // The address itself is the other side of what it wraps.
   if (kind === 'unwrap') return NOBODY
   const amount = seen.all.withoutFee(change)

@@ -1,11 +1,11 @@
 import { pubkeyToBase58 } from '../chain/pubkey.ts'
 import { WSOL } from '../market/cash.ts'
 import { areOpposite, type AddressChanges } from './address-changes.ts'
-import type { LedgerChange } from './ledger-entry.ts'
+import type { EntryKind } from './entry-enums.ts'
 import { sumOf, type AccountChange, type Flow } from './transaction-changes.ts'
 
 /** Returns the kind of a change of a watched address: the first that applies, in the order below. */
-export function entryKind(change: AccountChange, seen: AddressChanges): LedgerChange['kind'] {
+export function entryKind(change: AccountChange, seen: AddressChanges): EntryKind {
   if (isNetworkFee(change, seen) || isTradeFee(change, seen)) return 'fee'
   if (isWrapping(change, seen)) return 'unwrap'
   if (seen.tradesOf(change).length > 0) return 'swap'

@@ -3,6 +3,7 @@ import { samePubkey, type PubkeyTable } from '../chain/pubkey.ts'
 import type { Block, TokenBalance, Transaction } from '../chain/transaction.ts'
 import { AddressChanges } from './address-changes.ts'
 import { counterpartyOf } from './counterparty.ts'
+import type { EntryKind } from './entry-enums.ts'
 import { entryKind, isNetworkFee } from './entry-kind.ts'
 import type { LedgerChange } from './ledger-entry.ts'
 import { TransactionChanges, type AccountChange } from './transaction-changes.ts'
@@ -138,7 +139,7 @@ function fieldsOf(
 }
 
 /** Returns the outer instruction that changed a balance; null if several could have, or none. */
-function ixIndexOf(change: AccountChange, kind: LedgerChange['kind'], seen: AddressChanges): number | null {
+function ixIndexOf(change: AccountChange, kind: EntryKind, seen: AddressChanges): number | null {
   if (isNetworkFee(change, seen)) return null
   const candidates =
     kind === 'swap'
