@@ -120,6 +120,11 @@ export class PubkeyTable<T> {
     }
   }
 
+  /** Number of addresses. */
+  get size(): number {
+    return this.#byText.size
+  }
+
   ofText(text: string): T | undefined {
     return this.#byText.get(text)
   }

@@ -1,10 +1,153 @@
-import type { PubkeyTable } from '../chain/pubkey.ts'
-import type { Block } from '../chain/transaction.ts'
+import { encodeBase58 } from '../chain/base58.ts'
+import { samePubkey, type PubkeyTable } from '../chain/pubkey.ts'
+import type { Block, TokenBalance, Transaction } from '../chain/transaction.ts'
+import { AddressChanges } from './address-changes.ts'
+import { counterpartyOf } from './counterparty.ts'
+import type { EntryKind } from './entry-enums.ts'
+import { entryKind, isNetworkFee } from './entry-kind.ts'
 import type { LedgerChange } from './ledger-entry.ts'
+import { TransactionChanges, type AccountChange } from './transaction-changes.ts'
 
+/**
+ * Returns the changes of watched addresses in a block, by address (base58), in the order of the block. `watched` maps
+ * addresses to their base58.
+ *
+ * Nodes state the balances of every account of a transaction before and after it. Balances that did not change are not
+ * looked up, so that a transaction without a watched address costs next to nothing. Lamports above 2^53 are rounded,
+ * as in the blocks. The result retains no memory of the block.
+ */
 export function ledgerChanges(
-  _block: Pick<Block, 'transactions'>,
-  _watched: PubkeyTable<string>
+  { transactions }: Pick<Block, 'transactions'>,
+  watched: PubkeyTable<string>
 ): Map<string, LedgerChange[]> {
-  return new Map()
+  const changes = new Map<string, LedgerChange[]>()
+  if (watched.size === 0) return changes
+  for (let place = 0; place < transactions.length; place++) {
+    const transaction = transactions[place]!
+    const addresses = changedAddresses(transaction, watched)
+    if (addresses !== null) add(changes, transaction, transaction.index ?? place, addresses)
+  }
+  return changes
+}
+
+/** Watched addresses with their key indexes; -1 for an address that only owns token accounts. */
+type Addresses = Map<string, number>
+
+/** Returns the watched addresses whose lamports or tokens a transaction may have changed; null if there are none. */
+function changedAddresses(transaction: Transaction, watched: PubkeyTable<string>): Addresses | null {
+  const { keys, preBalances, postBalances, failed } = transaction
+  let found: Addresses | null = null
+  // A failed transaction changes only the lamports of its payer, key 0.
+  const count = failed ? 1 : Math.min(preBalances.length, keys.length)
+  for (let account = 0; account < count; account++) {
+    if (preBalances[account] === postBalances[account]) continue
+    const address = keys.lookup(account, watched)
+    if (address !== undefined) (found ??= new Map()).set(address, account)
+  }
+  return failed ? found : withTokens(transaction, watched, found)
+}
+
+/** Adds the watched addresses that are, or own, a token account whose balance differs after a transaction. */
+function withTokens(
+  { keys, preTokenBalances: before, postTokenBalances: after }: Transaction,
+  watched: PubkeyTable<string>,
+  addresses: Addresses | null
+): Addresses | null {
+  let found = addresses
+  const look = (balance: TokenBalance): void => {
+    const owner = ownerIn(balance, watched)
+    if (owner !== undefined && !(found ??= new Map()).has(owner)) found.set(owner, -1)
+    const account = keys.lookup(balance.account, watched)
+    if (account !== undefined) (found ??= new Map()).set(account, balance.account)
+  }
+  for (let at = 0; at < before.length; at++) {
+    const later = balanceOf(after, before[at]!.account, at)
+    if (later !== null && isSame(before[at]!, later)) continue
+    look(before[at]!)
+    if (later !== null) look(later)
+  }
+  for (let at = 0; at < after.length; at++)
+    if (balanceOf(before, after[at]!.account, at) === null) look(after[at]!)
+  return found
+}
+
+/** Returns the balance of an account. Both lists mostly have it at the same place. */
+function balanceOf(balances: readonly TokenBalance[], account: number, at: number): TokenBalance | null {
+  const likely = balances[at]
+  if (likely !== undefined && likely.account === account) return likely
+  for (const each of balances) if (each.account === account) return each
+  return null
+}
+
+/** Whether an account holds the same before and after; compares texts where a source has them. */
+function isSame(a: TokenBalance, b: TokenBalance): boolean {
+  if (a.amountText === undefined || a.amountText !== b.amountText) if (a.amount !== b.amount) return false
+  if (a.mintBase58 === undefined || a.mintBase58 !== b.mintBase58)
+    if (!samePubkey(a.mint, b.mint)) return false
+  if (typeof a.ownerBase58 === 'string' && a.ownerBase58 === b.ownerBase58) return true
+  return a.owner === null || b.owner === null ? a.owner === b.owner : samePubkey(a.owner, b.owner)
+}
+
+function ownerIn(balance: TokenBalance, watched: PubkeyTable<string>): string | undefined {
+  const text = balance.ownerBase58
+  if (typeof text === 'string') return watched.ofText(text)
+  return balance.owner === null ? undefined : watched.ofBytes(balance.owner)
+}
+
+function add(
+  changes: Map<string, LedgerChange[]>,
+  transaction: Transaction,
+  txIndex: number,
+  addresses: Addresses
+): void {
+  const all = new TransactionChanges(transaction)
+  const signature = encodeBase58(transaction.signature)
+  const fee = { feeLamports: transaction.feeLamports, feePayer: all.key(0) }
+  for (const [address, key] of addresses) {
+    const seen = new AddressChanges(address, key, all)
+    const rows = seen.own.map((change, index) => ({
+      signature,
+      txIndex,
+      index,
+      ...fieldsOf(change, seen),
+      ...fee
+    }))
+    if (rows.length === 0) continue
+    const earlier = changes.get(address)
+    if (earlier === undefined) changes.set(address, rows)
+    else earlier.push(...rows)
+  }
+}
+
+function fieldsOf(
+  change: AccountChange,
+  seen: AddressChanges
+): Omit<LedgerChange, 'signature' | 'txIndex' | 'index' | 'feeLamports' | 'feePayer'> {
+  const { account, mint, isNative, decimals, pre, post } = change
+  const kind = entryKind(change, seen)
+  return {
+    account: seen.all.key(account),
+    mint,
+    isNative,
+    decimals,
+    pre,
+    post,
+    kind,
+    ...counterpartyOf(change, kind, seen),
+    ixIndex: ixIndexOf(change, kind, seen)
+  }
+}
+
+/** Returns the outer instruction that changed a balance; null if several could have, or none. */
+function ixIndexOf(change: AccountChange, kind: EntryKind, seen: AddressChanges): number | null {
+  if (isNetworkFee(change, seen)) return null
+  const candidates =
+    kind === 'swap'
+      ? seen.tradesOf(change).map(({ ixIndex }) => ixIndex)
+      : seen.all.transaction.instructions
+          // A changed account is writable wherever it is named.
+          .filter(({ accounts }) => Array.prototype.includes.call(accounts, change.account))
+          .map(({ outerIndex }) => outerIndex)
+  const [only, ...more] = new Set(candidates)
+  return only === undefined || more.length > 0 ? null : only
 }

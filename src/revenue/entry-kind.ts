@@ -1,0 +1,73 @@
+import { pubkeyToBase58 } from '../chain/pubkey.ts'
+import { WSOL } from '../market/cash.ts'
+import { areOpposite, type AddressChanges } from './address-changes.ts'
+import type { EntryKind } from './entry-enums.ts'
+import { sumOf, type AccountChange, type Flow } from './transaction-changes.ts'
+
+/** Returns the kind of a change of a watched address: the first that applies, in the order below. */
+export function entryKind(change: AccountChange, seen: AddressChanges): EntryKind {
+  if (isNetworkFee(change, seen) || isTradeFee(change, seen)) return 'fee'
+  if (isWrapping(change, seen)) return 'unwrap'
+  if (seen.tradesOf(change).length > 0) return 'swap'
+  if (isRent(change, seen)) return 'rent'
+  if (isSupplyChange(change, seen)) return change.post < change.pre ? 'burn' : 'mint'
+  return seen.oppositeTo(change).length > 0 ? 'transfer' : 'other'
+}
+
+/** Whether a change is the fee of the transaction and nothing else. */
+export function isNetworkFee(
+  { account, isNative, pre, post }: AccountChange,
+  { all }: AddressChanges
+): boolean {
+  if (!isNative || account !== 0) return false
+  return all.transaction.failed || post - pre === -all.transaction.feeLamports
+}
+
+/** Whether an inflow is a fee of another's trades: of one trade, of one kind in all trades, or of all trades. */
+function isTradeFee(change: AccountChange, seen: AddressChanges): boolean {
+  const inflow = seen.all.withoutFee(change)
+  if (inflow <= 0n) return false
+  const fees = seen.all.trades
+    .filter((trade) => !seen.isTrader(trade, change))
+    .flatMap((trade) => trade.fees)
+    .filter(({ mint }) => pubkeyToBase58(mint) === change.mint)
+  const ofOneKind = Map.groupBy(fees, ({ kind }) => kind)
+  return [...fees.map((fee) => [fee]), ...ofOneKind.values(), fees].some(
+    (some) => some.reduce((sum, { amount }) => sum + amount, 0n) === inflow
+  )
+}
+
+/**
+ * Whether a change is SOL that the address wrapped or unwrapped. Wrapped SOL that no other party gained or lost came from
+ * lamports or became lamports. They are the address's own if its lamports moved the opposite way. Its lamports are
+ * explained only if they differ from the wrapped SOL by rents alone.
+ */
+function isWrapping(change: AccountChange, seen: AddressChanges): boolean {
+  const { wrapped, lamports } = seen
+  if (change.mint !== WSOL || !areOpposite(wrapped, lamports)) return false
+  const others = seen.othersOf({ mint: WSOL, isNative: false }).values()
+  if (others.some((amount) => areOpposite(amount, wrapped))) return false
+  if (!change.isNative) return areOpposite(change.post - change.pre, lamports)
+  return rentSums(seen).some((rent) => lamports + wrapped + rent === 0n)
+}
+
+/** Whether lamports went into token accounts that the transaction created, or came from ones that it closed. */
+function isRent(change: AccountChange, seen: AddressChanges): boolean {
+  if (!change.isNative) return false
+  const amount = seen.all.withoutFee(change)
+  const itself = seen.all.rents.filter(({ account }) => account === change.account)
+  return total(itself) === amount || rentSums(seen).some((rent) => rent + amount === 0n)
+}
+
+/** The rents of the address's own token accounts, and of all. */
+function rentSums(seen: AddressChanges): readonly bigint[] {
+  const { rents } = seen.all
+  return [total(rents.filter((rent) => seen.isOwn(rent))), total(rents)]
+}
+
+const total = (flows: readonly Flow[]): bigint => flows.reduce((sum, { amount }) => sum + amount, 0n)
+
+/** Whether a change made or destroyed tokens. Wrapped SOL comes from lamports and becomes lamports. */
+function isSupplyChange({ mint, pre, post }: AccountChange, { all }: AddressChanges): boolean {
+  return mint !== WSOL && sumOf(all.tokens.filter((each) => each.mint === mint)) === post - pre
+}
