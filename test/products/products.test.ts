@@ -58,6 +58,7 @@ t.test('a process has the products of its roles, in the order of their units', a
     'accounts',
     'program-accounts',
     'holders',
+    'revenue',
     'rpc',
     'rpc-subscriptions',
     'access',
@@ -79,6 +80,7 @@ t.test('a process has the products of its roles, in the order of their units', a
     'chain',
     'program-accounts',
     'holders',
+    'revenue',
     'edge',
     'retention'
   ])
