@@ -17,7 +17,7 @@ import { MintDirectory } from '../src/accounts/mint-directory.ts'
 import { PoolDirectory } from '../src/accounts/pools/pool-directory.ts'
 import { TOKEN_PROGRAM_KEYS } from '../src/accounts/token-program.ts'
 import { pubkeyToBase58, type Pubkey } from '../src/chain/pubkey.ts'
-import { holderMintsIn, NO_LIST, StoredProgress } from '../src/holders/holder-mint.ts'
+import { holderMintsIn, NO_LIST, holderProgressIn } from '../src/holders/holder-mint.ts'
 import { wholeList } from '../src/holders/list-rows.ts'
 import { ANSWER_MS } from '../src/http/account-parts.ts'
 import { buildApp } from '../src/http/app.ts'
@@ -117,7 +117,7 @@ async function measureHolders({ app, node, served }: World, count: number, round
   if (!made.ok) throw new Error('the list is stored already')
   const state = { state: 'live' as const, reading: 1, fromSlot: 10, accounts: count }
   await holderMintsIn(documents).putHot(made.stored, 1, { ...NO_LIST, ...state })
-  const { save: progress } = await new StoredProgress(documents).claim(1)
+  const { save: progress } = await holderProgressIn(documents).claim(1)
   await progress({ slot: 10, oldestSlot: 10, atMs: app.nowMs })
   const path = `/v1/tokens/${pubkeyToBase58(mint)}/holders?limit=${PAGE}`
   const bare = async (): Promise<void> => {

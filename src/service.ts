@@ -24,6 +24,7 @@ import { LocalTracking } from './transactions/local-tracking.ts'
 import { PriorityFees } from './transactions/priority-fees.ts'
 import { TenantEvents } from './stream/tenant-events.ts'
 import { HolderBlocks } from './holders/holder-blocks.ts'
+import { LedgerBlocks } from './revenue/ledger-blocks.ts'
 import { ChainWatch } from './program-accounts/chain-watch.ts'
 import { TransferFees } from './accounts/transfer-fees.ts'
 import { LocalDeliveries } from './webhooks/local-deliveries.ts'
@@ -65,6 +66,8 @@ export function startService(deps: ServiceDeps): Supervision {
   committedBlocks.subscribe(fees)
   const holderBlocks = new HolderBlocks(feed)
   committedBlocks.subscribe(holderBlocks)
+  const ledgerBlocks = new LedgerBlocks(feed)
+  committedBlocks.subscribe(ledgerBlocks)
   let localnetUrl: string | null = null
   const service: ServiceParts = {
     ...deps,
@@ -91,6 +94,7 @@ export function startService(deps: ServiceDeps): Supervision {
     programsChanged: new Announcements(),
     transferFees: new TransferFees(ports.clock),
     holderBlocks,
+    ledgerBlocks,
     holdersRequested: new Announcements(),
     watchedChanged: new Announcements(),
     tracking: new LocalTracking(),

@@ -3,7 +3,7 @@ import {
   emptied,
   holderMintsIn,
   NO_PROGRESS,
-  StoredProgress,
+  holderProgressIn,
   type HolderMints,
   type HolderProgress
 } from '../../src/holders/holder-mint.ts'
@@ -120,7 +120,7 @@ export class HolderFollower {
 
   async #open(token: number): Promise<void> {
     const { storage, clock } = this.#deps
-    const claimed = await new StoredProgress(storage.documents).claim(token)
+    const claimed = await holderProgressIn(storage.documents).claim(token)
     this.#saveProgress = claimed.save
     this.#progress = claimed.progress
     this.#slot = this.#progress.slot

@@ -5,11 +5,14 @@ import {
   ENTRY_KINDS,
   type CounterpartyConfidence,
   type EntryKind
-} from '../revenue/entry-kind.ts'
+} from '../revenue/entry-enums.ts'
 import * as schema from './schema.ts'
 import { secondsText } from './time.ts'
 
-/** The ledger of watched addresses in answers and on the stream. The package of the client has this file, so it imports nothing of the store. */
+/**
+ * The ledger of watched addresses in answers and on the stream. The package of the client has this file, so it imports
+ * nothing of the store.
+ */
 
 const balance = (when: string) =>
   schema.rawAmount(
@@ -92,7 +95,8 @@ export const LEDGER_ENTRY_EVENT = z
     cursor: schema.count('Cursor of the newest published block; several events can have the same cursor')
   })
   .meta({ id: 'LedgerEntryEvent', description: 'A row added to the ledger of a watched address, or removed' })
-export type LedgerEntryEvent = z.input<typeof LEDGER_ENTRY_EVENT>
+/** The data of an event without its cursor, which the process of each connection adds. */
+export type LedgerEntryData = Omit<z.input<typeof LEDGER_ENTRY_EVENT>, 'cursor'>
 
 /** A row of the ledger (`LedgerRow`) as far as it is rendered. Addresses are base58. */
 export interface RenderedRow {
@@ -117,7 +121,7 @@ export interface RenderedRow {
   readonly blockTime: number
 }
 
-/** What a row says of its address and mint beyond the chain. */
+/** Names of a row's address and mint, which the chain does not state. */
 export interface RowNames {
   readonly label: string
   readonly role: string
@@ -160,11 +164,11 @@ export function ledgerEntryBody(row: RenderedRow, { label, role, symbol }: RowNa
 
 /** Renders the data of a stream event about a row, without its cursor. `atMs` is the time of the change of the ledger. */
 export function ledgerEntryEvent(
-  event: LedgerEntryEvent['event'],
+  event: LedgerEntryData['event'],
   row: RenderedRow,
   names: RowNames,
   atMs: number
-): Omit<LedgerEntryEvent, 'cursor'> {
+): LedgerEntryData {
   return { event, ...ledgerEntryBody(row, names), block_time: row.blockTime, ts_ms: atMs }
 }
 

@@ -56,6 +56,12 @@ function wordsOf(event: StreamEvent): string[] {
       const detail = reason ?? (dropped === undefined ? '' : `${dropped} events`)
       return [`webhook ${change}  ${webhook_id} ${shown(url)} ${detail}`.trimEnd()]
     }
+    case 'ledger': {
+      const { event: change, label, kind, delta, symbol, mint, value_usd } = event.data
+      const worth = value_usd === null ? '' : `  ${value_usd.toFixed(2)} USD`
+      const named = symbol === null ? mint : shown(symbol)
+      return [`ledger ${change}  ${shown(label)} ${kind} ${delta} ${named}${worth}`]
+    }
     case 'retract':
       return [`retract  the event at ${event.data.of} was of a lost fork`]
   }

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { LEDGER_ENTRY_EVENT } from '../api/ledger-entry.ts'
 import type {
   CURVE_EVENT,
   LAUNCH_EVENT,
@@ -21,8 +22,7 @@ export type Channel =
   | 'launches'
   | 'pools'
   | 'curves'
-  | 'webhooks'
-  | 'tx'
+  | PrivateChannel
 
 /** An event on a channel. `data` is as the service sent it, with fields in snake_case. */
 interface On<Kind extends string, Data> {
@@ -48,6 +48,17 @@ export type RetractEvent = On<'retract', z.output<typeof RETRACTION>>
 export type WebhookChangeEvent = On<'webhook', z.output<typeof WEBHOOK_CHANGE>>
 /** A change of a submission of the own tenant. */
 export type SubmissionChangeEvent = On<'transaction', z.output<typeof SUBMISSION_CHANGE>>
+/** A row added to the ledger of one of the tenant's watched addresses, or removed. Several may have the same cursor. */
+export type LedgerEntryEvent = On<'ledger', z.output<typeof LEDGER_ENTRY_EVENT>>
+
+/** The events of each channel about the tenant of the key. */
+export interface PrivateEvents {
+  readonly webhooks: WebhookChangeEvent
+  readonly tx: SubmissionChangeEvent
+  readonly revenue: LedgerEntryEvent
+}
+/** A channel about the tenant of the key. */
+export type PrivateChannel = keyof PrivateEvents
 
 export type ChainEvent =
   | TradeEvent
@@ -57,11 +68,11 @@ export type ChainEvent =
   | PoolEvent
   | PriceEvent
   | RetractEvent
-export type StreamEvent = ChainEvent | WebhookChangeEvent | SubmissionChangeEvent
+export type StreamEvent = ChainEvent | PrivateEvents[PrivateChannel]
 
 /**
  * Missing events that the stream cannot send. Either those of `channels` after `since` up to `until` are older than
- * the replay horizon, or a channel is live only (`pools`, `webhooks`; `until` is null). REST returns the stored ones.
+ * the replay horizon, or a channel is live only (`pools`, `webhooks`, `revenue`; `until` is null). REST returns the stored ones.
  */
 export interface Gap {
   readonly kind: 'gap'
@@ -86,8 +97,6 @@ type EventOn<C extends Channel> = C extends `trades:${string}` | `wallet:${strin
           ? PoolEvent
           : C extends 'curves'
             ? CurveEvent
-            : C extends 'webhooks'
-              ? WebhookChangeEvent
-              : C extends 'tx'
-                ? SubmissionChangeEvent
-                : Exclude<ChainEvent, PriceEvent>
+            : C extends PrivateChannel
+              ? PrivateEvents[C]
+              : Exclude<ChainEvent, PriceEvent>

@@ -1,5 +1,5 @@
 import { Connection, type EventMessage, type Incoming } from './connection.ts'
-import type { Channel, Gap, ItemOf, StreamEvent } from './events.ts'
+import type { Channel, Gap, ItemOf, PrivateChannel, PrivateEvents, StreamEvent } from './events.ts'
 import { Inbox } from './inbox.ts'
 import type { Notice, Settings } from './options.ts'
 import { StreamError } from './stream-error.ts'
@@ -14,6 +14,19 @@ interface Waiting {
 
 /** Temporary errors of the service. */
 const PASSING: ReadonlySet<string> = new Set(['rate_limited', 'internal'])
+
+/** Kinds of the events of private channels. */
+const PRIVATE_KINDS: ReadonlyMap<string, StreamEvent['kind']> = new Map(
+  Object.entries({
+    webhooks: 'webhook',
+    tx: 'transaction',
+    revenue: 'ledger'
+  } satisfies { readonly [Name in PrivateChannel]: PrivateEvents[Name]['kind'] })
+)
+/** Live channels with events that share a cursor. */
+const SHARED_CURSORS: ReadonlySet<string> = new Set<Channel>(['webhooks', 'revenue'])
+/** Channels without a replay. Their events arrive during the replay of others, which must resume at its own cursor. */
+const LIVE_ONLY: ReadonlySet<string> = new Set<Channel>(['pools', 'webhooks', 'revenue'])
 
 /**
  * The events of some channels, each once, in cursor order, over a connection of its own.
@@ -154,16 +167,13 @@ export class Subscription<C extends Channel = Channel> implements AsyncIterableI
   }
 
   #event({ channel, data, cursor, replay }: EventMessage): void {
-    // Several changes of webhooks may have one cursor.
-    const isWebhook = channel === 'webhooks'
-    if (!isWebhook && cursor <= (this.#seen.get(channel) ?? this.#requestCursor)) return
+    const isSeen = cursor <= (this.#seen.get(channel) ?? this.#requestCursor)
+    if (isSeen && !SHARED_CURSORS.has(channel)) return
     this.#seen.set(channel, cursor)
-    const own = isWebhook ? 'webhook' : channel === 'tx' ? 'transaction' : null
-    const kind = own ?? data.kind ?? (data.event === 'retract' ? 'retract' : 'price')
-    // Events of live channels arrive during a replay, which must resume at its own cursor.
+    const kind = PRIVATE_KINDS.get(channel) ?? data.kind ?? (data.event === 'retract' ? 'retract' : 'price')
     this.#hand(
       { kind, channel, cursor, replay: replay === true, data } as Item,
-      isWebhook || channel === 'pools' ? null : cursor
+      LIVE_ONLY.has(channel) ? null : cursor
     )
   }
 

@@ -1,4 +1,4 @@
-import type { ChainEvent, Channel } from './events.ts'
+import type { ChainEvent, Channel, PrivateChannel } from './events.ts'
 import { WebhookVerificationError } from './webhook-error.ts'
 
 export type * from './events.ts'
@@ -14,7 +14,7 @@ export interface TestEventData {
 
 /** An event of a delivery; `data` is as on the stream, with fields in snake_case. */
 export type WebhookEvent =
-  | { readonly channel: Exclude<Channel, 'webhooks' | 'tx'>; readonly data: ChainEvent['data'] }
+  | { readonly channel: Exclude<Channel, PrivateChannel>; readonly data: ChainEvent['data'] }
   | { readonly channel: 'test'; readonly data: TestEventData }
 
 /** A delivery. Deliveries of one webhook come in the order of cursors; a repeated one has the same `batch_id` and bytes. */

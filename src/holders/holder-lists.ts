@@ -18,10 +18,11 @@ import {
   HOLDER_MINTS_PARTITION,
   holderMintsIn,
   NO_LIST,
-  StoredProgress,
+  holderProgressIn,
   type HolderListState,
   type HolderMint,
-  type HolderMints
+  type HolderMints,
+  type HolderProgress
 } from './holder-mint.ts'
 import { SUMS_KEY } from './list-rows.ts'
 
@@ -71,7 +72,7 @@ export class HolderLists {
   readonly #clock: Clock
   readonly #onRequest: () => void
   readonly #documents: HolderMints
-  readonly #progress: StoredProgress
+  readonly #progress: ReturnType<typeof holderProgressIn>
   #minute = 0
   #begun = 0
 
@@ -81,7 +82,7 @@ export class HolderLists {
     this.#clock = clock
     this.#onRequest = onRequest
     this.#documents = holderMintsIn(storage.documents)
-    this.#progress = new StoredProgress(storage.documents)
+    this.#progress = holderProgressIn(storage.documents)
   }
 
   async status(mint: Pubkey): Promise<HolderStatus> {
@@ -179,7 +180,7 @@ function viewOf(
   mint: Pubkey,
   about: HolderMint,
   state: HolderListState,
-  progress: Awaited<ReturnType<StoredProgress['get']>>
+  progress: HolderProgress
 ): HolderStatus {
   const { fromSlot } = state
   if (fromSlot === null) return { kind: 'loading', state }

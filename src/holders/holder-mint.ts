@@ -3,10 +3,10 @@ import { TOKEN_PROGRAM_NAMES } from '../accounts/token-program.ts'
 import { defineDocument } from '../../storage/document-definition.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents } from '../../storage/documents.ts'
+import { StoredProgress } from '../views/stored-progress.ts'
 
 /** All mints are in one partition: a setting bounds their number. */
 export const HOLDER_MINTS_PARTITION = 'holder-mints'
-const PROGRESS_PARTITION = 'holder-progress'
 
 const list = z.object({
   /**
@@ -82,46 +82,9 @@ const progress = z.object({
 export type HolderProgress = z.infer<typeof progress>
 export const NO_PROGRESS: HolderProgress = { slot: null, oldestSlot: 0, atMs: 0 }
 
-/** How far the follower of all lists has come. There is one. */
-const HOLDER_PROGRESS = defineDocument({
-  kind: 'holder-progress',
-  schema: z.object({}),
-  partition: () => PROGRESS_PARTITION,
-  key: () => ['all'],
-  hot: progress
-})
+/** How far the follower of all lists has come. */
+export const holderProgressIn = (store: DocumentStore): StoredProgress<HolderProgress> =>
+  new StoredProgress(store, { kind: 'holder-progress', schema: progress, none: NO_PROGRESS })
 
 export type HolderMints = Documents<HolderMint, never, never, HolderListState>
 export const holderMintsIn = (store: DocumentStore): HolderMints => new Documents(store, HOLDER_MINT)
-
-/** The progress that a follower takes over, and how it stores its own. */
-export interface ClaimedProgress {
-  readonly progress: HolderProgress
-  readonly save: (progress: HolderProgress) => Promise<void>
-}
-
-/** The stored progress of the follower. */
-export class StoredProgress {
-  readonly #documents: Documents<Record<never, never>, never, never, HolderProgress>
-
-  constructor(store: DocumentStore) {
-    this.#documents = new Documents(store, HOLDER_PROGRESS)
-  }
-
-  async get(): Promise<HolderProgress> {
-    const stored = await this.#documents.get(PROGRESS_PARTITION, ['all'])
-    if (stored === null) return NO_PROGRESS
-    const [hot] = await this.#documents.hot([stored])
-    return hot ?? NO_PROGRESS
-  }
-
-  /** Announces a writer with a token. Resolves with the progress and how to store it; both reject with the store's error. */
-  async claim(token: number): Promise<ClaimedProgress> {
-    const outcome = await this.#documents.insert({})
-    const stored = outcome.ok ? outcome.stored : await this.#documents.get(PROGRESS_PARTITION, ['all'])
-    const { hot } = await this.#documents.fenceHot(stored!, token)
-    const save = async (progress: HolderProgress): Promise<void> =>
-      this.#documents.putHot(stored!, token, progress)
-    return { progress: hot ?? NO_PROGRESS, save }
-  }
-}

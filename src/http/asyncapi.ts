@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode } from '../errors.ts'
 import { CLOSE_CODES } from '../stream/close-codes.ts'
-import { ERROR_MEANINGS } from '../stream/message-schemas.ts'
+import { ERROR_MEANINGS, EVENT_MESSAGES } from '../stream/message-schemas.ts'
 import { JsonSchemas, type JsonSchema } from './json-schemas.ts'
 import type { DocumentFacts } from './openapi.ts'
 import { PROBLEM_TEXTS } from './problem-texts.ts'
@@ -8,18 +8,7 @@ import { STREAM_PATH } from './handshake.ts'
 import { STREAM_MESSAGES } from './stream-messages.ts'
 import { POST_BATCH, RECEIVER, WEBHOOK_CHANNEL, webhookBatchMessage } from './webhook-message.ts'
 
-const EVENTS = [
-  'trades',
-  'price',
-  'pool',
-  'wallet',
-  'venue',
-  'launches',
-  'pools',
-  'curves',
-  'webhooks',
-  'tx'
-] as const
+const EVENTS = Object.keys(EVENT_MESSAGES)
 
 /** Requests of a client, with the messages that can answer each. */
 const REQUESTS = {

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { ledgerEntryEvent, type LEDGER_ENTRY_EVENT } from '../api/ledger-entry.ts'
 import type {
   CURVE_EVENT,
   LAUNCH_EVENT,
@@ -18,6 +19,7 @@ const MINT = '7Zy1A9AadsfUWed4vj9DhaKVExxJcame1g648uMeHju4'
 const CURVE = '9G65wd5poz6ZPkZUGiBCCt9usJFL5Jy6DmU54yYrRP8F'
 const POOL = '3UcGGBYkngUdA6grfppY7shu4RLaYqKPS96ikpyrnZat'
 const USER = 'FrTqvWe21yaaAwMemRVpBYT7HsDjHpyVnxndzkxrb9PY'
+const WATCHED = '3zi7ET8HFv7CbfQ87Y9ziuNidLZz7biTeG5jTusE7LUm'
 
 const ORIGIN = {
   slot: 300_000_000,
@@ -199,5 +201,34 @@ export const EXAMPLE_SUBMISSION_CHANGE: z.input<typeof SUBMISSION_CHANGE> = {
   landed_ms: 1_240,
   received_at_ms: ORIGIN.ts_ms - 1_600,
   ts_ms: ORIGIN.ts_ms,
+  cursor: at(2 ** 20 - 1)
+}
+
+export const EXAMPLE_LEDGER_ENTRY: z.input<typeof LEDGER_ENTRY_EVENT> = {
+  ...ledgerEntryEvent(
+    'entry',
+    {
+      address: WATCHED,
+      account: WATCHED,
+      mint: WSOL,
+      isNative: true,
+      decimals: 9,
+      pre: 1_200_000_000n,
+      post: 1_204_500_000n,
+      valueUsd: 0.765,
+      kind: 'fee',
+      feeLamports: 5_000n,
+      feePayer: USER,
+      feeUsd: null,
+      counterparty: USER,
+      confidence: 'exact',
+      signature: ORIGIN.signature,
+      slot: ORIGIN.slot,
+      ixIndex: ORIGIN.ix_index,
+      blockTime: ORIGIN.block_time
+    },
+    { label: 'Creator fees', role: 'creator', symbol: 'SOL' },
+    ORIGIN.ts_ms
+  ),
   cursor: at(2 ** 20 - 1)
 }

@@ -185,5 +185,15 @@ export const STREAM_MESSAGES: Readonly<Record<string, MessageEntry>> = {
     'Changes of the tenant’s own submitted transactions, sent only to its connections. Of states that follow each other fast, only the last one is sent',
     events.tx,
     carry('tx', example.EXAMPLE_SUBMISSION_CHANGE)
+  ),
+  revenue: server(
+    'Event of revenue',
+    'Rows added to the ledger of the tenant’s own watched addresses, or removed, sent only to its connections; live only. Rows of one block have the same cursor. Messages can be lost: `GET /v1/revenue/events` has all rows',
+    events.revenue,
+    carry('revenue', example.EXAMPLE_LEDGER_ENTRY),
+    carry('revenue', {
+      ...example.EXAMPLE_LEDGER_ENTRY,
+      event: 'retracted'
+    } as typeof example.EXAMPLE_LEDGER_ENTRY)
   )
 }

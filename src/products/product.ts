@@ -43,6 +43,7 @@ import type { CommitFeed } from '../views/commit-feed.ts'
 import type { NameIndex } from '../views/name-index.ts'
 import type { RankingHandle } from '../views/ranking-handle.ts'
 import type { HolderBlocks } from '../holders/holder-blocks.ts'
+import type { LedgerBlocks } from '../revenue/ledger-blocks.ts'
 import type { ChainWatch } from '../program-accounts/chain-watch.ts'
 import type { Announcements } from '../views/announcements.ts'
 import type { Opened } from './opening.ts'
@@ -121,6 +122,7 @@ export interface ServiceParts {
   /** Transfer fees of mints, for the decoder. */
   readonly transferFees: TransferFees
   readonly holderBlocks: HolderBlocks
+  readonly ledgerBlocks: LedgerBlocks
   readonly holdersRequested: Announcements
   readonly watchedChanged: Announcements
   readonly tenantEvents: TenantEvents

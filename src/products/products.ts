@@ -7,7 +7,7 @@ import { DOCS, EDGE } from './edge.ts'
 import type { Product } from './product.ts'
 import { HOLDERS } from './holders.ts'
 import { PROGRAM_ACCOUNTS } from './program-accounts.ts'
-import { REVENUE } from './revenue.ts'
+import { REVENUE, WATCHES } from './revenue.ts'
 import { RPC_SUBSCRIPTIONS } from './rpc-subscriptions.ts'
 import { RPC } from './rpc.ts'
 import { RETENTION, STORE } from './store.ts'
@@ -18,6 +18,7 @@ import { DELIVERY, WEBHOOKS } from './webhooks.ts'
 /** Every product, in the order in which their units start: each depends on earlier ones. */
 export const PRODUCTS: readonly Product[] = [
   STORE,
+  WATCHES,
   CHAIN,
   DATA,
   CHANNELS,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { jsonBigint } from '../../storage/document-definition.ts'
-import { COUNTERPARTY_CONFIDENCES, ENTRY_KINDS } from './entry-kind.ts'
+import { COUNTERPARTY_CONFIDENCES, ENTRY_KINDS } from './entry-enums.ts'
 
 /** A balance change of a watched address by one transaction, as the chain states it. */
 export const ledgerChange = z.object({

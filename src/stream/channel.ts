@@ -11,7 +11,7 @@ export type Channel =
   | { readonly kind: 'launches' | 'pools' | 'curves'; readonly name: string }
 
 /** Names of channels about the connection's own tenant. Their events are not from the chain. */
-export const PRIVATE_CHANNELS = ['webhooks', 'tx'] as const
+export const PRIVATE_CHANNELS = ['webhooks', 'tx', 'revenue'] as const
 export type PrivateChannelName = (typeof PRIVATE_CHANNELS)[number]
 
 export interface PrivateChannel {

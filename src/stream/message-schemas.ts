@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { LEDGER_ENTRY_EVENT } from '../api/ledger-entry.ts'
 import * as schema from '../api/schema.ts'
 import { SUBMISSION_CHANGE } from '../api/submission-change.ts'
 import { WEBHOOK_CHANGE } from '../api/webhook-change.ts'
@@ -208,7 +209,8 @@ export const EVENT_MESSAGES = {
   pools: event('pools', z.union([POOL_EVENT, RETRACTION])).meta({ id: 'PoolsMessage' }),
   curves: event('curves', z.union([CURVE_EVENT, RETRACTION])).meta({ id: 'CurvesMessage' }),
   webhooks: event('webhooks', WEBHOOK_CHANGE).omit({ replay: true }).meta({ id: 'WebhooksMessage' }),
-  tx: event('tx', SUBMISSION_CHANGE).meta({ id: 'TransactionsMessage' })
+  tx: event('tx', SUBMISSION_CHANGE).meta({ id: 'TransactionsMessage' }),
+  revenue: event('revenue', LEDGER_ENTRY_EVENT).omit({ replay: true }).meta({ id: 'RevenueMessage' })
 } as const
 
 export const WARNINGS = [

@@ -4,6 +4,7 @@ import { leaderMetrics, type LeaderMetrics } from './leader-metrics.ts'
 import { RequestSeconds } from './request-seconds.ts'
 import { transactionMetrics, type TransactionMetrics } from './transaction-metrics.ts'
 import { holderMetrics, type HolderMetrics } from './holder-metrics.ts'
+import { ledgerMetrics, type LedgerMetrics } from './ledger-metrics.ts'
 import { mirrorMetrics, type MirrorMetrics } from './mirror-metrics.ts'
 import { pubsubMetrics, type PubsubMetrics } from './pubsub-metrics.ts'
 import { rpcMetrics, type RpcMetrics } from './rpc-metrics.ts'
@@ -28,6 +29,7 @@ export interface Metrics {
   readonly webhooks: WebhookMetrics
   readonly mirror: MirrorMetrics
   readonly holders: HolderMetrics
+  readonly ledger: LedgerMetrics
   readonly pubsub: PubsubMetrics
   readonly leaders: LeaderMetrics
   readonly rpc: RpcMetrics
@@ -148,6 +150,7 @@ export function createMetrics(decoding: DecodingReport): Metrics {
     webhooks: webhookMetrics(registry),
     mirror: mirrorMetrics(registry),
     holders: holderMetrics(registry),
+    ledger: ledgerMetrics(registry),
     pubsub: pubsubMetrics(registry),
     leaders: leaderMetrics(registry),
     rpc: rpcMetrics(registry),

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { WSOL } from '../../src/market/cash.ts'
 import { eventLine, gapLine } from '../../src/cli/event-line.ts'
 import type { StreamEvent } from '../../src/client/client.ts'
 import * as example from '../../src/http/stream-examples.ts'
@@ -40,6 +41,16 @@ t.test('each kind of event has a line, with the time, what happened and the tran
     / {2}webhook deactivated {2}196744173809221 "https:\/\/example.com\/hook" consecutive_failures$/
   )
   t.match(eventLine({ ...on, kind: 'webhook', data: example.EXAMPLE_DROPS }), /webhook dropped .* 64 events$/)
+  const row = { ...on, kind: 'ledger', data: example.EXAMPLE_LEDGER_ENTRY } as const
+  t.match(
+    eventLine(row),
+    new RegExp(`ledger entry {2}"Creator fees" fee 0\\.0045 "SOL" {2}0\\.77 USD${SIGNATURE}`)
+  )
+  const unknown = { ...row.data, event: 'retracted', symbol: null, value_usd: null, delta: -2 } as const
+  t.match(
+    eventLine({ ...row, data: unknown }),
+    new RegExp(`ledger retracted {2}"Creator fees" fee -2 ${WSOL}${SIGNATURE}`)
+  )
   t.end()
 })
 

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
+import { LedgerGaps } from '../../src/revenue/ledger-gap.ts'
 import { ALICE, BOB, entry, revenueClient, signatureOf } from '../http/revenue-client.ts'
 import { runCommand } from './run-command.ts'
 
@@ -82,7 +83,8 @@ t.test('accounts, totals, rows and coverage are tables for people, and JSON for 
   ])
   t.equal((await revenue('events', '--limit', '1', '--json')).rows().length, 1)
 
-  await app.storage.coverage.addGap({ from: 3, to: 4, reason: 'missing', detail: 'none', atMs: 0 })
+  const gap = { from: 3, to: 4, fromTs: null, toTs: null, reason: 'ingest_down' } as const
+  await new LedgerGaps(app.storage.documents).add(gap)
   const coverage = await revenue('coverage')
   t.match(coverage.lines[0], /^address +label +status +live_from +gaps +complete$/)
   t.match(

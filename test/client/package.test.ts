@@ -37,6 +37,8 @@ for await (const item of connect(options).subscribe(['trades:A', 'launches'])) {
   // @ts-expect-error no curve comes on these channels
   if (item.kind === 'curve') break
 }
+for await (const item of connect(options).subscribe(['revenue']))
+  if (item.kind === 'ledger') item.data.counterparty_confidence satisfies 'exact' | 'inferred' | 'none'
 new StreamError('code', 'message').code satisfies string
 `
 

@@ -189,6 +189,38 @@ t.test('changes of webhooks all come, though they share a cursor, and move no cu
   t.equal(subscription.cursor, 10)
 })
 
+t.test('rows of the ledger all come, though they share a cursor, and move no cursor', async (t) => {
+  const stream = await ScriptedStream.start(t)
+  const channels: Channel[] = ['revenue', 'launches']
+  const subscription: Subscription = stream.client(t).subscribe(channels, { since: 10 })
+  const first = await stream.connection()
+  await first.subscribes(100)
+  first.send(messages.replayNotSupported(['revenue']))
+  const gap = { kind: 'gap', reason: 'replay_not_supported', channels: ['revenue'], since: 10, until: null }
+  t.strictSame(await take(subscription, 1), [gap])
+  const row = (event: string) => ({
+    type: 'event',
+    channel: 'revenue',
+    data: { event, kind: 'transfer', delta_raw: '-7', cursor: 100 },
+    cursor: 100
+  })
+  first.send(row('entry'), row('entry'), row('retracted'))
+  for (const event of ['entry', 'entry', 'retracted'])
+    t.match((await subscription.next()).value, {
+      kind: 'ledger',
+      channel: 'revenue',
+      cursor: 100,
+      replay: false,
+      data: { event, kind: 'transfer', delta_raw: '-7' }
+    })
+  t.equal(subscription.cursor, 10)
+  first.cut()
+  await stream.noticed('disconnected')
+  stream.clock.increment(500)
+  const second = await stream.connection()
+  t.strictSame(await second.subscribes(150), { subscribe: channels, since: 10 })
+})
+
 t.test('a service that stops is asked again when it says so', async (t) => {
   const stream = await ScriptedStream.start(t)
   const subscription: Subscription = stream.client(t).subscribe([TRADES])

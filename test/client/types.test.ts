@@ -24,6 +24,16 @@ export async function reads(client: Client): Promise<void> {
   }
   for await (const item of client.subscribe(['webhooks']))
     if (item.kind === 'webhook') item.data.dropped satisfies number | undefined
+  for await (const item of client.subscribe(['revenue'])) {
+    if (item.kind === 'ledger') {
+      item.data.event satisfies 'entry' | 'retracted'
+      item.data.value_usd satisfies number | null
+      // @ts-expect-error raw amounts are text
+      item.data.delta_raw satisfies number
+    }
+    // @ts-expect-error only rows of the ledger come on this channel
+    if (item.kind === 'transaction') return
+  }
   // @ts-expect-error there is no such channel
   client.subscribe(['launch'])
 }

@@ -14,13 +14,13 @@ import { HolderFollower } from '../../actors/holders/holder-follower.ts'
 import { RpcAccountNode } from '../../src/accounts/node-client.ts'
 import type { AccountNode } from '../../src/accounts/ports.ts'
 import { pubkeyFromBase58 } from '../../src/chain/pubkey.ts'
-import { holderMintsIn, StoredProgress, type HolderMint } from '../../src/holders/holder-mint.ts'
+import { holderMintsIn, holderProgressIn, type HolderMint } from '../../src/holders/holder-mint.ts'
 import { systemPorts } from '../../src/ports.ts'
 import { holderMetrics } from '../../src/telemetry/holder-metrics.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { HolderRow } from '../../storage/port.ts'
 import { blockOfText } from './block-text.ts'
-import { HolderIndex } from './holder-index.ts'
+import { holderIndex } from './holder-index.ts'
 import { storedShape } from './list-shape.ts'
 
 /** A write of a follower: of a whole list, of a block, of deleted rows, of all rows of a list, of a state or a progress. */
@@ -85,7 +85,7 @@ const holders = mortal(storage.holders, (name, [, rows]) => {
   return name === 'drop' || name === 'clear' ? name : null
 })
 const documents = mortal(storage.documents, (name) => (name === 'putFenced' ? 'state' : null))
-const index = new HolderIndex()
+const index = holderIndex()
 const client = new RpcAccountNode(() => [nodeUrl!], systemPorts.clock)
 let calls = 0
 const node: Pick<AccountNode, 'programAccounts'> = {
@@ -110,7 +110,7 @@ const follower = new HolderFollower({
 })
 
 async function listsAt(slot: number, mints: readonly string[]): Promise<FromChild | null> {
-  const progress = await new StoredProgress(storage.documents).get()
+  const progress = await holderProgressIn(storage.documents).get()
   if (progress.slot !== slot || follower.lists.length < mints.length) return null
   if (!follower.lists.every((list) => list.isLive)) return null
   const lists: Record<string, unknown> = {}

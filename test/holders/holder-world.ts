@@ -8,7 +8,7 @@ import type { AccountNode } from '../../src/accounts/ports.ts'
 import { TOKEN_PROGRAM_KEYS } from '../../src/accounts/token-program.ts'
 import { pubkeyToBase58, samePubkey, type Pubkey } from '../../src/chain/pubkey.ts'
 import { NATIVE_MINT } from '../../src/chain/token-accounts.ts'
-import { holderMintsIn, StoredProgress, type HolderMint } from '../../src/holders/holder-mint.ts'
+import { holderMintsIn, holderProgressIn, type HolderMint } from '../../src/holders/holder-mint.ts'
 import type { LocalBank } from '../../src/localnet/bank/bank.ts'
 import { BUSY_MARKET, MarketSimulator } from '../../src/localnet/market/simulator.ts'
 import { NodeError } from '../../src/node/node-fault.ts'
@@ -22,7 +22,7 @@ import { startNode, urlOf } from '../localnet/node/node-client.ts'
 import { until } from '../service/asking.ts'
 import { blockOfText, textOfBlock } from './block-text.ts'
 import { DyingStorage } from './dying-storage.ts'
-import { HolderIndex } from './holder-index.ts'
+import { holderIndex } from './holder-index.ts'
 import { chainShape, storedShape, type ListShape } from './list-shape.ts'
 import { TokenTraffic } from './token-traffic.ts'
 
@@ -42,7 +42,7 @@ export class HolderWorld {
   /** Calls of the node. */
   calls = 0
   isNodeAway = false
-  index = new HolderIndex()
+  index = holderIndex()
   storage!: Storage
   follower!: HolderFollower
   #end = new AbortController()
@@ -118,7 +118,7 @@ export class HolderWorld {
       end.abort()
       await running
     }
-    this.index = new HolderIndex()
+    this.index = holderIndex()
     this.index.restore(blockOfText(this.blocks.at(-1)!))
     this.#run({ documents: storage.documents, holders: storage.holders, isShared: true })
     return follower
@@ -179,7 +179,7 @@ export class HolderWorld {
     // Committed by the index, and not seen by the follower, as before a kill.
     const before = this.blocks.length
     await this.slots(lateSlots)
-    this.index = new HolderIndex()
+    this.index = holderIndex()
     this.index.restore(blockOfText(this.blocks.at(-1)!))
     await this.start()
     this.index.recall(this.blocks.slice(Math.max(0, before - recalled)).map(blockOfText))
@@ -211,7 +211,7 @@ export class HolderWorld {
     let looks = 0
     await until(async () => {
       if (looks++ % 60 === 59) await this.slots(1)
-      const { slot } = await new StoredProgress(this.storage.documents).get()
+      const { slot } = await holderProgressIn(this.storage.documents).get()
       const isLive = this.follower.lists.length > 0 && this.follower.lists.every((list) => list.isLive)
       return isLive && slot === this.bank.slot('processed')
     }, message)

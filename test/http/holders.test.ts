@@ -5,7 +5,7 @@ import {
   holderMintsIn,
   HOLDER_MINTS_PARTITION,
   NO_LIST,
-  StoredProgress,
+  holderProgressIn,
   type HolderListState
 } from '../../src/holders/holder-mint.ts'
 import { wholeList } from '../../src/holders/list-rows.ts'
@@ -33,7 +33,7 @@ async function world(t: Test) {
   const { node } = accounts
   node.put(MINT, { owner: CLASSIC, data: mintData({ supply: 1_000n, decimals: 1 }) })
   const { documents, holders } = app.storage
-  const { save: progress } = await new StoredProgress(documents).claim(1)
+  const { save: progress } = await holderProgressIn(documents).claim(1)
   const put = async (state: Partial<HolderListState>): Promise<void> => {
     const stored = await holderMintsIn(documents).get(HOLDER_MINTS_PARTITION, [pubkeyToBase58(MINT)])
     await holderMintsIn(documents).putHot(stored!, 1, { ...NO_LIST, ...state })

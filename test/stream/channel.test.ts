@@ -1,6 +1,12 @@
 import t from 'tap'
 import { VENUE_IDS } from '../../src/chain/venue-id.ts'
-import { channelOf, isFault, streamChannelOf } from '../../src/stream/channel.ts'
+import {
+  channelOf,
+  isFault,
+  isReplayed,
+  PRIVATE_CHANNELS,
+  streamChannelOf
+} from '../../src/stream/channel.ts'
 
 const MINT = 'So11111111111111111111111111111111111111112'
 
@@ -41,13 +47,23 @@ t.test('a name that is no channel says what is wrong with it', async (t) => {
 })
 
 t.test('a private channel is known to the stream alone, which lists it among its channels', async (t) => {
-  t.same(streamChannelOf('webhooks'), { kind: 'private', name: 'webhooks' })
   t.same(streamChannelOf('launches'), channelOf('launches'))
-  t.match(channelOf('webhooks'), {
-    code: 'unknown_channel',
-    message: /^"webhooks" is no channel; .* curves$/
-  })
-  t.match(streamChannelOf('webhooks:7'), { code: 'unknown_channel', message: /curves, webhooks and tx$/ })
+  for (const name of ['webhooks', 'tx', 'revenue']) {
+    t.same(streamChannelOf(name), { kind: 'private', name })
+    t.match(channelOf(name), {
+      code: 'unknown_channel',
+      message: new RegExp(`^"${name}" is no channel; .* curves$`)
+    })
+    t.match(streamChannelOf(`${name}:7`), {
+      code: 'unknown_channel',
+      message: /curves, webhooks, tx and revenue$/
+    })
+  }
+})
+
+t.test('of the private channels, only that of submissions has a past', async (t) => {
+  const replayed = PRIVATE_CHANNELS.filter((name) => isReplayed({ kind: 'private', name }))
+  t.same(replayed, ['tx'])
 })
 
 t.test('the case of an address counts', async (t) => {

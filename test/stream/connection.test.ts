@@ -178,34 +178,35 @@ t.test('pools are live only: a since is warned of', async (t) => {
   t.same(events(pipe), [cursorAt(103, 2)])
 })
 
-t.test(
-  'a private channel is live only: a since is warned of, and it goes on when blocks are missed',
-  async (t) => {
-    const world = worldOf()
-    const { connection, pipe } = world.connect()
-    const body = Buffer.from('{"cursor":')
-    connection.tell('webhooks', body)
-    send(connection, { subscribe: ['webhooks', 'curves'], since: HEAD })
-    await quiet()
-    t.match(said(pipe), [
-      { type: 'subscribed', added: ['webhooks', 'curves'], replaying: true },
-      { code: 'replay_not_supported', channels: ['webhooks'] },
-      { type: 'replay_complete', channels: ['curves'] }
-    ])
-    world.jump([blockOf(103, [TRADE])])
-    await quiet()
-    connection.tell('webhooks', body)
-    connection.tell('webhooks', body)
-    const cursor = endOfChainEvents(103)
-    t.same(events(pipe), [cursor, cursor])
-    t.same(last(pipe), { type: 'event', channel: 'webhooks', data: { cursor }, cursor })
-    send(connection, { unsubscribe: ['webhooks'] })
-    await quiet()
-    connection.tell('webhooks', body)
-    t.match(last(pipe), { type: 'unsubscribed', channels: ['webhooks'] })
-    t.equal(connection.subscriptions, 1)
-  }
-)
+for (const own of ['webhooks', 'revenue'])
+  t.test(
+    `the private channel ${own} is live only: a since is warned of, and it goes on when blocks are missed`,
+    async (t) => {
+      const world = worldOf()
+      const { connection, pipe } = world.connect()
+      const body = Buffer.from('{"cursor":')
+      connection.tell(own, body)
+      send(connection, { subscribe: [own, 'curves'], since: HEAD })
+      await quiet()
+      t.match(said(pipe), [
+        { type: 'subscribed', added: [own, 'curves'], replaying: true },
+        { code: 'replay_not_supported', channels: [own] },
+        { type: 'replay_complete', channels: ['curves'] }
+      ])
+      world.jump([blockOf(103, [TRADE])])
+      await quiet()
+      connection.tell(own, body)
+      connection.tell(own, body)
+      const cursor = endOfChainEvents(103)
+      t.same(events(pipe), [cursor, cursor])
+      t.same(last(pipe), { type: 'event', channel: own, data: { cursor }, cursor })
+      send(connection, { unsubscribe: [own] })
+      await quiet()
+      connection.tell(own, body)
+      t.match(last(pipe), { type: 'unsubscribed', channels: [own] })
+      t.equal(connection.subscriptions, 1)
+    }
+  )
 
 t.test('names that are none are named in errors, and the others are subscribed', async (t) => {
   const world = worldOf()

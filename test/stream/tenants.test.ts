@@ -127,25 +127,26 @@ t.test(
   }
 )
 
-t.test(
-  'an event of a tenant is heard by its connections with the channel, and by no other tenant',
-  async (t) => {
-    const { world, tenants, open } = tenantsOf()
-    world.commit(blockOf(7, []))
-    const [one, two, silent, stranger] = [open(), open(), open(), open(true, 'umbra')]
-    for (const ws of [one, two, stranger])
-      ws.emit('message', Buffer.from('{"subscribe":["webhooks"]}'), false)
-    await quiet()
-    const data = { event: 'created', webhook_id: 1, ts_ms: 5 }
-    tenants.tell({ tenant: 'acme', channel: 'webhooks', data })
-    tenants.tell({ tenant: 'nobody', channel: 'webhooks', data })
-    const events = ({ sent }: FakeWs) =>
-      sent.flatMap(textsOf).flatMap((text) => {
-        const message = JSON.parse(text) as Message
-        return message.type === 'event' ? [message] : []
-      })
-    const cursor = endOfChainEvents(7)
-    const event = { type: 'event', channel: 'webhooks', data: { ...data, cursor }, cursor }
-    t.strictSame([one, two, silent, stranger].map(events), [[event], [event], [], []])
-  }
-)
+for (const channel of ['webhooks', 'revenue'])
+  t.test(
+    `an event on ${channel} is heard by the connections of its tenant with the channel, and by no other tenant`,
+    async (t) => {
+      const { world, tenants, open } = tenantsOf()
+      world.commit(blockOf(7, []))
+      const [one, two, silent, stranger] = [open(), open(), open(), open(true, 'umbra')]
+      for (const ws of [one, two, stranger])
+        ws.emit('message', Buffer.from(JSON.stringify({ subscribe: [channel] })), false)
+      await quiet()
+      const data = { event: 'created', webhook_id: 1, ts_ms: 5 }
+      tenants.tell({ tenant: 'acme', channel, data })
+      tenants.tell({ tenant: 'nobody', channel, data })
+      const events = ({ sent }: FakeWs) =>
+        sent.flatMap(textsOf).flatMap((text) => {
+          const message = JSON.parse(text) as Message
+          return message.type === 'event' ? [message] : []
+        })
+      const cursor = endOfChainEvents(7)
+      const event = { type: 'event', channel, data: { ...data, cursor }, cursor }
+      t.strictSame([one, two, silent, stranger].map(events), [[event], [event], [], []])
+    }
+  )

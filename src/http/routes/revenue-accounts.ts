@@ -25,7 +25,7 @@ import { EXAMPLE_WALLET, EXAMPLE_WATCHED } from '../example-values.ts'
 import { Idempotency, idempotencyKeyOf } from '../idempotency.ts'
 import { symbolsOf } from '../mint-symbols.ts'
 import { address } from '../parameters.ts'
-import { watchedSums, type WatchedSums } from '../watched-sums.ts'
+import { SUMS_DEADLINE_MS, watchedSums, type WatchedSums } from '../watched-sums.ts'
 
 const LABEL_MAX = 64
 const LABEL_MESSAGE = `must be 1 to ${LABEL_MAX} characters, without control characters`
@@ -79,6 +79,7 @@ export const listAccounts = endpoint({
     'Every watched address of the tenant, in the order of their base58, with the sums of its ledger since `capture_from`. Rows older than 400 days are not counted. A transaction counts with its net change of a mint.',
   scope: 'revenue',
   answer: accountList,
+  deadlineMs: SUMS_DEADLINE_MS,
   examples: [{ name: 'the watched addresses of the key’s tenant' }]
 })
 

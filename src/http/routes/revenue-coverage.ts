@@ -2,13 +2,12 @@ import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { coverageAnswer, gapBody, placeBody, statusOf, type CoverageBody } from '../../api/revenue.ts'
 import { pubkeyToBase58 } from '../../chain/pubkey.ts'
-import { ledgerGapsAfter, type LedgerGap } from '../../revenue/ledger-gap.ts'
+import { LedgerGaps, type LedgerGap } from '../../revenue/ledger-gap.ts'
 import type { WatchedAddress } from '../../revenue/watched-address.ts'
 import { WatchedAddresses } from '../../revenue/watched-addresses.ts'
 import { tenantOf } from '../caller-tenant.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serve } from '../endpoint.ts'
-import { indexGapsAfter } from '../index-gaps.ts'
 import { address } from '../parameters.ts'
 
 /** Gaps of one address, and of one answer, at most. Chosen: 1 MB for an answer. */
@@ -32,13 +31,14 @@ export const revenueCoverageRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage'>>
   { storage }
 ) => {
   const registry = new WatchedAddresses(storage.documents)
+  const ledgerGaps = new LedgerGaps(storage.documents)
 
-  serve(app, revenueCoverage, async ({ query, caller, signal }) => {
+  serve(app, revenueCoverage, async ({ query, caller }) => {
     const all = await registry.list(tenantOf(caller))
     const asked = query.address === undefined ? null : pubkeyToBase58(query.address)
     const listed = asked === null ? all : [await registry.get(tenantOf(caller), asked)]
     const first = earliest(listed)
-    const gaps = first === null ? [] : await gapsAfter(storage, first.slot, signal)
+    const gaps = first === null ? [] : await ledgerGaps.since(first.slot)
     const gapsMax = Math.min(GAPS_MAX, Math.floor(GAPS_OF_ANSWER_MAX / Math.max(1, listed.length)))
     return {
       addresses: listed.map((watched) => addressBody(watched, gaps, gapsMax)),
@@ -54,26 +54,6 @@ function earliest(watched: readonly WatchedAddress[]): WatchedAddress['captureFr
   return watched
     .map(({ captureFrom }) => captureFrom)
     .reduce((a, b) => (a === null || (b !== null && b.slot < a.slot) ? b : a), null)
-}
-
-/** Lists the gaps of the index and of the ledger that end at or after a slot, ascending by their first slot. */
-async function gapsAfter(
-  { coverage, documents }: AppDeps['storage'],
-  slot: number,
-  signal: AbortSignal
-): Promise<readonly LedgerGap[]> {
-  const [ofIndex, ofLedger] = await Promise.all([
-    indexGapsAfter(coverage, slot, signal),
-    ledgerGapsAfter(documents, slot)
-  ])
-  const missing = ofIndex.map(({ from, to }) => ({
-    from,
-    to,
-    fromTs: null,
-    toTs: null,
-    reason: 'upstream_missing' as const
-  }))
-  return [...missing, ...ofLedger].sort((a, b) => a.from - b.from || a.to - b.to)
 }
 
 function addressBody(

@@ -1,0 +1,18 @@
+import type { LedgerBlocks } from '../../src/revenue/ledger-blocks.ts'
+import type { LedgerFeed } from '../../src/stream/ledger-feed.ts'
+import type { CashList } from '../../src/market/cash.ts'
+import type { Ports } from '../../src/ports.ts'
+import type { LedgerMetrics } from '../../src/telemetry/ledger-metrics.ts'
+import type { CommitFeed } from '../../src/views/commit-feed.ts'
+import type { Storage } from '../../storage/port.ts'
+
+export interface LedgerDeps extends Ports {
+  readonly storage: Pick<Storage, 'documents' | 'isShared' | 'pairs' | 'candles' | 'solPrices' | 'launches'>
+  readonly cash: CashList
+  readonly blocks: LedgerBlocks
+  readonly feed: Pick<CommitFeed, 'head'>
+  /** Publishes stored entries on the stream. */
+  readonly stream: LedgerFeed
+  readonly metrics: LedgerMetrics
+  readonly logger: { info(text: string): void; warn(text: string): void }
+}

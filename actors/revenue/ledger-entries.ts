@@ -1,0 +1,56 @@
+import { pubkeyFromBase58 } from '../../src/chain/pubkey.ts'
+import { humanAmount } from '../../src/market/amount.ts'
+import { SOL_DECIMALS, WSOL } from '../../src/market/cash.ts'
+import { mintNames } from '../../src/market/mint-names.ts'
+import type { LedgerBlock } from '../../src/revenue/ledger-blocks.ts'
+import { deltaOf, type LedgerChange, type LedgerEntry } from '../../src/revenue/ledger-entry.ts'
+import { LedgerPrices } from '../../src/revenue/ledger-prices.ts'
+import type { LedgerPart } from '../../src/revenue/ledger-writer.ts'
+import type { LedgerDeps } from './ledger-deps.ts'
+
+/** Returns the entries of a block for some addresses, with their values at the time of the block. */
+export async function entriesOf(
+  { slot, blockTime, changes }: LedgerBlock,
+  addresses: Pick<ReadonlySet<string>, 'has'> | Pick<ReadonlyMap<string, unknown>, 'has'>,
+  { storage, cash }: Pick<LedgerDeps, 'storage' | 'cash'>
+): Promise<readonly LedgerPart[]> {
+  const watched = [...changes].filter(([address, list]) => list.length > 0 && addresses.has(address))
+  if (watched.length === 0) return []
+  const mints = watched.flatMap(([, list]) => list.map(({ mint }) => mint))
+  const prices = await new LedgerPrices(storage, cash).at([WSOL, ...mints], blockTime)
+  return watched.map(([address, list]) => ({
+    address,
+    slot,
+    blockTime,
+    entries: list.map((change) => valued(change, address, prices))
+  }))
+}
+
+function valued(change: LedgerChange, address: string, prices: ReadonlyMap<string, number>): LedgerEntry {
+  const { mint, decimals, isNative, feePayer, feeLamports } = change
+  const price = prices.get(mint) ?? null
+  const solUsd = prices.get(WSOL) ?? null
+  const isPayer = isNative && feePayer === address
+  const delta = deltaOf(change)
+  const amount = humanAmount(delta < 0n ? -delta : delta, decimals)
+  return {
+    ...change,
+    valueUsd: price === null ? null : (delta < 0n ? -amount : amount) * price,
+    feeUsd: isPayer && solUsd !== null ? humanAmount(feeLamports, SOL_DECIMALS) * solUsd : null
+  }
+}
+
+/** Reads the symbols of the mints of entries; null for a mint without one. */
+export async function symbolsOf(
+  parts: readonly LedgerPart[],
+  { storage, cash }: Pick<LedgerDeps, 'storage' | 'cash'>
+): Promise<ReadonlyMap<string, string | null>> {
+  const mints = new Set(parts.flatMap(({ entries }) => entries.map(({ mint }) => mint)))
+  const named = [...mints].map(async (mint): Promise<[string, string | null]> => {
+    const key = pubkeyFromBase58(mint)
+    const known = cash.of(key)
+    const launch = known === undefined ? await storage.launches.get(key) : null
+    return [mint, mintNames(known, launch).symbol]
+  })
+  return new Map(await Promise.all(named))
+}

@@ -1,0 +1,65 @@
+import { aborted } from '../supervision/aborted.ts'
+import { sleep } from '../../src/ports.ts'
+import type { LedgerFeed } from '../../src/stream/ledger-feed.ts'
+import type { LedgerBlocks } from '../../src/revenue/ledger-blocks.ts'
+import { WatchedAddresses } from '../../src/revenue/watched-addresses.ts'
+import type { Announcements } from '../../src/views/announcements.ts'
+import type { Storage } from '../../storage/port.ts'
+import { isOutage } from '../storage/retry.ts'
+import type { Run } from '../supervision/process.ts'
+import type { LedgerDeps } from './ledger-deps.ts'
+import { LedgerFollower } from './ledger-follower.ts'
+
+/** Milliseconds between a failure of the store, or the end of a lead, and the next try. */
+const RETRY_MS = 1_000
+
+export interface LedgerNeeds {
+  readonly storage: Storage
+}
+
+/** Lists the watched addresses before the first block is read: the ledger then lacks none. */
+export function watchedAddresses<Needs extends LedgerNeeds>(blocks: LedgerBlocks): Run<Needs> {
+  return async ({ input: { storage }, draining, ready }) => {
+    const all = await new WatchedAddresses(storage.documents).all()
+    blocks.watch(new Set(all.map(({ value }) => value.address)))
+    ready()
+    await aborted(draining)
+  }
+}
+
+export interface LedgerInput extends Omit<LedgerDeps, 'storage' | 'stream'> {
+  /** Announces addresses that are watched or no longer watched. */
+  readonly watchedChanged: Announcements
+}
+
+/** Writes the ledger of watched addresses from the blocks that this process commits. */
+export function ledger<Needs extends LedgerNeeds>(
+  deps: LedgerInput,
+  streamOf: (needs: Needs) => LedgerFeed
+): Run<Needs> {
+  return async ({ input, draining, ready, gauge, report }) => {
+    const { storage } = input
+    const stream = streamOf(input)
+    const { clock, metrics, blocks, watchedChanged } = deps
+    let follower: LedgerFollower | null = null
+    const counts = { addresses: () => follower?.addresses ?? 0, waiting: () => blocks.waiting }
+    gauge('addresses', counts.addresses)
+    gauge('blocks_waiting', counts.waiting)
+    gauge('slot', () => follower?.slot ?? 0)
+    metrics.show(counts)
+    const unsubscribe = watchedChanged.subscribe(() => follower?.hint())
+    ready()
+    try {
+      while (!draining.aborted) {
+        follower = new LedgerFollower({ ...deps, storage, stream })
+        await follower.run(draining).catch((error: unknown) => {
+          if (!isOutage(error)) report(error)
+        })
+        if (!draining.aborted) await sleep(clock, RETRY_MS, draining)
+      }
+    } finally {
+      unsubscribe()
+      metrics.show(null)
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import type { Block } from '../chain/transaction.ts'
+import type { SourcedBlock } from '../node/block-source.ts'
+import type { BlockObserver } from '../transactions/committed-blocks.ts'
+import type { CommitFeed } from './commit-feed.ts'
+
+/** A committed block with the changes that a follower needs. */
+export interface QueuedBlock<Changes> {
+  readonly slot: number
+  readonly parentSlot: number | null
+  /** Unix seconds. */
+  readonly blockTime: number
+  readonly changes: Changes
+}
+
+export type QueueEvent<Changes> =
+  | { readonly kind: 'block'; readonly block: QueuedBlock<Changes> }
+  /** All blocks after this slot were on a lost fork. */
+  | { readonly kind: 'lost'; readonly after: number }
+  /** A block was committed that this process has not read, or the queue was full. */
+  | { readonly kind: 'missed'; readonly reason: string }
+
+/** Maximum queued events. Chosen: ten minutes of the cluster's blocks. */
+export const QUEUE_MAX = 1_500
+/** Recalled blocks. Chosen: a restart recalls as many. */
+const RECALLED_MAX = 150
+
+/** Queues the changes of committed blocks for a follower, from the start of the process on. It costs nothing while it is off. */
+export abstract class BlockQueue<Changes> implements BlockObserver {
+  #events: QueueEvent<Changes>[] = []
+  #recalled = new Map<number, QueuedBlock<Changes>>()
+  #isRecalling = true
+  #newestRead = -1
+  #committed = -1
+  #wake: () => void = () => undefined
+
+  constructor(feed: Pick<CommitFeed, 'follow'>) {
+    // `CommittedBlocks` gets each block from the feed earlier, and has committed the blocks that this process read.
+    feed.follow(({ slot: { slot } }) => {
+      if (this.isOn && slot !== this.#committed)
+        this.#add({ kind: 'missed', reason: `block ${slot} was read by another process` })
+    })
+  }
+
+  /** Whether blocks are queued. */
+  protected abstract get isOn(): boolean
+  /** Maximum queued events; beyond it all are dropped, which is an event. */
+  protected abstract get eventsMax(): number
+  /** Returns what a block changes, without retaining the block. */
+  protected abstract changesIn(block: Block): Changes
+
+  /** Calls `wake`, which must not throw, at each event. */
+  onEvent(wake: () => void): void {
+    this.#wake = wake
+  }
+
+  /** The newest slot that was read, committed or not; -1 before the first. */
+  get newestRead(): number {
+    return this.#newestRead
+  }
+
+  /** Number of events that wait. */
+  get waiting(): number {
+    return this.#events.length
+  }
+
+  /** Removes the events that wait, in order. */
+  take(): readonly QueueEvent<Changes>[] {
+    const events = this.#events
+    this.#events = []
+    return events
+  }
+
+  /** Returns a block of before the start by its parent, if it was read again. */
+  recalledAfter(parentSlot: number): QueuedBlock<Changes> | null {
+    return this.#recalled.get(parentSlot) ?? null
+  }
+
+  /** Accepts blocks from before the start, for a follower that restarts. */
+  beginRecall(): void {
+    this.#isRecalling = true
+  }
+
+  /** Drops the blocks from before the start, and ignores further ones. */
+  endRecall(): void {
+    this.#isRecalling = false
+    this.#recalled.clear()
+  }
+
+  read({ block }: SourcedBlock): () => void {
+    this.#newestRead = Math.max(this.#newestRead, block.slot)
+    if (!this.isOn) return () => undefined
+    const queued = this.#queued(block)
+    return () => {
+      this.#committed = queued.slot
+      this.#add({ kind: 'block', block: queued })
+    }
+  }
+
+  recall(block: Block): void {
+    const { parentSlot } = block
+    if (!this.isOn || !this.#isRecalling || parentSlot === null || this.#recalled.size >= RECALLED_MAX) return
+    this.#recalled.set(parentSlot, this.#queued(block))
+    this.#wake()
+  }
+
+  lost(after: number): void {
+    if (!this.isOn) return
+    this.#recalled.clear()
+    this.#add({ kind: 'lost', after })
+  }
+
+  #queued(block: Block): QueuedBlock<Changes> {
+    const { slot, parentSlot, blockTime } = block
+    return { slot, parentSlot, blockTime, changes: this.changesIn(block) }
+  }
+
+  #add(event: QueueEvent<Changes>): void {
+    this.#events.push(event)
+    const most = this.eventsMax
+    if (this.#events.length > most)
+      this.#events = [{ kind: 'missed', reason: `more than ${most} blocks waited` }]
+    this.#wake()
+  }
+}

@@ -1,0 +1,94 @@
+import type { Test } from 'tap'
+import { ALL_MINTS, LEDGER_SUM, type Sums } from '../../src/revenue/ledger-document.ts'
+import { LedgerReader, type LedgerRow } from '../../src/revenue/ledger-reader.ts'
+import { NO_SUMS, plus, sumsOf } from '../../src/revenue/sums.ts'
+import type { WatchedAddress } from '../../src/revenue/watched-address.ts'
+import { Documents } from '../../storage/documents.ts'
+import type { LedgerWorld } from './ledger-world.ts'
+
+/**
+ * Checks the ledger of each watched address: the entries of an account follow each other without a hole, from its balance
+ * before the first block to that of the newest one, and all sums are those of the entries.
+ */
+export async function ledgerEqual(t: Test, world: LedgerWorld, message: string): Promise<number> {
+  await world.settled(message)
+  const head = world.bank.slot('processed')
+  let entries = 0
+  for (const watched of await world.watched()) {
+    const rows = await world.rowsOf([watched])
+    entries += rows.length
+    followsChain(t, world, watched, rows, head, message)
+    await sumsEqual(t, world, watched, rows, message)
+  }
+  return entries
+}
+
+function followsChain(
+  t: Test,
+  world: LedgerWorld,
+  { address, captureFrom }: WatchedAddress,
+  rows: readonly LedgerRow[],
+  head: number,
+  message: string
+): void {
+  const begun = world.balances(address, captureFrom!.slot - 1)
+  const balances = new Map(begun)
+  const breaks: string[] = []
+  for (const { account, isNative, pre, post, slot, signature } of rows) {
+    const key = isNative ? address : account
+    if ((balances.get(key) ?? 0n) !== pre) breaks.push(`${key} at slot ${slot}, ${signature}`)
+    balances.set(key, post)
+  }
+  t.strictSame(breaks, [], `${message}: entries of ${address} follow each other`)
+  t.strictSame(
+    notEmpty(balances),
+    notEmpty(world.balances(address, head)),
+    `${message}: balances of ${address}`
+  )
+}
+
+/** Accounts without tokens are like those that do not exist. */
+const notEmpty = (balances: Iterable<readonly [string, bigint]>): (readonly [string, bigint])[] =>
+  [...balances].filter(([, amount]) => amount > 0n).sort(([a], [b]) => (a < b ? -1 : 1))
+
+async function sumsEqual(
+  t: Test,
+  { storage, choices }: LedgerWorld,
+  watched: WatchedAddress,
+  rows: readonly LedgerRow[],
+  message: string
+): Promise<void> {
+  const reader = new LedgerReader(storage.documents)
+  const first = watched.captureFrom!.slot
+  const last = rows.at(-1)?.slot ?? first
+  const from = first + choices.below(last - first + 1)
+  for (const window of [{ from: 0 }, { from }, { from: first, until: from }]) {
+    const { all, byMint } = await reader.sums(watched, window)
+    const expected = sumsIn(
+      rows.filter(({ slot }) => slot >= window.from && slot <= (window.until ?? Infinity))
+    )
+    t.strictSame(all, expected.get(ALL_MINTS) ?? NO_SUMS, `${message}: all sums of ${watched.address}`)
+    expected.delete(ALL_MINTS)
+    t.strictSame(
+      byMint.map(({ mint, sums }) => [mint, sums]),
+      [...expected].sort(([a], [b]) => (a < b ? -1 : 1)),
+      `${message}: sums of ${watched.address} by mint`
+    )
+  }
+  const stored = await new Documents(storage.documents, LEDGER_SUM).all(watched.address)
+  const slots = new Set(rows.map(({ slot }) => slot))
+  const orphans = stored.filter(({ value: { slot } }) => slot >= first && !slots.has(slot))
+  t.strictSame(
+    orphans.map(({ value: { mint, slot } }) => `${mint} ${slot}`),
+    [],
+    `${message}: sums without entries`
+  )
+}
+
+/** Sums by mint, block by block as they are stored. */
+function sumsIn(rows: readonly LedgerRow[]): Map<string, Sums> {
+  const sums = new Map<string, Sums>()
+  for (const block of Map.groupBy(rows, ({ slot }) => slot).values())
+    for (const { mint, sums: own } of sumsOf(block)) sums.set(mint, plus(sums.get(mint) ?? NO_SUMS, own))
+  return sums
+}

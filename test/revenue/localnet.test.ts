@@ -1,0 +1,111 @@
+import t from 'tap'
+import { IS_LONG } from '../random-runs.ts'
+import { until } from '../service/asking.ts'
+import { blockOfText } from '../holders/block-text.ts'
+import { ledgerEqual } from './ledger-shape.ts'
+import { LedgerWorld } from './ledger-world.ts'
+
+const ROUNDS = IS_LONG ? 200 : 20
+const DEATHS = IS_LONG ? 200 : 25
+
+t.test('entries lead from one balance to the next, through forks, skipped slots and restarts', async (t) => {
+  const world = await LedgerWorld.open(t, 1)
+  const [first, second, third, late] = world.wallets as [string, string, string, string]
+  for (const address of [first, second, third]) await world.watch(address)
+  await world.slots(6)
+  await ledgerEqual(t, world, 'at the start')
+  for (let round = 0; round < ROUNDS; round++) {
+    const fault = world.choices.below(4)
+    if (fault === 0) world.bank.faults.fork('drop')
+    if (fault === 1) world.bank.faults.fork('replace')
+    if (fault === 2) world.bank.faults.skip(1 + world.choices.below(3))
+    if (round === 5) await world.watch(late)
+    await world.slots(1 + world.choices.below(6))
+    await ledgerEqual(t, world, `round ${round}`)
+  }
+  t.ok(world.bank.faults.fired.forks > 2, `${world.bank.faults.fired.forks} forks`)
+  t.ok((await world.counted('millrace_ledger_rollbacks_total')) > 2, 'forks were rolled back')
+  // A waiting fault would be a fork across the restart, which this index does not report.
+  await world.slots(8)
+  for (const lateSlots of [0, 1, 6]) {
+    await world.settled('before the restart')
+    await world.restart(lateSlots, 3)
+    await world.slots(3)
+    await ledgerEqual(t, world, `after a restart ${lateSlots} slots later`)
+  }
+  t.strictSame(await world.gaps(), [])
+})
+
+t.test('a ledger is whole after a death before or after any write', async (t) => {
+  const world = await LedgerWorld.open(t, 2)
+  for (const address of world.wallets.slice(0, 3)) await world.watch(address)
+  await world.slots(4)
+  let entries = 0
+  for (let death = 0; death < DEATHS; death++) {
+    await world.settled(`before death ${death}`)
+    world.dying.dieAtWrite(1 + world.choices.below(12), death % 2 === 0 ? 'before' : 'after')
+    if (death % 5 === 4) world.bank.faults.fork('drop')
+    await world.died()
+    await world.slots(world.choices.below(3))
+    await world.restart(0, 40)
+    entries = await ledgerEqual(t, world, `after death ${death}`)
+  }
+  t.ok(entries > 50, `${entries} entries`)
+  t.strictSame(await world.gaps(), [])
+})
+
+t.test('blocks that cannot be read again are a gap, which late blocks close', async (t) => {
+  const world = await LedgerWorld.open(t, 3)
+  const [address] = world.wallets as [string]
+  await world.watch(address)
+  await world.slots(4)
+  await world.settled('before the hole')
+  const before = world.bank.slot('processed')
+  world.index.hides = 3
+  await world.slots(4)
+  await world.settled('after the hole')
+  const [gap] = await world.gaps()
+  t.match(gap, { from: before + 1, to: world.bank.slot('processed') - 1, reason: 'upstream_missing' })
+  for (const text of world.blocks.slice(-4, -1)) world.index.insert(blockOfText(text))
+  await until(async () => (await world.gaps()).length === 0, 'a closed gap')
+  await ledgerEqual(t, world, 'with the late blocks')
+})
+
+t.test('blocks between a death and a start that are not read again are a gap', async (t) => {
+  const world = await LedgerWorld.open(t, 4)
+  const [address] = world.wallets as [string]
+  await world.watch(address)
+  await world.slots(4)
+  await world.settled('before the restart')
+  const before = world.bank.slot('processed')
+  await world.restart(200, 0)
+  await world.slots(1)
+  await world.settled('after the restart')
+  t.match(await world.gaps(), [
+    { from: before + 1, to: world.bank.slot('processed') - 1, reason: 'ingest_down' }
+  ])
+})
+
+t.test('each entry is published once it is stored, and again when its fork is lost', async (t) => {
+  const world = await LedgerWorld.open(t, 5)
+  const [address] = world.wallets as [string]
+  await world.watch(address)
+  await world.watch(address, 'b')
+  await world.slots(4)
+  for (let round = 0; round < 8; round++) {
+    world.bank.faults.fork('drop')
+    await world.slots(3)
+  }
+  await world.settled('at the end')
+  const shown = new Set<unknown>()
+  let retracted = 0
+  for (const { data } of world.published.filter(({ tenant }) => tenant === 'b')) {
+    if (data['event'] === 'retracted') {
+      t.ok(shown.delete(data['id']), 'what is retracted was shown')
+      retracted++
+    } else shown.add(data['id'])
+  }
+  t.ok(retracted > 0, `${retracted} retracted`)
+  const rows = await world.rowsOf(await world.watched('b'))
+  t.equal(shown.size, rows.length)
+})
