@@ -299,7 +299,7 @@ t.test('an account lists the mints with the largest flow, then those with the mo
   t.equal(by_mint[0]!.symbol, null)
 })
 
-t.test('accounts are answered at once though every ledger is read', async (t) => {
+t.test('more accounts than ledgers are read at once are all answered, in order', async (t) => {
   const app = await revenueClient(t)
   const addresses = Array.from({ length: 40 }, (_, n) => pubkeyToBase58(key(3_000 + n)))
   for (const address of addresses) {

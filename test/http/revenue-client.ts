@@ -8,7 +8,6 @@ import { NO_SUMS, plus, sumsOf } from '../../src/revenue/sums.ts'
 import { WATCHED_ADDRESS, watchedShard } from '../../src/revenue/watched-address.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents } from '../../storage/documents.ts'
-import type { Storage } from '../../storage/port.ts'
 import { block, key, NOON } from '../market/world.ts'
 import { checkedRequests, type Send } from './checked-requests.ts'
 import { marketApp, type MarketApp } from './market-app.ts'
@@ -98,8 +97,8 @@ export interface RevenueClient extends MarketApp {
 }
 
 /** Starts the HTTP side with a key of the scope `revenue`. Slot n has the block time NOON + n. */
-export async function revenueClient(t: Test, faulty?: (storage: Storage) => Storage): Promise<RevenueClient> {
-  const world = await marketApp(t, faulty, { watchedChanged: () => void client.announced++ })
+export async function revenueClient(t: Test): Promise<RevenueClient> {
+  const world = await marketApp(t, undefined, { watchedChanged: () => void client.announced++ })
   world.nowMs = NOON * 1_000
   const sendWith = await checkedRequests(t, world)
   const send = sendWith(await world.makeKey(['revenue']))

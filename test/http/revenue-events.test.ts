@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
@@ -323,6 +324,36 @@ t.test('rows before the start of an address are not shown, and rows of another t
   t.same(await slots(), [30, 20], 'an address that has not begun has no rows')
   await app.send('DELETE', `/v1/revenue/accounts/${ALICE}`)
   t.same(await slots(), [])
+})
+
+/** Returns a cursor with a valid checksum, of any text. */
+function forged(list: string, text: string): string {
+  const sum = (bytes: Uint8Array | string) => {
+    const four = Buffer.alloc(4)
+    four.writeUInt32BE(crc32(bytes))
+    return four
+  }
+  const body = Buffer.concat([Buffer.of(3), sum(list), Buffer.from(text)])
+  return Buffer.concat([body, sum(body)]).toString('base64url')
+}
+
+t.test('a forged cursor is refused unless it names a place', async (t) => {
+  const app = await filled(t)
+  const place = (...words: unknown[]): string => JSON.stringify(words)
+  const after = (text: string) => app.send('GET', `${PATH}?after=${forged('revenue:acme', text)}`)
+  t.match(await after(place('33', '1', '0', ALICE)), { status: 200 })
+  for (const text of [
+    ...['', '{', 'null', '7', '{}', '[]', '["33"]'],
+    place('33', '1', ALICE),
+    place('33', '1', 'x', ALICE),
+    place('33', '1.5', '0', ALICE),
+    place('-1', '1', '0', ALICE),
+    place('1e99', '1', '0', ALICE),
+    place(33, 1, 0, ALICE),
+    place('33', '1', '0', null),
+    place('33', '1', '0', '0', ALICE)
+  ])
+    t.match(await after(text), { status: 400, body: { code: 'invalid_cursor' } }, text)
 })
 
 t.test('a bad parameter is refused with its name', async (t) => {
