@@ -2,6 +2,7 @@ import type { SettingName } from '../config/config.ts'
 import { command, type Command, type CommandGroup } from './command.ts'
 import { KEYS, TENANTS } from './administration-commands.ts'
 import { PROGRAMS } from './program-commands.ts'
+import { REVENUE } from './revenue-commands.ts'
 import { TRANSACTIONS } from './transaction-commands.ts'
 import { WEBHOOKS } from './webhook-commands.ts'
 
@@ -159,6 +160,7 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
   tenants: TENANTS,
   keys: KEYS,
   programs: PROGRAMS,
+  revenue: REVENUE,
   tx: TRANSACTIONS,
   webhooks: WEBHOOKS
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { verify, WebhookVerificationError, type WebhookBatch } from '../client/webhooks.ts'
+import { SERVICE_SETTINGS } from '../config/settings/service.ts'
 import { BadUsage, type Invocation } from './command.ts'
 import { deliveryLines } from './delivery-lines.ts'
 import { urlHost } from './url-host.ts'
@@ -76,8 +77,11 @@ function understood({ config, options }: Invocation<ListenOptions>) {
   const secret = options.secret ?? config.webhookSecret
   if (secret === null) throw new BadUsage("set the webhook's secret: MILLRACE_WEBHOOK_SECRET, or --secret")
   if (options.port === undefined) throw new BadUsage('set the port: --port')
-  // The option has the name of a setting, and was read as that. The setting in the environment is the service's.
-  return { port: config.port, host: options.host ?? '127.0.0.1', secret }
+  // The settings of the same names are the service's.
+  const port = SERVICE_SETTINGS.port.schema.safeParse(options.port)
+  if (!port.success)
+    throw new BadUsage(`--port=${JSON.stringify(options.port)} ${port.error.issues[0]!.message}`)
+  return { port: port.data, host: options.host ?? '127.0.0.1', secret }
 }
 
 /** Returns the bytes of a body; null if it is too large. */

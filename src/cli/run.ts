@@ -69,7 +69,9 @@ async function runCommand(
     return refuse(...problems.map((problem) => `${problem}; \`millrace ${name} --help\` lists the options`))
   const misplaced = operandProblem(command.operands ?? '', operands)
   if (misplaced !== null) return refuse(misplaced, usageLine(name, command))
-  const reading = configOf(values)
+  // An option may have the name of a setting that the command does not take, such as `--role`.
+  const ofSettings = Object.entries(values).filter(([option]) => Object.hasOwn(settings, option))
+  const reading = configOf(Object.fromEntries(ofSettings))
   if (reading.kind === 'invalid') return refuse(...reading.problems)
   try {
     return await command.run({

@@ -5,6 +5,7 @@ import { encodeBase58 } from '../chain/base58.ts'
 import { pubkeyFromBase58, pubkeyToBase58 } from '../chain/pubkey.ts'
 import type { SourceKind } from '../config/config.ts'
 import { WSOL } from '../market/cash.ts'
+import { WatchedAddresses } from '../revenue/watched-addresses.ts'
 import { webhooksOf } from '../webhooks/registry.ts'
 import type { Example } from './endpoint.ts'
 
@@ -12,6 +13,7 @@ import type { Example } from './endpoint.ts'
 export const EXAMPLE_LAUNCH = '4i39ueoavjHaMwv6Lizq5LYjAi4xDqGDEnj7CmS3pump'
 export const EXAMPLE_POOL = '58oQChx4yWmvKdwLLZzBi4ChoCc2fqCUWBkwMihLYQo2'
 export const EXAMPLE_WALLET = '3zi7ET8HFv7CbfQ87Y9ziuNidLZz7biTeG5jTusE7LUm'
+export const EXAMPLE_WATCHED = '9hSR6S7WPtxmTojgo6GG3k4yDPecgJY292j7xrsUGWBu'
 export const EXAMPLE_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
 export const EXAMPLE_KEY_ID = '3f0c6f5e-2b7a-4c1d-9e8f-5a6b7c8d9e0f'
 export const EXAMPLE_WEBHOOK_ID = '196744173809221'
@@ -35,8 +37,8 @@ export interface ExampleSources {
 
 /**
  * Returns example values that have an answer: the newest launch that trades, and the pool, the trader and the signature of
- * SOL's newest trade. On a localnet also the ids of the demo tenant's first key and first webhook; elsewhere the public
- * document names neither.
+ * SOL's newest trade. On a localnet also the demo tenant's first key, webhook and watched address; elsewhere the public
+ * document names none.
  */
 export async function exampleValues({ storage, keys, sourceKind }: ExampleSources): Promise<ExampleValues> {
   const newest = { order: 'desc', limit: 1 } as const
@@ -46,7 +48,11 @@ export async function exampleValues({ storage, keys, sourceKind }: ExampleSource
   ])
   const isOfDemo = sourceKind === 'localnet'
   const key = isOfDemo ? keys.keysOf(DEMO_TENANT)[0] : undefined
-  const [webhook] = isOfDemo ? await webhooksOf(storage.documents, DEMO_TENANT) : []
+  const [[webhook], [watched]] = await Promise.all([
+    isOfDemo ? webhooksOf(storage.documents, DEMO_TENANT) : [],
+    isOfDemo ? new WatchedAddresses(storage.documents).list(DEMO_TENANT) : []
+  ])
+  const ledger = watched?.address ?? (trade && pubkeyToBase58(trade.user))
   return new Map([
     ...(launch === undefined ? [] : [[EXAMPLE_LAUNCH, pubkeyToBase58(launch.mint)] as const]),
     ...(trade === undefined
@@ -56,6 +62,7 @@ export async function exampleValues({ storage, keys, sourceKind }: ExampleSource
           [EXAMPLE_WALLET, pubkeyToBase58(trade.user)],
           [EXAMPLE_SIGNATURE, encodeBase58(trade.signature)]
         ] as const)),
+    ...(ledger === undefined ? [] : [[EXAMPLE_WATCHED, ledger] as const]),
     ...(key === undefined ? [] : [[EXAMPLE_KEY_ID, key.id] as const]),
     ...(webhook === undefined ? [] : [[EXAMPLE_WEBHOOK_ID, String(webhook.value.id)] as const])
   ])
@@ -66,6 +73,23 @@ export function filledExample(example: Example, values: ExampleValues): Example 
   const filled = (parameters: Example['params']) =>
     parameters &&
     Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, values.get(value) ?? value]))
-  const { params, query } = example
-  return { ...example, ...(params && { params: filled(params)! }), ...(query && { query: filled(query)! }) }
+  const { params, query, body } = example
+  return {
+    ...example,
+    ...(params && { params: filled(params)! }),
+    ...(query && { query: filled(query)! }),
+    ...(isObject(body) && { body: filledBody(body, values) })
+  }
+}
+
+const isObject = (body: unknown): body is object =>
+  typeof body === 'object' && body !== null && !Array.isArray(body)
+
+/** Replaces the fields of a body that are values of examples. */
+function filledBody(body: object, values: ExampleValues): object {
+  const fields = Object.entries(body).map(([name, value]: [string, unknown]) => [
+    name,
+    typeof value === 'string' ? (values.get(value) ?? value) : value
+  ])
+  return Object.fromEntries(fields) as object
 }

@@ -8,9 +8,11 @@ export function writeLedgerCursor(tenant: string, { slot, txIndex, index, addres
 
 /** Returns the place that a cursor of a tenant's ledger names. Throws CURSOR_INVALID. */
 export function readLedgerCursor(tenant: string, text: string): LedgerPlace {
-  const [address = '', ...numbers] = readWordsCursor(listOf(tenant), text).toReversed()
-  const [index, txIndex, slot] = numbers.map(Number)
-  if (!isCount(slot) || !isCount(txIndex) || !isCount(index)) throw foreignCursor()
+  const words = readWordsCursor(listOf(tenant), text)
+  const [slot, txIndex, index] = words.slice(0, 3).map(Number)
+  const address = words[3]
+  const isPlace = words.length === 4 && isCount(slot) && isCount(txIndex) && isCount(index)
+  if (!isPlace || address === undefined) throw foreignCursor()
   return { slot, txIndex, index, address }
 }
 

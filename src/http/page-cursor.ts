@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib'
+import { z } from 'zod'
 import { ServiceError } from '../errors.ts'
 
 /** Versions of the format: a row; a row and the number of rows after it to skip. */
@@ -70,6 +71,7 @@ export function foreignCursor(): ServiceError {
 
 /** Version of the format of a position in words. */
 const WORDS_VERSION = 3
+const WORDS = z.array(z.string())
 
 /**
  * Encodes the `after` of a list whose positions are words. The format is that of `writePageCursor`, with the words
@@ -95,7 +97,16 @@ export function readWordsCursor(list: string, text: string): readonly string[] {
     body.subarray(1, 5).equals(checksum(Buffer.from(list))) &&
     bytes.subarray(-4).equals(checksum(body))
   if (!isGenuine) throw foreignCursor()
-  return JSON.parse(body.subarray(5).toString()) as string[]
+  return wordsOf(body.subarray(5).toString())
+}
+
+/** Parses the words of a cursor. A checksum has no key, so that anybody can make one for other text. */
+function wordsOf(text: string): readonly string[] {
+  try {
+    return WORDS.parse(JSON.parse(text))
+  } catch {
+    throw foreignCursor()
+  }
 }
 
 function checksum(bytes: Uint8Array): Buffer {

@@ -5,6 +5,12 @@ import type { WatchedAddress } from '../revenue/watched-address.ts'
 /** Ledgers that an answer reads at once. Chosen: a tenant's 200 addresses leave the store to other requests too. */
 const LEDGERS_AT_ONCE = 16
 
+/**
+ * Milliseconds for an answer with sums. Chosen: 200 addresses with 20 mints each take 0.6 s on 2 cores, and a tenant can have
+ * more mints.
+ */
+export const SUMS_DEADLINE_MS = 10_000
+
 /** A watched address, and the sums of a window of its ledger. */
 export interface WatchedSums extends WindowSums {
   readonly watched: WatchedAddress

@@ -1,3 +1,4 @@
+import PQueue from 'p-queue'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents } from '../../storage/documents.ts'
 import {
@@ -12,8 +13,17 @@ import type { LedgerEntry } from './ledger-entry.ts'
 import { minus, NO_SUMS, plus, type MintSums } from './sums.ts'
 import type { WatchedAddress } from './watched-address.ts'
 
-/** Pieces of an address that are read at once: for a page of 100 entries of a quiet address, one read. */
+/** Pieces of one read at most. Chosen: a page of 100 entries of a quiet address needs few reads. */
 const PIECES_PER_READ = 8
+/** Pieces of the first reads of all addresses together, if each has one at least. Chosen: 2 MB of JSON. */
+const FIRST_PIECES = 64
+/** Addresses that are read at once. Chosen: a tenant's 200 leave the store to other requests too. */
+const READS_AT_ONCE = 16
+/**
+ * Sums of one read at least and at most. Chosen: a mint with thousands of documents costs few that are not needed, and
+ * thousands of mints with one document each cost few reads.
+ */
+const [SUMS_MIN, SUMS_MAX] = [16, 256]
 
 /** An entry with its address and block. */
 export interface LedgerRow extends LedgerEntry {
@@ -61,9 +71,11 @@ export class LedgerReader {
   async rows(watched: readonly WatchedAddress[], page: LedgerPage): Promise<readonly LedgerRow[]> {
     const { order, after, limit } = page
     const isAfter = (row: LedgerRow): boolean => after === null || inOrder(after, row, order) < 0
+    const pieces = Math.min(PIECES_PER_READ, Math.ceil(FIRST_PIECES / watched.length))
+    const reads = new PQueue({ concurrency: READS_AT_ONCE })
     const lists = watched.map(async (each) => {
-      const rows = this.#rowsOf(each, page)
-      return { rows, head: await nextOf(rows, isAfter) }
+      const rows = this.#rowsOf(each, page, pieces)
+      return { rows, head: await reads.add(() => nextOf(rows, isAfter)) }
     })
     const waiting = (await Promise.all(lists)).filter(({ head }) => head !== null)
     const found: LedgerRow[] = []
@@ -85,16 +97,15 @@ export class LedgerReader {
     const all = await this.#window(address, ALL_MINTS, from, until)
     if (all === null) return { all: NO_SUMS, byMint: [], lastAt: null }
     const byMint: MintSums[] = []
-    for await (const mint of this.#mints(address)) {
-      const found = await this.#window(address, mint, from, until)
-      if (found !== null) byMint.push({ mint, decimals: found.decimals, sums: found.sums })
-    }
+    for await (const { mint, decimals, sums } of this.#mints(address, from, until))
+      byMint.push({ mint, decimals, sums })
     return { all: all.sums, byMint, lastAt: all.lastAt }
   }
 
   async *#rowsOf(
     watched: WatchedAddress,
-    { order, after, ...window }: LedgerPage
+    { order, after, ...window }: LedgerPage,
+    limit: number
   ): AsyncGenerator<LedgerRow, void, undefined> {
     const from = firstSlot(watched, window)
     if (from === null) return
@@ -107,7 +118,7 @@ export class LedgerReader {
       ...(until === undefined || until === Infinity ? {} : { until: [until] })
     }
     for (let at: string | null = null; ;) {
-      const page = await this.#pieces.list(address, { ...range, after: at, order, limit: PIECES_PER_READ })
+      const page = await this.#pieces.list(address, { ...range, after: at, order, limit })
       for (const { value } of page.documents) {
         const entries = order === 'asc' ? value.entries : value.entries.toReversed()
         for (const entry of entries) yield { ...entry, address, slot: value.slot, blockTime: value.blockTime }
@@ -118,32 +129,52 @@ export class LedgerReader {
   }
 
   /** Sums up a mint's entries from one slot to another; null without any. */
-  async #window(
-    address: string,
-    mint: string,
-    from: number,
-    until: number
-  ): Promise<{ readonly decimals: number; readonly sums: Sums; readonly lastAt: number } | null> {
+  async #window(address: string, mint: string, from: number, until: number): Promise<MintWindow | null> {
     const range = { prefix: [mint], ...(from > 0 ? { above: [from - 1] } : {}), until: [until], limit: 1 }
     const [oldest, newest] = await Promise.all([
       this.#sums.list(address, range),
       this.#sums.list(address, { ...range, order: 'desc' })
     ])
     const [first, last] = [oldest.documents[0]?.value, newest.documents[0]?.value]
-    if (first === undefined || last === undefined) return null
-    const sums = plus(minus(last.total, first.total), first.own)
-    return { decimals: last.decimals, sums, lastAt: last.blockTime }
+    return first === undefined || last === undefined ? null : windowOf(first, last)
   }
 
-  async *#mints(address: string): AsyncGenerator<string> {
-    for (let above = ALL_MINTS; ;) {
-      const { documents } = await this.#sums.list(address, { above: [above], limit: 1 })
-      const mint = documents[0]?.value.mint
-      if (mint === undefined) return
-      yield mint
-      above = mint
+  /** Sums up the entries of each mint from one slot to another. */
+  async *#mints(
+    address: string,
+    from: number,
+    until: number
+  ): AsyncGenerator<MintWindow & { readonly mint: string }, void, undefined> {
+    for (let above = ALL_MINTS, limit = SUMS_MIN; ;) {
+      const page = await this.#sums.list(address, { above: [above], limit })
+      const groups = [...Map.groupBy(page.documents, ({ value }) => value.mint)]
+      for (const [at, [mint, documents]] of groups.entries()) {
+        const isWhole = page.next === null || at < groups.length - 1
+        const inside = documents.map(({ value }) => value).filter(({ slot }) => slot >= from && slot <= until)
+        const [first, last] = [inside[0], inside.at(-1)]
+        const known = first === undefined || last === undefined ? null : windowOf(first, last)
+        const found = isWhole ? known : await this.#window(address, mint, from, until)
+        if (found !== null) yield { mint, ...found }
+        above = mint
+      }
+      if (page.next === null) return
+      limit = groups.length > limit / 2 ? Math.min(2 * limit, SUMS_MAX) : SUMS_MIN
     }
   }
+}
+
+/** The sums of a mint's entries in a window, or of all mints. */
+interface MintWindow {
+  readonly decimals: number
+  readonly sums: Sums
+  /** Block time of the newest entry, unix seconds. */
+  readonly lastAt: number
+}
+
+/** Returns the sums of a window by its first and its last document. */
+function windowOf(first: LedgerSum, last: LedgerSum): MintWindow {
+  const sums = plus(minus(last.total, first.total), first.own)
+  return { decimals: last.decimals, sums, lastAt: last.blockTime }
 }
 
 /** The first slot of a window in which an address has entries; null before they begin. */

@@ -12,7 +12,7 @@ import {
 /** Concurrent changes that a request gives way to before it fails. */
 const ATTEMPTS_MAX = 10
 
-/** What a tenant says of an address. */
+/** The facts of an address that a tenant states. */
 export type WatchedFacts = Pick<WatchedAddress, 'address' | 'label' | 'role'>
 
 /** The watched addresses of all tenants, as stored. */

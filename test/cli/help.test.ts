@@ -123,6 +123,7 @@ t.test('the version and help of the program end with 0, and load nothing else be
     'src/cli/command.ts',
     'src/cli/commands.ts',
     'src/cli/program-commands.ts',
+    'src/cli/revenue-commands.ts',
     'src/cli/run.ts',
     'src/cli/transaction-commands.ts',
     'src/cli/usage.ts',

@@ -145,6 +145,7 @@ export async function marketApp(
       | 'logger'
       | 'webhooks'
       | 'transactions'
+      | 'watchedChanged'
     >
   > = {}
 ): Promise<MarketApp> {

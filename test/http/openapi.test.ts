@@ -134,8 +134,8 @@ t.test('a body says that it takes no other fields, as its reader refuses them', 
     Object.entries(methods as Record<string, { requestBody?: JsonSchema }>).flatMap(
       ([method, { requestBody }]) => {
         const content = requestBody?.content as Record<string, { schema: JsonSchema }> | undefined
-        // JSON-RPC has its own errors, and takes what its methods take.
-        if (content === undefined || path === '/v1/rpc') return []
+        // JSON-RPC has its own errors, and takes what its methods take. A watch ignores other fields.
+        if (content === undefined || ['/v1/rpc', '/v1/revenue/accounts'].includes(path)) return []
         return [{ path, method, schema: content['application/json']!.schema }]
       }
     )

@@ -77,6 +77,7 @@ t.test('a process has the products of its roles, in the order of their units', a
   ])
   t.same(names(productsOf({ role: ['ingest'] })), [
     'store',
+    'watches',
     'chain',
     'program-accounts',
     'holders',

@@ -9,7 +9,7 @@ import { ADMIN_KEY } from './service-process.ts'
 import { ownDirectory } from '../own-directory.ts'
 
 /** Tags of endpoints that show data of the key's tenant. */
-const TENANT_TAGS = ['Webhooks', 'Transactions']
+const TENANT_TAGS = ['Webhooks', 'Transactions', 'Revenue']
 
 interface Parameter {
   readonly name: string
@@ -20,6 +20,16 @@ interface Parameter {
 interface Operation {
   readonly tags: readonly string[]
   readonly parameters?: readonly Parameter[]
+}
+
+interface WatchOperation {
+  readonly requestBody: {
+    readonly content: {
+      readonly 'application/json': {
+        readonly examples: Readonly<Record<string, { readonly value: unknown }>>
+      }
+    }
+  }
 }
 
 /** Returns the paths of an operation's examples; one without parameters has a single path. */
@@ -83,6 +93,25 @@ async function mirrorProgram(service: LocalnetProcess, program: string): Promise
   )
 }
 
+/** Watches the trader of the document's example for the key's tenant, and waits for a row of its ledger. */
+async function watchTrader(service: LocalnetProcess, key: string): Promise<void> {
+  const { body } = await service.get('/openapi.json', null)
+  const { post } = (body.paths as Readonly<Record<string, { readonly post: WatchOperation }>>)[
+    '/v1/revenue/accounts'
+  ]!
+  const [example] = Object.values(post.requestBody.content['application/json'].examples)
+  const response = await fetch(`${service.url}/v1/revenue/accounts`, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify(example!.value)
+  })
+  if (response.status !== 201) throw new Error(await response.text())
+  await until(
+    async () => (await service.get('/v1/revenue/events', key)).body.data.length > 0,
+    'the ledger has a row'
+  )
+}
+
 t.test('a started localnet', async (t) => {
   const service = await startLocalnetProcess(t, ownDirectory(t), [
     ...['--localnet-slot-ms', '200'],
@@ -92,6 +121,7 @@ t.test('a started localnet', async (t) => {
     const demoKey = service.stdout.map((line) => /^demo key.* (\S+)$/.exec(line)?.[1]).find(Boolean)
     await makeWebhook(t, service.url, demoKey!)
     await submitTransaction(service.url, demoKey!)
+    await watchTrader(service, demoKey!)
     await mirrorProgram(service, EXAMPLE_PROGRAM)
     const document = (await service.get('/openapi.json', null)).body as unknown as {
       readonly paths: Readonly<Record<string, { readonly get?: Operation }>>
@@ -100,7 +130,7 @@ t.test('a started localnet', async (t) => {
     for (const [path, { get }] of Object.entries(document.paths)) {
       if (get === undefined || path === '/metrics') continue
       for (const url of askedBy(path, get)) {
-        // The webhook and the transactions are of the demo tenant.
+        // The webhook, the transactions and the watched address are of the demo tenant.
         const { status, body } = await service.get(
           url,
           get.tags.some((tag) => TENANT_TAGS.includes(tag)) ? demoKey : undefined

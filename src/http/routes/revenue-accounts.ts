@@ -21,14 +21,16 @@ import { WatchedAddresses } from '../../revenue/watched-addresses.ts'
 import { tenantOf } from '../caller-tenant.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serve } from '../endpoint.ts'
-import { EXAMPLE_WALLET } from '../example-values.ts'
+import { EXAMPLE_WALLET, EXAMPLE_WATCHED } from '../example-values.ts'
 import { Idempotency, idempotencyKeyOf } from '../idempotency.ts'
 import { symbolsOf } from '../mint-symbols.ts'
 import { address } from '../parameters.ts'
-import { watchedSums, type WatchedSums } from '../watched-sums.ts'
+import { SUMS_DEADLINE_MS, watchedSums, type WatchedSums } from '../watched-sums.ts'
 
 const LABEL_MAX = 64
-const LABEL_MESSAGE = `must be 1 to ${LABEL_MAX} characters`
+const LABEL_MESSAGE = `must be 1 to ${LABEL_MAX} characters, without control characters`
+/** Text for tables of a terminal; without \p{Cc}, which few clients know. */
+const CONTROL_FREE = /^[^\u0000-\u001f\u007f-\u009f]+$/
 /** Role of an address that was given none. */
 const OTHER = 'other'
 
@@ -43,7 +45,7 @@ export const watchAddress = endpoint({
     address: address.describe('The address: a wallet, or one token account; base58'),
     label: z
       .string()
-      .min(1, LABEL_MESSAGE)
+      .regex(CONTROL_FREE, LABEL_MESSAGE)
       .refine((text) => [...text].length <= LABEL_MAX, LABEL_MESSAGE)
       .meta({ maxLength: LABEL_MAX })
       .optional()
@@ -77,6 +79,7 @@ export const listAccounts = endpoint({
     'Every watched address of the tenant, in the order of their base58, with the sums of its ledger since `capture_from`. Rows older than 400 days are not counted. A transaction counts with its net change of a mint.',
   scope: 'revenue',
   answer: accountList,
+  deadlineMs: SUMS_DEADLINE_MS,
   examples: [{ name: 'the watched addresses of the key’s tenant' }]
 })
 
@@ -91,7 +94,7 @@ export const unwatchAddress = endpoint({
   params: z.object({ address: address.describe('The watched address') }),
   answer: unwatchedAnswer,
   errors: ['WATCH_NOT_FOUND'],
-  examples: [{ name: 'an address', params: { address: EXAMPLE_WALLET } }]
+  examples: [{ name: 'an address', params: { address: EXAMPLE_WATCHED } }]
 })
 
 export const revenueAccountRoutes: FastifyPluginAsync<

@@ -9,7 +9,7 @@ import { WatchedAddresses } from '../../revenue/watched-addresses.ts'
 import { tenantOf } from '../caller-tenant.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serve } from '../endpoint.ts'
-import { EXAMPLE_WALLET } from '../example-values.ts'
+import { EXAMPLE_WATCHED } from '../example-values.ts'
 import { instant } from '../instant.ts'
 import { readLedgerCursor, writeLedgerCursor } from '../ledger-cursor.ts'
 import { ledgerPage } from '../ledger-page.ts'
@@ -45,7 +45,7 @@ export const revenueEvents = endpoint({
   errors: ['CURSOR_INVALID', 'WATCH_NOT_FOUND'],
   examples: [
     { name: 'The newest rows', query: { limit: '10' } },
-    { name: 'One address, oldest first', query: { address: EXAMPLE_WALLET, order: 'asc', limit: '10' } }
+    { name: 'One address, oldest first', query: { address: EXAMPLE_WATCHED, order: 'asc', limit: '10' } }
   ]
 })
 

@@ -20,7 +20,7 @@ import type { AppDeps } from '../deps.ts'
 import { endpoint, serve } from '../endpoint.ts'
 import { symbolsOf } from '../mint-symbols.ts'
 import { wholeNumber } from '../parameters.ts'
-import { watchedSums, type WatchedSums } from '../watched-sums.ts'
+import { SUMS_DEADLINE_MS, watchedSums, type WatchedSums } from '../watched-sums.ts'
 
 const DAY_S = 86_400
 const YEAR_S = 365 * DAY_S
@@ -34,6 +34,7 @@ export const revenueTotals = endpoint({
   scope: 'revenue',
   query: z.object({ window: wholeNumber(60, YEAR_S, DAY_S).describe('Seconds of the window') }),
   answer: totalsAnswer,
+  deadlineMs: SUMS_DEADLINE_MS,
   examples: [{ name: 'The last hour', query: { window: '3600' } }]
 })
 
