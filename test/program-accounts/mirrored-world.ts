@@ -182,7 +182,7 @@ export async function openWorld(t: Test, more: Partial<ProgramMirrorDeps> = {}) 
   const registry = new Registry()
   const metrics = mirrorMetrics(registry)
   const dropping = { chance: 0 }
-  /** What happens between a snapshot and its delivery. */
+  /** Called between a snapshot and its delivery. */
   const snapshots = { read: async (): Promise<void> => undefined }
   const declared: { indexes: readonly IndexedRange[] } = { indexes: [] }
   const kill = new Kill()
