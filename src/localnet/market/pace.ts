@@ -16,16 +16,16 @@ export interface MarketPace {
 }
 
 /**
- * The pace of a localnet: 15 transactions a second at 400 ms a slot. Every page then changes several times a second,
+ * The pace of a localnet: 10 transactions a second at 400 ms a slot. Every page then changes several times a second,
  * and an idle service stays below 5 % of a core. The past ends with the same rate of launches, a coin every 88 seconds.
  */
 export const USUAL_PACE: MarketPace = {
-  transactionsPerSlot: 6,
+  transactionsPerSlot: 4,
   launchEverySlots: 220,
   voteShare: 0.2,
   failureShare: 0.1,
   coinShare: 0.42,
-  listedUsd: 18,
+  listedUsd: 42,
   coinSol: 0.05
 }
 
