@@ -5,7 +5,7 @@ import { ledgerProgressIn, NO_PROGRESS, type LedgerProgress } from '../../src/re
 import { LedgerWriter, type LedgerPart } from '../../src/revenue/ledger-writer.ts'
 import type { LedgerBlock } from '../../src/revenue/ledger-blocks.ts'
 import { FEE_SLOTS } from '../../src/transactions/priority-fees.ts'
-import type { QueueEvent } from '../../src/views/block-queue.ts'
+import type { QueueEvent } from '../../src/node/block-queue.ts'
 import type { Stored } from '../../storage/documents.ts'
 import { LeaselessClaim } from '../shards/shard-claims.ts'
 import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
@@ -18,7 +18,7 @@ type LedgerEvent = QueueEvent<LedgerBlock['changes']>
 const LOOK_MS = 250
 /** Milliseconds between two lists of the watched addresses: a sixth of the time within which capture begins. */
 const SYNC_MS = 5_000
-/** Milliseconds between two writes of a progress without entries: a restart reads the blocks since then again. */
+/** Milliseconds between two writes of the progress: a restart reads the blocks since then again. */
 const SAVE_MS = 2_000
 /** Milliseconds for which blocks from before the start are waited for. Chosen: the newest eight come within a second. */
 const RECALL_MS = 60_000
@@ -34,8 +34,8 @@ const AT_ONCE = 16
 /**
  * Writes the ledger of watched addresses.
  *
- * R1. Entries of a block are durable before the progress reaches its slot. Those after the stored progress are rolled back
- *     at the start, and their blocks read again.
+ * R1. Entries of a block are durable before the progress reaches its slot. Blocks after the stored progress are read again
+ *     at the start; entries that they have already stay.
  * R2. The ledger of an address begins at the first block that is read after its watch was seen. Gaps after it are recorded
  *     before later blocks, and closed only once the entries of a late block are stored.
  * R3. Blocks of a lost fork are rolled back, the progress first. A fork that was lost before this process could do that
@@ -123,8 +123,8 @@ export class LedgerFollower {
     const { slot } = this.#progress
     if (slot === null) return
     const addresses = [...this.#watches.keys()]
-    await inChunks(addresses, async (address) => this.#writer.rollBack(address, slot))
     await this.#removeLost(addresses, slot)
+    await inChunks(addresses, async (address) => this.#writer.sumUp(address, slot))
     for (const { from } of await this.#gaps.since(slot - LATE_SLOTS))
       await inChunks(addresses, async (address) => this.#writer.recompute(address, from))
     const isNew = addresses.some((address) => !before.has(address))
@@ -146,10 +146,24 @@ export class LedgerFollower {
       const row = await storage.blocks.at(block.slot)
       return row !== null && (row.blockhash === null || row.blockhash === block.blockhash)
     }
-    if (await isStored({ slot, blockhash: this.#progress.blockhash })) return
-    metrics.rollbacks.inc()
-    await this.#put({ slot: Math.max(-1, slot - LOST_SLOTS), blockhash: null, blockTime: 0 })
-    await inChunks(addresses, async (address) => this.#writer.removeLost(address, isStored))
+    if (!(await isStored({ slot, blockhash: this.#progress.blockhash }))) {
+      metrics.rollbacks.inc()
+      await this.#put({ slot: Math.max(-1, slot - LOST_SLOTS), blockhash: null, blockTime: 0 })
+    }
+    await this.#retract(addresses, async (address) => this.#writer.removeLost(address, isStored))
+  }
+
+  /** Removes entries of addresses, and publishes that, newest first. */
+  async #retract(
+    addresses: readonly string[],
+    remove: (address: string) => Promise<readonly LedgerPart[]>
+  ): Promise<void> {
+    const removed: LedgerPart[] = []
+    await inChunks(addresses, async (address) => removed.push(...(await remove(address))))
+    await this.#publish(
+      removed.sort((a, b) => b.slot - a.slot),
+      'retracted'
+    )
   }
 
   /** Applies the waiting events. Resolves with false once another process commits. */
@@ -218,15 +232,14 @@ export class LedgerFollower {
   }
 
   async #apply(block: LedgerBlock): Promise<void> {
-    const isChanged = await this.#record(block)
+    await this.#record(block)
     const { slot, blockhash, blockTime } = block
     this.#progress = { slot, blockhash, blockTime }
     this.#isSaved = false
-    if (isChanged) await this.#save(0)
   }
 
-  /** Stores the entries of a block, and publishes them. Resolves with whether there are any. */
-  async #record(block: LedgerBlock): Promise<boolean> {
+  /** Stores the entries of a block, and publishes them. */
+  async #record(block: LedgerBlock): Promise<void> {
     const { metrics } = this.#deps
     const parts = await entriesOf(block, this.#watches, this.#deps)
     await inChunks(parts, async (part) => this.#writer.put(part))
@@ -235,7 +248,6 @@ export class LedgerFollower {
       metrics.unpriced.inc(entries.filter(({ valueUsd }) => valueUsd === null).length)
     }
     await this.#publish(parts, 'entry')
-    return parts.length > 0
   }
 
   async #publish(parts: readonly LedgerPart[], event: 'entry' | 'retracted'): Promise<void> {
@@ -288,15 +300,8 @@ export class LedgerFollower {
     if (slot === null || after >= slot) return
     this.#deps.metrics.rollbacks.inc()
     await this.#put({ ...this.#progress, slot: after, blockhash: null })
-    const removed: LedgerPart[] = []
-    await inChunks([...this.#watches.keys()], async (address) => {
-      removed.push(...(await this.#writer.rollBack(address, after)))
-    })
+    await this.#retract([...this.#watches.keys()], async (address) => this.#writer.rollBack(address, after))
     await this.#gaps.close(after + 1, slot)
-    await this.#publish(
-      removed.sort((a, b) => b.slot - a.slot),
-      'retracted'
-    )
   }
 
   /** Stores the progress, unless it was stored in the last milliseconds. */

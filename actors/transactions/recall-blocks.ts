@@ -2,7 +2,7 @@ import type { SlotRow } from '../../src/market/rows.ts'
 import type { BlockAgain } from '../../src/node/block-source.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
-import type { CommittedBlocks } from '../../src/transactions/committed-blocks.ts'
+import type { CommittedBlocks } from '../../src/node/committed-blocks.ts'
 import { FEE_SLOTS, type PriorityFees } from '../../src/transactions/priority-fees.ts'
 import type { BlockStore } from '../../storage/port.ts'
 

@@ -1,7 +1,7 @@
 import { distinctPubkeys, pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import type { Block } from '../chain/transaction.ts'
 import type { SourcedBlock } from '../node/block-source.ts'
-import type { BlockObserver, CommittedBlocks } from '../transactions/committed-blocks.ts'
+import type { BlockObserver, CommittedBlocks } from '../node/committed-blocks.ts'
 import type { CommitFeed } from '../views/commit-feed.ts'
 import { touchedBy, type TouchedAccount } from './touched-accounts.ts'
 

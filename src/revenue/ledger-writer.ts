@@ -43,11 +43,7 @@ export class LedgerWriter {
       const part = entries.slice(piece * PIECE_ENTRIES, (piece + 1) * PIECE_ENTRIES)
       await this.#pieces.insert({ address, slot, piece, blockTime, blockhash, entries: part })
     }
-    await Promise.all(
-      sumsOf(entries).map(({ mint, decimals, sums: own }) =>
-        this.#add({ address, mint, slot, blockTime, decimals, own, total: own })
-      )
-    )
+    await this.#addAll({ address, slot, blockTime, blockhash, entries })
   }
 
   /** Deletes the entries of an address after a slot, and their sums. Resolves with the deleted entries, newest block first. */
@@ -61,7 +57,7 @@ export class LedgerWriter {
       const pieces = await this.#pieces.list(address, { prefix: [slot], limit: PAGE_MAX })
       const entries = pieces.documents.flatMap(({ value }) => value.entries)
       // First: a sum without its entries would count in those of later blocks.
-      await Promise.all(sumsOf(entries).map((each) => this.#removeSum(address, each, slot)))
+      await Promise.all(sumsOf(address, entries).map((each) => this.#removeSum(address, each, slot)))
       for (const piece of pieces.documents.toReversed()) await this.#pieces.delete(piece)
       removed.push({ address, slot, blockTime, blockhash, entries })
     }
@@ -85,12 +81,27 @@ export class LedgerWriter {
     if (stored !== null) await this.#sums.delete(stored)
   }
 
+  /** Adds the entries of an address after a slot to its sums, which a crash may have prevented. */
+  async sumUp(address: string, after: number): Promise<void> {
+    const range = { above: [after], limit: PIECES_PER_READ }
+    const found: LedgerPiece[] = []
+    for (let at: string | null = null; ;) {
+      const page = await this.#pieces.list(address, { ...range, after: at })
+      found.push(...page.documents.map(({ value }) => value))
+      if (page.next === null) break
+      at = page.next
+    }
+    for (const pieces of Map.groupBy(found, ({ slot }) => slot).values())
+      await this.#addAll({ ...pieces[0]!, entries: pieces.flatMap(({ entries }) => entries) })
+  }
+
   /** Recomputes an address's totals from a slot on, which a crash may have left behind its entries. */
   async recompute(address: string, from: number): Promise<void> {
     const mints = new Set<string>()
     for (let after: string | null = null; ;) {
       const page = await this.#pieces.list(address, { above: [from - 1], after, limit: PIECES_PER_READ })
-      for (const { value } of page.documents) for (const { mint } of sumsOf(value.entries)) mints.add(mint)
+      for (const { value } of page.documents)
+        for (const { mint } of sumsOf(address, value.entries)) mints.add(mint)
       if (page.next === null) break
       after = page.next
     }
@@ -98,11 +109,23 @@ export class LedgerWriter {
       await this.#correct(address, mint, from - 1, await this.#totalBefore(address, mint, from))
   }
 
+  async #addAll({ address, slot, blockTime, entries }: LedgerPart): Promise<void> {
+    const sums = sumsOf(address, entries)
+    await Promise.all(
+      sums.map(({ mint, decimals, sums: own }) =>
+        this.#add({ address, mint, slot, blockTime, decimals, own, total: own })
+      )
+    )
+  }
+
   /** Stores the sums of a block, which follow from those of the block before, and corrects the totals of later blocks. */
   async #add(sum: LedgerSum): Promise<void> {
     const { address, mint, slot, own } = sum
     const total = plus(await this.#totalBefore(address, mint, slot), own)
-    if ((await this.#sums.get(address, [mint, slot])) === null) await this.#sums.insert({ ...sum, total })
+    const stored = await this.#sums.get(address, [mint, slot])
+    if (stored === null) await this.#sums.insert({ ...sum, total })
+    // The last entries of a block may not have been stored yet.
+    else if (!isEqual(stored.value.own, own)) await this.#sums.update(stored, { ...sum, total })
     await this.#correct(address, mint, slot, total)
   }
 

@@ -32,14 +32,18 @@ function combined(a: Sums, b: Sums, sign: 1n | -1n): Sums {
 
 /**
  * Sums up an address's entries of a block: over all mints first, then of each mint. A transaction counts with its net change
- * of a mint, so that wrapping SOL is neither inflow nor outflow.
+ * of a mint, so that wrapping SOL is neither inflow nor outflow. A watched account of wrapped SOL holds its tokens as
+ * lamports too, which count once.
  */
-export function sumsOf(entries: readonly LedgerEntry[]): readonly [MintSums, ...MintSums[]] {
+export function sumsOf(address: string, entries: readonly LedgerEntry[]): readonly [MintSums, ...MintSums[]] {
   const byMint = new Map<string, MintSums>()
   let all = NO_SUMS
   for (const changes of byTransaction(entries)) {
     const [{ mint, decimals }] = changes
-    const own = { ...flowOf(changes), entries: changes.length }
+    const flowing = changes.filter(
+      ({ account, isNative }) => isNative || mint !== WSOL || account !== address
+    )
+    const own = { ...flowOf(flowing), entries: changes.length }
     const before = byMint.get(mint)?.sums ?? NO_SUMS
     byMint.set(mint, { mint, decimals, sums: plus(before, own) })
     all = plus(all, mint === WSOL ? own : { ...own, inflow: 0n, outflow: 0n })

@@ -2,9 +2,8 @@ import type { Test } from 'tap'
 import type { KeyAttributes } from '../../src/access/key-row.ts'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { WSOL } from '../../src/market/cash.ts'
-import { LEDGER_PIECE, LEDGER_SUM, PIECE_ENTRIES } from '../../src/revenue/ledger-document.ts'
 import type { LedgerEntry } from '../../src/revenue/ledger-entry.ts'
-import { NO_SUMS, plus, sumsOf } from '../../src/revenue/sums.ts'
+import { LedgerWriter } from '../../src/revenue/ledger-writer.ts'
 import { WATCHED_ADDRESS, watchedShard } from '../../src/revenue/watched-address.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents } from '../../storage/documents.ts'
@@ -63,21 +62,9 @@ export async function storeLedger(
   address: string,
   blocks: readonly LedgerBlock[]
 ): Promise<void> {
-  const pieces = new Documents(store, LEDGER_PIECE)
-  const documents = new Documents(store, LEDGER_SUM)
-  const totals = new Map<string, typeof NO_SUMS>()
-  for (const { slot, entries, blockTime = NOON + slot } of blocks) {
-    const place = { address, slot, blockTime }
-    for (let piece = 0; piece * PIECE_ENTRIES < entries.length; piece++) {
-      const own = entries.slice(piece * PIECE_ENTRIES, (piece + 1) * PIECE_ENTRIES)
-      await pieces.insert({ ...place, piece, entries: own })
-    }
-    for (const { mint, decimals, sums: own } of sumsOf(entries)) {
-      const total = plus(totals.get(mint) ?? NO_SUMS, own)
-      totals.set(mint, total)
-      await documents.insert({ ...place, mint, decimals, own, total })
-    }
-  }
+  const writer = new LedgerWriter(store)
+  for (const { slot, entries, blockTime = NOON + slot } of blocks)
+    await writer.put({ address, slot, blockTime, blockhash: null, entries })
 }
 
 export interface RevenueClient extends MarketApp {

@@ -27,7 +27,7 @@ const mintOf = (n: number): string => (n === 0 ? WSOL : pubkeyToBase58(key(50_00
 /** Adds up the sums of blocks from their entries alone. */
 function folded(blocks: readonly LedgerBlock[]): Map<string, MintSums['sums']> {
   const totals = new Map<string, MintSums['sums']>()
-  for (const { mint, sums } of blocks.flatMap(({ entries }) => sumsOf(entries)))
+  for (const { mint, sums } of blocks.flatMap(({ entries }) => sumsOf('', entries)))
     totals.set(mint, plus(totals.get(mint) ?? NO_SUMS, sums))
   return totals
 }

@@ -65,6 +65,7 @@ async function sumsEqual(
   for (const window of [{ from: 0 }, { from }, { from: first, until: from }]) {
     const { all, byMint } = await reader.sums(watched, window)
     const expected = sumsIn(
+      watched.address,
       rows.filter(({ slot }) => slot >= window.from && slot <= (window.until ?? Infinity))
     )
     t.strictSame(all, expected.get(ALL_MINTS) ?? NO_SUMS, `${message}: all sums of ${watched.address}`)
@@ -86,9 +87,10 @@ async function sumsEqual(
 }
 
 /** Sums by mint, block by block as they are stored. */
-function sumsIn(rows: readonly LedgerRow[]): Map<string, Sums> {
+function sumsIn(address: string, rows: readonly LedgerRow[]): Map<string, Sums> {
   const sums = new Map<string, Sums>()
   for (const block of Map.groupBy(rows, ({ slot }) => slot).values())
-    for (const { mint, sums: own } of sumsOf(block)) sums.set(mint, plus(sums.get(mint) ?? NO_SUMS, own))
+    for (const { mint, sums: own } of sumsOf(address, block))
+      sums.set(mint, plus(sums.get(mint) ?? NO_SUMS, own))
   return sums
 }

@@ -6,7 +6,7 @@ import { ledgerEqual } from './ledger-shape.ts'
 import { LedgerWorld } from './ledger-world.ts'
 
 const ROUNDS = IS_LONG ? 200 : 20
-const DEATHS = IS_LONG ? 200 : 4
+const DEATHS = IS_LONG ? 200 : 15
 
 t.test('entries lead from one balance to the next, through forks, skipped slots and restarts', async (t) => {
   const world = await LedgerWorld.open(t, 1)

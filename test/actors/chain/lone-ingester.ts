@@ -6,7 +6,7 @@ import { DecodingReport } from '../../../src/telemetry/decoding-report.ts'
 import { CashList } from '../../../src/market/cash.ts'
 import { systemPorts } from '../../../src/ports.ts'
 import { createMetrics } from '../../../src/telemetry/metrics.ts'
-import { CommittedBlocks, type BlockObserver } from '../../../src/transactions/committed-blocks.ts'
+import { CommittedBlocks, type BlockObserver } from '../../../src/node/committed-blocks.ts'
 import type { Storage } from '../../../storage/port.ts'
 
 /** Ingest without a service: its feed has only the followers that are given, it logs nothing and keeps no blocks. */

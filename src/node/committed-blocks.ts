@@ -1,5 +1,5 @@
 import type { Block } from '../chain/transaction.ts'
-import type { SourcedBlock } from '../node/block-source.ts'
+import type { SourcedBlock } from './block-source.ts'
 import type { CommitFeed } from '../views/commit-feed.ts'
 
 /**

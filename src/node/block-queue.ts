@@ -1,7 +1,7 @@
 import type { Block } from '../chain/transaction.ts'
-import type { SourcedBlock } from '../node/block-source.ts'
-import type { BlockObserver } from '../transactions/committed-blocks.ts'
-import type { CommitFeed } from './commit-feed.ts'
+import type { SourcedBlock } from './block-source.ts'
+import type { BlockObserver } from './committed-blocks.ts'
+import type { CommitFeed } from '../views/commit-feed.ts'
 
 /** A committed block with the changes that a follower needs. */
 export interface QueuedBlock<Changes> {
