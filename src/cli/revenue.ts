@@ -89,7 +89,12 @@ export async function listEvents(invocation: Invocation<EventsOptions>): Promise
     { method: 'GET', path: `/v1/revenue/events?limit=${limit}` },
     ({ data }) => {
       const rows = rowsOf(data)
-      const named = rows.map((row) => ({ ...row, symbol: row.symbol ?? row.mint }))
+      const named = rows.map((row) => ({
+        ...row,
+        symbol: row.symbol ?? row.mint,
+        // As the sums: in millionths.
+        value_usd: typeof row.value_usd === 'number' ? Number(row.value_usd.toFixed(6)) : row.value_usd
+      }))
       return { rows, table: tableOf(EVENT_COLUMNS, named) }
     }
   )
