@@ -15,6 +15,7 @@ import { TransactionChanges, type AccountChange } from './transaction-changes.ts
  * Nodes state the balances of every account of a transaction before and after it. Balances that did not change are not
  * looked up, so that a transaction without a watched address costs next to nothing. Lamports above 2^53 are rounded,
  * as in the blocks. The result retains no memory of the block.
+ * Over blocks without a gap, the changes of an account add up to its change of balance (INVARIANTS 7).
  */
 export function ledgerChanges(
   { transactions }: Pick<Block, 'transactions'>,

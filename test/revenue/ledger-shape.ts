@@ -8,7 +8,7 @@ import type { LedgerWorld } from './ledger-world.ts'
 
 /**
  * Checks the ledger of each watched address: the entries of an account follow each other without a hole, from its balance
- * before the first block to that of the newest one, and all sums are those of the entries.
+ * before the first block to that of the newest one, and all sums are those of the entries (INVARIANTS 7).
  */
 export async function ledgerEqual(t: Test, world: LedgerWorld, message: string): Promise<number> {
   await world.settled(message)

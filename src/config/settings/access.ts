@@ -18,7 +18,7 @@ export const ACCESS_SETTINGS = {
     schema: optional(z.string().regex(/^[\x21-\x7e]+$/, 'has characters that a header cannot carry')),
     fallback: '',
     secret: true,
-    meaning: 'the API key of `millrace tail`, `millrace tx` and `millrace webhooks`'
+    meaning: 'the API key of `millrace tail`, `tx`, `webhooks`, `revenue` and `programs`'
   },
   rateLimitPerMinute: {
     schema: integer(1, 1e9),
