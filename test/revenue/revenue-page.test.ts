@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { REVENUE } from '../../src/cli/revenue-commands.ts'
+import { ENTRY_KINDS } from '../../src/revenue/entry-enums.ts'
+import { GAP_REASONS } from '../../src/revenue/ledger-gap.ts'
+import { WATCHED_PER_TENANT_MAX } from '../../src/revenue/watched-address.ts'
+import { MINTS_SHOWN } from '../../src/api/revenue.ts'
+import { QUEUE_MAX } from '../../src/node/block-queue.ts'
+import { ROOT } from '../house/sources.ts'
+
+const PAGE = readFileSync(join(ROOT, 'src/docs/revenue.md'), 'utf8')
+
+/** The first cells of the table below a header cell. */
+function firstCells(header: string): string[] {
+  const [, table = ''] = PAGE.split(new RegExp(`^\\| ${header} +\\|.*\\n\\|[-| ]+\\n`, 'm'))
+  return table
+    .split('\n\n')[0]!
+    .split('\n')
+    .map((line) => line.split('|')[1]!.trim())
+}
+
+const codesOf = (cell: string): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, code]) => code!)
+
+t.test('the tables of the page on the ledger have every kind, reason and command', async (t) => {
+  // `reward` is reserved, and explained below the table.
+  t.strictSame(
+    firstCells('`kind`').flatMap(codesOf).sort(),
+    ENTRY_KINDS.filter((kind) => kind !== 'reward').sort()
+  )
+  t.strictSame(firstCells('`reason`').flatMap(codesOf).sort(), [...GAP_REASONS].sort())
+  const commands = firstCells('Request below .*')
+    .flatMap(codesOf)
+    .filter((code) => /^[a-z]+( |$)/.test(code) && code !== 'revenue')
+    .map((code) => code.split(' ')[0])
+  t.strictSame(commands.sort(), Object.keys(REVENUE.verbs).sort())
+})
+
+t.test('the page on the ledger states the limits of the code', async (t) => {
+  const limits = new Map(
+    [...PAGE.matchAll(/^\| ([^|]+?) +\| ([^|]+?) +\| [^|]+\|$/gm)].map(([, limit, value]) => [limit, value])
+  )
+  t.equal(limits.get('watched addresses of a tenant'), `${WATCHED_PER_TENANT_MAX}`)
+  t.equal(limits.get('mints of a list of sums'), `${MINTS_SHOWN}`)
+  t.equal(limits.get('blocks that wait for the ledger'), QUEUE_MAX.toLocaleString('en-US'))
+})
