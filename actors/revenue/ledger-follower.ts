@@ -18,7 +18,7 @@ type LedgerEvent = QueueEvent<LedgerBlock['changes']>
 const LOOK_MS = 250
 /** Milliseconds between two lists of the watched addresses: a sixth of the time within which capture begins. */
 const SYNC_MS = 5_000
-/** Milliseconds between two writes of the progress: a restart reads the blocks since then again. */
+/** Milliseconds between two writes of the progress while no block has entries: a restart reads the blocks since then again. */
 const SAVE_MS = 2_000
 /** Milliseconds for which blocks from before the start are waited for. Chosen: the newest eight come within a second. */
 const RECALL_MS = 60_000
@@ -242,6 +242,8 @@ export class LedgerFollower {
     const { metrics } = this.#deps
     const found = await entriesOf(block, this.#watches, this.#deps)
     const parts = await inChunks(found, async (part) => this.#writer.put(part))
+    // Clients see rows up to the stored progress.
+    if (parts.length > 0) this.#savedAtMs = -Infinity
     for (const { entries } of parts) {
       metrics.entries.inc(entries.length)
       metrics.unpriced.inc(entries.filter(({ valueUsd }) => valueUsd === null).length)
