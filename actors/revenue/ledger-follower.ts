@@ -18,7 +18,7 @@ type LedgerEvent = QueueEvent<LedgerBlock['changes']>
 const LOOK_MS = 250
 /** Milliseconds between two lists of the watched addresses: a sixth of the time within which capture begins. */
 const SYNC_MS = 5_000
-/** Milliseconds between two writes of the progress: a restart reads the blocks since then again. */
+/** Milliseconds between two writes of the progress while no block has entries: a restart reads the blocks since then again. */
 const SAVE_MS = 2_000
 /** Milliseconds for which blocks from before the start are waited for. Chosen: the newest eight come within a second. */
 const RECALL_MS = 60_000
@@ -124,9 +124,8 @@ export class LedgerFollower {
     if (slot === null) return
     const addresses = [...this.#watches.keys()]
     await this.#removeLost(addresses, slot)
-    await inChunks(addresses, async (address) => this.#writer.sumUp(address, slot))
-    for (const { from } of await this.#gaps.since(slot - LATE_SLOTS))
-      await inChunks(addresses, async (address) => this.#writer.recompute(address, from))
+    const late = (await this.#gaps.since(slot - LATE_SLOTS)).map(({ from }) => from - 1)
+    await inChunks(addresses, async (address) => this.#writer.sumUp(address, Math.min(slot, ...late)))
     const isNew = addresses.some((address) => !before.has(address))
     if (isNew && blocks.newestRead > slot)
       await this.#miss({ from: slot + 1, to: blocks.newestRead, reason: 'ingest_down' })
@@ -241,8 +240,10 @@ export class LedgerFollower {
   /** Stores the entries of a block, and publishes them. */
   async #record(block: LedgerBlock): Promise<void> {
     const { metrics } = this.#deps
-    const parts = await entriesOf(block, this.#watches, this.#deps)
-    await inChunks(parts, async (part) => this.#writer.put(part))
+    const found = await entriesOf(block, this.#watches, this.#deps)
+    const parts = await inChunks(found, async (part) => this.#writer.put(part))
+    // Clients see rows up to the stored progress.
+    if (parts.length > 0) this.#savedAtMs = -Infinity
     for (const { entries } of parts) {
       metrics.entries.inc(entries.length)
       metrics.unpriced.inc(entries.filter(({ valueUsd }) => valueUsd === null).length)
@@ -318,8 +319,13 @@ export class LedgerFollower {
   }
 }
 
-/** Works on each item, some at once. Rejects with the first error. */
-async function inChunks<Item>(items: readonly Item[], work: (item: Item) => Promise<unknown>): Promise<void> {
+/** Works on each item, some at once. Resolves with the results in the order of the items. Rejects with the first error. */
+async function inChunks<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>
+): Promise<readonly Result[]> {
+  const results: Result[] = []
   for (let from = 0; from < items.length; from += AT_ONCE)
-    await Promise.all(items.slice(from, from + AT_ONCE).map(async (item) => work(item)))
+    results.push(...(await Promise.all(items.slice(from, from + AT_ONCE).map(async (item) => work(item)))))
+  return results
 }

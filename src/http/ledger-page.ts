@@ -9,6 +9,11 @@ export interface LedgerQuery extends Omit<LedgerPage, keyof SlotWindow> {
   readonly from: number | undefined
   /** Only rows before this block time, unix seconds. */
   readonly to: number | undefined
+  /**
+   * Only rows up to this slot; null for all. Entries of a block are stored one address after another, and a client that
+   * has seen the last of them would never see those that are stored later but come before them.
+   */
+  readonly complete: number | null
 }
 
 /** Lists the rows of a page. Rejects with the store's error, or the signal's reason. */
@@ -36,12 +41,13 @@ export async function ledgerPage(
 /** Returns the slots that have all blocks between two times; null if there are none. */
 async function slotsOf(
   blocks: Pick<BlockStore, 'firstSince'>,
-  { from, to }: LedgerQuery
+  { from, to, complete }: LedgerQuery
 ): Promise<SlotWindow | null> {
   const [first, end] = await Promise.all([
     from === undefined ? 0 : blocks.firstSince(from - DISORDER_SECONDS),
     to === undefined ? null : blocks.firstSince(to + DISORDER_SECONDS)
   ])
   if (first === null) return null
-  return end === null ? { from: first } : { from: first, until: end - 1 }
+  const until = Math.min(end === null ? Infinity : end - 1, complete ?? Infinity)
+  return until === Infinity ? { from: first } : { from: first, until }
 }

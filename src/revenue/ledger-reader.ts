@@ -23,7 +23,7 @@ const READS_AT_ONCE = 16
  * Sums of one read at least and at most. Chosen: a mint with thousands of documents costs few that are not needed, and
  * thousands of mints with one document each cost few reads.
  */
-const [SUMS_MIN, SUMS_MAX] = [16, 256]
+const [SUMS_MIN, SUMS_MAX] = [4, 256]
 
 /** An entry with its address and block. */
 export interface LedgerRow extends LedgerEntry {
@@ -128,14 +128,18 @@ export class LedgerReader {
     }
   }
 
-  /** Sums up a mint's entries from one slot to another; null without any. */
-  async #window(address: string, mint: string, from: number, until: number): Promise<MintWindow | null> {
+  /** Sums up a mint's entries from one slot to another; null without any. `known` is the first document, if it was read. */
+  async #window(
+    address: string,
+    mint: string,
+    from: number,
+    until: number,
+    known?: LedgerSum
+  ): Promise<MintWindow | null> {
     const range = { prefix: [mint], ...(from > 0 ? { above: [from - 1] } : {}), until: [until], limit: 1 }
-    const [oldest, newest] = await Promise.all([
-      this.#sums.list(address, range),
-      this.#sums.list(address, { ...range, order: 'desc' })
-    ])
-    const [first, last] = [oldest.documents[0]?.value, newest.documents[0]?.value]
+    const one = async (order: 'asc' | 'desc'): Promise<LedgerSum | undefined> =>
+      (await this.#sums.list(address, { ...range, order })).documents[0]?.value
+    const [first, last] = await Promise.all([known ?? one('asc'), one('desc')])
     return first === undefined || last === undefined ? null : windowOf(first, last)
   }
 
@@ -153,7 +157,7 @@ export class LedgerReader {
         const inside = documents.map(({ value }) => value).filter(({ slot }) => slot >= from && slot <= until)
         const [first, last] = [inside[0], inside.at(-1)]
         const known = first === undefined || last === undefined ? null : windowOf(first, last)
-        const found = isWhole ? known : await this.#window(address, mint, from, until)
+        const found = isWhole ? known : await this.#window(address, mint, from, until, first)
         if (found !== null) yield { mint, ...found }
         above = mint
       }

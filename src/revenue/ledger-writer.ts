@@ -9,10 +9,13 @@ import {
   type Sums
 } from './ledger-document.ts'
 import type { LedgerEntry } from './ledger-entry.ts'
+import { NewestSums, type NewestSum } from './newest-sums.ts'
 import { NO_SUMS, plus, sumsOf, type MintSums } from './sums.ts'
 
 /** Pieces that are read at once. Chosen: 200 KB. */
 const PIECES_PER_READ = 8
+/** Pieces that are written at once. Chosen: 400 KB; a crash may leave holes between them, which a repeat fills. */
+const PIECES_PER_WRITE = 16
 
 /** An address's entries of a block. */
 export interface LedgerPart {
@@ -28,6 +31,7 @@ export interface LedgerPart {
 export class LedgerWriter {
   readonly #pieces: Documents<LedgerPiece>
   readonly #sums: Documents<LedgerSum>
+  readonly #newest = new NewestSums()
 
   constructor(store: DocumentStore) {
     this.#pieces = new Documents(store, LEDGER_PIECE)
@@ -36,19 +40,33 @@ export class LedgerWriter {
 
   /**
    * Stores an address's entries of a block, and adds them to its sums and to those of later blocks. Entries that are stored
-   * already stay. Calls for one address come one after another.
+   * already stay, also if their prices differ. Resolves with the stored entries. Calls for one address come one after
+   * another.
    */
-  async put({ address, slot, blockTime, blockhash, entries }: LedgerPart): Promise<void> {
-    for (let piece = 0; piece * PIECE_ENTRIES < entries.length; piece++) {
-      const part = entries.slice(piece * PIECE_ENTRIES, (piece + 1) * PIECE_ENTRIES)
-      await this.#pieces.insert({ address, slot, piece, blockTime, blockhash, entries: part })
+  async put(part: LedgerPart): Promise<LedgerPart> {
+    const pieces = piecesOf(part)
+    const entries: LedgerEntry[] = []
+    for (let from = 0; from < pieces.length; from += PIECES_PER_WRITE) {
+      const some = pieces.slice(from, from + PIECES_PER_WRITE)
+      const stored = await Promise.all(some.map(async (piece) => this.#insertPiece(piece)))
+      entries.push(...stored.flat())
     }
-    await this.#addAll({ address, slot, blockTime, blockhash, entries })
+    const stored = { ...part, entries }
+    await this.#addAll(stored)
+    return stored
+  }
+
+  /** Stores a piece, unless it is stored. Resolves with the stored entries. */
+  async #insertPiece(piece: LedgerPiece): Promise<readonly LedgerEntry[]> {
+    if ((await this.#pieces.insert(piece)).ok) return piece.entries
+    const before = await this.#pieces.get(piece.address, [piece.slot, piece.piece])
+    return before === null ? this.#insertPiece(piece) : before.value.entries
   }
 
   /** Deletes the entries of an address after a slot, and their sums. Resolves with the deleted entries, newest block first. */
   async rollBack(address: string, after: number): Promise<readonly LedgerPart[]> {
     const removed: LedgerPart[] = []
+    this.#newest.forget(address)
     for (;;) {
       const { documents } = await this.#pieces.list(address, { above: [after], order: 'desc', limit: 1 })
       const newest = documents[0]?.value
@@ -81,38 +99,40 @@ export class LedgerWriter {
     if (stored !== null) await this.#sums.delete(stored)
   }
 
-  /** Adds the entries of an address after a slot to its sums, which a crash may have prevented. */
+  /** Brings the sums of an address after a slot in line with its entries, behind which a crash may have left them. */
   async sumUp(address: string, after: number): Promise<void> {
-    const range = { above: [after], limit: PIECES_PER_READ }
-    const found: LedgerPiece[] = []
-    for (let at: string | null = null; ;) {
-      const page = await this.#pieces.list(address, { ...range, after: at })
-      found.push(...page.documents.map(({ value }) => value))
-      if (page.next === null) break
-      at = page.next
-    }
-    for (const pieces of Map.groupBy(found, ({ slot }) => slot).values())
-      await this.#addAll({ ...pieces[0]!, entries: pieces.flatMap(({ entries }) => entries) })
+    const totals = new Map<string, Sums>()
+    this.#newest.forget(address)
+    for await (const { slot, blockTime, entries } of this.#partsAfter(address, after))
+      await Promise.all(
+        sumsOf(address, entries).map(async ({ mint, decimals, sums: own }) => {
+          const total = plus(totals.get(mint) ?? (await this.#totalBefore(address, mint, slot)), own)
+          totals.set(mint, total)
+          await this.#store({ address, mint, slot, blockTime, decimals, own, total })
+        })
+      )
   }
 
-  /** Recomputes an address's totals from a slot on, which a crash may have left behind its entries. */
-  async recompute(address: string, from: number): Promise<void> {
-    const mints = new Set<string>()
+  /** Lists the entries of each block after a slot, ascending. */
+  async *#partsAfter(address: string, slot: number): AsyncGenerator<LedgerPart, void, undefined> {
+    let part: LedgerPart | null = null
     for (let after: string | null = null; ;) {
-      const page = await this.#pieces.list(address, { above: [from - 1], after, limit: PIECES_PER_READ })
-      for (const { value } of page.documents)
-        for (const { mint } of sumsOf(address, value.entries)) mints.add(mint)
+      const page = await this.#pieces.list(address, { above: [slot], after, limit: PIECES_PER_READ })
+      for (const { value } of page.documents) {
+        if (part !== null && part.slot !== value.slot) yield part
+        const earlier: readonly LedgerEntry[] = part?.slot === value.slot ? part.entries : []
+        part = { ...value, entries: [...earlier, ...value.entries] }
+      }
       if (page.next === null) break
       after = page.next
     }
-    for (const mint of mints)
-      await this.#correct(address, mint, from - 1, await this.#totalBefore(address, mint, from))
+    if (part !== null) yield part
   }
 
   async #addAll({ address, slot, blockTime, entries }: LedgerPart): Promise<void> {
     const sums = sumsOf(address, entries)
     await Promise.all(
-      sums.map(({ mint, decimals, sums: own }) =>
+      sums.map(async ({ mint, decimals, sums: own }) =>
         this.#add({ address, mint, slot, blockTime, decimals, own, total: own })
       )
     )
@@ -121,12 +141,22 @@ export class LedgerWriter {
   /** Stores the sums of a block, which follow from those of the block before, and corrects the totals of later blocks. */
   async #add(sum: LedgerSum): Promise<void> {
     const { address, mint, slot, own } = sum
-    const total = plus(await this.#totalBefore(address, mint, slot), own)
-    const stored = await this.#sums.get(address, [mint, slot])
-    if (stored === null) await this.#sums.insert({ ...sum, total })
-    // The last entries of a block may not have been stored yet.
-    else if (!isEqual(stored.value.own, own)) await this.#sums.update(stored, { ...sum, total })
+    const newest = this.#newest.take(address, mint) ?? (await this.#newestOf(address, mint))
+    const isNewest = newest.slot < slot
+    const total = plus(isNewest ? newest.total : await this.#totalBefore(address, mint, slot), own)
+    if (isNewest && (await this.#sums.insert({ ...sum, total })).ok)
+      return this.#newest.put(address, mint, { slot, total })
+    await this.#store({ ...sum, total })
     await this.#correct(address, mint, slot, total)
+  }
+
+  /** Stores the sums of a block in place of those that it may have. */
+  async #store(sum: LedgerSum): Promise<void> {
+    const stored = await this.#sums.get(sum.address, [sum.mint, sum.slot])
+    if (stored === null) await this.#sums.insert(sum)
+    // The last entries of a block may not have been stored yet.
+    else if (!isEqual(stored.value.own, sum.own) || !isEqual(stored.value.total, sum.total))
+      await this.#sums.update(stored, sum)
   }
 
   /** Corrects the totals after a slot, which follow from the total at the slot. */
@@ -144,6 +174,11 @@ export class LedgerWriter {
     }
   }
 
+  async #newestOf(address: string, mint: string): Promise<NewestSum> {
+    const { documents } = await this.#sums.list(address, { prefix: [mint], order: 'desc', limit: 1 })
+    return documents[0]?.value ?? { slot: -1, total: NO_SUMS }
+  }
+
   /** Returns the total of the last block before a slot. */
   async #totalBefore(address: string, mint: string, slot: number): Promise<Sums> {
     const { documents } = await this.#sums.list(address, {
@@ -154,6 +189,15 @@ export class LedgerWriter {
     })
     return documents[0]?.value.total ?? NO_SUMS
   }
+}
+
+/** Cuts an address's entries of a block into documents. */
+function piecesOf({ entries, ...block }: LedgerPart): readonly LedgerPiece[] {
+  return Array.from({ length: Math.ceil(entries.length / PIECE_ENTRIES) }, (_, piece) => ({
+    ...block,
+    piece,
+    entries: entries.slice(piece * PIECE_ENTRIES, (piece + 1) * PIECE_ENTRIES)
+  }))
 }
 
 const isEqual = (a: Sums, b: Sums): boolean =>

@@ -1,0 +1,25 @@
+/**
+ * Serves the totals and events of the revenue ledger without a response cache, on a store that has one. Argument: the data
+ * directory.
+ */
+import { join } from 'node:path'
+import { bootstrapKeys } from '../src/access/bootstrap.ts'
+import { KeyDirectory } from '../src/access/key-directory.ts'
+import { buildApp } from '../src/http/app.ts'
+import { revenueEventRoutes } from '../src/http/routes/revenue-events.ts'
+import { revenueTotalRoutes } from '../src/http/routes/revenue-totals.ts'
+import { CashList } from '../src/market/cash.ts'
+import { CommitFeed } from '../src/views/commit-feed.ts'
+import { openEmbeddedStorage } from '../storage/embedded/store.ts'
+import { appDeps, NO_LIMIT } from './app-deps.ts'
+import { HEADERS } from './served-market.ts'
+
+const storage = await openEmbeddedStorage({ directory: join(process.argv[2]!, 'store') })
+await bootstrapKeys(storage, HEADERS['x-api-key'], 1)
+const keys = await KeyDirectory.load(storage, NO_LIMIT)
+const feed = new CommitFeed()
+feed.restore(await storage.blocks.head())
+const deps = appDeps({ storage, keys, cash: new CashList(), feed, answerBytes: 0 })
+const app = buildApp(deps, [revenueTotalRoutes, revenueEventRoutes])
+process.stdout.write(`listening on ${await app.listen({ host: '127.0.0.1', port: 0 })}\n`)
+process.once('SIGTERM', () => process.exit())
