@@ -36,14 +36,26 @@ export class LedgerWriter {
 
   /**
    * Stores an address's entries of a block, and adds them to its sums and to those of later blocks. Entries that are stored
-   * already stay. Calls for one address come one after another.
+   * already stay, and count with the values that they had then. Resolves with the stored entries. Calls for one address come
+   * one after another.
    */
-  async put({ address, slot, blockTime, blockhash, entries }: LedgerPart): Promise<void> {
+  async put({ entries, ...block }: LedgerPart): Promise<LedgerPart> {
+    const stored: LedgerEntry[] = []
     for (let piece = 0; piece * PIECE_ENTRIES < entries.length; piece++) {
       const part = entries.slice(piece * PIECE_ENTRIES, (piece + 1) * PIECE_ENTRIES)
-      await this.#pieces.insert({ address, slot, piece, blockTime, blockhash, entries: part })
+      stored.push(...(await this.#insert({ ...block, piece, entries: part })).entries)
     }
-    await this.#addAll({ address, slot, blockTime, blockhash, entries })
+    const whole = { ...block, entries: stored }
+    await this.#addAll(whole)
+    return whole
+  }
+
+  /** Stores a piece unless it is stored already. Resolves with the stored one: its prices may have been others. */
+  async #insert(piece: LedgerPiece): Promise<LedgerPiece> {
+    const outcome = await this.#pieces.insert(piece)
+    if (outcome.ok) return piece
+    const before = await this.#pieces.get(piece.address, [piece.slot, piece.piece])
+    return before?.value ?? piece
   }
 
   /** Deletes the entries of an address after a slot, and their sums. Resolves with the deleted entries, newest block first. */
