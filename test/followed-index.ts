@@ -34,6 +34,12 @@ export class FollowedIndex<Queue extends BlockObserver> {
     this.feed.publish({ slot: { slot, blockTime, blockhash } } as BlockCommit)
   }
 
+  /** Hears of a block that another process has committed. */
+  hear({ slot, blockTime, blockhash }: Block): void {
+    this.#head = slot
+    this.feed.publish({ slot: { slot, blockTime, blockhash } } as BlockCommit)
+  }
+
   /** Inserts a block between committed ones. */
   insert(late: Block): void {
     this.committed.amended([this.committed.read({ block: late, commitment: 'processed', receivedAtMs: 0 })])

@@ -7,6 +7,7 @@ import type { LedgerBlock } from '../../src/revenue/ledger-blocks.ts'
 import { FEE_SLOTS } from '../../src/transactions/priority-fees.ts'
 import type { QueueEvent } from '../../src/node/block-queue.ts'
 import type { Stored } from '../../storage/documents.ts'
+import { isOutage } from '../storage/retry.ts'
 import { LeaselessClaim } from '../shards/shard-claims.ts'
 import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
 import type { LedgerDeps } from './ledger-deps.ts'
@@ -18,6 +19,8 @@ type LedgerEvent = QueueEvent<LedgerBlock['changes']>
 const LOOK_MS = 250
 /** Milliseconds between two lists of the watched addresses: a sixth of the time within which capture begins. */
 const SYNC_MS = 5_000
+/** Both while there is no other process: every new watch then wakes this one, and so does every event. */
+const ALONE_MS = 30_000
 /** Milliseconds between two writes of the progress while no block has entries: a restart reads the blocks since then again. */
 const SAVE_MS = 2_000
 /** Milliseconds for which blocks from before the start are waited for. Chosen: the newest eight come within a second. */
@@ -31,13 +34,29 @@ const LOST_SLOTS = 100
 /** Addresses whose ledger is changed at once. */
 const AT_ONCE = 16
 
+/** Blocks whose entries are published: a follower may apply again what an earlier one has not made durable. */
+const published = new WeakSet<LedgerBlock>()
+
+/** Tries of a block or an event that fails for another reason than an outage. Then its block becomes a gap. */
+const TRIES_MAX = 3
+const failures = new WeakMap<object, number>()
+
+/** Counts a failure. Returns whether there is no further try. */
+function isHopeless(error: unknown, tried: object): boolean {
+  if (isOutage(error)) return false
+  const count = (failures.get(tried) ?? 0) + 1
+  failures.set(tried, count)
+  return count >= TRIES_MAX
+}
+
 /**
  * Writes the ledger of watched addresses.
  *
  * R1. Entries of a block are durable before the progress reaches its slot. Blocks after the stored progress are read again
- *     at the start; entries that they have already stay.
+ *     at the start; entries that they have already stay. Events after it go back to the queue when the follower fails.
  * R2. The ledger of an address begins at the first block that is read after its watch was seen. Gaps after it are recorded
- *     before later blocks, and closed only once the entries of a late block are stored.
+ *     before later blocks, and closed only once the entries of a late block are stored. If another process has begun a
+ *     ledger, blocks that this process read before it heard of the address are a gap.
  * R3. Blocks of a lost fork are rolled back, the progress first. A fork that was lost before this process could do that
  *     is found by the hashes of the blocks.
  */
@@ -49,6 +68,9 @@ export class LedgerFollower {
   readonly #gaps: LedgerGaps
   /** The watches of each address whose ledger has begun. */
   #watches = new Map<string, WatchedAddress[]>()
+  /** Events that were taken and are not durable, oldest first; the first `#done` of them are applied. */
+  #taken: LedgerEvent[] = []
+  #done = 0
   #progress = NO_PROGRESS
   #saveProgress: (progress: LedgerProgress) => Promise<void> = async () => undefined
   #savedAtMs = 0
@@ -57,6 +79,10 @@ export class LedgerFollower {
   #recallUntilMs = 0
   /** The last slot of the blocks from before the start. */
   #recallSlot: number | null = null
+  /** Up to this slot another process, or an earlier follower, has written the ledger. */
+  #openedAt = -1
+  /** The last slot of the blocks that were read without an address, as far as they are a recorded gap. */
+  #unheardTo = -1
   #syncAtMs = 0
 
   constructor(deps: LedgerDeps) {
@@ -89,31 +115,44 @@ export class LedgerFollower {
    */
   async run(end: AbortSignal): Promise<void> {
     const { blocks, storage, clock } = this.#deps
-    let first: readonly LedgerEvent[] = []
     this.#end = end
-    blocks.beginRecall()
-    // Another process may have watched addresses of which this one has not heard.
-    const before = blocks.addresses
-    while (storage.isShared && !end.aborted && first.length === 0) {
-      if (clock.now() >= this.#syncAtMs) await this.#list()
-      const events = blocks.take()
-      first = events.slice(events.findLastIndex(({ kind }) => kind === 'missed') + 1)
-      if (first.length === 0) await this.#wake.wait(clock, LOOK_MS, end)
+    try {
+      if (storage.isShared) await this.#standBy(end)
+      const taken = await new LeaselessClaim('ledger', storage.documents, storage.isShared, clock).take(end)
+      if (taken === null) return
+      await this.#open(taken.claim.token)
+      while (await this.#step()) {
+        // Later blocks are read again by the next start.
+        if (end.aborted) break
+        await this.#wake.wait(clock, this.#pauseMs, end)
+      }
+      await this.#save(0)
+    } finally {
+      blocks.giveBack(this.#taken)
+      // The next follower may need the blocks that ingest reads again before it runs.
+      blocks.beginRecall()
     }
-    const taken = await new LeaselessClaim('ledger', storage.documents, storage.isShared, clock).take(end)
-    if (taken === null) return
-    await this.#open(taken.claim.token, before)
-    while (await this.#step(first)) {
-      first = []
-      // Later blocks are read again by the next start.
-      if (end.aborted) break
-      await this.#wake.wait(clock, LOOK_MS, end)
-    }
-    await this.#save(0)
   }
 
-  async #open(token: number, before: ReadonlySet<string>): Promise<void> {
-    const { storage, blocks, clock } = this.#deps
+  /** Milliseconds until the next look. */
+  get #pauseMs(): number {
+    if (this.#deps.storage.isShared || this.#mayBeRecalled()) return LOOK_MS
+    return this.#isSaved ? ALONE_MS : SAVE_MS
+  }
+
+  /** Takes the first events of a lead of this process. */
+  async #standBy(end: AbortSignal): Promise<void> {
+    const { blocks, clock } = this.#deps
+    while (!end.aborted && this.#taken.length === 0) {
+      if (clock.now() >= this.#syncAtMs) await this.#list()
+      const events = blocks.take()
+      this.#taken = events.slice(events.findLastIndex(({ kind }) => kind === 'missed') + 1)
+      if (this.#taken.length === 0) await this.#wake.wait(clock, LOOK_MS, end)
+    }
+  }
+
+  async #open(token: number): Promise<void> {
+    const { storage, clock } = this.#deps
     const claimed = await ledgerProgressIn(storage.documents).claim(token)
     this.#saveProgress = claimed.save
     this.#progress = claimed.progress
@@ -121,35 +160,54 @@ export class LedgerFollower {
     this.#recallSlot = null
     await this.#list()
     const { slot } = this.#progress
+    this.#openedAt = slot ?? -1
     if (slot === null) return
     const addresses = [...this.#watches.keys()]
     await this.#removeLost(addresses, slot)
     const late = (await this.#gaps.since(slot - LATE_SLOTS)).map(({ from }) => from - 1)
     await inChunks(addresses, async (address) => this.#writer.sumUp(address, Math.min(slot, ...late)))
-    const isNew = addresses.some((address) => !before.has(address))
-    if (isNew && blocks.newestRead > slot)
-      await this.#miss({ from: slot + 1, to: blocks.newestRead, reason: 'ingest_down' })
+    this.#openedAt = this.#progress.slot!
+    await this.#missUnheard()
+  }
+
+  /** Records as a gap what this process read before it heard of addresses whose ledger another process has begun (R2). */
+  async #missUnheard(): Promise<void> {
+    const missing = [...this.#watches].flatMap(([address, watches]) => {
+      const begun = Math.min(...watches.map(({ captureFrom }) => captureFrom!.slot))
+      const from = Math.max(this.#openedAt + 1, begun)
+      const to = this.#deps.blocks.readWithout(address)
+      return from <= to && to > this.#unheardTo ? [{ from, to }] : []
+    })
+    if (missing.length === 0) return
+    const from = Math.min(...missing.map((each) => each.from))
+    const to = Math.max(...missing.map((each) => each.to))
+    await this.#miss({ from, to, reason: 'ingest_down' })
+    this.#unheardTo = to
   }
 
   /** Rolls back a fork that was lost before this start. */
   async #removeLost(addresses: readonly string[], slot: number): Promise<void> {
-    const { storage, feed, metrics } = this.#deps
+    const { blocks, feed, metrics } = this.#deps
     const head = feed.head?.slot ?? slot
     if (slot < head - LATE_SLOTS) return
-    const isStored = async (block: {
-      readonly slot: number
-      readonly blockhash: string | null
-    }): Promise<boolean> => {
-      // Earlier rows may have expired.
-      if (block.slot < head - LATE_SLOTS || block.blockhash === null) return true
-      const row = await storage.blocks.at(block.slot)
-      return row !== null && (row.blockhash === null || row.blockhash === block.blockhash)
-    }
-    if (!(await isStored({ slot, blockhash: this.#progress.blockhash }))) {
+    const isStored = async (block: Pick<LedgerBlock, 'slot' | 'blockhash'>): Promise<boolean> =>
+      // No fork begins before it.
+      block.slot < head - LATE_SLOTS || this.#isStored(block)
+    this.#taken.push(...blocks.take())
+    // A failed follower has left the event that rolls the fork back; the blocks before it are not read again.
+    const isWaiting = this.#taken.some((event) => event.kind === 'lost' && event.after < slot)
+    if (!isWaiting && !(await isStored({ slot, blockhash: this.#progress.blockhash }))) {
       metrics.rollbacks.inc()
       await this.#put({ slot: Math.max(-1, slot - LOST_SLOTS), blockhash: null, blockTime: 0 })
     }
     await this.#retract(addresses, async (address) => this.#writer.removeLost(address, isStored))
+  }
+
+  /** Whether the index has a block; true without a hash to compare. */
+  async #isStored({ slot, blockhash }: Pick<LedgerBlock, 'slot' | 'blockhash'>): Promise<boolean> {
+    if (blockhash === null) return true
+    const row = await this.#deps.storage.blocks.at(slot)
+    return row !== null && (row.blockhash === null || row.blockhash === blockhash)
   }
 
   /** Removes entries of addresses, and publishes that, newest first. */
@@ -166,25 +224,42 @@ export class LedgerFollower {
   }
 
   /** Applies the waiting events. Resolves with false once another process commits. */
-  async #step(first: readonly LedgerEvent[]): Promise<boolean> {
+  async #step(): Promise<boolean> {
     const { blocks, storage, clock, feed } = this.#deps
     if (clock.now() >= this.#syncAtMs) await this.#sync()
-    const events = [...first, ...blocks.take()]
+    this.#taken.push(...blocks.take())
     // Read together with the events: the chain goes on meanwhile.
-    const oldest = events.find((event) => event.kind === 'block')
+    const oldest = this.#taken.find((event) => event.kind === 'block')
     this.#recallSlot ??= (oldest === undefined ? feed.head?.slot : oldest.block.parentSlot) ?? null
     const { slot } = this.#progress
-    if (events.length === 0 && slot !== null && slot < (this.#recallSlot ?? -1))
+    if (this.#taken.length === this.#done && slot !== null && slot < (this.#recallSlot ?? -1))
       await this.#fill(this.#recallSlot!)
-    for (const event of events) {
-      if (event.kind === 'lost') await this.#lose(event.after)
-      else if (event.kind === 'block') await this.#take(event.block)
-      else if (storage.isShared) return false
-      else this.#deps.logger.warn(`the revenue ledger has missed blocks: ${event.reason}`)
+    for (; this.#done < this.#taken.length; this.#done++) {
+      const event = this.#taken[this.#done]!
+      if (event.kind === 'missed' && storage.isShared) {
+        // The other process reads the blocks before it again, where they are not durable.
+        this.#taken = this.#taken.slice(this.#done + 1)
+        this.#done = 0
+        return false
+      }
+      if (!(await this.#handle(event))) break
     }
     if (this.#recallSlot !== null && !this.#mayBeRecalled()) blocks.endRecall()
     await this.#save(SAVE_MS)
     return true
+  }
+
+  /** Applies an event. Resolves with false if the end came first. */
+  async #handle(event: LedgerEvent): Promise<boolean> {
+    try {
+      if (event.kind === 'block') return await this.#take(event.block)
+      if (event.kind === 'lost') await this.#lose(event.after)
+      else this.#deps.logger.warn(`the revenue ledger has missed blocks: ${event.reason}`)
+      return true
+    } catch (error) {
+      if (isHopeless(error, event)) this.#taken.splice(this.#done, 1)
+      throw error
+    }
   }
 
   /** Lists the watched addresses, and has blocks read for them from now on. Resolves with the new ones and the newest slot read. */
@@ -193,8 +268,8 @@ export class LedgerFollower {
     readonly fresh: readonly Stored<WatchedAddress>[]
     readonly read: number
   }> {
-    const { blocks, clock } = this.#deps
-    this.#syncAtMs = clock.now() + SYNC_MS
+    const { blocks, clock, storage } = this.#deps
+    this.#syncAtMs = clock.now() + (storage.isShared ? SYNC_MS : ALONE_MS)
     const all = await this.#watched.all()
     const read = blocks.watch(new Set(all.map(({ value }) => value.address)))
     this.#watches = new Map()
@@ -208,6 +283,7 @@ export class LedgerFollower {
   async #sync(): Promise<void> {
     const { feed } = this.#deps
     const { begun, fresh, read } = await this.#list()
+    await this.#missUnheard()
     if (fresh.length === 0) return
     const newest = Math.max(read, feed.head?.slot ?? -1)
     // Without any ledger, blocks were not followed.
@@ -217,17 +293,22 @@ export class LedgerFollower {
     await this.#list()
   }
 
-  async #take(block: LedgerBlock): Promise<void> {
+  /** Resolves with false if the end came before the blocks before it. */
+  async #take(block: LedgerBlock): Promise<boolean> {
     const { slot } = this.#progress
-    if (slot === null) return
+    if (slot === null) return true
     const parent = block.parentSlot ?? slot
     if (block.slot <= slot) {
+      // Another process may have rolled it back since it was queued.
+      if (!(await this.#isStored(block))) return true
       await this.#record(block)
-      return this.#gaps.close(parent + 1, block.slot)
+      await this.#gaps.close(parent + 1, block.slot)
+      return true
     }
     if (parent < slot) await this.#lose(parent)
-    else if (parent > slot) await this.#fill(parent)
+    else if (parent > slot && !(await this.#fill(parent))) return false
     await this.#apply(block)
+    return true
   }
 
   async #apply(block: LedgerBlock): Promise<void> {
@@ -244,6 +325,8 @@ export class LedgerFollower {
     const parts = await inChunks(found, async (part) => this.#writer.put(part))
     // Clients see rows up to the stored progress.
     if (parts.length > 0) this.#savedAtMs = -Infinity
+    if (published.has(block)) return
+    published.add(block)
     for (const { entries } of parts) {
       metrics.entries.inc(entries.length)
       metrics.unpriced.inc(entries.filter(({ valueUsd }) => valueUsd === null).length)
@@ -264,20 +347,31 @@ export class LedgerFollower {
       )
   }
 
-  /** Applies blocks from before the start up to a slot, as far as they can be read again. The rest is a gap. */
-  async #fill(upTo: number): Promise<void> {
+  /** Applies blocks from before the start up to a slot, as far as they can be read again. The rest is a gap. False if the end came first. */
+  async #fill(upTo: number): Promise<boolean> {
     const { blocks, clock } = this.#deps
     while (this.#progress.slot! < upTo) {
       const next = blocks.recalledAfter(this.#progress.slot!)
-      if (next !== null && next.slot <= upTo) await this.#apply(next)
+      if (next !== null && next.slot <= upTo) await this.#applyRecalled(next)
       else if (this.#mayBeRecalled()) await this.#wake.wait(clock, LOOK_MS, this.#end)
       else break
     }
     const { slot, blockTime } = this.#progress
-    if (slot! >= upTo || this.#end.aborted) return
+    if (slot! >= upTo) return true
+    if (this.#end.aborted) return false
     const isOfBefore = upTo <= (this.#recallSlot ?? -1)
     await this.#miss({ from: slot! + 1, to: upTo, reason: isOfBefore ? 'ingest_down' : 'upstream_missing' })
     await this.#put({ slot: upTo, blockhash: null, blockTime })
+    return true
+  }
+
+  async #applyRecalled(block: LedgerBlock): Promise<void> {
+    try {
+      await this.#apply(block)
+    } catch (error) {
+      if (isHopeless(error, block)) this.#deps.blocks.endRecall()
+      throw error
+    }
   }
 
   #mayBeRecalled(): boolean {
@@ -314,6 +408,8 @@ export class LedgerFollower {
   async #put(progress: LedgerProgress): Promise<void> {
     await this.#saveProgress(progress)
     this.#progress = progress
+    this.#taken.splice(0, this.#done)
+    this.#done = 0
     this.#isSaved = true
     this.#savedAtMs = this.#deps.clock.now()
   }

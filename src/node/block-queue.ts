@@ -32,6 +32,7 @@ export abstract class BlockQueue<Changes> implements BlockObserver {
   #recalled = new Map<number, QueuedBlock<Changes>>()
   #isRecalling = true
   #newestRead = -1
+  #newestRecalled = -1
   #committed = -1
   #wake: () => void = () => undefined
 
@@ -60,6 +61,11 @@ export abstract class BlockQueue<Changes> implements BlockObserver {
     return this.#newestRead
   }
 
+  /** The newest slot whose changes were looked for, also among blocks from before the start; -1 before the first. */
+  protected get newestSeen(): number {
+    return Math.max(this.#newestRead, this.#newestRecalled)
+  }
+
   /** Number of events that wait. */
   get waiting(): number {
     return this.#events.length
@@ -70,6 +76,12 @@ export abstract class BlockQueue<Changes> implements BlockObserver {
     const events = this.#events
     this.#events = []
     return events
+  }
+
+  /** Puts events that a follower has taken and not made durable before those that wait. */
+  giveBack(events: readonly QueueEvent<Changes>[]): void {
+    this.#events = [...events, ...this.#events]
+    this.#limit()
   }
 
   /** Returns a block of before the start by its parent, if it was read again. */
@@ -100,7 +112,14 @@ export abstract class BlockQueue<Changes> implements BlockObserver {
 
   recall(block: Block): void {
     const { parentSlot } = block
-    if (!this.isOn || !this.#isRecalling || parentSlot === null || this.#recalled.size >= RECALLED_MAX) return
+    if (!this.isOn || !this.#isRecalling || parentSlot === null) return
+    if (this.#recalled.size >= RECALLED_MAX) {
+      // Blocks of an earlier lead, which nobody has asked for, must not keep out those of this one.
+      const [oldest] = [...this.#recalled].sort(([, a], [, b]) => a.slot - b.slot)
+      if (oldest![1].slot > block.slot) return
+      this.#recalled.delete(oldest![0])
+    }
+    this.#newestRecalled = Math.max(this.#newestRecalled, block.slot)
     this.#recalled.set(parentSlot, this.#queued(block))
     this.#wake()
   }
@@ -118,9 +137,13 @@ export abstract class BlockQueue<Changes> implements BlockObserver {
 
   #add(event: QueueEvent<Changes>): void {
     this.#events.push(event)
+    this.#limit()
+    this.#wake()
+  }
+
+  #limit(): void {
     const most = this.eventsMax
     if (this.#events.length > most)
       this.#events = [{ kind: 'missed', reason: `more than ${most} blocks waited` }]
-    this.#wake()
   }
 }

@@ -10,27 +10,30 @@ export type LedgerBlock = QueuedBlock<LedgerChanges>
 
 /** Queues the balance changes of watched addresses for the follower of the ledger. It costs nothing while there are none. */
 export class LedgerBlocks extends BlockQueue<LedgerChanges> {
-  #addresses: ReadonlySet<string> = new Set()
+  /** By address, the newest slot whose block was read without it; -1 if there is none. */
+  #readWithout: ReadonlyMap<string, number> = new Map()
   #table = new PubkeyTable<string>([])
 
   protected get isOn(): boolean {
-    return this.#addresses.size > 0
+    return this.#readWithout.size > 0
   }
 
   protected get eventsMax(): number {
     return QUEUE_MAX
   }
 
-  /** The addresses of blocks that are read from now on. */
-  get addresses(): ReadonlySet<string> {
-    return this.#addresses
+  /** The newest slot whose block was read before this process heard of an address; -1 if there is none. */
+  readWithout(address: string): number {
+    return this.#readWithout.get(address) ?? this.newestSeen
   }
 
   /** Sets the addresses for blocks that are read from now on. Returns the newest slot already read. */
   watch(addresses: ReadonlySet<string>): number {
-    const isSame = addresses.size === this.#addresses.size && addresses.isSubsetOf(this.#addresses)
-    if (!isSame) this.#table = new PubkeyTable([...addresses].map((address) => [address, address] as const))
-    this.#addresses = addresses
+    const before = this.#readWithout
+    const isSame = addresses.size === before.size && [...addresses].every((address) => before.has(address))
+    if (isSame) return this.newestRead
+    this.#table = new PubkeyTable([...addresses].map((address) => [address, address] as const))
+    this.#readWithout = new Map([...addresses].map((address) => [address, this.readWithout(address)]))
     return this.newestRead
   }
 

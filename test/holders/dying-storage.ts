@@ -1,3 +1,4 @@
+import { ServiceError } from '../../src/errors.ts'
 import type { Storage } from '../../storage/port.ts'
 
 type Store = Pick<Storage, 'documents' | 'holders' | 'isShared'>
@@ -50,4 +51,8 @@ export class DyingStorage {
   }
 }
 
-class Killed extends Error {}
+class Killed extends ServiceError {
+  constructor() {
+    super('STORAGE_UNAVAILABLE', 'the process is dead')
+  }
+}

@@ -23,6 +23,38 @@ export async function ledgerEqual(t: Test, world: LedgerWorld, message: string):
   return entries
 }
 
+/**
+ * Checks that the ledger of each watched address lacks nothing outside of the gaps. Returns the number of places where
+ * balances do not follow each other.
+ */
+export async function ledgerCovered(t: Test, world: LedgerWorld, message: string): Promise<number> {
+  await world.settled(message)
+  const head = world.bank.slot('processed')
+  const gaps = await world.gaps()
+  let breaks = 0
+  for (const watched of await world.watched()) {
+    const { address, captureFrom } = watched
+    const first = captureFrom!.slot - 1
+    const known = new Map(
+      [...world.balances(address, first)].map(([key, amount]) => [key, { amount, slot: first }])
+    )
+    const follows = (key: string, amount: bigint, slot: number): void => {
+      const before = known.get(key) ?? { amount: 0n, slot: first }
+      if (before.amount === amount) return
+      breaks++
+      const isCovered = gaps.some(({ from, to }) => from <= slot && to > before.slot)
+      t.ok(isCovered, `${message}: a gap between slots ${before.slot} and ${slot} of ${key}`)
+    }
+    for (const { account, isNative, pre, post, slot } of await world.rowsOf([watched])) {
+      const key = isNative ? address : account
+      follows(key, pre, slot)
+      known.set(key, { amount: post, slot })
+    }
+    for (const [key, amount] of world.balances(address, head)) follows(key, amount, head)
+  }
+  return breaks
+}
+
 function followsChain(
   t: Test,
   world: LedgerWorld,

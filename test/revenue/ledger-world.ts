@@ -7,7 +7,7 @@ import { TOKEN_PROGRAM_KEYS } from '../../src/accounts/token-program.ts'
 import type { LocalBank } from '../../src/localnet/bank/bank.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import { CashList } from '../../src/market/cash.ts'
-import { systemPorts } from '../../src/ports.ts'
+import { systemPorts, type Clock } from '../../src/ports.ts'
 import { LedgerBlocks } from '../../src/revenue/ledger-blocks.ts'
 import { LedgerFeed } from '../../src/stream/ledger-feed.ts'
 import { LedgerGaps } from '../../src/revenue/ledger-gap.ts'
@@ -32,6 +32,9 @@ type Balances = ReadonlyMap<string, bigint>
 
 const TENANT = 'a'
 
+type LedgerIndex = FollowedIndex<LedgerBlocks>
+const ledgerIndex = (): LedgerIndex => new FollowedIndex((feed) => new LedgerBlocks(feed))
+
 /** A localnet with traffic of tokens, and a follower that writes the ledger of some of its wallets on an embedded store. */
 export class LedgerWorld {
   readonly bank: LocalBank
@@ -46,17 +49,27 @@ export class LedgerWorld {
   readonly published: TenantEvent[] = []
   readonly registry = new Registry()
   readonly #metrics = ledgerMetrics(this.registry)
-  index = new FollowedIndex((feed) => new LedgerBlocks(feed))
+  index = ledgerIndex()
   storage!: Storage
   follower!: LedgerFollower
   #end = new AbortController()
   #running: Promise<void> = Promise.resolve()
+  readonly #isShared: boolean
+  /** Indexes of other processes, which hear of committed blocks. */
+  readonly #hearing = new Set<LedgerIndex>()
 
-  private constructor(bank: LocalBank, traffic: TokenTraffic, choices: Choices, directory: string) {
+  private constructor(
+    bank: LocalBank,
+    traffic: TokenTraffic,
+    choices: Choices,
+    directory: string,
+    isShared: boolean
+  ) {
     this.bank = bank
     this.traffic = traffic
     this.choices = choices
     this.#directory = directory
+    this.#isShared = isShared
     bank.listen((event) => {
       if (event.kind !== 'block' || event.commitment !== 'processed') return
       const text = textOfBlock(event.block)
@@ -67,14 +80,16 @@ export class LedgerWorld {
       for (const known of this.#balances.keys()) if (known > parentSlot) this.#balances.delete(known)
       this.#balances.set(slot, this.#balancesNow())
       this.index.take(blockOfText(text))
+      for (const index of this.#hearing) index.hear(blockOfText(text))
     })
   }
 
-  static async open(t: Test, seed: number): Promise<LedgerWorld> {
+  /** With `isShared` the follower treats its store as one of several processes. */
+  static async open(t: Test, seed: number, isShared = false): Promise<LedgerWorld> {
     const choices = new Choices(seed)
     const bank = await openBank({ seed: `ledger ${seed}` })
     const traffic = await TokenTraffic.open(bank, choices)
-    const world = new LedgerWorld(bank, traffic, choices, join(t.testdir(), 'store'))
+    const world = new LedgerWorld(bank, traffic, choices, join(t.testdir(), 'store'), isShared)
     await world.slots(2)
     await world.start()
     t.teardown(async () => {
@@ -92,24 +107,65 @@ export class LedgerWorld {
     this.storage = await openEmbeddedStorage({ directory: this.#directory })
     const watched = await new WatchedAddresses(this.storage.documents).all()
     this.index.blocks.watch(new Set(watched.map(({ value }) => value.address)))
+    this.follow()
+  }
+
+  /** Starts a follower on the open store, as after a failure of the one before. */
+  follow(): void {
     this.#end = new AbortController()
-    this.follower = new LedgerFollower({
-      ...systemPorts,
-      storage: {
-        ...this.storage,
-        ...this.dying.of(this.storage),
-        blocks: { at: async (slot) => this.#rowAt(slot) }
-      },
-      cash: new CashList(),
-      blocks: this.index.blocks,
-      feed: this.index.feed,
-      stream: new LedgerFeed((event) => void this.published.push(event), systemPorts.clock),
-      metrics: this.#metrics,
-      logger: { info: () => undefined, warn: () => undefined }
-    })
+    this.follower = this.#followerOf(this.index, systemPorts.clock)
     this.#running = this.follower.run(this.#end.signal)
     // Awaited by `stop`.
     this.#running.catch(() => undefined)
+  }
+
+  #followerOf(index: LedgerIndex, clock: Clock): LedgerFollower {
+    return new LedgerFollower({
+      clock,
+      random: systemPorts.random,
+      storage: {
+        ...this.storage,
+        ...this.dying.of(this.storage),
+        isShared: this.#isShared,
+        blocks: { at: async (slot) => this.#rowAt(slot) }
+      },
+      cash: new CashList(),
+      blocks: index.blocks,
+      feed: index.feed,
+      stream: new LedgerFeed((event) => void this.published.push(event), clock),
+      metrics: this.#metrics,
+      logger: { info: () => undefined, warn: () => undefined }
+    })
+  }
+
+  /**
+   * Starts the follower of another process, which commits no blocks. It lists the watched addresses once, before this
+   * resolves. The returned function makes it the process that commits, after it has read some last blocks again; the
+   * follower before it ends.
+   */
+  async standBy(): Promise<(recalled: number) => Promise<void>> {
+    const index = ledgerIndex()
+    index.restore(blockOfText(this.blocks.at(-1)!))
+    this.#hearing.add(index)
+    let stoodStillMs: number | null = systemPorts.clock.now()
+    const clock = { ...systemPorts.clock, now: () => stoodStillMs ?? systemPorts.clock.now() }
+    const follower = this.#followerOf(index, clock)
+    const end = new AbortController()
+    const running = follower.run(end.signal)
+    running.catch(() => undefined)
+    const known = new Set((await this.watched()).map(({ address }) => address))
+    await until(async () => follower.addresses === known.size, 'a list')
+    return async (recalled) => {
+      this.#end.abort()
+      await this.#running
+      this.#hearing.delete(index)
+      this.index = index
+      this.follower = follower
+      this.#end = end
+      this.#running = running
+      index.recall(this.blocks.slice(-recalled).map(blockOfText))
+      stoodStillMs = null
+    }
   }
 
   #rowAt(slot: number): SlotRow | null {
@@ -139,7 +195,7 @@ export class LedgerWorld {
     await this.storage.close()
     const before = this.blocks.length
     await this.slots(lateSlots)
-    this.index = new FollowedIndex((feed) => new LedgerBlocks(feed))
+    this.index = ledgerIndex()
     this.index.restore(blockOfText(this.blocks.at(-1)!))
     await this.start()
     this.index.recall(this.blocks.slice(Math.max(0, before - recalled)).map(blockOfText))

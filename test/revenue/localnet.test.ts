@@ -109,3 +109,45 @@ t.test('each entry is published once it is stored, and again when its fork is lo
   const rows = await world.rowsOf(await world.watched('b'))
   t.equal(shown.size, rows.length)
 })
+
+t.test(
+  'a follower whose store fails goes on with the blocks that it had taken, and none is missing',
+  async (t) => {
+    const world = await LedgerWorld.open(t, 6)
+    for (const address of world.wallets.slice(0, 3)) await world.watch(address)
+    await world.slots(4)
+    for (let failure = 0; failure < DEATHS; failure++) {
+      await world.settled(`before failure ${failure}`)
+      world.dying.dieAtWrite(1 + world.choices.below(12), failure % 2 === 0 ? 'before' : 'after')
+      if (failure % 5 === 4) world.bank.faults.fork('drop')
+      await world.died()
+      await world.slots(world.choices.below(4))
+      world.follow()
+      await ledgerEqual(t, world, `after failure ${failure}`)
+    }
+    t.strictSame(await world.gaps(), [])
+    const rows = await world.rowsOf(await world.watched())
+    const shown = new Map<unknown, number>()
+    for (const { data } of world.published)
+      shown.set(data['id'], (shown.get(data['id']) ?? 0) + (data['event'] === 'entry' ? 1 : -1))
+    t.equal([...shown.values()].filter((times) => times > 0).length, rows.length, 'each row was published')
+  }
+)
+
+t.test('a follower that ends while it waits for blocks of before its start leaves no hole', async (t) => {
+  const world = await LedgerWorld.open(t, 7)
+  const [address] = world.wallets as [string]
+  await world.watch(address)
+  await world.slots(4)
+  await world.settled('before the restart')
+  const before = world.bank.slot('processed')
+  // The first of the five blocks is not read again: the follower waits for it.
+  await world.restart(5, -1)
+  await world.slots(2)
+  await until(async () => world.index.blocks.waiting === 0, 'the follower has taken the new blocks')
+  t.equal(world.follower.slot, before)
+  await world.restart(0, 50)
+  await world.slots(1)
+  await ledgerEqual(t, world, 'after the next restart')
+  t.strictSame(await world.gaps(), [])
+})

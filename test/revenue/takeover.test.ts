@@ -1,0 +1,69 @@
+import t from 'tap'
+import { WatchedAddresses } from '../../src/revenue/watched-addresses.ts'
+import { until } from '../service/asking.ts'
+import { ledgerCovered, ledgerEqual } from './ledger-shape.ts'
+import { LedgerWorld } from './ledger-world.ts'
+
+t.test('a process that takes over reads the last blocks again, and the ledger has no gap', async (t) => {
+  const world = await LedgerWorld.open(t, 21, true)
+  for (const address of world.wallets.slice(0, 2)) await world.watch(address)
+  await world.slots(6)
+  await ledgerEqual(t, world, 'of the first process')
+  for (let round = 0; round < 3; round++) {
+    const takeOver = await world.standBy()
+    // Addresses of which the next process has heard since it started are no reason for a gap.
+    if (round === 1) await world.settled('before the takeover')
+    await world.slots(4)
+    await takeOver(150)
+    await world.slots(4)
+    await ledgerEqual(t, world, `after takeover ${round}`)
+  }
+  t.strictSame(await world.gaps(), [])
+})
+
+t.test('blocks that a new process has read before it heard of an address are a gap', async (t) => {
+  const world = await LedgerWorld.open(t, 22, true)
+  const [first, second] = world.wallets as [string, string]
+  await world.watch(first)
+  await world.slots(4)
+  await world.settled('before the takeover')
+  const takeOver = await world.standBy()
+  await world.watch(second)
+  await world.settled('of the second address')
+  await world.slots(4)
+  const before = world.bank.slot('processed')
+  await takeOver(150)
+  await world.slots(6)
+  await ledgerCovered(t, world, 'after the takeover')
+  const gaps = await world.gaps()
+  t.match(gaps, [{ reason: 'ingest_down' }])
+  t.ok(gaps[0]!.to >= before, 'up to the list')
+  await world.slots(6)
+  t.ok(gaps[0]!.to < world.bank.slot('processed'), 'no further')
+  await ledgerCovered(t, world, 'some slots later')
+  t.equal((await world.gaps()).length, 1)
+})
+
+t.test('a ledger that a paused process begins after the takeover lacks the blocks of a gap', async (t) => {
+  const world = await LedgerWorld.open(t, 23, true)
+  const [first, second] = world.wallets as [string, string]
+  await world.watch(first)
+  await world.slots(4)
+  await world.settled('before the takeover')
+  const takeOver = await world.standBy()
+  await takeOver(150)
+  await world.slots(2)
+  await world.settled('of the first address')
+  const registry = new WatchedAddresses(world.storage.documents)
+  await registry.watch('a', { address: second, label: second, role: 'other' }, 1)
+  const begun = world.bank.slot('processed') + 1
+  for (const watched of await registry.all()) await registry.begin(watched, { slot: begun, ts: 0 })
+  await world.slots(15)
+  const unheard = world.bank.slot('processed')
+  world.follower.hint()
+  await until(async () => world.follower.addresses === 2, 'it hears of the second address')
+  await world.slots(3)
+  const breaks = await ledgerCovered(t, world, 'after the list')
+  t.ok(breaks > 0, `${breaks} breaks`)
+  t.match(await world.gaps(), [{ from: begun, to: unheard, reason: 'ingest_down' }])
+})

@@ -1,0 +1,50 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Connection } from '@solana/web3.js'
+import t from 'tap'
+import type { TreeNode } from '../../actors/supervision/live-tree.ts'
+import { closeConnection } from '../node/web3-flows.ts'
+import { ownDirectory } from '../own-directory.ts'
+import { IS_LONG } from '../random-runs.ts'
+import { until } from './asking.ts'
+import { tradersOf } from './busiest-traders.ts'
+import { ledgerSlotIn } from './ledger-slot.ts'
+import { startBusyLocalnetProcess } from './localnet-process.ts'
+import { endAtBalances, followEachOther, RevenueUser, totalsEqual } from './revenue-user.ts'
+
+const KILLS = IS_LONG ? 20 : 4
+const FLAGS = ['--rate-limit-per-minute', '1000000', '--localnet-slot-ms', '150']
+/** New rows before each kill. */
+const ROWS = 15
+
+t.test(
+  'a service that is killed at any instant loses, repeats and breaks no row of its ledgers',
+  async (t) => {
+    const dataDir = ownDirectory(t)
+    let service = await startBusyLocalnetProcess(t, dataDir, FLAGS)
+    const user = await RevenueUser.of(() => service.url, 'operator')
+    const traders = await tradersOf(service, 8)
+    for (const address of traders) await user.watch(address)
+    let known = await user.rows()
+    for (let kill = 0; kill < KILLS; kill++) {
+      const before = known.length
+      await until(async () => (known = await user.rows()).length >= before + ROWS, `rows before kill ${kill}`)
+      // A random instant, also within a write.
+      await sleep(Math.random() * 300)
+      await service.end('SIGKILL')
+      service = await startBusyLocalnetProcess(t, dataDir, FLAGS)
+      const last = known.at(-1)!.slot
+      await until(async () => (await user.rows()).at(-1)!.slot > last, `rows after kill ${kill}`)
+      const rows = await user.rows()
+      t.strictSame(rows.slice(0, known.length), known, `kill ${kill}: earlier rows stay as they were`)
+      followEachOther(t, rows, [], `kill ${kill}`)
+    }
+    t.strictSame(await user.gaps(), [])
+    const chain = new Connection(service.rpcUrl, 'confirmed')
+    t.teardown(() => closeConnection(chain))
+    const ledgerSlot = async (): Promise<number> =>
+      ledgerSlotIn((await service.get('/v1/admin/tree')).body as unknown as TreeNode)
+    for (const address of traders) await endAtBalances(t, user, chain, address, ledgerSlot)
+    await totalsEqual(t, user)
+    t.match(await service.end('SIGTERM'), { code: 0 })
+  }
+)
