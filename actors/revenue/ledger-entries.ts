@@ -11,7 +11,7 @@ import type { LedgerDeps } from './ledger-deps.ts'
 /** Returns the entries of a block for some addresses, with their values at the time of the block. */
 export async function entriesOf(
   { slot, blockTime, blockhash, changes }: LedgerBlock,
-  addresses: Pick<ReadonlySet<string>, 'has'> | Pick<ReadonlyMap<string, unknown>, 'has'>,
+  addresses: { has(address: string): boolean },
   { storage, cash }: Pick<LedgerDeps, 'storage' | 'cash'>
 ): Promise<readonly LedgerPart[]> {
   const watched = [...changes].filter(([address, list]) => list.length > 0 && addresses.has(address))

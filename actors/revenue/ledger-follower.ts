@@ -1,17 +1,16 @@
-import type { WatchedAddress } from '../../src/revenue/watched-address.ts'
-import { WatchedAddresses } from '../../src/revenue/watched-addresses.ts'
 import { LedgerGaps, type LedgerGap } from '../../src/revenue/ledger-gap.ts'
 import { ledgerProgressIn, NO_PROGRESS, type LedgerProgress } from '../../src/revenue/ledger-progress.ts'
 import { LedgerWriter, type LedgerPart } from '../../src/revenue/ledger-writer.ts'
 import type { LedgerBlock } from '../../src/revenue/ledger-blocks.ts'
 import { FEE_SLOTS } from '../../src/transactions/priority-fees.ts'
 import type { QueueEvent } from '../../src/node/block-queue.ts'
-import type { Stored } from '../../storage/documents.ts'
-import { isOutage } from '../storage/retry.ts'
 import { LeaselessClaim } from '../shards/shard-claims.ts'
 import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
+import { isHopeless } from './failed-tries.ts'
+import { inChunks } from './in-chunks.ts'
 import type { LedgerDeps } from './ledger-deps.ts'
 import { entriesOf, symbolsOf } from './ledger-entries.ts'
+import { LedgerWatches, type FreshWatches } from './ledger-watches.ts'
 
 type LedgerEvent = QueueEvent<LedgerBlock['changes']>
 
@@ -31,23 +30,8 @@ const RECALL_SLOTS = FEE_SLOTS
 const LATE_SLOTS = 3_000
 /** Slots that are read again if the last block is on a lost fork: a fork of a block with votes ends within 32. */
 const LOST_SLOTS = 100
-/** Addresses whose ledger is changed at once. */
-const AT_ONCE = 16
-
 /** Blocks whose entries are published: a follower may apply again what an earlier one has not made durable. */
 const published = new WeakSet<LedgerBlock>()
-
-/** Tries of a block or an event that fails for another reason than an outage. Then its block becomes a gap. */
-const TRIES_MAX = 3
-const failures = new WeakMap<object, number>()
-
-/** Counts a failure. Returns whether there is no further try. */
-function isHopeless(error: unknown, tried: object): boolean {
-  if (isOutage(error)) return false
-  const count = (failures.get(tried) ?? 0) + 1
-  failures.set(tried, count)
-  return count >= TRIES_MAX
-}
 
 /**
  * Writes the ledger of watched addresses.
@@ -63,11 +47,9 @@ function isHopeless(error: unknown, tried: object): boolean {
 export class LedgerFollower {
   readonly #deps: LedgerDeps
   readonly #wake = new AutoResetEvent()
-  readonly #watched: WatchedAddresses
+  readonly #watches: LedgerWatches
   readonly #writer: LedgerWriter
   readonly #gaps: LedgerGaps
-  /** The watches of each address whose ledger has begun. */
-  #watches = new Map<string, WatchedAddress[]>()
   /** Events that were taken and are not durable, oldest first; the first `#done` of them are applied. */
   #taken: LedgerEvent[] = []
   #done = 0
@@ -79,16 +61,14 @@ export class LedgerFollower {
   #recallUntilMs = 0
   /** The last slot of the blocks from before the start. */
   #recallSlot: number | null = null
-  /** Up to this slot another process, or an earlier follower, has written the ledger. */
-  #openedAt = -1
-  /** The last slot of the blocks that were read without an address, as far as they are a recorded gap. */
-  #unheardTo = -1
+  /** Up to this slot an earlier follower has written the ledger, or the blocks that were read without an address are a gap. */
+  #accountedTo = -1
   #syncAtMs = 0
 
   constructor(deps: LedgerDeps) {
     this.#deps = deps
     const { documents } = deps.storage
-    this.#watched = new WatchedAddresses(documents)
+    this.#watches = new LedgerWatches(deps)
     this.#writer = new LedgerWriter(documents)
     this.#gaps = new LedgerGaps(documents)
     deps.blocks.onEvent(() => this.#wake.set())
@@ -160,29 +140,22 @@ export class LedgerFollower {
     this.#recallSlot = null
     await this.#list()
     const { slot } = this.#progress
-    this.#openedAt = slot ?? -1
+    this.#accountedTo = slot ?? -1
     if (slot === null) return
-    const addresses = [...this.#watches.keys()]
+    const { addresses } = this.#watches
     await this.#removeLost(addresses, slot)
     const late = (await this.#gaps.since(slot - LATE_SLOTS)).map(({ from }) => from - 1)
     await inChunks(addresses, async (address) => this.#writer.sumUp(address, Math.min(slot, ...late)))
-    this.#openedAt = this.#progress.slot!
+    this.#accountedTo = this.#progress.slot!
     await this.#missUnheard()
   }
 
   /** Records as a gap what this process read before it heard of addresses whose ledger another process has begun (R2). */
   async #missUnheard(): Promise<void> {
-    const missing = [...this.#watches].flatMap(([address, watches]) => {
-      const begun = Math.min(...watches.map(({ captureFrom }) => captureFrom!.slot))
-      const from = Math.max(this.#openedAt + 1, begun)
-      const to = this.#deps.blocks.readWithout(address)
-      return from <= to && to > this.#unheardTo ? [{ from, to }] : []
-    })
-    if (missing.length === 0) return
-    const from = Math.min(...missing.map((each) => each.from))
-    const to = Math.max(...missing.map((each) => each.to))
-    await this.#miss({ from, to, reason: 'ingest_down' })
-    this.#unheardTo = to
+    const missing = this.#watches.unheard(this.#accountedTo)
+    if (missing === null) return
+    await this.#miss({ ...missing, reason: 'ingest_down' })
+    this.#accountedTo = missing.to
   }
 
   /** Rolls back a fork that was lost before this start. */
@@ -262,35 +235,25 @@ export class LedgerFollower {
     }
   }
 
-  /** Lists the watched addresses, and has blocks read for them from now on. Resolves with the new ones and the newest slot read. */
-  async #list(): Promise<{
-    readonly begun: number
-    readonly fresh: readonly Stored<WatchedAddress>[]
-    readonly read: number
-  }> {
-    const { blocks, clock, storage } = this.#deps
+  /** Lists the watches, and plans the next list. */
+  async #list(): Promise<FreshWatches> {
+    const { clock, storage } = this.#deps
     this.#syncAtMs = clock.now() + (storage.isShared ? SYNC_MS : ALONE_MS)
-    const all = await this.#watched.all()
-    const read = blocks.watch(new Set(all.map(({ value }) => value.address)))
-    this.#watches = new Map()
-    for (const { value } of all)
-      if (value.captureFrom !== null)
-        this.#watches.set(value.address, [...(this.#watches.get(value.address) ?? []), value])
-    return { begun: this.#watches.size, fresh: all.filter(({ value }) => value.captureFrom === null), read }
+    return this.#watches.list()
   }
 
   /** Begins the ledgers of new addresses (R2). */
   async #sync(): Promise<void> {
     const { feed } = this.#deps
-    const { begun, fresh, read } = await this.#list()
+    const { fresh, read } = await this.#list()
+    const isFirst = this.#watches.size === 0
     await this.#missUnheard()
     if (fresh.length === 0) return
     const newest = Math.max(read, feed.head?.slot ?? -1)
     // Without any ledger, blocks were not followed.
-    if (begun === 0) await this.#put({ slot: newest, blockhash: null, blockTime: feed.head?.blockTime ?? 0 })
+    if (isFirst) await this.#put({ slot: newest, blockhash: null, blockTime: feed.head?.blockTime ?? 0 })
     const captureFrom = { slot: newest + 1, ts: feed.head?.blockTime ?? 0 }
-    await inChunks(fresh, async (each) => this.#watched.begin(each, captureFrom))
-    await this.#list()
+    await this.#watches.begin(fresh, captureFrom)
   }
 
   /** Resolves with false if the end came before the blocks before it. */
@@ -340,7 +303,7 @@ export class LedgerFollower {
     const symbols = await symbolsOf(parts, this.#deps)
     for (const { address, slot, blockTime, entries } of parts)
       stream.entries(
-        this.#watches.get(address) ?? [],
+        this.#watches.of(address),
         entries.map((entry) => ({ ...entry, address, slot, blockTime })),
         event,
         (mint) => symbols.get(mint) ?? null
@@ -395,7 +358,7 @@ export class LedgerFollower {
     if (slot === null || after >= slot) return
     this.#deps.metrics.rollbacks.inc()
     await this.#put({ ...this.#progress, slot: after, blockhash: null })
-    await this.#retract([...this.#watches.keys()], async (address) => this.#writer.rollBack(address, after))
+    await this.#retract(this.#watches.addresses, async (address) => this.#writer.rollBack(address, after))
     await this.#gaps.close(after + 1, slot)
   }
 
@@ -413,15 +376,4 @@ export class LedgerFollower {
     this.#isSaved = true
     this.#savedAtMs = this.#deps.clock.now()
   }
-}
-
-/** Works on each item, some at once. Resolves with the results in the order of the items. Rejects with the first error. */
-async function inChunks<Item, Result>(
-  items: readonly Item[],
-  work: (item: Item) => Promise<Result>
-): Promise<readonly Result[]> {
-  const results: Result[] = []
-  for (let from = 0; from < items.length; from += AT_ONCE)
-    results.push(...(await Promise.all(items.slice(from, from + AT_ONCE).map(async (item) => work(item)))))
-  return results
 }
