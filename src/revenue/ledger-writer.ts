@@ -17,6 +17,9 @@ const PIECES_PER_READ = 8
 /** Pieces that are written at once. Chosen: 400 KB; a crash may leave holes between them, which a repeat fills. */
 const PIECES_PER_WRITE = 16
 
+/** Totals that a late block corrects at once. Chosen: a write of the embedded store has up to that many without a wait. */
+const UPDATES_AT_ONCE = 64
+
 /** An address's entries of a block. */
 export interface LedgerPart {
   readonly address: string
@@ -164,11 +167,18 @@ export class LedgerWriter {
     let expected = total
     for (let after: string | null = null; ;) {
       const later = await this.#sums.list(address, { prefix: [mint], above: [slot], after, limit: PAGE_MAX })
-      for (const document of later.documents) {
+      const corrected = later.documents.flatMap((document) => {
         expected = plus(expected, document.value.own)
-        const corrected = { ...document.value, total: expected }
-        if (!isEqual(document.value.total, expected)) await this.#sums.update(document, corrected)
-      }
+        return isEqual(document.value.total, expected)
+          ? []
+          : [{ document, value: { ...document.value, total: expected } }]
+      })
+      for (let from = 0; from < corrected.length; from += UPDATES_AT_ONCE)
+        await Promise.all(
+          corrected
+            .slice(from, from + UPDATES_AT_ONCE)
+            .map(async ({ document, value }) => this.#sums.update(document, value))
+        )
       if (later.next === null) return
       after = later.next
     }
