@@ -94,6 +94,11 @@ export abstract class BlockQueue<Changes> implements BlockObserver {
     this.#isRecalling = true
   }
 
+  /** Whether blocks from before the start are of use. */
+  get wantsRecalled(): boolean {
+    return this.isOn && this.#isRecalling
+  }
+
   /** Drops the blocks from before the start, and ignores further ones. */
   endRecall(): void {
     this.#isRecalling = false

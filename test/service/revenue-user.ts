@@ -121,20 +121,23 @@ export function followEachOther(t: Test, rows: readonly Row[], gaps: readonly Ga
   t.strictSame(breaks, [], `${message}: rows follow each other`)
 }
 
-/** Resolves with the balances of a wallet by account, and the slot at which the node states them all. */
+/**
+ * Resolves with the balances of a wallet by account, and the slot at which the node states them all. A localnet has only the
+ * newest state of single accounts.
+ */
 async function balancesOf(
   chain: Connection,
   wallet: string
 ): Promise<{ slot: number; of: Map<string, string> }> {
   const owner = new PublicKey(wallet)
   return until(async () => {
-    const { context, value } = await chain.getBalanceAndContext(owner, 'confirmed')
+    const { context, value } = await chain.getBalanceAndContext(owner, 'processed')
     const of = new Map([[`${wallet} lamports`, String(value)]])
     for (const program of Object.values(TOKEN_PROGRAM_KEYS)) {
       const tokens = await chain.getTokenAccountsByOwner(
         owner,
         { programId: new PublicKey(program) },
-        'confirmed'
+        'processed'
       )
       if (tokens.context.slot !== context.slot) return null
       for (const { pubkey, account } of tokens.value)
