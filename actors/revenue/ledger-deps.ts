@@ -11,7 +11,7 @@ export interface LedgerDeps extends Ports {
     Storage,
     'documents' | 'isShared' | 'pairs' | 'candles' | 'solPrices' | 'launches'
   > & {
-    readonly blocks: Pick<BlockStore, 'at'>
+    readonly blocks: Pick<BlockStore, 'at' | 'between'>
   }
   readonly cash: CashList
   readonly blocks: LedgerBlocks

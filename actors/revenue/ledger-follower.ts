@@ -56,6 +56,7 @@ export class LedgerFollower {
   #progress = NO_PROGRESS
   #saveProgress: (progress: LedgerProgress) => Promise<void> = async () => undefined
   #savedAtMs = 0
+  #visibleSlot: number | null = null
   #isSaved = true
   #end = new AbortController().signal
   #recallUntilMs = 0
@@ -77,6 +78,11 @@ export class LedgerFollower {
   /** The slot up to which the ledger is complete. */
   get slot(): number | null {
     return this.#progress.slot
+  }
+
+  /** The slot up to which clients see it: that of the stored progress. */
+  get visibleSlot(): number | null {
+    return this.#visibleSlot
   }
 
   get addresses(): number {
@@ -136,6 +142,7 @@ export class LedgerFollower {
     const claimed = await ledgerProgressIn(storage.documents).claim(token)
     this.#saveProgress = claimed.save
     this.#progress = claimed.progress
+    this.#visibleSlot = claimed.progress.slot
     this.#recallUntilMs = clock.now() + RECALL_MS
     this.#recallSlot = null
     await this.#list()
@@ -171,9 +178,17 @@ export class LedgerFollower {
     const isWaiting = this.#taken.some((event) => event.kind === 'lost' && event.after < slot)
     if (!isWaiting && !(await isStored({ slot, blockhash: this.#progress.blockhash }))) {
       metrics.rollbacks.inc()
-      await this.#put({ slot: Math.max(-1, slot - LOST_SLOTS), blockhash: null, blockTime: 0 })
+      await this.#put(await this.#placeBefore(slot))
     }
     await this.#retract(addresses, async (address) => this.#writer.removeLost(address, isStored))
+  }
+
+  /** Returns a stored block before the fork of a lost one, from which blocks are read again. */
+  async #placeBefore(slot: number): Promise<LedgerProgress> {
+    const first = Math.max(0, slot - LOST_SLOTS)
+    const [stored] = await this.#deps.storage.blocks.between(first, slot)
+    const { slot: at, blockTime } = stored ?? { slot: first, blockTime: 0 }
+    return { slot: at, blockhash: stored?.blockhash ?? null, blockTime }
   }
 
   /** Whether the index has a block; true without a hash to compare. */
@@ -371,6 +386,7 @@ export class LedgerFollower {
   async #put(progress: LedgerProgress): Promise<void> {
     await this.#saveProgress(progress)
     this.#progress = progress
+    this.#visibleSlot = progress.slot
     this.#taken.splice(0, this.#done)
     this.#done = 0
     this.#isSaved = true

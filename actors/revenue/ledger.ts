@@ -45,7 +45,7 @@ export function ledger<Needs extends LedgerNeeds>(
     const counts = { addresses: () => follower?.addresses ?? 0, waiting: () => blocks.waiting }
     gauge('addresses', counts.addresses)
     gauge('blocks_waiting', counts.waiting)
-    gauge('slot', () => follower?.slot ?? 0)
+    gauge('slot', () => follower?.visibleSlot ?? 0)
     metrics.show(counts)
     const unsubscribe = watchedChanged.subscribe(() => follower?.hint())
     ready()

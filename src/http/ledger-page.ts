@@ -9,11 +9,8 @@ export interface LedgerQuery extends Omit<LedgerPage, keyof SlotWindow> {
   readonly from: number | undefined
   /** Only rows before this block time, unix seconds. */
   readonly to: number | undefined
-  /**
-   * Only rows up to this slot; null for all. Entries of a block are stored one address after another, and a client that
-   * has seen the last of them would never see those that are stored later but come before them.
-   */
-  readonly complete: number | null
+  /** Only rows up to this slot (`LedgerReader.completeSlot`): a client that pages would miss those that are stored later. */
+  readonly complete: number
 }
 
 /** Lists the rows of a page. Rejects with the store's error, or the signal's reason. */
@@ -48,6 +45,6 @@ async function slotsOf(
     to === undefined ? null : blocks.firstSince(to + DISORDER_SECONDS)
   ])
   if (first === null) return null
-  const until = Math.min(end === null ? Infinity : end - 1, complete ?? Infinity)
+  const until = Math.min(end === null ? Infinity : end - 1, complete)
   return until === Infinity ? { from: first } : { from: first, until }
 }

@@ -10,6 +10,7 @@ import {
   type Sums
 } from './ledger-document.ts'
 import type { LedgerEntry } from './ledger-entry.ts'
+import { ledgerProgressIn } from './ledger-progress.ts'
 import { minus, NO_SUMS, plus, type MintSums } from './sums.ts'
 import type { WatchedAddress } from './watched-address.ts'
 
@@ -61,10 +62,20 @@ export interface WindowSums {
 export class LedgerReader {
   readonly #pieces: Documents<LedgerPiece>
   readonly #sums: Documents<LedgerSum>
+  readonly #progress: ReturnType<typeof ledgerProgressIn>
 
   constructor(store: DocumentStore) {
+    this.#progress = ledgerProgressIn(store)
     this.#pieces = new Documents(store, LEDGER_PIECE)
     this.#sums = new Documents(store, LEDGER_SUM)
+  }
+
+  /**
+   * Reads the slot up to which every ledger is complete. Clients see no later rows: those of a block are stored one address
+   * after another. Infinity before the first ledger.
+   */
+  async completeSlot(): Promise<number> {
+    return (await this.#progress.get()).slot ?? Infinity
   }
 
   /** Lists the rows of addresses, ordered by slot, transaction, position and address. Rejects with the store's error. */
@@ -93,7 +104,7 @@ export class LedgerReader {
     const { address } = watched
     const from = firstSlot(watched, window)
     if (from === null) return { all: NO_SUMS, byMint: [], lastAt: null }
-    const until = window.until ?? Number.MAX_SAFE_INTEGER
+    const until = Math.min(window.until ?? Infinity, Number.MAX_SAFE_INTEGER)
     const all = await this.#window(address, ALL_MINTS, from, until)
     if (all === null) return { all: NO_SUMS, byMint: [], lastAt: null }
     const byMint: MintSums[] = []

@@ -127,7 +127,10 @@ export class LedgerWorld {
         ...this.storage,
         ...this.dying.of(this.storage),
         isShared: this.#isShared,
-        blocks: { at: async (slot) => this.#rowAt(slot) }
+        blocks: {
+          at: async (slot) => this.#rows().findLast((row) => row.slot === slot) ?? null,
+          between: async (first, last) => this.#rows().filter(({ slot }) => slot >= first && slot <= last)
+        }
       },
       cash: new CashList(),
       blocks: index.blocks,
@@ -168,9 +171,11 @@ export class LedgerWorld {
     }
   }
 
-  #rowAt(slot: number): SlotRow | null {
-    const found = this.blocks.map(blockOfText).findLast((block) => block.slot === slot)
-    return found === undefined ? null : ({ slot, blockhash: found.blockhash } as SlotRow)
+  /** The blocks of the chain, as the index has them. */
+  #rows(): readonly SlotRow[] {
+    return this.blocks
+      .map(blockOfText)
+      .map(({ slot, blockTime, blockhash }) => ({ slot, blockTime, blockhash }) as SlotRow)
   }
 
   async stop(): Promise<void> {

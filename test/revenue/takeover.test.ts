@@ -4,6 +4,16 @@ import { until } from '../service/asking.ts'
 import { ledgerCovered, ledgerEqual } from './ledger-shape.ts'
 import { LedgerWorld } from './ledger-world.ts'
 
+/** Makes slots until the lamports of a wallet have changed. */
+async function changed(world: LedgerWorld, wallet: string): Promise<void> {
+  const lamports = (): bigint | undefined => world.balances(wallet, world.bank.slot('processed')).get(wallet)
+  const before = lamports()
+  await until(async () => {
+    await world.slots(1)
+    return lamports() !== before
+  }, `a change of ${wallet}`)
+}
+
 t.test('a process that takes over reads the last blocks again, and the ledger has no gap', async (t) => {
   const world = await LedgerWorld.open(t, 21, true)
   for (const address of world.wallets.slice(0, 2)) await world.watch(address)
@@ -58,11 +68,11 @@ t.test('a ledger that a paused process begins after the takeover lacks the block
   await registry.watch('a', { address: second, label: second, role: 'other' }, 1)
   const begun = world.bank.slot('processed') + 1
   for (const watched of await registry.all()) await registry.begin(watched, { slot: begun, ts: 0 })
-  await world.slots(15)
+  await changed(world, second)
   const unheard = world.bank.slot('processed')
   world.follower.hint()
   await until(async () => world.follower.addresses === 2, 'it hears of the second address')
-  await world.slots(3)
+  await changed(world, second)
   const breaks = await ledgerCovered(t, world, 'after the list')
   t.ok(breaks > 0, `${breaks} breaks`)
   t.match(await world.gaps(), [{ from: begun, to: unheard, reason: 'ingest_down' }])

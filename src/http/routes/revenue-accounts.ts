@@ -130,7 +130,8 @@ export const revenueAccountRoutes: FastifyPluginAsync<
 
   serve(app, listAccounts, async ({ caller, signal }) => {
     const tenant = tenantOf(caller)
-    const sums = await watchedSums(reader, await registry.list(tenant), { from: 0 }, signal)
+    const [watched, until] = await Promise.all([registry.list(tenant), reader.completeSlot()])
+    const sums = await watchedSums(reader, watched, { from: 0, until }, signal)
     const mints = sums.flatMap(({ byMint }) => largestMints(byMint).map(({ mint }) => mint))
     const symbolOf = await symbolsOf(mints, deps)
     const data = sums.map((each) => accountBody(each, symbolOf))

@@ -3,7 +3,6 @@ import { z } from 'zod'
 import { ledgerEntryBody } from '../../api/ledger-entry.ts'
 import { eventList } from '../../api/revenue.ts'
 import { pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
-import { ledgerProgressIn } from '../../revenue/ledger-progress.ts'
 import { LedgerReader } from '../../revenue/ledger-reader.ts'
 import type { WatchedAddress } from '../../revenue/watched-address.ts'
 import { WatchedAddresses } from '../../revenue/watched-addresses.ts'
@@ -57,16 +56,15 @@ export const revenueEventRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'n
   const { documents, blocks } = deps.storage
   const registry = new WatchedAddresses(documents)
   const reader = new LedgerReader(documents)
-  const progress = ledgerProgressIn(documents)
 
   serve(app, revenueEvents, async ({ query, caller, signal }) => {
     const tenant = tenantOf(caller)
     const { limit, order, from, to } = query
     checkRange(query)
     const after = query.after === undefined ? null : readLedgerCursor(tenant, query.after)
-    const [watched, { slot: complete }] = await Promise.all([
+    const [watched, complete] = await Promise.all([
       watchedBy(registry, tenant, query.address),
-      progress.get()
+      reader.completeSlot()
     ])
     const page = { order, after, from, to, complete, limit: limit + 1 }
     const found = await ledgerPage({ reader, blocks }, watched, page, signal)

@@ -10,8 +10,7 @@ import {
   type TotalsBody
 } from '../../api/revenue.ts'
 import { secondsText } from '../../api/time.ts'
-import type { SlotRow } from '../../market/rows.ts'
-import { LedgerReader, type SlotWindow } from '../../revenue/ledger-reader.ts'
+import { LedgerReader } from '../../revenue/ledger-reader.ts'
 import { NO_SUMS, plus, type MintSums } from '../../revenue/sums.ts'
 import type { WatchedAddress } from '../../revenue/watched-address.ts'
 import { WatchedAddresses } from '../../revenue/watched-addresses.ts'
@@ -48,10 +47,13 @@ export const revenueTotalRoutes: FastifyPluginAsync<
   serve(app, revenueTotals, async ({ query: { window }, caller, head, signal }) => {
     const to = head?.blockTime ?? Math.floor(clock.now() / 1_000)
     const from = Math.max(0, to - window)
-    const [watched, slots] = await Promise.all([
+    const [watched, first, complete] = await Promise.all([
       registry.list(tenantOf(caller)),
-      slotsSince(storage.blocks, from, head)
+      head === null ? null : storage.blocks.firstSince(from),
+      reader.completeSlot()
     ])
+    const slots =
+      first === null || head === null ? null : { from: first, until: Math.min(head.slot, complete) }
     const sums = slots === null ? watched.map(nothingOf) : await watchedSums(reader, watched, slots, signal)
     const mints = mintTotals(sums)
     const symbolOf = await symbolsOf(
@@ -68,16 +70,6 @@ export const revenueTotalRoutes: FastifyPluginAsync<
       by_address: byAddress(sums)
     }
   })
-}
-
-/** Returns the slots of the blocks from a time up to the head; null if there are none. */
-async function slotsSince(
-  blocks: Pick<AppDeps['storage']['blocks'], 'firstSince'>,
-  time: number,
-  head: SlotRow | null
-): Promise<SlotWindow | null> {
-  const from = head === null ? null : await blocks.firstSince(time)
-  return from === null || head === null ? null : { from, until: head.slot }
 }
 
 const nothingOf = (watched: WatchedAddress): WatchedSums => ({
