@@ -12,31 +12,20 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { Registry } from 'prom-client'
 import { z } from 'zod'
-import { LedgerFollower } from '../actors/revenue/ledger-follower.ts'
 import { pubkeyToBase58 } from '../src/chain/pubkey.ts'
-import { CashList } from '../src/market/cash.ts'
-import { CommittedBlocks } from '../src/node/committed-blocks.ts'
-import { systemPorts } from '../src/ports.ts'
-import { LedgerBlocks } from '../src/revenue/ledger-blocks.ts'
-import { deltaOf, type LedgerChange, type LedgerEntry } from '../src/revenue/ledger-entry.ts'
-import { LedgerReader } from '../src/revenue/ledger-reader.ts'
+import type { LedgerChange, LedgerEntry } from '../src/revenue/ledger-entry.ts'
 import { LedgerWriter, type LedgerPart } from '../src/revenue/ledger-writer.ts'
 import { WatchedAddresses } from '../src/revenue/watched-addresses.ts'
-import { LedgerFeed } from '../src/stream/ledger-feed.ts'
-import { ledgerMetrics } from '../src/telemetry/ledger-metrics.ts'
-import { CommitFeed } from '../src/views/commit-feed.ts'
 import { defineDocument } from '../storage/document-definition.ts'
 import type { DocumentStore } from '../storage/document-store.ts'
 import { Documents } from '../storage/documents.ts'
 import { openEmbeddedStorage } from '../storage/embedded/store.ts'
-import type { Storage } from '../storage/port.ts'
 import { loneIngester } from '../test/actors/chain/lone-ingester.ts'
 import { changesOfAll } from '../test/revenue/balance-totals.ts'
 import { measure, type Measurement } from './closed-loop.ts'
+import { LedgerIngest, TURN } from './ledger-ingest.ts'
 import { startMeasured, type MeasuredProcess } from './measured-process.ts'
 import { readBlock, RECORDED_SLOT, recordedBlockText, repeated } from './recorded-block.ts'
 import { writeResult } from './result.ts'
@@ -45,8 +34,6 @@ import { HEADERS } from './served-market.ts'
 const ADDRESSES = 200
 /** Tenant of the key of the load. */
 const TENANT = 'operator'
-/** Blocks that are ingested one after another on a side. The follower may be one block behind. */
-const TURN = 5
 const WARM_UP = 25
 /** Addresses whose entries are stored at once, as the follower does it. */
 const AT_ONCE = 16
@@ -81,130 +68,14 @@ function newDirectory(): string {
   return directory
 }
 
-/** Ingest into a store of its own, with a follower of the ledger of some addresses. */
-class Side {
-  cpuMicros = 0
-  taken = 0
-  readonly commitsMs: number[] = []
-  readonly #addresses: readonly string[]
-  readonly #end = new AbortController()
-  readonly #storage: Storage
-  readonly #blocks: LedgerBlocks
-  readonly #follower: LedgerFollower
-  readonly #running: Promise<void>
-  readonly #ingest: (place: number) => Promise<void>
-  #first = 0
-
-  private constructor(
-    addresses: readonly string[],
-    storage: Storage,
-    blocks: LedgerBlocks,
-    follower: LedgerFollower,
-    ingest: (place: number) => Promise<void>
-  ) {
-    this.#addresses = addresses
-    this.#storage = storage
-    this.#blocks = blocks
-    this.#follower = follower
-    this.#ingest = ingest
-    this.#running = follower.run(this.#end.signal)
-  }
-
-  static async open(addresses: readonly string[]): Promise<Side> {
-    const storage = await openEmbeddedStorage({ directory: join(newDirectory(), 'store') })
-    const feed = new CommitFeed()
-    const committed = new CommittedBlocks(feed)
-    const ledgerBlocks = new LedgerBlocks(feed)
-    committed.subscribe(ledgerBlocks)
-    const registry = new WatchedAddresses(storage.documents)
-    for (const each of addresses) await registry.watch('a', { address: each, label: each, role: 'other' }, 1)
-    const commitsMs: number[] = []
-    const writes = {
-      async commit(...block: Parameters<typeof storage.blocks.commit>) {
-        const started = performance.now()
-        const isNew = await storage.blocks.commit(...block)
-        commitsMs.push(performance.now() - started)
-        return isNew
-      },
-      history: storage.history
-    }
-    const ingester = await loneIngester(storage, writes, undefined, [], feed, committed)
-    const ingest = async (place: number): Promise<void> => {
-      const block = blockAt(place)
-      await ingester.ingest({ block, commitment: 'confirmed', receivedAtMs: block.blockTime * 1_000 })
-    }
-    await ingest(0)
-    const follower = new LedgerFollower({
-      ...systemPorts,
-      storage,
-      cash: new CashList(),
-      blocks: ledgerBlocks,
-      feed,
-      stream: new LedgerFeed(() => undefined, systemPorts.clock),
-      metrics: ledgerMetrics(new Registry()),
-      logger: { info: () => undefined, warn: () => undefined }
-    })
-    const side = new Side(addresses, storage, ledgerBlocks, follower, ingest)
-    side.#commits = commitsMs
-    while (follower.addresses < addresses.length) await sleep(1)
-    return side
-  }
-
-  #commits: number[] = []
-
-  /** Ingests some blocks, and waits until their entries are stored. */
-  async turn(from: number, isCounted: boolean): Promise<void> {
-    const before = process.cpuUsage()
-    const commits = this.#commits.length
-    for (let place = from; place < from + TURN; place++) {
-      await this.#ingest(place)
-      await this.#followed(place - 1)
-    }
-    await this.#followed(from + TURN - 1)
-    this.#first ||= from
-    if (!isCounted) return
-    const { user, system } = process.cpuUsage(before)
-    this.cpuMicros += user + system
-    this.taken += TURN
-    this.commitsMs.push(...this.#commits.slice(commits))
-  }
-
-  async #followed(place: number): Promise<void> {
-    if (this.#addresses.length === 0) return
-    while ((this.#follower.slot ?? 0) < RECORDED_SLOT + place) await sleep(1)
-  }
-
-  /** Ends the side, and counts the entries that are missing or wrong after some blocks. */
-  async verified(count: number): Promise<number> {
-    this.#end.abort()
-    await this.#running
-    if (this.#blocks.waiting > 0) throw new Error('blocks wait for the follower')
-    const watched = await new WatchedAddresses(this.#storage.documents).list('a')
-    const reader = new LedgerReader(this.#storage.documents)
-    let wrong = 0
-    for (const each of watched) {
-      const expected = busiest.get(each.address) ?? []
-      const page = { from: 0, order: 'asc', after: null, limit: 1_000_000 } as const
-      const rows = await reader.rows([each], page)
-      const { all } = await reader.sums(each, { from: 0 })
-      const places = new Set(rows.map(({ slot, txIndex, index }) => `${slot} ${txIndex} ${index}`))
-      const delta = rows.reduce((sum, row) => sum + deltaOf(row), 0n)
-      const one = expected.reduce((sum, row) => sum + deltaOf(row), 0n)
-      const number = expected.length * count
-      if (rows.length !== number || places.size !== number || all.entries !== number) wrong++
-      else if (delta !== one * BigInt(count)) wrong++
-    }
-    await this.#storage.close()
-    return wrong
-  }
-}
-
 async function measureIngest() {
+  const open = async (addresses: readonly string[]) =>
+    LedgerIngest.open(join(newDirectory(), 'store'), addresses, blockAt)
   const absent = Array.from({ length: ADDRESSES }, (_, n) => address(9, n))
   const sides = {
-    none: await Side.open([]),
-    absent: await Side.open(absent),
-    busy: await Side.open([...busiest.keys()])
+    none: await open([]),
+    absent: await open(absent),
+    busy: await open([...busiest.keys()])
   }
   const all = Object.values(sides)
   let place = 1
@@ -213,11 +84,11 @@ async function measureIngest() {
       await side.turn(place, place > WARM_UP)
   const count = place - 1
   const wrong = {
-    none: await sides.none.verified(count),
-    absent: await sides.absent.verified(count),
-    busy: await sides.busy.verified(count)
+    none: await sides.none.verified(count, busiest),
+    absent: await sides.absent.verified(count, busiest),
+    busy: await sides.busy.verified(count, busiest)
   }
-  const shown = ({ cpuMicros, taken, commitsMs }: Side) => ({
+  const shown = ({ cpuMicros, taken, commitsMs }: LedgerIngest) => ({
     cpu_ms_a_block: cpuMicros / 1_000 / taken,
     cpu_ratio: cpuMicros / taken / (sides.none.cpuMicros / sides.none.taken),
     commit_p50_ratio: quantile(commitsMs, 0.5) / quantile(sides.none.commitsMs, 0.5),
