@@ -80,7 +80,7 @@ testWithCql(t, 'the ledger on one CQL server', (t, server) =>
       t.strictSame(allowed, [])
       for (const [index, signal] of ENDS.entries()) {
         const next = await start()
-        // Of this address the next process may hear only when it leads: its first blocks are then a gap.
+        // The next process may hear of this address only when it leads: its first blocks are then a gap.
         if (index === 0) await user.watch(own[1])
         await rowsCome(`rows before end ${index}`)
         t.equal(await leads(next), false)
