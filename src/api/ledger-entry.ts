@@ -67,7 +67,7 @@ export const LEDGER_ENTRY_BODY = z
     counterparty_confidence: z
       .enum(COUNTERPARTY_CONFIDENCES)
       .describe(
-        '`exact`: the only address with the opposite change; `inferred`: the one with the largest of several; `none`: unknown'
+        '`exact`: the only address with the opposite change; `inferred`: the pool of a swap, or the one with the largest of several; `none`: unknown'
       ),
     signature: schema.signature('The transaction'),
     slot: schema.count('Slot of the block'),

@@ -12,6 +12,6 @@ export const ENTRY_KINDS = [
 ] as const
 export type EntryKind = (typeof ENTRY_KINDS)[number]
 
-/** How the counterparty is known: the only one with the opposite amount, the largest of several, or not at all. */
+/** How the counterparty is known: the only one with the opposite amount, the pool of a swap or the largest of several, or not at all. */
 export const COUNTERPARTY_CONFIDENCES = ['exact', 'inferred', 'none'] as const
 export type CounterpartyConfidence = (typeof COUNTERPARTY_CONFIDENCES)[number]
