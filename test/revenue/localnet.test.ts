@@ -5,8 +5,8 @@ import { blockOfText } from '../holders/block-text.ts'
 import { ledgerEqual } from './ledger-shape.ts'
 import { LedgerWorld } from './ledger-world.ts'
 
-const ROUNDS = IS_LONG ? 200 : 20
-const DEATHS = IS_LONG ? 200 : 15
+const ROUNDS = IS_LONG ? 200 : 12
+const DEATHS = IS_LONG ? 200 : 10
 
 t.test('entries lead from one balance to the next, through forks, skipped slots and restarts', async (t) => {
   const world = await LedgerWorld.open(t, 1)

@@ -95,7 +95,18 @@ testWithFixtures(
     const tree = await first.get('/v1/admin/tree')
     t.match(
       tree.body.children.map((child) => child.name),
-      ['storage', 'chain', 'views', 'channels', 'tenants', 'outgoing', 'deliveries', 'edge']
+      [
+        'storage',
+        'watches',
+        'chain',
+        'views',
+        'channels',
+        'tenants',
+        'outgoing',
+        'deliveries',
+        'revenue',
+        'edge'
+      ]
     )
     const decoding = await first.get('/v1/admin/decoding')
     t.ok((decoding.body.venues['raydium-amm-v4']?.events.trade ?? 0) > 50)
