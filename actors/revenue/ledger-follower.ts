@@ -146,6 +146,8 @@ export class LedgerFollower {
     this.#recallUntilMs = clock.now() + RECALL_MS
     this.#recallSlot = null
     await this.#list()
+    // The first step begins the ledgers of addresses that were watched meanwhile.
+    this.#syncAtMs = 0
     const { slot } = this.#progress
     this.#accountedTo = slot ?? -1
     if (slot === null) return
