@@ -1,8 +1,7 @@
 import { RpcAccountNode } from '../../src/accounts/node-client.ts'
-import { sleep } from '../../src/ports.ts'
 import type { Announcements } from '../../src/views/announcements.ts'
 import type { Storage } from '../../storage/port.ts'
-import { isOutage } from '../storage/retry.ts'
+import { followAgain } from '../supervision/follow-again.ts'
 import type { Run } from '../supervision/process.ts'
 import type { HolderDeps } from './holder-deps.ts'
 import { HolderFollower } from './holder-follower.ts'
@@ -17,9 +16,6 @@ export interface HoldersDeps extends Omit<HolderDeps, 'storage' | 'node' | 'repo
 export interface HoldersNeeds {
   readonly storage: Storage
 }
-
-/** Milliseconds between a failure of the store, or the end of a lead, and the next try. */
-const RETRY_MS = 1_000
 
 /** Maintains holder lists from the blocks that this process commits. */
 export function holders<Needs extends HoldersNeeds>(deps: HoldersDeps): Run<Needs> {
@@ -44,13 +40,13 @@ export function holders<Needs extends HoldersNeeds>(deps: HoldersDeps): Run<Need
     const unsubscribe = requested.subscribe(() => follower?.hint())
     ready()
     try {
-      while (!draining.aborted) {
-        follower = new HolderFollower({ ...deps, storage, node, report })
-        await follower.run(draining).catch((error: unknown) => {
-          if (!isOutage(error)) report(error)
-        })
-        if (!draining.aborted) await sleep(clock, RETRY_MS, draining)
-      }
+      await followAgain(
+        async () => {
+          follower = new HolderFollower({ ...deps, storage, node, report })
+          await follower.run(draining)
+        },
+        { clock, draining, report }
+      )
     } finally {
       unsubscribe()
       metrics.show(null)

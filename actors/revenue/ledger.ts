@@ -1,17 +1,13 @@
 import { aborted } from '../supervision/aborted.ts'
-import { sleep } from '../../src/ports.ts'
 import type { LedgerFeed } from '../../src/stream/ledger-feed.ts'
 import type { LedgerBlocks } from '../../src/revenue/ledger-blocks.ts'
 import { WatchedAddresses } from '../../src/revenue/watched-addresses.ts'
 import type { Announcements } from '../../src/views/announcements.ts'
 import type { Storage } from '../../storage/port.ts'
-import { isOutage } from '../storage/retry.ts'
+import { followAgain } from '../supervision/follow-again.ts'
 import type { Run } from '../supervision/process.ts'
 import type { LedgerDeps } from './ledger-deps.ts'
 import { LedgerFollower } from './ledger-follower.ts'
-
-/** Milliseconds between a failure of the store, or the end of a lead, and the next try. */
-const RETRY_MS = 1_000
 
 export interface LedgerNeeds {
   readonly storage: Storage
@@ -50,13 +46,13 @@ export function ledger<Needs extends LedgerNeeds>(
     const unsubscribe = watchedChanged.subscribe(() => follower?.hint())
     ready()
     try {
-      while (!draining.aborted) {
-        follower = new LedgerFollower({ ...deps, storage, stream })
-        await follower.run(draining).catch((error: unknown) => {
-          if (!isOutage(error)) report(error)
-        })
-        if (!draining.aborted) await sleep(clock, RETRY_MS, draining)
-      }
+      await followAgain(
+        async () => {
+          follower = new LedgerFollower({ ...deps, storage, stream })
+          await follower.run(draining)
+        },
+        { clock, draining, report }
+      )
     } finally {
       unsubscribe()
       metrics.show(null)
