@@ -1,11 +1,11 @@
 import type { Logger } from '../../src/telemetry/logger.ts'
 import type { LocalDeliveries } from '../../src/webhooks/local-deliveries.ts'
-import { SHARD_NAMES, webhookShard } from '../../src/webhooks/webhook.ts'
 import type { ClusterCoordination } from '../../storage/cluster/coordination.ts'
 import { ShardOwner } from '../shards/shard-owner.ts'
 import type { WebhookDelivery } from './delivery.ts'
 import { WebhookShard } from './shard.ts'
 import type { TenantWebhooksDeps } from './tenant-webhooks.ts'
+import { SHARD_NAMES, tenantShard } from '../../src/access/tenant-shard.ts'
 
 export interface WebhookOwnerDeps extends TenantWebhooksDeps {
   readonly logger: Pick<Logger, 'info' | 'warn'>
@@ -59,13 +59,13 @@ export class WebhookOwner {
 
   /** Returns the number of events that wait for a webhook; null where another process delivers. */
   buffered(tenant: string, id: number): number | null {
-    return this.#owner.shard(webhookShard(tenant))?.delivery(tenant, id)?.buffered ?? null
+    return this.#owner.shard(tenantShard(tenant))?.delivery(tenant, id)?.buffered ?? null
   }
 
   /** Delivers until `draining` aborts, then finishes the POSTs in flight unless `kill` aborts. */
   async run(draining: AbortSignal, kill: AbortSignal): Promise<void> {
     const unsubscribe = [
-      this.#deps.local.subscribe((tenant) => this.#owner.hint([webhookShard(tenant)])),
+      this.#deps.local.subscribe((tenant) => this.#owner.hint([tenantShard(tenant)])),
       this.#coordination.webhooks?.subscribe(() => this.#owner.hintAll())
     ]
     try {

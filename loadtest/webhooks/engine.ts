@@ -14,19 +14,14 @@ import { CommitFeed } from '../../src/views/commit-feed.ts'
 import { WebhookChanges } from '../../src/webhooks/changes.ts'
 import { UrlGuard } from '../../src/webhooks/url-guard.ts'
 import { WebhookSecrets } from '../../src/webhooks/webhook-secrets.ts'
-import {
-  SHARD_NAMES,
-  WEBHOOK,
-  type Webhook,
-  type WebhookPost,
-  type WebhookProgress
-} from '../../src/webhooks/webhook.ts'
+import { WEBHOOK, type Webhook, type WebhookPost, type WebhookProgress } from '../../src/webhooks/webhook.ts'
 import { Documents, type Stored } from '../../storage/documents.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { Storage } from '../../storage/port.ts'
 import { sampleWebhook } from '../../test/webhooks/stored-webhook.ts'
 import { cash, channelNamed, commitOf, FIRST_SLOT } from '../stream/trades.ts'
 import { pathOf, type Plan } from './plan.ts'
+import { SHARD_NAMES } from '../../src/access/tenant-shard.ts'
 
 const WEBHOOKS_PER_TENANT = 5
 const INSERTED_AT_ONCE = 500

@@ -1,28 +1,11 @@
-import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { defineDocument } from '../../storage/document-definition.ts'
+import { tenantShard } from '../access/tenant-shard.ts'
 
 /** Addresses that a tenant may watch (spec, Limits). */
 export const WATCHED_PER_TENANT_MAX = 200
 /** Seconds within which the ledger of a new address begins (spec, Limits). */
 export const CAPTURE_WITHIN_S = 30
-/**
- * Groups of tenants: partitions of watched addresses. The follower lists all of them, so they are few; changes of one
- * group are made one after another on a cluster, so it is not one.
- */
-const SHARDS = 32
-
-export const WATCHED_SHARDS: readonly string[] = Array.from(
-  { length: SHARDS },
-  (_, index) => `shard-${index}`
-)
-
-/** Returns the group of a tenant. */
-export function watchedShard(tenant: string): string {
-  const hash = createHash('sha256').update(tenant).digest().readUInt32BE(0)
-  return WATCHED_SHARDS[hash % SHARDS]!
-}
-
 /** Where a ledger begins. */
 const captureFrom = z.object({
   /** The first slot whose blocks are recorded. */
@@ -46,7 +29,7 @@ export const WATCHED_ADDRESS = defineDocument({
     /** Null until the follower records its blocks. Earlier entries are another tenant's, and are not shown. */
     captureFrom: captureFrom.nullable()
   }),
-  partition: ({ tenant }) => watchedShard(tenant),
+  partition: ({ tenant }) => tenantShard(tenant),
   key: ({ tenant, address }) => [tenant, address],
   unique: { slot: ({ tenant, slot }) => [tenant, slot] }
 })

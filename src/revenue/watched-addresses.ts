@@ -1,13 +1,8 @@
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents, PAGE_MAX, type Stored } from '../../storage/documents.ts'
 import { ServiceError } from '../errors.ts'
-import {
-  WATCHED_ADDRESS,
-  WATCHED_PER_TENANT_MAX,
-  WATCHED_SHARDS,
-  watchedShard,
-  type WatchedAddress
-} from './watched-address.ts'
+import { WATCHED_ADDRESS, WATCHED_PER_TENANT_MAX, type WatchedAddress } from './watched-address.ts'
+import { SHARD_NAMES, tenantShard } from '../access/tenant-shard.ts'
 
 /** Concurrent changes that a request gives way to before it fails. */
 const ATTEMPTS_MAX = 10
@@ -30,7 +25,7 @@ export class WatchedAddresses {
 
   /** Lists the addresses of all tenants. */
   async all(): Promise<readonly Stored<WatchedAddress>[]> {
-    const shards = await Promise.all(WATCHED_SHARDS.map((shard) => this.#documents.all(shard)))
+    const shards = await Promise.all(SHARD_NAMES.map((shard) => this.#documents.all(shard)))
     return shards.flat()
   }
 
@@ -65,7 +60,7 @@ export class WatchedAddresses {
 
   /** Returns a watched address. Rejects with WATCH_NOT_FOUND. */
   async get(tenant: string, address: string): Promise<WatchedAddress> {
-    const stored = await this.#documents.get(watchedShard(tenant), [tenant, address])
+    const stored = await this.#documents.get(tenantShard(tenant), [tenant, address])
     if (stored === null) throw unknown()
     return stored.value
   }
@@ -73,7 +68,7 @@ export class WatchedAddresses {
   /** Ends the watch of an address. Rejects with WATCH_NOT_FOUND. */
   async unwatch(tenant: string, address: string): Promise<void> {
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-      const stored = await this.#documents.get(watchedShard(tenant), [tenant, address])
+      const stored = await this.#documents.get(tenantShard(tenant), [tenant, address])
       if (stored === null) throw unknown()
       if (await this.#documents.delete(stored)) return
     }
@@ -91,7 +86,7 @@ export class WatchedAddresses {
   }
 
   async #of(tenant: string): Promise<readonly Stored<WatchedAddress>[]> {
-    const page = await this.#documents.list(watchedShard(tenant), { prefix: [tenant], limit: PAGE_MAX })
+    const page = await this.#documents.list(tenantShard(tenant), { prefix: [tenant], limit: PAGE_MAX })
     return page.documents
   }
 }

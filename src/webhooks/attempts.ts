@@ -3,7 +3,8 @@ import { defineDocument } from '../../storage/document-definition.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents, type Stored } from '../../storage/documents.ts'
 import { attemptsIn, readAttempt } from './attempt-line.ts'
-import { storedAttempt, WEBHOOK, webhookShard, type DeliveryAttempt, type StoredAttempt } from './webhook.ts'
+import { storedAttempt, WEBHOOK, type DeliveryAttempt, type StoredAttempt } from './webhook.ts'
+import { tenantShard } from '../access/tenant-shard.ts'
 
 /** Days that attempts are listed, and their number for one webhook (spec choices, section 7). */
 const ATTEMPT_DAYS = 7
@@ -29,7 +30,7 @@ export const ATTEMPT_PAGE = defineDocument({
     batchId: z.string(),
     attempts: z.array(storedAttempt)
   }),
-  partition: ({ tenant }) => webhookShard(tenant),
+  partition: ({ tenant }) => tenantShard(tenant),
   key: ({ tenant, id, endMs, batchId }) => [tenant, id, endMs, batchId],
   ttlMs: ATTEMPT_MS
 })
@@ -56,7 +57,7 @@ export async function listAttempts(
   // Read the progress first, because attempts move from it to a page. In the other order, an attempt that moves
   // between the reads would be missed.
   const [progress] = await new Documents(store, WEBHOOK).hot([webhook])
-  const { documents } = await new Documents(store, ATTEMPT_PAGE).list(webhookShard(tenant), {
+  const { documents } = await new Documents(store, ATTEMPT_PAGE).list(tenantShard(tenant), {
     prefix: [tenant, id],
     order: 'desc',
     limit: PAGES_LISTED
@@ -104,7 +105,7 @@ export async function deleteAttempts(
 ): Promise<void> {
   const pages = new Documents(store, ATTEMPT_PAGE)
   const options = { prefix: [tenant, id], order: 'desc', limit: PAGES_LISTED } as const
-  const { documents } = await pages.list(webhookShard(tenant), options)
+  const { documents } = await pages.list(tenantShard(tenant), options)
   let attempts = 0
   for (const page of documents) {
     if (attempts >= kept) await pages.delete(page)

@@ -5,13 +5,8 @@ import { ServiceError } from '../errors.ts'
 import type { Clock } from '../ports.ts'
 import type { WebhookChange, WebhookChanges } from './changes.ts'
 import type { UrlGuard, WebhookDeliveries, WebhookSecrets } from './ports.ts'
-import {
-  WEBHOOK,
-  WEBHOOKS_PER_TENANT_MAX,
-  webhookShard,
-  type Webhook,
-  type WebhookProgress
-} from './webhook.ts'
+import { WEBHOOK, WEBHOOKS_PER_TENANT_MAX, type Webhook, type WebhookProgress } from './webhook.ts'
+import { tenantShard } from '../access/tenant-shard.ts'
 
 /** Ids are below 2^48. */
 const ID_BOUND = 2 ** 48
@@ -69,7 +64,7 @@ export class WebhookRegistry {
   /** Rejects with WEBHOOK_NOT_FOUND. */
   async find(tenant: string, id: number): Promise<StoredWebhook> {
     const isId = Number.isSafeInteger(id) && id > 0 && id < ID_BOUND
-    const found = isId ? await this.#documents.get(webhookShard(tenant), [tenant, id]) : null
+    const found = isId ? await this.#documents.get(tenantShard(tenant), [tenant, id]) : null
     if (found === null) throw new ServiceError('WEBHOOK_NOT_FOUND', 'there is no webhook with this id')
     return found
   }
@@ -213,7 +208,7 @@ export class WebhookRegistry {
 
 /** Returns the webhooks of a tenant as they are stored, in the order of their ids. */
 export async function webhooksOf(store: DocumentStore, tenant: string): Promise<readonly StoredWebhook[]> {
-  const { documents } = await new Documents(store, WEBHOOK).list(webhookShard(tenant), {
+  const { documents } = await new Documents(store, WEBHOOK).list(tenantShard(tenant), {
     prefix: [tenant],
     limit: WEBHOOKS_PER_TENANT_MAX
   })

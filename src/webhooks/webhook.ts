@@ -1,22 +1,10 @@
-import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { defineDocument, jsonBytes } from '../../storage/document-definition.ts'
+import { tenantShard } from '../access/tenant-shard.ts'
 
 /** Limits of webhooks (spec, Limits). */
 export const WEBHOOKS_PER_TENANT_MAX = 5
 export const WEBHOOK_CHANNELS_MAX = 50
-/**
- * Groups of tenants. A delivery process owns whole shards, each by one lease, so that a failed process hands over its
- * tenants with a few leases. Chosen: eight processes get four shards each, and listing all shards takes 32 reads.
- */
-const SHARDS = 32
-
-/** The names of all shards: partitions of webhooks, and of leases. */
-export const SHARD_NAMES: readonly string[] = Array.from(
-  { length: SHARDS },
-  (_, index) => `shard-${String(index).padStart(2, '0')}`
-)
-
 /** An encrypted secret, and the time from which it no longer signs. */
 const storedSecret = z.object({
   /** AES-256-GCM: nonce, ciphertext, tag. */
@@ -145,18 +133,12 @@ export const WEBHOOK = defineDocument({
      */
     failuresAtStart: z.number().default(0)
   }),
-  partition: ({ tenant }) => webhookShard(tenant),
+  partition: ({ tenant }) => tenantShard(tenant),
   key: ({ tenant, id }) => [tenant, id],
   unique: { slot: ({ tenant, slot }) => [tenant, slot] },
   hot: progress
 })
 export type Webhook = z.infer<typeof WEBHOOK.schema>
-
-/** Returns the shard of a tenant, which is the partition of its webhooks and the name of a lease. */
-export function webhookShard(tenant: string): string {
-  const hash = createHash('sha256').update(tenant).digest().readUInt32BE(0)
-  return SHARD_NAMES[hash % SHARDS]!
-}
 
 /** A POST to a receiver. */
 export interface WebhookPost {

@@ -1,9 +1,10 @@
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { Documents } from '../../storage/documents.ts'
-import { WEBHOOK, webhookShard } from '../../src/webhooks/webhook.ts'
+import { WEBHOOK } from '../../src/webhooks/webhook.ts'
 import { NOON, URL_OF, webhookClient } from '../http/webhook-client.ts'
 import { runCommand } from './run-command.ts'
+import { tenantShard } from '../../src/access/tenant-shard.ts'
 
 /** A listening service, and the command `millrace webhooks` with a key of `acme`. */
 async function service(t: Test) {
@@ -42,7 +43,7 @@ t.test('a webhook is created, tested, rotated, enabled and deleted by commands',
   t.not(rotated.rows()[0]!.secret, made!.secret)
   t.match((await webhooks('enable', id, '--since', '77', '--json')).rows(), [{ active: true }])
   const documents = new Documents(app.storage.documents, WEBHOOK)
-  const stored = await documents.get(webhookShard('acme'), ['acme', Number(id)])
+  const stored = await documents.get(tenantShard('acme'), ['acme', Number(id)])
   t.match(stored?.value, { since: 77, activation: 2 })
   t.equal((await webhooks('enable', id)).code, 0)
   t.match((await webhooks('delete', id, '--json')).rows(), [{ id: made!.id, deleted: true }])

@@ -4,12 +4,13 @@ import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { WSOL } from '../../src/market/cash.ts'
 import type { LedgerEntry } from '../../src/revenue/ledger-entry.ts'
 import { LedgerWriter } from '../../src/revenue/ledger-writer.ts'
-import { WATCHED_ADDRESS, watchedShard } from '../../src/revenue/watched-address.ts'
+import { WATCHED_ADDRESS } from '../../src/revenue/watched-address.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents } from '../../storage/documents.ts'
 import { block, key, NOON } from '../market/world.ts'
 import { checkedRequests, type Send } from './checked-requests.ts'
 import { marketApp, type MarketApp } from './market-app.ts'
+import { tenantShard } from '../../src/access/tenant-shard.ts'
 
 /** Addresses of wallets and of a token, base58. */
 export const [ALICE, BOB, CAROL, GRAIN] = [41, 42, 43, 1].map((n) => pubkeyToBase58(key(n))) as [
@@ -100,7 +101,7 @@ export async function revenueClient(t: Test): Promise<RevenueClient> {
     },
     async begin(tenant: string, address: string, slot: number) {
       const documents = new Documents(world.storage.documents, WATCHED_ADDRESS)
-      const stored = await documents.get(watchedShard(tenant), [tenant, address])
+      const stored = await documents.get(tenantShard(tenant), [tenant, address])
       if (stored === null || stored.value.captureFrom !== null) return
       await documents.update(stored, { ...stored.value, captureFrom: { slot, ts: NOON + slot - 1 } })
     },

@@ -1,14 +1,15 @@
 import t from 'tap'
 import { Documents } from '../../storage/documents.ts'
 import type { DeliveryAttempt, WebhookProgress } from '../../src/webhooks/webhook.ts'
-import { WEBHOOK, webhookShard } from '../../src/webhooks/webhook.ts'
+import { WEBHOOK } from '../../src/webhooks/webhook.ts'
 import { closedStream } from './market-app.ts'
 import { NOON, PROGRESS, URL_OF, webhookClient, type WebhookClient } from './webhook-client.ts'
+import { tenantShard } from '../../src/access/tenant-shard.ts'
 
 /** Reads and changes a stored webhook as a delivery process does. */
 async function stored(app: WebhookClient, id: number) {
   const documents = new Documents(app.storage.documents, WEBHOOK)
-  const found = (await documents.get(webhookShard('acme'), ['acme', id]))!
+  const found = (await documents.get(tenantShard('acme'), ['acme', id]))!
   return {
     value: found.value,
     progress: (changes: Partial<WebhookProgress>) => documents.putHot(found, 1, { ...PROGRESS, ...changes }),

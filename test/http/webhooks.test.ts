@@ -1,9 +1,10 @@
 import t from 'tap'
 import { Documents } from '../../storage/documents.ts'
-import { WEBHOOK, webhookShard } from '../../src/webhooks/webhook.ts'
+import { WEBHOOK } from '../../src/webhooks/webhook.ts'
 import { PRIVATE_CHANNELS } from '../../src/stream/channel.ts'
 import { tenantsIn } from '../../storage/access-documents.ts'
 import { MINT, NOON, PROGRESS, URL_OF, webhookClient } from './webhook-client.ts'
+import { tenantShard } from '../../src/access/tenant-shard.ts'
 
 const CREATED = '2026-08-24T12:00:00.000Z'
 
@@ -60,7 +61,7 @@ t.test('webhooks are listed in order of creation, with the progress of their del
     ids.push(await app.make(`${URL_OF}/${second}`))
   }
   const documents = new Documents(app.storage.documents, WEBHOOK)
-  const stored = await documents.get(webhookShard('acme'), ['acme', ids[1]!])
+  const stored = await documents.get(tenantShard('acme'), ['acme', ids[1]!])
   const progress = {
     ...PROGRESS,
     droppedTotal: 7,

@@ -5,8 +5,9 @@ import { verify } from '../../src/client/webhooks.ts'
 import type { Storage } from '../../storage/port.ts'
 import { splitCursor } from '../../src/market/cursor.ts'
 import { Documents } from '../../storage/documents.ts'
-import { WEBHOOK, webhookShard } from '../../src/webhooks/webhook.ts'
+import { WEBHOOK } from '../../src/webhooks/webhook.ts'
 import { storedEvents } from './stream-swarm.ts'
+import { tenantShard } from '../../src/access/tenant-shard.ts'
 
 /** How a receiver treats a POST: accepts it, answers 500, closes the connection unanswered, or never answers. */
 export type Treatment = 'accept' | 'refuse' | 'reset' | 'hang'
@@ -186,7 +187,7 @@ export async function judgeReceiver(
   const told = batches.reduce((sum, { batch }) => sum + (batch.dropped ?? 0), 0)
   const missing = [...stored.keys()].filter((name) => !heard.has(name))
   const documents = new Documents(storage.documents, WEBHOOK)
-  const found = await documents.get(webhookShard(TENANT), [TENANT, id])
+  const found = await documents.get(tenantShard(TENANT), [TENANT, id])
   const [progress] = await documents.hot([found!])
   t.equal(missing.length, progress!.droppedTotal, `the missing of ${stored.size} events were counted`)
   t.equal(told, progress!.droppedTotal - progress!.dropped, 'and announced, as far as a batch followed')

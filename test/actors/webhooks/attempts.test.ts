@@ -9,13 +9,14 @@ import {
   listAttempts,
   storeAttempts
 } from '../../../src/webhooks/attempts.ts'
-import { WEBHOOK, webhookShard, type DeliveryAttempt, type Webhook } from '../../../src/webhooks/webhook.ts'
+import { WEBHOOK, type DeliveryAttempt, type Webhook } from '../../../src/webhooks/webhook.ts'
 import { progressAt } from '../../../actors/webhooks/progress-store.ts'
 import { Documents, type Stored } from '../../../storage/documents.ts'
 import { randomRuns } from '../../random-runs.ts'
 import { settle } from '../../virtual-time.ts'
 import { sampleWebhook } from '../../webhooks/stored-webhook.ts'
 import { MemoryDocuments } from './memory-documents.ts'
+import { tenantShard } from '../../../src/access/tenant-shard.ts'
 
 const DAY_MS = 86_400_000
 
@@ -77,8 +78,7 @@ class LogWorld {
 
   async pages(): Promise<number> {
     const options = { prefix: ['acme', 7], limit: 1_000 }
-    return (await new Documents(this.store, ATTEMPT_PAGE).list(webhookShard('acme'), options)).documents
-      .length
+    return (await new Documents(this.store, ATTEMPT_PAGE).list(tenantShard('acme'), options)).documents.length
   }
 }
 

@@ -6,7 +6,7 @@ import type { ShardClaim } from '../../../actors/shards/shard-claims.ts'
 import { ProgressStore } from '../../../actors/webhooks/progress-store.ts'
 import { createMetrics } from '../../../src/telemetry/metrics.ts'
 import { DecodingReport } from '../../../src/telemetry/decoding-report.ts'
-import { WEBHOOK, webhookShard } from '../../../src/webhooks/webhook.ts'
+import { WEBHOOK } from '../../../src/webhooks/webhook.ts'
 import { attemptsIn, readAttempt } from '../../../src/webhooks/attempt-line.ts'
 import type {
   DeliveryAttempt,
@@ -23,6 +23,7 @@ import { MemoryDocuments } from './memory-documents.ts'
 import { World, WorldStore } from '../../stream/stream-world.ts'
 import { sampleWebhook } from '../../webhooks/stored-webhook.ts'
 import { virtualClock, type VirtualClock } from '../../virtual-time.ts'
+import { tenantShard } from '../../../src/access/tenant-shard.ts'
 
 /** A batch as a receiver reads it. */
 export interface ReceivedBody {
@@ -129,7 +130,7 @@ export class DeliveryWorld {
   }
 
   async stored(): Promise<Stored<Webhook>> {
-    return (await this.documents.get(webhookShard('acme'), ['acme', this.id]))!
+    return (await this.documents.get(tenantShard('acme'), ['acme', this.id]))!
   }
 
   /** Changes the webhook as its owner does. */

@@ -2,9 +2,9 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { WebhookOwner } from '../../../actors/webhooks/webhook-owner.ts'
 import { LocalDeliveries } from '../../../src/webhooks/local-deliveries.ts'
 import type { WebhookSender } from '../../../src/webhooks/webhook.ts'
-import { webhookShard } from '../../../src/webhooks/webhook.ts'
 import type { HintChannel, Lease, Leases } from '../../../storage/cluster/coordination.ts'
 import { DeliveryWorld } from './delivery-world.ts'
+import { tenantShard } from '../../../src/access/tenant-shard.ts'
 
 /** Milliseconds that a lease outlives a process that has died, as on Redis. */
 const LEASE_MS = 3_000
@@ -121,7 +121,7 @@ export class FakeCluster {
 
   /** Returns the member that has the lease of a tenant's shard. */
   holderOf(tenant: string): Member | undefined {
-    return this.#grants.get(`webhooks:${webhookShard(tenant)}`)?.member
+    return this.#grants.get(`webhooks:${tenantShard(tenant)}`)?.member
   }
 
   /** Passes time in steps of 100 ms, the least common part of all waits. */

@@ -1,12 +1,12 @@
 import t from 'tap'
 import { endOfEvents } from '../../../src/market/cursor.ts'
-import { webhookShard } from '../../../src/webhooks/webhook.ts'
 import { blockOf, VENUES } from '../../stream/blocks.ts'
 import { FakeCluster, type Member } from './fake-cluster.ts'
+import { tenantShard } from '../../../src/access/tenant-shard.ts'
 
 const CHANNELS = VENUES.map((venue) => `venue:${venue}`)
 /** Tenants of as many shards. */
-const TENANTS = [...new Map(Array.from({ length: 400 }, (_, n) => [webhookShard(`t${n}`), `t${n}`])).values()]
+const TENANTS = [...new Map(Array.from({ length: 400 }, (_, n) => [tenantShard(`t${n}`), `t${n}`])).values()]
 
 const sorted = (numbers: readonly number[]): number[] => numbers.toSorted((a, b) => b - a)
 

@@ -1,13 +1,14 @@
 import t from 'tap'
 import { TenantWebhooks } from '../../../actors/webhooks/tenant-webhooks.ts'
 import { ATTEMPT_PAGE, storeAttempts } from '../../../src/webhooks/attempts.ts'
-import { WEBHOOK, webhookShard, type Webhook, type WebhookSender } from '../../../src/webhooks/webhook.ts'
+import { WEBHOOK, type Webhook, type WebhookSender } from '../../../src/webhooks/webhook.ts'
 import { endOfEvents } from '../../../src/market/cursor.ts'
 import { Documents } from '../../../storage/documents.ts'
 import { blockOf, VENUES } from '../../stream/blocks.ts'
 import { settle } from '../../virtual-time.ts'
 import { sampleWebhook } from '../../webhooks/stored-webhook.ts'
 import { DeliveryWorld, testClaim } from './delivery-world.ts'
+import { tenantShard } from '../../../src/access/tenant-shard.ts'
 
 const CHANNELS = VENUES.map((venue) => `venue:${venue}`)
 const SPECS = [0, 1, 2, 3]
@@ -43,7 +44,7 @@ class TenantWorld {
   /** Lists the tenant's documents, as a shard does. */
   async sync(): Promise<void> {
     const documents = new Documents(this.world.store, WEBHOOK)
-    this.tenant.sync((await documents.list(webhookShard('acme'), { limit: 10 })).documents)
+    this.tenant.sync((await documents.list(tenantShard('acme'), { limit: 10 })).documents)
     await settled()
   }
 
@@ -116,7 +117,7 @@ t.test(
     t.equal(receiver.received.length, 1)
     t.equal(world.world.stream.hub.channels, 0, 'it reads no channel')
     const pages = new Documents(store, ATTEMPT_PAGE)
-    t.same((await pages.list(webhookShard('acme'), { limit: 10 })).documents, [])
+    t.same((await pages.list(tenantShard('acme'), { limit: 10 })).documents, [])
     t.same(world.faults, [])
   }
 )
@@ -149,7 +150,7 @@ t.test('several changes before the first is carried out start one run with the n
   await world.create()
   await world.commit()
   const list = async () =>
-    (await new Documents(world.world.store, WEBHOOK).list(webhookShard('acme'), { limit: 10 })).documents
+    (await new Documents(world.world.store, WEBHOOK).list(tenantShard('acme'), { limit: 10 })).documents
   await world.world.change({ activation: 2, since: endOfEvents(0) })
   const first = await list()
   await world.world.change({ activation: 3, since: endOfEvents(1) })
@@ -225,7 +226,7 @@ t.test('a webhook that was enabled just before its process drains sends nothing 
   await world.create()
   await world.commit()
   await world.world.change({ activation: 2, since: endOfEvents(0) })
-  const { documents } = await new Documents(world.world.store, WEBHOOK).list(webhookShard('acme'), {
+  const { documents } = await new Documents(world.world.store, WEBHOOK).list(tenantShard('acme'), {
     limit: 10
   })
   world.tenant.sync(documents)
