@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { IS_LONG } from '../random-runs.ts'
 import { carryOut, copyHouse, stepsOf, testFailureIn, testsFailureIn, typeFailureIn } from './recipe.ts'
 import { ROOT } from './sources.ts'
 
@@ -33,7 +34,8 @@ t.test('its steps give a record that is typed, folded, and stored by both adapte
     'test/storage/block-commit-codec.test.ts',
     'test/storage/older-layouts.test.ts',
     'test/storage/row-kinds.test.ts',
-    'test/storage/embedded-crash.test.ts'
+    // Kills of a store with any record: the recipe adds nothing to them.
+    ...(IS_LONG ? ['test/storage/embedded-crash.test.ts'] : [])
   ]
   t.equal(await testsFailureIn(house, files), '', 'the tests of records')
   t.equal(await testFailureIn(house, 'test/storage/added-record.ts', 'wallets'), '', 'on both adapters')
