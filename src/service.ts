@@ -69,9 +69,15 @@ export function startService(deps: ServiceDeps): Supervision {
   const ledgerBlocks = new LedgerBlocks(feed)
   committedBlocks.subscribe(ledgerBlocks)
   let localnetUrl: string | null = null
+  const listening = Promise.withResolvers<void>()
   const service: ServiceParts = {
     ...deps,
     ports,
+    listening: listening.promise,
+    onListening: (port) => {
+      listening.resolve()
+      deps.onListening(port)
+    },
     onLocalnet: (url) => {
       localnetUrl = url
       onLocalnet(url)

@@ -11,6 +11,7 @@ import type { BlockStore, CoverageStore } from '../../storage/port.ts'
 import { cacheGauges } from '../storage/cache-gauges.ts'
 import { refusedOnFullDisk } from '../storage/disk-full.ts'
 import { Listening } from '../edge/listening.ts'
+import { aborted } from '../supervision/aborted.ts'
 import type { Run } from '../supervision/process.ts'
 import { rpcSource } from './rpc-source.ts'
 
@@ -27,11 +28,18 @@ export interface LocalnetAddress {
 /** Milliseconds between two probes of the own node, whose heads are announced. */
 const PROBE_MS = 5_000
 
+export interface LocalnetDeps extends Ports {
+  readonly logger: Logger
+  /** Called with the URL of the localnet's node. */
+  readonly onLocalnet: (rpcUrl: string) => void
+  /** Resolves when the past may be generated, which takes all of a core for seconds. */
+  readonly listening: Promise<void>
+}
+
 /** Runs the localnet; ready once its node listens. Refuses the start if the store was not filled from this chain. */
 export function localnet(
   options: Omit<LocalnetOptions, 'onFault' | 'clock'>,
-  { clock, logger }: Ports & { readonly logger: Logger },
-  onListening: (rpcUrl: string) => void
+  { clock, logger, onLocalnet, listening: serviceListens }: LocalnetDeps
 ): Run<HasStoredChain, LocalnetAddress> {
   const listening = new Listening()
   let hasStarted = false
@@ -50,7 +58,7 @@ export function localnet(
       gauge('slot', () => net.bank.slot('processed'))
       gauge('confirmed_slot', () => net.bank.slot('confirmed'))
       cacheGauges(gauge, 'rendered_block', net.node.renderedBlocks)
-      onListening(net.rpcUrl)
+      onLocalnet(net.rpcUrl)
       ready({
         rpcUrl: net.rpcUrl,
         genesis: net.genesis,
@@ -60,6 +68,7 @@ export function localnet(
             if (event.kind === 'block' && event.commitment === 'confirmed') listener(event.block.slot)
           })
       })
+      await Promise.race([serviceListens, aborted(draining)])
       const makePast = (): Promise<void> => net.makePast(draining)
       await (isFirst ? refusedOnFullDisk(directory, makePast) : makePast())
       await net.run(draining)

@@ -75,9 +75,10 @@ function ingestDepsOf({
 }
 
 function chainWith<Needs extends object>(
-  { config, ports, logger, recorded, source, onLocalnet }: ServiceParts,
+  { config, ports, logger, recorded, source, onLocalnet, listening }: ServiceParts,
   ingests: Run<Needs, OpenIngest>
 ): AnyUnit {
-  if (source === undefined) return chainOf(config, ingests, { ...ports, logger, onLocalnet, recorded })
+  if (source === undefined)
+    return chainOf(config, ingests, { ...ports, logger, onLocalnet, recorded, listening })
   return supervisor('chain', 'rest_for_one', [child('source', source), child('ingest', ingests)])
 }

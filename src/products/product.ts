@@ -144,6 +144,8 @@ export interface ServiceParts {
   readonly sourceStatus: () => SourceStatus | null
   readonly onFirstKeys: (keys: FirstKeys) => void
   readonly onLocalnet: (rpcUrl: string) => void
+  /** Resolves once the HTTP side has listened. */
+  readonly listening: Promise<void>
   /** Returns the URL of this process's localnet; null before it listens, and without one. */
   readonly localnetUrl: () => string | null
   readonly onListening: (port: number) => void

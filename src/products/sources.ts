@@ -34,6 +34,8 @@ export interface SourceDeps extends Ports {
   readonly logger: Logger
   /** Called with the URL of the localnet's node. */
   readonly onLocalnet: (rpcUrl: string) => void
+  /** Resolves when the localnet may generate its past: the service listens first. */
+  readonly listening: Promise<void>
   /** Receives the state of the recorded folder. */
   readonly recorded: RecordedReport
 }
@@ -58,7 +60,7 @@ export function chainOf<Needs extends object>(
     const directory = localnetDirectory(config)
     const place = { directory, host, port: port === 0 ? 0 : port + 1, slotMs, renderedBytes }
     return supervisor('chain', 'rest_for_one', [
-      child('localnet', localnet(place, deps, deps.onLocalnet)),
+      child('localnet', localnet(place, deps)),
       child('source', localnetSource(deps)),
       child('ingest', withNodes(ingest, localnetNodes, deps)),
       child('backfill', localnetBackfill(deps))
