@@ -4,6 +4,7 @@ import { shownHead } from '../../src/market/cursor.ts'
 import { BlockFrames } from '../../src/stream/block-frames.ts'
 import { isOfChanges, isPrivate, type ReplayedChannel, type StreamChannel } from '../../src/stream/channel.ts'
 import { eventFrames, type Frames } from '../../src/stream/frames.ts'
+import { startOfSubscription } from '../../src/stream/future-cursor.ts'
 import type { Reader } from '../../src/stream/hub.ts'
 import { MergedPast, type PastReader } from '../../src/stream/merged-past.ts'
 import * as messages from '../../src/stream/messages.ts'
@@ -94,14 +95,18 @@ export class ConnectionChannels implements Reader {
     return removed
   }
 
-  /** Sends the events of channels since a cursor, then live ones. */
+  /**
+   * Sends the events of channels since a cursor, then live ones. A cursor slightly ahead of the head is waited for; with a
+   * later one the channels are live at once.
+   */
   replay(channels: readonly ReplayedChannel[], since: number): void {
-    const isAhead = since > this.#deps.hub.head
-    if (isAhead) {
-      this.#send(messages.aheadOfHead(namesOf(channels), since, this.shownCursor))
-      this.#send(messages.replayComplete(this.shownCursor, namesOf(channels)))
-    }
-    this.#catchUp(channels, since, !isAhead)
+    const { head } = this.#deps.hub
+    if (since <= head) return this.#catchUp(channels, since, true)
+    const start = startOfSubscription(since, head)
+    const after = start === since ? since : this.shownCursor
+    this.#send(messages.aheadOfHead(namesOf(channels), since, this.shownCursor, after))
+    this.#send(messages.replayComplete(this.shownCursor, namesOf(channels)))
+    this.#catchUp(channels, start, false)
   }
 
   owe(frames: Frames): void {

@@ -70,7 +70,7 @@ const WARNING = z.object({
   code: z
     .enum(['beyond_replay_horizon', 'cursor_ahead_of_head'])
     .describe(
-      '`beyond_replay_horizon`: some events after `since` are no longer available. `cursor_ahead_of_head`: `since` is newer than any event'
+      '`beyond_replay_horizon`: some events after `since` are no longer available. `cursor_ahead_of_head`: `since` is newer than any event; deliveries start with the first event after it, or after the newest block if it is far ahead'
     ),
   message: text('The warning in words'),
   horizon: count('With `beyond_replay_horizon`: deliveries start after this cursor').optional()

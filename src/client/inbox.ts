@@ -51,6 +51,11 @@ export class Inbox<Item> {
     return entry.item
   }
 
+  /** Moves the position back. Nothing that moves the position may be waiting. */
+  rewind(cursor: number): void {
+    this.#cursor = cursor
+  }
+
   /** Drops the items that can be requested again. */
   forget(): void {
     this.#entries = this.#entries.slice(this.#next).filter(({ cursor }) => cursor === null)

@@ -161,9 +161,18 @@ export class Subscription<C extends Channel = Channel> implements AsyncIterableI
       case 'events_dropped':
         this.#notice('refetching', `${warning.dropped} events were not read in time and are asked for again`)
         return this.#ask()
+      case 'cursor_ahead_of_head':
+        if (warning.after < warning.since) this.#liveFrom(warning.after)
+        return this.#notice('warning', `${warning.code}: ${warning.message}`)
       default:
         return this.#notice('warning', `${warning.code}: ${warning.message}`)
     }
+  }
+
+  /** Accepts events after a cursor below the requested one. It is sent before all events of its request. */
+  #liveFrom(cursor: number): void {
+    this.#requestCursor = cursor
+    this.#inbox.rewind(cursor)
   }
 
   #event({ channel, data, cursor, replay }: EventMessage): void {

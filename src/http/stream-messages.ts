@@ -88,9 +88,9 @@ export const STREAM_MESSAGES: Readonly<Record<string, MessageEntry>> = {
   ),
   cursorAheadOfHead: server(
     'Warning: cursor ahead of the head',
-    '`since` is newer than the newest block. Events after that cursor are sent when they exist',
+    '`since` is newer than the newest block. Events after the cursor `after` are sent when they exist',
     schemas.CURSOR_AHEAD_OF_HEAD,
-    built.aheadOfHead(CHANNELS, HEAD + 2 ** 20, HEAD)
+    built.aheadOfHead(CHANNELS, HEAD + 2 ** 40, HEAD, HEAD)
   ),
   replayNotSupported: server(
     'Warning: replay not supported',

@@ -12,6 +12,7 @@ import {
   RETRACTION,
   TRADE_EVENT
 } from '../api/stream-schema.ts'
+import { AWAITED_SLOTS } from './future-cursor.ts'
 
 /**
  * Schemas of the stream's messages in both directions. Builders and the client derive their types from them, and the
@@ -119,11 +120,15 @@ export const BEYOND_REPLAY_HORIZON = warning(
   })
   .meta({ id: 'BeyondReplayHorizon' })
 
-export const CURSOR_AHEAD_OF_HEAD = warning('cursor_ahead_of_head', '`since` is newer than any event')
+export const CURSOR_AHEAD_OF_HEAD = warning(
+  'cursor_ahead_of_head',
+  `\`since\` is newer than any event. The subscription waits for it if it is at most ${AWAITED_SLOTS} slots ahead; otherwise it is live at once`
+)
   .extend({
-    channels: channels('The waiting channels'),
-    since: cursor('Cursor that they wait for'),
-    cursor: cursor('The newest published block')
+    channels: channels('The channels subscribed with `since`'),
+    since: cursor('`since` of the request'),
+    cursor: cursor('The newest published block'),
+    after: cursor('Events after this cursor are sent: `since`, or `cursor` if the channels are live at once')
   })
   .meta({ id: 'CursorAheadOfHead' })
 

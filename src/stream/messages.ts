@@ -123,14 +123,19 @@ export const beyondHorizon = (
 export const aheadOfHead = (
   channels: readonly string[],
   since: number,
-  head: number
+  head: number,
+  after: number
 ): Sent<typeof schemas.CURSOR_AHEAD_OF_HEAD> => ({
   type: 'warning',
   code: 'cursor_ahead_of_head',
   channels,
   since,
   cursor: Math.max(head, 0),
-  message: 'nothing is that new yet: events after this cursor are sent as they come'
+  after,
+  message:
+    after === since
+      ? 'since is slightly newer than any event: events after it are sent as they come'
+      : 'since is far newer than any event: the channels are live from the newest block on'
 })
 
 export const replayNotSupported = (

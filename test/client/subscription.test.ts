@@ -158,7 +158,7 @@ t.test('pools are live only: a lost connection is a gap, and their events move n
   first.send(messages.replayNotSupported(['pools']))
   first.events(TRADES, [20], true)
   first.events('pools', [130, 140])
-  first.send(messages.aheadOfHead([TRADES], 10, 9))
+  first.send(messages.aheadOfHead([TRADES], 10, 9, 10))
   const gap = { kind: 'gap', reason: 'replay_not_supported', channels: ['pools'], since: 10, until: null }
   t.strictSame(await take(subscription, 3), [gap, 20, 130])
   await stream.noticed('warning')
@@ -170,6 +170,21 @@ t.test('pools are live only: a lost connection is a gap, and their events move n
   second.send(messages.replayNotSupported(['pools']))
   second.events(TRADES, [30], true)
   t.strictSame(await take(subscription, 3), [140, { ...gap, since: 20 }, 30], 'what had come of them is kept')
+})
+
+t.test('a cursor far ahead of the head: the loop gets live events, and resumes after them', async (t) => {
+  const stream = await ScriptedStream.start(t)
+  const subscription = stream.client(t).subscribe([TRADES], { since: 9_000 })
+  const first = await stream.connection()
+  await first.subscribes(100)
+  first.send(messages.aheadOfHead([TRADES], 9_000, 100, 100), messages.replayComplete(100, [TRADES]))
+  first.events(TRADES, [110, 120])
+  t.strictSame(await take(subscription, 2), [110, 120])
+  first.cut()
+  await stream.noticed('disconnected')
+  stream.clock.increment(500)
+  const second = await stream.connection()
+  t.strictSame(await second.subscribes(150), { subscribe: [TRADES], since: 120 })
 })
 
 t.test('changes of webhooks all come, though they share a cursor, and move no cursor', async (t) => {

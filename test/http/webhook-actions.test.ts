@@ -139,6 +139,10 @@ t.test('an answer to since says which events cannot be delivered', async (t) => 
   t.strictSame(await codes(400), [], 'the past of pools is delivered too')
   t.strictSame(await codes(900), [])
   t.strictSame(await codes(901), ['cursor_ahead_of_head'])
+  const id = Number(made.id)
+  t.match((await stored(app, id)).value, { since: 901 }, 'another process may have sent it')
+  t.strictSame(await codes(2 ** 40), ['cursor_ahead_of_head'])
+  t.match((await stored(app, id)).value, { since: 900 }, 'deliveries begin at the head')
 })
 
 t.test('a test event is one signed POST, which is listed and counts for nothing', async (t) => {

@@ -147,6 +147,47 @@ t.test('a cursor ahead of the head is warned of, and no event up to it is sent',
 })
 
 t.test(
+  'a cursor is waited for up to 120 s of slots ahead; with a later one the channels are live',
+  async (t) => {
+    for (const [slots, expected] of [
+      [300, []],
+      [301, [cursorAt(103, 0)]]
+    ] as const) {
+      const world = worldOf()
+      const { connection, pipe } = world.connect()
+      const since = endOfEvents(102 + slots)
+      send(connection, { subscribe: [TRADES], since })
+      await quiet()
+      t.match(said(pipe), [
+        { type: 'subscribed', since },
+        {
+          code: 'cursor_ahead_of_head',
+          channels: [TRADES],
+          since,
+          cursor: HEAD,
+          after: slots === 300 ? since : HEAD
+        },
+        { type: 'replay_complete', cursor: HEAD }
+      ])
+      world.commit(blockOf(103, [TRADE]))
+      await quiet()
+      t.strictSame(events(pipe), expected)
+      t.not(last(pipe).replay, true)
+    }
+  }
+)
+
+t.test('a cursor far ahead of a store without blocks subscribes from its first block on', async (t) => {
+  const world = new World(new WorldStore())
+  const { connection, pipe } = world.connect()
+  send(connection, { subscribe: [TRADES], since: cursorAt(1_000, 0) })
+  await quiet()
+  world.commit(blockOf(100, [TRADE]))
+  await quiet()
+  t.strictSame(events(pipe), [cursorAt(100, 0)])
+})
+
+t.test(
   'a cursor before the horizon is warned of before the first event, and the replay begins there',
   async (t) => {
     const world = worldOf()

@@ -10,6 +10,7 @@ import {
 } from '../../api/webhook.ts'
 import { ServiceError } from '../../errors.ts'
 import { readCursor } from '../../market/cursor.ts'
+import { startOfSubscription } from '../../stream/future-cursor.ts'
 import type { WebhookRegistry } from '../../webhooks/registry.ts'
 import { sendTestEvent } from '../../webhooks/test-event.ts'
 import type { AppDeps, WebhookParts } from '../deps.ts'
@@ -136,7 +137,9 @@ export function webhookActionRoutes(app: FastifyInstance, registry: WebhookRegis
       const detail = `a webhook may be enabled ${ENABLES_PER_MINUTE} times a minute; the next minute begins in ${use.resetIn} s`
       throw rateLimited(reply, { detail, policy: 'enable-per-minute', quota: ENABLES_PER_MINUTE, use })
     }
-    const state = await registry.enable(tenant, id, since)
+    const { head = -1 } = stream?.health ?? {}
+    const start = since === null || head < 0 ? since : startOfSubscription(since, head)
+    const state = await registry.enable(tenant, id, start)
     return {
       ...webhookBody(state, webhooks.deliveries.buffered(tenant, id)),
       warnings: since === null ? [] : warningsOf(since, stream)
@@ -188,7 +191,9 @@ function warningsOf(since: number, stream: Deps['stream']): EnableWarning[] {
     head >= 0 && since > head
       ? {
           code: 'cursor_ahead_of_head',
-          message: 'the cursor is newer than any event; deliveries start with the first event after it'
+          message: `the cursor is newer than any event; deliveries start with the first event after ${
+            startOfSubscription(since, head) === since ? 'it' : 'the newest block'
+          }`
         }
       : null
   ]
