@@ -24,6 +24,8 @@ export interface DataSlice {
 
 /** Maximum number of bytes that a node writes as base58, whose time is quadratic (agave, MAX_BASE58_BYTES). */
 const BASE58_BYTES_MAX = 128
+/** Agave's text for longer data (account-decoder, encode_bs58). */
+const BASE58_TOO_LONG = 'error: data too large for bs58 encoding'
 
 /** Reads the encoding and the slice of a configuration. */
 export function accountFormOf(config: JsonMap, fallback: AccountEncoding): AccountForm {
@@ -42,8 +44,26 @@ function sliceOf(value: unknown): DataSlice {
   return { offset: field('offset'), length: field('length') }
 }
 
-/** Encodes an account as nodes write it. Throws an RpcError when it has too much data for base58. */
+/** Encodes an account as nodes answer it. Throws an RpcError when it has too much data for base58. */
 export function encodeAccount(account: LocalAccount, form: AccountForm, decimalsOf: DecimalsOf): object {
+  const isBase58 = form.encoding === 'binary' || form.encoding === 'base58'
+  if (isBase58 && dataOf(account, form).length > BASE58_BYTES_MAX)
+    throw invalidRequest(
+      `Encoded binary (base 58) data should be less than ${BASE58_BYTES_MAX} bytes, please use Base64 encoding.`
+    )
+  return encodeNotifiedAccount(account, form, decimalsOf)
+}
+
+export function encodeKeyedAccount(account: LocalAccount, form: AccountForm, decimalsOf: DecimalsOf): object {
+  return { pubkey: pubkeyToBase58(account.address), account: encodeAccount(account, form, decimalsOf) }
+}
+
+/** Encodes an account as nodes notify of it: a text takes the place of data that is too long for base58. */
+export function encodeNotifiedAccount(
+  account: LocalAccount,
+  form: AccountForm,
+  decimalsOf: DecimalsOf
+): object {
   const { lamports, owner, executable, rentEpoch, data } = account
   return {
     lamports: integer(lamports),
@@ -55,17 +75,9 @@ export function encodeAccount(account: LocalAccount, form: AccountForm, decimals
   }
 }
 
-export function encodeKeyedAccount(account: LocalAccount, form: AccountForm, decimalsOf: DecimalsOf): object {
-  return { pubkey: pubkeyToBase58(account.address), account: encodeAccount(account, form, decimalsOf) }
-}
-
-function encodeData(
-  account: LocalAccount,
-  { encoding, slice }: AccountForm,
-  decimalsOf: DecimalsOf
-): unknown {
-  const data =
-    slice === null ? account.data : account.data.subarray(slice.offset, slice.offset + slice.length)
+function encodeData(account: LocalAccount, form: AccountForm, decimalsOf: DecimalsOf): unknown {
+  const { encoding } = form
+  const data = dataOf(account, form)
   switch (encoding) {
     case 'binary':
       return base58Of(data)
@@ -84,9 +96,10 @@ export function base64Of(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
 }
 
+function dataOf({ data }: LocalAccount, { slice }: AccountForm): Uint8Array {
+  return slice === null ? data : data.subarray(slice.offset, slice.offset + slice.length)
+}
+
 function base58Of(data: Uint8Array): string {
-  if (data.length <= BASE58_BYTES_MAX) return encodeBase58(data)
-  throw invalidRequest(
-    `Encoded binary (base 58) data should be less than ${BASE58_BYTES_MAX} bytes, please use Base64 encoding.`
-  )
+  return data.length <= BASE58_BYTES_MAX ? encodeBase58(data) : BASE58_TOO_LONG
 }

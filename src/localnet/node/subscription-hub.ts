@@ -1,8 +1,8 @@
 import { encodeBase58 } from '../../chain/base58.ts'
-import { pubkeyMapKey } from '../../chain/pubkey.ts'
+import { pubkeyMapKey, pubkeyToBase58 } from '../../chain/pubkey.ts'
 import type { Commitment } from '../../market/rows.ts'
 import type { ChainEvent, ExecutedTransaction, LocalAccount, LocalBlock, LocalChain } from '../chain.ts'
-import { encodeAccount, encodeKeyedAccount } from './account-encoding.ts'
+import { encodeNotifiedAccount } from './account-encoding.ts'
 import { writeJson } from './json.ts'
 import { decimalsOf } from './methods/accounts.ts'
 import type { SubscriptionRequest, Topic } from './subscription.ts'
@@ -111,11 +111,14 @@ export class SubscriptionHub {
   #notifyAccount(account: LocalAccount, slot: number, commitment: Commitment): void {
     const decimals = decimalsOf(this.#chain)
     this.#tell(`account ${commitment} ${pubkeyMapKey(account.address)}`, (topic) =>
-      topic.kind === 'account' ? inSlot(slot, encodeAccount(account, topic.form, decimals)) : SILENT
+      topic.kind === 'account' ? inSlot(slot, encodeNotifiedAccount(account, topic.form, decimals)) : SILENT
     )
     this.#tell(`program ${commitment} ${pubkeyMapKey(account.owner)}`, (topic) =>
       topic.kind === 'program' && topic.filter(account)
-        ? inSlot(slot, encodeKeyedAccount(account, topic.form, decimals))
+        ? inSlot(slot, {
+            pubkey: pubkeyToBase58(account.address),
+            account: encodeNotifiedAccount(account, topic.form, decimals)
+          })
         : SILENT
     )
   }

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { SystemProgram } from '@solana/web3.js'
 import t from 'tap'
 import { encodeBase58 } from '../../../src/chain/base58.ts'
 import type { LocalChain } from '../../../src/localnet/chain.ts'
@@ -83,6 +84,38 @@ t.test('accounts of a program are told of where the filters let them through', a
   t.same(keys.sort(), [payer, wallet(2)].map(({ publicKey }) => publicKey.toBase58()).sort())
   t.match(client.notified('program', all)[0], { context: { slot: 2 }, value: { account: { owner: SYSTEM } } })
   t.same(client.notified('program', none), [])
+})
+
+t.test('an account too long for base58, the default encoding, is told of with a text instead', async (t) => {
+  const bank = await openBank()
+  const [payer, made] = [await funded(bank, 1), wallet(2)]
+  const node = await startNode(t, bank)
+  const client = await PubsubClient.open(t, node)
+  const tooLong = 'error: data too large for bs58 encoding'
+  const subscribe = async (config: object): Promise<number> =>
+    (await client.call('programSubscribe', [SYSTEM, { commitment: 'processed', ...config }]))
+      .result as unknown as number
+  const filters = [{ dataSize: 200 }]
+  const sliced = { filters, encoding: 'base58', dataSlice: { offset: 0, length: 2 } }
+  const ids = [
+    await subscribe({ filters }),
+    await subscribe({ filters, encoding: 'base58' }),
+    await subscribe(sliced)
+  ]
+  const own = await client.call('accountSubscribe', [made.publicKey.toBase58(), { commitment: 'processed' }])
+  const instruction = SystemProgram.createAccount({
+    fromPubkey: payer.publicKey,
+    newAccountPubkey: made.publicKey,
+    lamports: 10 ** 9,
+    space: 200,
+    programId: SystemProgram.programId
+  })
+  await land(bank, [instruction], [payer, made])
+  await client.drained()
+  const pubkey = made.publicKey.toBase58()
+  for (const [id, data] of [tooLong, [tooLong, 'base58'], ['11', 'base58']].entries())
+    t.match(client.notified('program', ids[id]), [{ value: { pubkey, account: { data, space: 200 } } }])
+  t.match(client.notified('account', own.result as unknown as number), [{ value: { data: tooLong } }])
 })
 
 t.test('logs are told of all transactions, or of those that mention an account', async (t) => {
