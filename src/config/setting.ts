@@ -56,9 +56,21 @@ export const mint = z.string().refine(isAddress, 'is not a base58 address of 32 
 /** A positive number. */
 export const factor = z
   .string()
-  .regex(/^\d+(\.\d+)?$/, 'is neither max nor a positive number')
+  .regex(/^\d+(\.\d+)?$/, 'is not a positive number')
   .transform(Number)
   .pipe(z.number().positive('is not above 0'))
+
+/** `max`, or a positive number. */
+export const maxOrFactor = z.string().transform((text, context): number | 'max' => {
+  if (text === 'max') return text
+  const read = factor.safeParse(text)
+  if (read.success) return read.data
+  context.addIssue('is neither max nor a positive number')
+  return z.NEVER
+})
+
+/** A text that is not empty. */
+export const text = z.string().min(1, 'is empty')
 
 /** A list of names; `all` means all of them. */
 export const listOrAll = <const T extends readonly [string, ...string[]]>(...names: T) =>

@@ -32,7 +32,8 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
   },
   KEY_MISSING: {
     meaning: 'The request carries no API key.',
-    remedy: 'Send it in `X-API-Key`, or in `Authorization: Bearer`. A key in the query is not read here.',
+    remedy:
+      'Send it in `X-API-Key`, or in `Authorization: Bearer`. Only the RPC URL (`api-key`) and the stream (`key`) also read it from the query.',
     example: 'send an API key in X-API-Key or Authorization: Bearer'
   },
   KEY_INVALID: {

@@ -50,6 +50,15 @@ t.test('a key is taken from X-API-Key or Bearer, and two that differ are refused
   t.equal((await app.get(`/v1/launches?api-key=${key}`, {})).status, 401, 'a key in the query is none here')
 })
 
+t.test('a request without a key is told where its route reads one', async (t) => {
+  const app = await marketApp(t)
+  t.equal((await app.get('/v1/me', {})).body.detail, 'send an API key in X-API-Key or Authorization: Bearer')
+  t.equal(
+    (await app.get('/v1/stream', {})).body.detail,
+    'send an API key in X-API-Key, Authorization: Bearer or the query parameter key'
+  )
+})
+
 t.test('a key opens what its scopes name and nothing else', async (t) => {
   const app = await marketApp(t)
   const stream = await app.makeKey(['stream'])

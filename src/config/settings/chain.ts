@@ -1,6 +1,17 @@
 import { z } from 'zod'
 import { VENUE_IDS } from '../../chain/venue-id.ts'
-import { list, integer, url, optional, choice, mint, factor, listOrAll, type Setting } from '../setting.ts'
+import {
+  list,
+  integer,
+  url,
+  optional,
+  choice,
+  mint,
+  factor,
+  listOrAll,
+  maxOrFactor,
+  type Setting
+} from '../setting.ts'
 
 /** Settings of the chain: the block source, and the decoder. */
 export const CHAIN_SETTINGS = {
@@ -16,7 +27,7 @@ export const CHAIN_SETTINGS = {
   },
   recordedDir: { schema: optional(z.string()), fallback: '', meaning: 'a folder of recorded blocks' },
   recordedSpeed: {
-    schema: z.union([z.literal('max'), factor]),
+    schema: maxOrFactor,
     fallback: 'max',
     meaning: '`max`, or a multiple of the original pace'
   },

@@ -1,16 +1,15 @@
-import { z } from 'zod'
-import { integer, optional, flag, choice, listOrAll, type Setting } from '../setting.ts'
+import { integer, optional, flag, choice, listOrAll, text, type Setting } from '../setting.ts'
 
 /** Settings of the process: where it listens, keeps its files and logs. */
 export const SERVICE_SETTINGS = {
   host: {
-    schema: z.string().min(1),
+    schema: text,
     fallback: '127.0.0.1',
     meaning: 'address that the service listens on'
   },
   port: { schema: integer(0, 65535), fallback: '8900', meaning: 'port; 0 picks a free one' },
   dataDir: {
-    schema: z.string().min(1),
+    schema: text,
     fallback: './data',
     meaning: 'folder of the embedded store and all other files'
   },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { list, integer, url, optional, choice, type Setting } from '../setting.ts'
+import { list, integer, url, optional, choice, text, type Setting } from '../setting.ts'
 
 /** Settings of the store and the processes that share it. */
 export const STORAGE_SETTINGS = {
@@ -11,7 +11,7 @@ export const STORAGE_SETTINGS = {
   },
   scyllaPort: { schema: integer(1, 65535), fallback: '9042', meaning: 'its CQL port' },
   scyllaDatacenter: {
-    schema: z.string().min(1),
+    schema: text,
     fallback: 'datacenter1',
     meaning: 'the local datacenter'
   },

@@ -119,6 +119,15 @@ const FORWARDING = ['forwarded', 'x-forwarded-for', 'via'] as const
 /** Created once, since a flood of requests may get them, and returned instead of thrown. */
 const REFUSALS = {
   missing: new ServiceError('KEY_MISSING', 'send an API key in X-API-Key or Authorization: Bearer'),
+  missingAlsoInQuery: new Map(
+    ['key', 'api-key'].map((name) => [
+      name,
+      new ServiceError(
+        'KEY_MISSING',
+        `send an API key in X-API-Key, Authorization: Bearer or the query parameter ${name}`
+      )
+    ])
+  ),
   several: new ServiceError('KEY_INVALID', 'the request carries more than one key'),
   unknown: new ServiceError('KEY_INVALID', 'this API key is not known'),
   revoked: new ServiceError('KEY_REVOKED', 'this API key was revoked'),
@@ -138,6 +147,7 @@ export function findCaller(
       ? undefined
       : (request.query as Record<string, unknown> | undefined)?.[keyInQuery]
   const key = presentedKey(request.headers, inQuery)
+  if (key === '') return REFUSALS.missingAlsoInQuery.get(keyInQuery ?? '') ?? REFUSALS.missing
   if (typeof key !== 'string') return key
   const caller = keys.find(key, request.socket)
   if (caller === null) return REFUSALS.unknown
@@ -147,7 +157,7 @@ export function findCaller(
 }
 
 /**
- * Returns the only key of a request. A repeated header arrives as one joined value, which is not accepted: a proxy in
+ * Returns the only key of a request; empty without one. A repeated header arrives as one joined value, which is not accepted: a proxy in
  * front may have checked only one of the keys.
  */
 function presentedKey(headers: IncomingHttpHeaders, inQuery: unknown = ''): string | ServiceError {
@@ -155,7 +165,6 @@ function presentedKey(headers: IncomingHttpHeaders, inQuery: unknown = ''): stri
   const bearer = headers.authorization === undefined ? '' : bearerOf(headers.authorization)
   if (typeof header !== 'string' || bearer === null || typeof inQuery !== 'string') return REFUSALS.several
   const key = header !== '' ? header : bearer !== '' ? bearer : inQuery
-  if (key === '') return REFUSALS.missing
   const differ = (bearer !== '' && bearer !== key) || (inQuery !== '' && inQuery !== key)
   return differ ? REFUSALS.several : key
 }
