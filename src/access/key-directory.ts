@@ -10,8 +10,9 @@ import { newKey, type IssuedKey, type KeyAttributes } from './key-row.ts'
 
 /** Keys of a service, expired and revoked ones included; each takes about 2 KB of memory. */
 export const KEYS_MAX = 100_000
-/** Active keys of a tenant. */
+/** Active keys of a tenant. Chosen: a hundredth of all, so that no single tenant takes the keys of the others. */
 export const KEYS_PER_TENANT_MAX = 1_000
+/** Chosen: ten keys for each tenant. */
 export const TENANTS_MAX = 10_000
 /** Changes that may be under way or wait for earlier ones; one more is refused. */
 const WAITING_MAX = 100

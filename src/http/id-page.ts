@@ -5,7 +5,7 @@ import { wholeNumber } from './parameters.ts'
 /** Query of a list in memory, ordered by creation, oldest first; `after` is the id of the last item seen. */
 export const idPaging = {
   limit: wholeNumber(1, 1000, 100).describe('Maximum number of items'),
-  after: z.string().max(64).optional().describe('The `nextCursor` of the previous page')
+  after: z.string().optional().describe('The `nextCursor` of the previous page')
 }
 
 /** Returns a page of such a list. Throws CURSOR_INVALID for an `after` that is not in it. */

@@ -64,7 +64,7 @@ export function paging(limitMax: number, limitDefault: number) {
 /** Checks combinations of paging parameters. Throws PARAMETER_INVALID. */
 export function checkPaging(page: { limit: number; offset: number; after?: string | undefined }): void {
   if (page.offset + page.limit > OFFSET_DEPTH) {
-    throw invalid('offset', `offset + limit must be at most ${OFFSET_DEPTH}; use after to read further`)
+    throw invalid('offset', `plus limit must be at most ${OFFSET_DEPTH}; use after to read further`)
   }
   if (page.after !== undefined && page.offset > 0) throw invalid('offset', 'must be 0 when after is given')
 }

@@ -4,6 +4,7 @@ import { defineDocument, jsonBytes } from '../../storage/document-definition.ts'
 
 /** Signatures tracked at a time (choices, 8; each has its own process). */
 export const TRACKED_PER_PROCESS_MAX = 10_000
+/** Chosen: a fifth of a process, so that one tenant does not fill it. */
 export const TRACKED_PER_TENANT_MAX = 2_000
 /** Milliseconds between two sends of a tracked transaction (spec, Limits). */
 export const REBROADCAST_MS = 2_000

@@ -167,3 +167,31 @@ t.test('10,000 mints that nobody knows leave next to nothing in memory', async (
   const { text } = await app.get('/metrics')
   t.ok(text.length < 40_000, 'no metric has a label for each')
 })
+
+t.test(
+  'an after of any length that is no cursor of a list is refused as one by every list; so is a deep offset',
+  async (t) => {
+    const app = await marketApp(t)
+    const key = await app.makeKey(['data:read', 'webhooks', 'revenue', 'tx:send', 'admin'])
+    const { body } = await app.get('/openapi.json')
+    const lists = Object.entries(body['paths'] as Record<string, { get?: { parameters?: object[] } }>)
+      .filter(([, { get }]) => get?.parameters?.some((each) => 'name' in each && each.name === 'after'))
+      .map(([path]) => path)
+      .filter((path) => !path.endsWith('/deliveries'))
+    t.ok(lists.length >= 8, lists.join())
+    const address = 'So11111111111111111111111111111111111111112'
+    t.match((await app.get('/v1/launches?offset=9999&limit=2')).body, {
+      code: 'invalid_parameter',
+      detail: 'offset plus limit must be at most 10000; use after to read further'
+    })
+    for (const path of lists)
+      for (const after of ['x', 'x'.repeat(5_000)]) {
+        const url = `${path.replace(/\{[^}]+\}/g, address)}?after=${after}`
+        t.match(
+          await app.get(url, { 'x-api-key': key }),
+          { status: 400, body: { code: 'invalid_cursor' } },
+          url.slice(0, 70)
+        )
+      }
+  }
+)

@@ -38,11 +38,7 @@ export const walletHoldings = endpoint({
   params: z.object({ wallet: address.describe('The wallet') }),
   query: z.object({
     limit: wholeNumber(1, 50, 50).describe('Maximum number of holdings'),
-    after: z
-      .string()
-      .max(300)
-      .optional()
-      .describe('The `nextCursor` of the previous page, with the same parameters'),
+    after: z.string().optional().describe('The `nextCursor` of the previous page, with the same parameters'),
     show_native: flag(true).describe('Whether SOL is listed')
   }),
   answer: HOLDINGS_PAGE,

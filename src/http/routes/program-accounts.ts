@@ -63,11 +63,7 @@ export const programAccounts = endpoint({
       .default('base64')
       .describe(`Encoding of the data; base58 for at most ${BASE58_BYTES_MAX} bytes`),
     limit: wholeNumber(1, 1_000, 100).describe('Maximum number of accounts'),
-    after: z
-      .string()
-      .max(300)
-      .optional()
-      .describe('The `nextCursor` of the previous page, with the same filters')
+    after: z.string().optional().describe('The `nextCursor` of the previous page, with the same filters')
   }),
   answer: programAccountsAnswer,
   errors: [

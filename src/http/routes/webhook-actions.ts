@@ -11,6 +11,7 @@ import {
 import { ServiceError } from '../../errors.ts'
 import { readCursor } from '../../market/cursor.ts'
 import { startOfSubscription } from '../../stream/future-cursor.ts'
+import { ATTEMPTS_MAX } from '../../webhooks/attempts.ts'
 import type { WebhookRegistry } from '../../webhooks/registry.ts'
 import { sendTestEvent } from '../../webhooks/test-event.ts'
 import type { AppDeps, WebhookParts } from '../deps.ts'
@@ -22,14 +23,13 @@ import { rateLimited } from '../plugins/limits.ts'
 import { attemptBody, webhookBody } from '../webhook-bodies.ts'
 import { webhookParams } from './webhook-parameters.ts'
 
+/** Chosen as for keys: a replaced secret does not sign for more than a month. */
 const GRACE_SECONDS_MAX = 30 * 86_400
 const GRACE_MESSAGE = `must be a whole number between 0 and ${GRACE_SECONDS_MAX}`
 /** Calls a minute (spec choices, section 7). */
 const ENABLES_PER_MINUTE = 6
 /** Milliseconds for a test event. Chosen: an attempt takes up to 10 s, and may wait for others of its tenant. */
 const TEST_MS = 20_000
-/** Attempts that are listed of a webhook at most. */
-const ATTEMPTS_MAX = 1_000
 
 /** The `nextCursor` of a list of attempts. */
 const CURSOR = /^[\w-]{1,128}$/
