@@ -3,7 +3,7 @@ import type { RateUse } from '../../storage/cluster/coordination.ts'
 import type { Caller } from '../access/caller.ts'
 import { ServiceError } from '../errors.ts'
 import type { RpcReply, RpcRequestContext } from '../rpc/gateway.ts'
-import { costOf, parseRequest, type ParsedRequest } from '../rpc/requests.ts'
+import { costOf, idOf, parseRequest, type ParsedRequest } from '../rpc/requests.ts'
 import { BODY_BYTES_MAX, HTTP_BATCH_MAX } from '../rpc/rpc-error.ts'
 import type { AppDeps } from './deps.ts'
 import type { Fields } from './fields.ts'
@@ -85,6 +85,8 @@ class Exchange implements RpcRequestContext {
   readonly #chunks: Buffer[] = []
   #rate: Fields = []
   #left: AbortController | null = null
+  /** Id of the body, once it is parsed. */
+  #rpcId = 'null'
 
   constructor(deps: Deps, request: IncomingMessage, response: ServerResponse, caller: Caller, id: string) {
     this.#deps = deps
@@ -125,6 +127,7 @@ class Exchange implements RpcRequestContext {
   }
 
   #charge(parsed: ParsedRequest): void {
+    this.#rpcId = idOf(parsed)
     const { limits, clock } = this.#deps
     const { keyId, ratePerMinute } = this.caller
     const use = limits.take(keyId, ratePerMinute, clock.now(), costOf(parsed))
@@ -170,7 +173,7 @@ class Exchange implements RpcRequestContext {
     const error = serviceErrorOf(thrown)
     if (error.code === 'SERVICE_FAILED')
       this.#deps.logger.error({ request_id: this.#id, route: RPC_PATH, err: error }, 'request failed')
-    const { status, fields, text } = rpcProblem(error, this.#id)
+    const { status, fields, text } = rpcProblem(error, this.#id, this.#rpcId)
     this.#writeHead(status, fields)
     response.end(text)
     this.#observe(status)

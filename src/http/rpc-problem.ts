@@ -16,16 +16,17 @@ const CODES: Partial<Record<ErrorCode, number>> = {
   DEADLINE_EXCEEDED: -32603
 }
 
-/** An error of the JSON-RPC path as HTTP sends it. The id of its body is null. */
+/** An error of the JSON-RPC path as HTTP sends it. */
 export interface RpcProblem {
   readonly status: number
   readonly fields: Fields
   readonly text: string
 }
 
-export function rpcProblem(error: ServiceError, requestId: string): RpcProblem {
+/** Renders an error. `id` is the JSON text of the id of the request; `null` if it is not known. */
+export function rpcProblem(error: ServiceError, requestId: string, id = 'null'): RpcProblem {
   const { status, retryable } = ERRORS[error.code]
-  const text = errorText(rpcErrorOf(error, requestId), 'null')
+  const text = errorText(rpcErrorOf(error, requestId), id)
   const length = String(Buffer.byteLength(text))
   const fields = ['vary', 'Origin', 'content-type', RPC_TYPE, 'content-length', length]
   if (status === 401) fields.push('www-authenticate', 'Bearer')
@@ -35,10 +36,15 @@ export function rpcProblem(error: ServiceError, requestId: string): RpcProblem {
 }
 
 /** Answers an error of the JSON-RPC route: the status of the problem, with a JSON-RPC body. */
-export function sendRpcProblem(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+export function sendRpcProblem(
+  thrown: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  id?: string
+): FastifyReply {
   const error = serviceErrorOf(thrown)
   request.failure = error
-  const { status, fields, text } = rpcProblem(error, request.id)
+  const { status, fields, text } = rpcProblem(error, request.id, id)
   setFields(reply, fields)
   return reply.code(status).send(text)
 }

@@ -58,6 +58,10 @@ export function parseRequest(body: Buffer, batchMax: number): ParsedRequest {
 export const costOf = (request: ParsedRequest): number =>
   request.kind === 'batch' ? request.elements.length : 1
 
+/** Returns the JSON text of the id of a single request; `null` for other bodies, and for a request without an id. */
+export const idOf = (request: ParsedRequest): string =>
+  (request.kind === 'single' ? request.element.id : null) ?? 'null'
+
 /** The state that a client's params require. */
 export interface RequestTerms {
   readonly commitment: Commitment

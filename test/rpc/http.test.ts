@@ -49,7 +49,10 @@ t.test('each element costs one unit; a batch beyond the quota is refused whole w
   t.equal(refused.status, 429)
   t.match(refused.text, /"code":-32429,.*"limit":10/)
   t.ok(Number(refused.headers['retry-after']) > 0)
+  t.match(refused.text, /"id":null\}$/)
   t.equal((await ask(batch(3))).status, 200, 'the refused ones were not counted')
+  const single = await ask('{"jsonrpc":"2.0","id":"a \\u00e9","method":"getSlot","params":[{}]}')
+  t.match([single.status, single.text], [429, /"id":"a \\u00e9"\}$/], 'a single request has its id')
   t.equal((await ask('{')).status, 429, 'a body that cannot be read costs one')
 })
 

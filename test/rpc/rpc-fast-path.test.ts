@@ -204,6 +204,8 @@ for (const isShared of [false, true])
       t.match(refused.text, /"code":-32429,.*"limit":3/)
       t.ok(Number(refused.headers['retry-after']) > 0)
       t.equal((await ask(call('getSlot'))).status, 200, 'the refused one was not counted')
+      const single = await ask('{"jsonrpc":"2.0","id":"last","method":"getSlot"}')
+      t.match([single.status, single.text], [429, /"id":"last"\}$/], 'a single request has its id')
       t.same(passed, [])
     }
   )

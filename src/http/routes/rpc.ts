@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { ServiceError } from '../../errors.ts'
 import type { RpcReply } from '../../rpc/gateway.ts'
 import { openRpcOf } from '../../rpc/openrpc.ts'
-import { costOf, parseRequest } from '../../rpc/requests.ts'
+import { costOf, idOf, parseRequest, type ParsedRequest } from '../../rpc/requests.ts'
 import { BODY_BYTES_MAX, HTTP_BATCH_MAX } from '../../rpc/rpc-error.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint } from '../endpoint.ts'
@@ -94,30 +94,39 @@ export const rpcRoutes: FastifyPluginAsync<Deps> = async (app, { rpc: parts, lim
         done(new ServiceError('MEDIA_TYPE_INVALID', 'the body must not be compressed'))
       else done(null, payload)
     },
-    handler: async (request, reply) => {
+    handler: (request, reply) => {
       const body = Buffer.isBuffer(request.body) ? request.body : NO_BODY
       const parsed = parseRequest(body, HTTP_BATCH_MAX)
-      const caller = request.caller!
-      await new Promise<void>((resolve, reject) => {
-        const charged = (refusal?: Error): void => (refusal === undefined ? resolve() : reject(refusal))
-        charge(caller, reply, clock.now(), charged, costOf(parsed))
+      return answerParsed(parsed, request, reply).catch((error: unknown) => {
+        if (error === LEFT) return reply.hijack()
+        // A part of the answer is sent already.
+        if (reply.sent) throw error
+        return sendRpcProblem(error, request, reply, idOf(parsed))
       })
-      if (parts === null) throw new ServiceError('UPSTREAM_ERROR', 'this service has no node to ask')
-      const left = new AbortController()
-      const leave = (): void => left.abort(LEFT)
-      reply.raw.once('close', leave)
-      try {
-        const tracks = isTracked(request.headers)
-        const context = { caller, batchMax: HTTP_BATCH_MAX, tracks, signal: left.signal }
-        return await sendReply(request, reply, await parts.gateway.answer(parsed, context))
-      } catch (error) {
-        if (error !== LEFT) throw error
-        return reply.hijack()
-      } finally {
-        reply.raw.off('close', leave)
-      }
     }
   })
+  async function answerParsed(
+    parsed: ParsedRequest,
+    request: FastifyRequest,
+    reply: FastifyReply
+  ): Promise<FastifyReply> {
+    const caller = request.caller!
+    await new Promise<void>((resolve, reject) => {
+      const charged = (refusal?: Error): void => (refusal === undefined ? resolve() : reject(refusal))
+      charge(caller, reply, clock.now(), charged, costOf(parsed))
+    })
+    if (parts === null) throw new ServiceError('UPSTREAM_ERROR', 'this service has no node to ask')
+    const left = new AbortController()
+    const leave = (): void => left.abort(LEFT)
+    reply.raw.once('close', leave)
+    try {
+      const tracks = isTracked(request.headers)
+      const context = { caller, batchMax: HTTP_BATCH_MAX, tracks, signal: left.signal }
+      return await sendReply(request, reply, await parts.gateway.answer(parsed, context))
+    } finally {
+      reply.raw.off('close', leave)
+    }
+  }
   if (parts === null) return
   const document = new Rendering(JSON.stringify(openRpcOf(parts.methods, version)))
   app.get('/openrpc.json', { config: { scope: 'open', answersWhileDraining: true } }, (request, reply) =>
