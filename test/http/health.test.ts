@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Outage, Storage } from '../../storage/port.ts'
 import { block, NOON } from '../market/world.ts'
-import { marketApp, type Body } from './market-app.ts'
+import { closedStream, marketApp, type Body } from './market-app.ts'
 
 const codes = (body: Body) => (body['reasons'] as { code: string }[]).map(({ code }) => code)
 
@@ -72,4 +72,13 @@ t.test('health lists every reason that holds, and is degraded by those that impa
   t.same(await said(), [503, 'degraded', 'data_stale', 'store_away', 'redis_away'])
   app.draining = true
   t.same(await said(), [503, 'draining', 'data_stale', 'store_away', 'redis_away'])
+})
+
+t.test('health of the stream says how far a replay reaches back, in seconds of block time', async (t) => {
+  const horizon = { cursor: 7, slot: 1, tsMs: (NOON - 90) * 1000 }
+  const app = await marketApp(t, undefined, { stream: closedStream({ head: 2 ** 22, horizon }) })
+  const said = async () => (await app.get('/v1/stream/health', {})).body['horizon']
+  t.equal(await said(), null, 'without a block')
+  await app.commit(block(4, NOON, []))
+  t.strictSame(await said(), { cursor: 7, slot: 1, ts_ms: horizon.tsMs, seconds: 90 })
 })

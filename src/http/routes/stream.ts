@@ -2,7 +2,9 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { count, unixMs } from '../../api/schema.ts'
 import { shownHead, splitCursor } from '../../market/cursor.ts'
+import type { SlotRow } from '../../market/rows.ts'
 import type { StreamGateway } from '../../stream/gateway.ts'
+import type { Place } from '../../stream/messages.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serve } from '../endpoint.ts'
 import { freshnessSeconds } from '../freshness.ts'
@@ -11,14 +13,16 @@ import { FRESHNESS_SECONDS_MAX } from '../health-reasons.ts'
 import { serveSocket } from './serve-socket.ts'
 
 const place = (what: string) =>
-  z
-    .object({
-      cursor: count(`Cursor of ${what}`),
-      slot: count('Slot'),
-      ts_ms: unixMs('Time of its block', 'block')
-    })
-    .nullable()
-    .describe(`${what}; null while there is no block`)
+  z.object({
+    cursor: count(`Cursor of ${what}`),
+    slot: count('Slot'),
+    ts_ms: unixMs('Time of its block', 'block')
+  })
+const HORIZON_PLACE = place('the replay horizon').extend({
+  seconds: count('Seconds of block time from there to the newest block')
+})
+const HEAD = 'The newest published block; null while there is no block'
+const HORIZON = 'Replay horizon: the oldest cursor that a replay can start from; null while there is no block'
 
 export const streamHealth = endpoint({
   path: '/v1/stream/health',
@@ -29,8 +33,8 @@ export const streamHealth = endpoint({
   answer: z
     .object({
       status: z.enum(['ok', 'degraded', 'draining']).describe('As in `/v1/health`'),
-      head: place('The newest published block'),
-      horizon: place('Replay horizon: the oldest cursor that a replay can start from'),
+      head: place('the newest published block').nullable().describe(HEAD),
+      horizon: HORIZON_PLACE.nullable().describe(HORIZON),
       replay_horizon_seconds: count('Length of the replay horizon in seconds')
         .nullable()
         .describe(
@@ -82,10 +86,7 @@ export function serveStream(app: FastifyInstance, deps: Deps & { readonly stream
               slot: splitCursor(health.head).slot,
               ts_ms: head.blockTime * 1000
             },
-      horizon:
-        health.horizon === null
-          ? null
-          : { cursor: health.horizon.cursor, slot: health.horizon.slot, ts_ms: health.horizon.tsMs },
+      horizon: head === null || health.horizon === null ? null : horizonBody(health.horizon, head),
       replay_horizon_seconds: health.horizonSeconds,
       lag_ms: head === null ? null : Math.max(0, nowMs - head.blockTime * 1000),
       data_freshness_seconds: seconds,
@@ -95,4 +96,9 @@ export function serveStream(app: FastifyInstance, deps: Deps & { readonly stream
       dropped_total: health.dropped
     }
   })
+}
+
+function horizonBody({ cursor, slot, tsMs }: Place, head: SlotRow): z.input<typeof HORIZON_PLACE> {
+  const seconds = Math.max(0, head.blockTime - Math.floor(tsMs / 1000))
+  return { cursor, slot, ts_ms: tsMs, seconds }
 }
