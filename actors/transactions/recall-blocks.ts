@@ -3,7 +3,7 @@ import type { BlockAgain } from '../../src/node/block-source.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
 import type { CommittedBlocks } from '../../src/node/committed-blocks.ts'
-import { FEE_SLOTS, type PriorityFees } from '../../src/transactions/priority-fees.ts'
+import { FEE_SLOTS } from '../../src/transactions/priority-fees.ts'
 import type { BlockStore } from '../../storage/port.ts'
 
 /**
@@ -14,13 +14,11 @@ const PAUSE_MS = 50
 
 export interface RecallDeps {
   readonly committedBlocks: CommittedBlocks
-  /** Tells which blocks are in memory. */
-  readonly fees: Pick<PriorityFees, 'has'>
   readonly clock: Clock
   readonly logger: Pick<Logger, 'info' | 'warn'>
 }
 
-/** Reads the blocks up to a stored head that memory does not have. Never rejects; ends with the signal. */
+/** Reads the blocks up to a stored head that an observer lacks. Never rejects; ends with the signal. */
 export type RecallBlocks = (
   head: SlotRow | null,
   blocks: Pick<BlockStore, 'between'>,
@@ -29,16 +27,17 @@ export type RecallBlocks = (
 ) => Promise<void>
 
 /**
- * Returns a function that restores fees and blockhashes of recent blocks to memory after a restart. It requests the stored
- * blocks of the last 150 slots from the source, newest first and one at a time. A block that is no longer available is
- * skipped.
+ * Returns a function that shows recent blocks to the observers that lack them after a restart or a takeover: for fees and
+ * blockhashes, and for followers that have not applied them. It requests the stored blocks of the last 150 slots from the
+ * source, newest first and one at a time, until no observer lacks one. A block that is no longer available is skipped.
  */
-export function recallBlocks({ committedBlocks, fees, clock, logger }: RecallDeps): RecallBlocks {
+export function recallBlocks({ committedBlocks, clock, logger }: RecallDeps): RecallBlocks {
   return async (head, blocks, again, signal) => {
     if (head === null || again === undefined) return
     let lostAfter = Infinity
     const unsubscribe = committedBlocks.subscribe({
       read: () => () => undefined,
+      lacks: () => false,
       recall: () => undefined,
       lost: (afterSlot) => void (lostAfter = Math.min(lostAfter, afterSlot))
     })
@@ -46,7 +45,7 @@ export function recallBlocks({ committedBlocks, fees, clock, logger }: RecallDep
     try {
       const rows = await blocks.between(Math.max(0, head.slot - FEE_SLOTS + 1), head.slot)
       for (const { slot, blockhash } of rows.toReversed()) {
-        if (fees.has(slot)) continue
+        if (!committedBlocks.lacks(slot)) continue
         const found = await again(slot, signal)
         if (signal.aborted) return
         const block = found === null || found === 'skipped' ? null : found.block
@@ -56,9 +55,9 @@ export function recallBlocks({ committedBlocks, fees, clock, logger }: RecallDep
         counts[isStored ? 'read' : 'missing']++
         await sleep(clock, PAUSE_MS, signal)
       }
-      if (counts.read + counts.missing > 0) logger.info(counts, 'recent blocks were read again for fees')
+      if (counts.read + counts.missing > 0) logger.info(counts, 'recent blocks were read again')
     } catch (err) {
-      if (!signal.aborted) logger.warn({ err, ...counts }, 'recent blocks are not read again for fees')
+      if (!signal.aborted) logger.warn({ err, ...counts }, 'recent blocks are not read again')
     } finally {
       unsubscribe()
     }

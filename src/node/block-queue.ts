@@ -94,8 +94,7 @@ export abstract class BlockQueue<Changes> implements BlockObserver {
     this.#isRecalling = true
   }
 
-  /** Whether blocks from before the start are of use. */
-  get wantsRecalled(): boolean {
+  lacks(): boolean {
     return this.isOn && this.#isRecalling
   }
 

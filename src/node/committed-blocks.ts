@@ -15,6 +15,8 @@ export interface BlockObserver {
    * It must not retain the block, which takes megabytes. The slot of a late block is below those of earlier calls.
    */
   read(sourced: SourcedBlock): () => void
+  /** Whether it has a use for the block of a slot that was committed before this process started. */
+  lacks(slot: number): boolean
   /** Takes a block that was committed before this process started. */
   recall(block: Block): void
   /** All blocks after this slot were on a lost fork. */
@@ -65,6 +67,11 @@ export class CommittedBlocks {
   /** Reports blocks that an amendment has committed, because the feed does not publish them. */
   amended(blocks: readonly PendingBlock[]): void {
     for (const block of blocks) block.commit()
+  }
+
+  /** Whether an observer has a use for the block of a slot that was committed before this process started. */
+  lacks(slot: number): boolean {
+    return this.#observers.values().some((observer) => observer.lacks(slot))
   }
 
   /** Shows a block that was committed before this process started. */

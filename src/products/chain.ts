@@ -53,12 +53,8 @@ function ingestDepsOf({
   budget,
   source,
   committedBlocks,
-  fees,
-  transferFees,
-  ledgerBlocks
+  transferFees
 }: ServiceParts) {
-  // Fees of blocks that another process has ingested come from that process: the ledger has none of these blocks.
-  const known = { has: (slot: number) => fees.has(slot) && !ledgerBlocks.wantsRecalled }
   return {
     fold: { cash, startingSolUsd: config.solUsd, venues: new Set(config.venues) },
     undoPolicy: source === undefined ? undoPolicyOf(config) : NO_UNDO,
@@ -68,7 +64,7 @@ function ingestDepsOf({
     logger,
     clock: ports.clock,
     committedBlocks,
-    recallBlocks: recallBlocks({ committedBlocks, fees: known, clock: ports.clock, logger }),
+    recallBlocks: recallBlocks({ committedBlocks, clock: ports.clock, logger }),
     marketBytes: budget.market,
     transferFees
   }

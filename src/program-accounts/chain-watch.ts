@@ -69,6 +69,7 @@ export class ChainWatch {
           if (this.#read.size > READ_MAX) this.#read.delete(this.#read.keys().next().value!)
         }
       },
+      lacks: () => false,
       recall: () => undefined,
       lost: (afterSlot) => this.#missed(`the blocks after slot ${afterSlot} were on a lost fork`)
     }

@@ -99,6 +99,11 @@ export class WatchedSignatures implements BlockSightings, BlockObserver {
     for (const listener of this.#listeners) listener.lost(afterSlot)
   }
 
+  /** The blocks whose fees are missing are enough: their heights are known for as long. */
+  lacks(): boolean {
+    return false
+  }
+
   recall({ slot, height, blockhash }: Pick<Block, 'slot' | 'height' | 'blockhash'>): void {
     if (height !== undefined && blockhash !== undefined) this.#blockhashes.add({ slot, height, blockhash })
   }

@@ -73,6 +73,11 @@ export class PriorityFees implements FeeStatistics, BlockObserver {
     return () => this.add(fees)
   }
 
+  /** Fees of blocks that another process has ingested come from that process. */
+  lacks(slot: number): boolean {
+    return !this.has(slot)
+  }
+
   recall(block: Block): void {
     this.add(blockFees(block))
   }

@@ -184,6 +184,7 @@ void t.test('ingest shows each block once it is stored, and tells of lost forks 
       t.not(told.at(-1), block.blockhash, 'not told before its commit')
       return () => void told.push(block.blockhash!)
     },
+    lacks: () => false,
     recall: () => undefined,
     lost: (afterSlot) => void told.push({ lost: afterSlot })
   })

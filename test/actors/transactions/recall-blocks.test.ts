@@ -6,6 +6,9 @@ import type { SlotRow } from '../../../src/market/rows.ts'
 import { systemPorts } from '../../../src/ports.ts'
 import { WatchedSignatures } from '../../../src/transactions/block-sightings.ts'
 import { CommittedBlocks } from '../../../src/node/committed-blocks.ts'
+import { blockFees } from '../../../src/transactions/block-fees.ts'
+import { HolderBlocks } from '../../../src/holders/holder-blocks.ts'
+import { LedgerBlocks } from '../../../src/revenue/ledger-blocks.ts'
 import { PriorityFees } from '../../../src/transactions/priority-fees.ts'
 import { CommitFeed } from '../../../src/views/commit-feed.ts'
 import { buildTransaction } from '../../chain/build-transaction.ts'
@@ -39,7 +42,7 @@ function restarted() {
   committedBlocks.subscribe(sightings)
   committedBlocks.subscribe(fees)
   const asked: number[] = []
-  const recall = recallBlocks({ committedBlocks, fees, clock, logger: pino({ level: 'silent' }) })
+  const recall = recallBlocks({ committedBlocks, clock, logger: pino({ level: 'silent' }) })
   const blocks = {
     between: async (from: number, to: number) =>
       Array.from({ length: to - from + 1 }, (_, i) => from + i)
@@ -61,7 +64,7 @@ function restarted() {
       },
       signal
     )
-  return { committedBlocks, sightings, fees, asked, run, recall, blocks }
+  return { feed, committedBlocks, sightings, fees, asked, run, recall, blocks }
 }
 
 void t.test('after a restart the stored blocks of the last 150 slots are read, newest first', async (t) => {
@@ -77,6 +80,35 @@ void t.test('after a restart the stored blocks of the last 150 slots are read, n
   await run()
   t.equal(asked.length, 75, 'what is known is not read again')
 })
+
+void t.test(
+  'a process that takes over has the fees, and reads the blocks until its followers need no more',
+  async (t) => {
+    for (const open of [
+      (feed: CommitFeed) => {
+        const blocks = new HolderBlocks(feed)
+        blocks.begin()
+        return blocks
+      },
+      (feed: CommitFeed) => {
+        const blocks = new LedgerBlocks(feed)
+        blocks.watch(new Set(['11111111111111111111111111111112']))
+        return blocks
+      }
+    ]) {
+      const { run, asked, feed, fees, committedBlocks } = restarted()
+      for (let slot = 1; slot <= 400; slot++) fees.add(blockFees(blockOf(slot)))
+      const queue = open(feed)
+      committedBlocks.subscribe(queue)
+      await run((slot) => {
+        if (slot === 392) queue.endRecall()
+        return blockOf(slot)
+      })
+      t.strictSame(asked, [400, 398, 396, 394, 392])
+      t.equal(queue.recalledAfter(399), null, 'the queue has dropped them')
+    }
+  }
+)
 
 void t.test('a block that is not the stored one, or is gone, is left out', async (t) => {
   const { run, fees } = restarted()
