@@ -1,7 +1,7 @@
 import { RpcAccountNode } from '../../src/accounts/node-client.ts'
 import type { Announcements } from '../../src/views/announcements.ts'
 import type { Storage } from '../../storage/port.ts'
-import { followAgain } from '../supervision/follow-again.ts'
+import { followAgain } from '../followers/follow-again.ts'
 import type { Run } from '../supervision/process.ts'
 import type { HolderDeps } from './holder-deps.ts'
 import { HolderFollower } from './holder-follower.ts'

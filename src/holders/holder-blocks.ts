@@ -1,12 +1,10 @@
 import { pubkeyOfMapKey, pubkeyToBase58, PubkeyTable } from '../chain/pubkey.ts'
 import type { Block } from '../chain/transaction.ts'
-import { BlockQueue, QUEUE_MAX, type QueuedBlock, type QueueEvent } from '../node/block-queue.ts'
+import { BlockQueue, QUEUE_MAX, type QueuedBlock } from '../node/block-queue.ts'
 import { balanceChanges, type BalanceChanges } from './balance-changes.ts'
 
 /** A committed block with its changes of token balances. */
 export type HolderBlock = QueuedBlock<BalanceChanges>
-/** Beyond the limit of the queue the lists are read again. */
-export type HolderEvent = QueueEvent<BalanceChanges>
 
 /** Blocks cached before the follower has set the wanted mints. Chosen: a restart takes less time than these blocks. */
 const EVENTS_UNFILTERED_MAX = 64
@@ -42,11 +40,10 @@ export class HolderBlocks extends BlockQueue<BalanceChanges> {
     return this.newestRead
   }
 
-  /** Wants all mints again, and blocks from before the start, for a follower that restarts. */
+  /** Wants all mints again, for a follower that restarts. */
   wantAll(): void {
     this.#mints = null
     this.#wantsNone = false
-    this.beginRecall()
   }
 
   protected changesIn(block: Block): BalanceChanges {
