@@ -19,7 +19,7 @@ import { systemPorts } from '../../src/ports.ts'
 import { holderMetrics } from '../../src/telemetry/holder-metrics.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { HolderRow } from '../../storage/port.ts'
-import { blockOfText } from './block-text.ts'
+import { blockOfText } from '../followers/block-text.ts'
 import { holderIndex } from './holder-index.ts'
 import { storedShape } from './list-shape.ts'
 

@@ -10,7 +10,7 @@ import { USDC } from '../../src/localnet/programs.ts'
 import { ownDirectory } from '../own-directory.ts'
 import { IS_LONG } from '../random-runs.ts'
 import { until } from '../service/asking.ts'
-import { blockOfText } from './block-text.ts'
+import { blockOfText } from '../followers/block-text.ts'
 import type { FromChild, KillPoint, ToChild } from './holder-child.ts'
 import { HolderWorld } from './holder-world.ts'
 

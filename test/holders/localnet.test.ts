@@ -73,7 +73,7 @@ t.test(
     await equal(t, world, 'before the restarts')
     t.equal(world.calls, calls, 'no fork has asked the node')
     for (const lateSlots of [0, 1, 6]) {
-      await world.restart(lateSlots)
+      await world.restart(lateSlots, 3)
       await world.slots(3)
       await equal(t, world, `after a restart ${lateSlots} slots later`)
     }

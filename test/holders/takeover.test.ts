@@ -1,8 +1,39 @@
-import t from 'tap'
-import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
+import t, { type Test } from 'tap'
+import { pubkeyToBase58, type Pubkey } from '../../src/chain/pubkey.ts'
 import { NATIVE_MINT } from '../../src/chain/token-accounts.ts'
 import { until } from '../service/asking.ts'
 import { HolderWorld } from './holder-world.ts'
+
+/** Checks that the stored lists are those of the chain at its newest slot. */
+async function equal(t: Test, world: HolderWorld, mints: readonly Pubkey[], message: string): Promise<void> {
+  await world.settled(message)
+  const slot = world.bank.slot('processed')
+  for (const mint of mints)
+    t.strictSame(await world.stored(mint, slot), world.chain(mint), `${message}: ${pubkeyToBase58(mint)}`)
+}
+
+t.test('neither a takeover nor a failure of the store costs a reading of lists', async (t) => {
+  const world = await HolderWorld.open(t, 14, {}, true)
+  await world.slots(3)
+  const mints = [NATIVE_MINT, world.traffic.classic.mint.toBytes()]
+  for (const mint of mints) await world.ask(mint)
+  await equal(t, world, mints, 'of the first process')
+  const { calls } = world
+  for (let round = 0; round < 2; round++) {
+    const takeOver = await world.standBy()
+    await world.slots(4)
+    await takeOver(150)
+    await world.slots(4)
+    await equal(t, world, mints, `after takeover ${round}`)
+    world.dying.dieAtWrite(1 + world.choices.below(6), round === 0 ? 'before' : 'after')
+    await world.died()
+    await world.slots(3)
+    world.follow()
+    await equal(t, world, mints, `after failure ${round}`)
+  }
+  t.equal(world.calls, calls, 'the node was not asked again')
+  t.strictSame(world.faults, [])
+})
 
 t.test(
   'a process that writes a list after another one has taken over changes nothing of its lists',
@@ -20,21 +51,15 @@ t.test(
     const paused = world.takeOver()
     // Balances change, so that the rows of the paused process are of another time.
     await world.slots(20)
-    const equal = async (message: string): Promise<void> => {
-      await world.settled(message)
-      const slot = world.bank.slot('processed')
-      for (const mint of mints)
-        t.strictSame(await world.stored(mint, slot), world.chain(mint), `${message}: ${pubkeyToBase58(mint)}`)
-    }
-    await equal('after the takeover')
+    await equal(t, world, mints, 'after the takeover')
     writing.resolve()
     await until(
       async () => paused.lists.every((list) => list.isLive),
       'the paused process has written its lists'
     )
-    await equal('after the writes of the process before')
+    await equal(t, world, mints, 'after the writes of the process before')
     await world.slots(5)
-    await equal('some slots later')
+    await equal(t, world, mints, 'some slots later')
     t.strictSame(world.faults, [])
   }
 )

@@ -4,8 +4,8 @@ import { NATIVE_MINT } from '../../src/chain/token-accounts.ts'
 import type { Transaction } from '../../src/chain/transaction.ts'
 import { WSOL } from '../../src/market/cash.ts'
 import { Choices } from '../../storage/test/choices.ts'
-import { blockOfText, textOfBlock } from '../holders/block-text.ts'
-import { TokenTraffic } from '../holders/token-traffic.ts'
+import { blockOfText, textOfBlock } from '../followers/block-text.ts'
+import { TokenTraffic } from '../followers/token-traffic.ts'
 import { blockAt, funded, openBank, signed, transfer, wallet } from '../localnet/bank/sending.ts'
 import {
   burn,

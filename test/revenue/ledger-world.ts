@@ -1,14 +1,11 @@
-import { join } from 'node:path'
-import { Registry } from 'prom-client'
 import type { Test } from 'tap'
 import { LedgerFollower } from '../../actors/revenue/ledger-follower.ts'
 import { pubkeyToBase58, samePubkey } from '../../src/chain/pubkey.ts'
 import { TOKEN_PROGRAM_KEYS } from '../../src/accounts/token-program.ts'
-import type { LocalBank } from '../../src/localnet/bank/bank.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import { CashList } from '../../src/market/cash.ts'
 import { systemPorts, type Clock } from '../../src/ports.ts'
-import { LedgerBlocks } from '../../src/revenue/ledger-blocks.ts'
+import { LedgerBlocks, type LedgerChanges } from '../../src/revenue/ledger-blocks.ts'
 import { LedgerFeed } from '../../src/stream/ledger-feed.ts'
 import { LedgerGaps } from '../../src/revenue/ledger-gap.ts'
 import { ledgerProgressIn } from '../../src/revenue/ledger-progress.ts'
@@ -17,14 +14,10 @@ import type { WatchedAddress } from '../../src/revenue/watched-address.ts'
 import { WatchedAddresses } from '../../src/revenue/watched-addresses.ts'
 import { ledgerMetrics } from '../../src/telemetry/ledger-metrics.ts'
 import type { TenantEvent } from '../../storage/cluster/coordination.ts'
-import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { Storage } from '../../storage/port.ts'
-import { Choices } from '../../storage/test/choices.ts'
-import { FollowedIndex } from '../followed-index.ts'
-import { blockOfText, textOfBlock } from '../holders/block-text.ts'
-import { DyingStorage } from '../holders/dying-storage.ts'
-import { TokenTraffic } from '../holders/token-traffic.ts'
-import { openBank } from '../localnet/bank/sending.ts'
+import { FollowedIndex } from '../followers/followed-index.ts'
+import { blockOfText } from '../followers/block-text.ts'
+import { FollowerWorld, worldParts, type WorldParts } from '../followers/follower-world.ts'
 import { until } from '../service/asking.ts'
 
 /** Base units of each account that an address has: its own lamports, and its token accounts. */
@@ -36,66 +29,20 @@ type LedgerIndex = FollowedIndex<LedgerBlocks>
 const ledgerIndex = (): LedgerIndex => new FollowedIndex((feed) => new LedgerBlocks(feed))
 
 /** A localnet with traffic of tokens, and a follower that writes the ledger of some of its wallets on an embedded store. */
-export class LedgerWorld {
-  readonly bank: LocalBank
-  readonly traffic: TokenTraffic
-  readonly choices: Choices
-  readonly #directory: string
-  /** All blocks of the chain, as a node has them. */
-  readonly blocks: string[] = []
+export class LedgerWorld extends FollowerWorld<LedgerChanges, LedgerBlocks, LedgerFollower> {
   /** Balances of each wallet at each slot of the chain; those of lost forks are gone. */
   readonly #balances = new Map<number, ReadonlyMap<string, Balances>>()
-  readonly dying = new DyingStorage()
   readonly published: TenantEvent[] = []
-  readonly registry = new Registry()
   readonly #metrics = ledgerMetrics(this.registry)
-  index = ledgerIndex()
-  storage!: Storage
-  follower!: LedgerFollower
-  #end = new AbortController()
-  #running: Promise<void> = Promise.resolve()
-  readonly #isShared: boolean
-  /** Indexes of other processes, which hear of committed blocks. */
-  readonly #hearing = new Set<LedgerIndex>()
 
-  private constructor(
-    bank: LocalBank,
-    traffic: TokenTraffic,
-    choices: Choices,
-    directory: string,
-    isShared: boolean
-  ) {
-    this.bank = bank
-    this.traffic = traffic
-    this.choices = choices
-    this.#directory = directory
-    this.#isShared = isShared
-    bank.listen((event) => {
-      if (event.kind !== 'block' || event.commitment !== 'processed') return
-      const text = textOfBlock(event.block)
-      while (this.blocks.length > 0 && blockOfText(this.blocks.at(-1)!).slot > event.block.parentSlot)
-        this.blocks.pop()
-      this.blocks.push(text)
-      const { slot, parentSlot } = event.block
-      for (const known of this.#balances.keys()) if (known > parentSlot) this.#balances.delete(known)
-      this.#balances.set(slot, this.#balancesNow())
-      this.index.take(blockOfText(text))
-      for (const index of this.#hearing) index.hear(blockOfText(text))
-    })
+  private constructor(parts: WorldParts) {
+    super(parts, ledgerIndex)
   }
 
   /** With `isShared` the follower treats its store as one of several processes. */
   static async open(t: Test, seed: number, isShared = false): Promise<LedgerWorld> {
-    const choices = new Choices(seed)
-    const bank = await openBank({ seed: `ledger ${seed}` })
-    const traffic = await TokenTraffic.open(bank, choices)
-    const world = new LedgerWorld(bank, traffic, choices, join(t.testdir(), 'store'), isShared)
-    await world.slots(2)
-    await world.start()
-    t.teardown(async () => {
-      await world.stop()
-      await world.storage.close()
-    })
+    const world = new LedgerWorld(await worldParts(t, 'ledger', seed, isShared))
+    await world.begin(t)
     return world
   }
 
@@ -103,30 +50,22 @@ export class LedgerWorld {
     return this.traffic.wallets.map((wallet) => wallet.toBase58())
   }
 
-  async start(): Promise<void> {
-    this.storage = await openEmbeddedStorage({ directory: this.#directory })
+  protected override async opened(): Promise<void> {
     const watched = await new WatchedAddresses(this.storage.documents).all()
     this.index.blocks.watch(new Set(watched.map(({ value }) => value.address)))
-    this.follow()
   }
 
-  /** Starts a follower on the open store, as after a failure of the one before. */
-  follow(): void {
-    this.#end = new AbortController()
-    this.follower = this.#followerOf(this.index, systemPorts.clock)
-    this.#running = this.follower.run(this.#end.signal)
-    // Awaited by `stop`.
-    this.#running.catch(() => undefined)
+  protected override produced(slot: number, parentSlot: number): void {
+    for (const known of this.#balances.keys()) if (known > parentSlot) this.#balances.delete(known)
+    this.#balances.set(slot, this.#balancesNow())
   }
 
-  #followerOf(index: LedgerIndex, clock: Clock): LedgerFollower {
+  protected followerOf(index: LedgerIndex, storage: Storage, clock: Clock): LedgerFollower {
     return new LedgerFollower({
       clock,
       random: systemPorts.random,
       storage: {
-        ...this.storage,
-        ...this.dying.of(this.storage),
-        isShared: this.#isShared,
+        ...storage,
         blocks: {
           at: async (slot) => this.#rows().findLast((row) => row.slot === slot) ?? null,
           between: async (first, last) => this.#rows().filter(({ slot }) => slot >= first && slot <= last)
@@ -141,34 +80,10 @@ export class LedgerWorld {
     })
   }
 
-  /**
-   * Starts the follower of another process, which commits no blocks. It lists the watched addresses once, before this
-   * resolves. The returned function makes it the process that commits, after it has read some last blocks again; the
-   * follower before it ends.
-   */
-  async standBy(): Promise<(recalled: number) => Promise<void>> {
-    const index = ledgerIndex()
-    index.restore(blockOfText(this.blocks.at(-1)!))
-    this.#hearing.add(index)
-    let stoodStillMs: number | null = systemPorts.clock.now()
-    const clock = { ...systemPorts.clock, now: () => stoodStillMs ?? systemPorts.clock.now() }
-    const follower = this.#followerOf(index, clock)
-    const end = new AbortController()
-    const running = follower.run(end.signal)
-    running.catch(() => undefined)
+  /** Whether it has listed the watched addresses once. */
+  protected async isStandingBy(follower: LedgerFollower): Promise<boolean> {
     const known = new Set((await this.watched()).map(({ address }) => address))
-    await until(async () => follower.addresses === known.size, 'a list')
-    return async (recalled) => {
-      this.#end.abort()
-      await this.#running
-      this.#hearing.delete(index)
-      this.index = index
-      this.follower = follower
-      this.#end = end
-      this.#running = running
-      index.recall(this.blocks.slice(-recalled).map(blockOfText))
-      stoodStillMs = null
-    }
+    return follower.addresses === known.size
   }
 
   /** The blocks of the chain, as the index has them. */
@@ -176,43 +91,6 @@ export class LedgerWorld {
     return this.blocks
       .map(blockOfText)
       .map(({ slot, blockTime, blockhash }) => ({ slot, blockTime, blockhash }) as SlotRow)
-  }
-
-  async stop(): Promise<void> {
-    this.#end.abort()
-    await this.#running
-  }
-
-  /** Makes slots until the process has died at a write. */
-  async died(): Promise<void> {
-    await until(async () => {
-      if (!this.dying.isDead) await this.slots(1)
-      return this.dying.isDead
-    }, 'a death')
-    this.#end.abort()
-    await this.#running.catch(() => undefined)
-    this.#running = Promise.resolve()
-  }
-
-  /** Ends the follower and the store, and begins again; `lateSlots` blocks come in between, and some are read again. */
-  async restart(lateSlots: number, recalled: number): Promise<void> {
-    await this.stop()
-    await this.storage.close()
-    const before = this.blocks.length
-    await this.slots(lateSlots)
-    this.index = ledgerIndex()
-    this.index.restore(blockOfText(this.blocks.at(-1)!))
-    await this.start()
-    this.index.recall(this.blocks.slice(Math.max(0, before - recalled)).map(blockOfText))
-  }
-
-  /** Makes slots with traffic. */
-  async slots(count: number): Promise<void> {
-    for (let made = 0; made < count; made++) {
-      this.traffic.send(this.choices.below(6))
-      await this.bank.produceSlot()
-      await new Promise((resolve) => setImmediate(resolve))
-    }
   }
 
   async watch(address: string, tenant = TENANT): Promise<void> {
@@ -252,11 +130,6 @@ export class LedgerWorld {
       after: null,
       limit: 1_000_000
     })
-  }
-
-  async counted(name: string): Promise<number> {
-    const { values } = await this.registry.getSingleMetric(name)!.get()
-    return values.reduce((sum, { value }) => sum + value, 0)
   }
 
   /** Balances of a wallet at the end of a slot of the chain. */

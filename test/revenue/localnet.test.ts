@@ -1,7 +1,7 @@
 import t from 'tap'
 import { IS_LONG } from '../random-runs.ts'
 import { until } from '../service/asking.ts'
-import { blockOfText } from '../holders/block-text.ts'
+import { blockOfText } from '../followers/block-text.ts'
 import { ledgerEqual } from './ledger-shape.ts'
 import { LedgerWorld } from './ledger-world.ts'
 

@@ -7,7 +7,7 @@ import { MarketSimulator, BUSY_MARKET } from '../../src/localnet/market/simulato
 import { startLocalNode, type LocalNode } from '../../src/localnet/node/local-node.ts'
 import { systemPorts } from '../../src/ports.ts'
 import { Choices } from '../../storage/test/choices.ts'
-import { TokenTraffic } from '../holders/token-traffic.ts'
+import { TokenTraffic } from '../followers/token-traffic.ts'
 
 const HOST = '127.0.0.1'
 const SLOT_MS = 400
