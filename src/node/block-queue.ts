@@ -106,7 +106,8 @@ export abstract class BlockQueue<Changes> implements BlockObserver {
 
   read({ block }: SourcedBlock): () => void {
     this.#newestRead = Math.max(this.#newestRead, block.slot)
-    if (!this.isOn) return () => undefined
+    // Also while it is off: it may be on by the commit.
+    if (!this.isOn) return () => void (this.#committed = block.slot)
     const queued = this.#queued(block)
     return () => {
       this.#committed = queued.slot

@@ -1,0 +1,31 @@
+import t from 'tap'
+import type { Block } from '../../src/chain/transaction.ts'
+import { LedgerBlocks } from '../../src/revenue/ledger-blocks.ts'
+import { FollowedIndex } from '../followers/followed-index.ts'
+
+const ADDRESS = '11111111111111111111111111111112'
+
+const blockAt = (slot: number): Block => ({
+  slot,
+  blockTime: 0,
+  parentSlot: slot - 1,
+  blockhash: `${slot}`,
+  height: slot,
+  transactions: [],
+  votes: 0
+})
+
+t.test('a block that is read before the first watch and committed after it is of this process', async (t) => {
+  const index = new FollowedIndex((feed) => new LedgerBlocks(feed))
+  const sourced = { block: blockAt(1), commitment: 'processed', receivedAtMs: 0 } as const
+  index.committed.pending(sourced)
+  t.equal(index.blocks.watch(new Set([ADDRESS])), 1)
+  index.hear(blockAt(1))
+  t.strictSame(index.blocks.take(), [], 'it is neither queued nor missed')
+  index.take(blockAt(2))
+  index.hear(blockAt(3))
+  t.match(index.blocks.take(), [
+    { kind: 'block', block: { slot: 2 } },
+    { kind: 'missed', reason: 'block 3 was read by another process' }
+  ])
+})
