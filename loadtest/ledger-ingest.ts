@@ -79,6 +79,7 @@ export class LedgerIngest {
     const follower = new LedgerFollower({
       ...systemPorts,
       storage,
+      names: { namesOf: () => null },
       cash: new CashList(),
       blocks: ledgerBlocks,
       feed,

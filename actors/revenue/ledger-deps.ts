@@ -4,9 +4,10 @@ import type { CashList } from '../../src/market/cash.ts'
 import type { Ports } from '../../src/ports.ts'
 import type { LedgerMetrics } from '../../src/telemetry/ledger-metrics.ts'
 import type { CommitFeed } from '../../src/views/commit-feed.ts'
+import type { SymbolSources } from '../../src/views/mint-symbols.ts'
 import type { BlockStore, Storage } from '../../storage/port.ts'
 
-export interface LedgerDeps extends Ports {
+export interface LedgerDeps extends Ports, Pick<SymbolSources, 'names'> {
   readonly storage: Pick<
     Storage,
     'documents' | 'isShared' | 'pairs' | 'candles' | 'solPrices' | 'launches'

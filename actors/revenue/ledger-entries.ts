@@ -1,7 +1,5 @@
-import { pubkeyFromBase58 } from '../../src/chain/pubkey.ts'
 import { humanAmount } from '../../src/market/amount.ts'
 import { SOL_DECIMALS, WSOL } from '../../src/market/cash.ts'
-import { mintNames } from '../../src/market/mint-names.ts'
 import type { LedgerBlock } from '../../src/revenue/ledger-blocks.ts'
 import { deltaOf, type LedgerChange, type LedgerEntry } from '../../src/revenue/ledger-entry.ts'
 import { LedgerPrices } from '../../src/revenue/ledger-prices.ts'
@@ -39,19 +37,4 @@ function valued(change: LedgerChange, address: string, prices: ReadonlyMap<strin
     valueUsd: price === null ? null : (delta < 0n ? -amount : amount) * price,
     feeUsd: isPayer && solUsd !== null ? humanAmount(feeLamports, SOL_DECIMALS) * solUsd : null
   }
-}
-
-/** Reads the symbols of the mints of entries; null for a mint without one. */
-export async function symbolsOf(
-  parts: readonly LedgerPart[],
-  { storage, cash }: Pick<LedgerDeps, 'storage' | 'cash'>
-): Promise<ReadonlyMap<string, string | null>> {
-  const mints = new Set(parts.flatMap(({ entries }) => entries.map(({ mint }) => mint)))
-  const named = [...mints].map(async (mint): Promise<[string, string | null]> => {
-    const key = pubkeyFromBase58(mint)
-    const known = cash.of(key)
-    const launch = known === undefined ? await storage.launches.get(key) : null
-    return [mint, mintNames(known, launch).symbol]
-  })
-  return new Map(await Promise.all(named))
 }

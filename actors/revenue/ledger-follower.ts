@@ -5,7 +5,8 @@ import type { LedgerBlock, LedgerChanges } from '../../src/revenue/ledger-blocks
 import { BlockFollower } from '../followers/block-follower.ts'
 import { inChunks } from './in-chunks.ts'
 import type { LedgerDeps } from './ledger-deps.ts'
-import { entriesOf, symbolsOf } from './ledger-entries.ts'
+import { symbolsOf } from '../../src/views/mint-symbols.ts'
+import { entriesOf } from './ledger-entries.ts'
 import { LedgerWatches } from './ledger-watches.ts'
 
 /** Milliseconds between two lists of the watched addresses: a sixth of the time within which capture begins. */
@@ -211,13 +212,14 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
   async #publish(parts: readonly LedgerPart[], event: 'entry' | 'retracted'): Promise<void> {
     const { stream } = this.#deps
     if (parts.length === 0) return
-    const symbols = await symbolsOf(parts, this.#deps)
+    const mints = parts.flatMap(({ entries }) => entries.map(({ mint }) => mint))
+    const symbolOf = await symbolsOf(mints, this.#deps)
     for (const { address, slot, blockTime, entries } of parts)
       stream.entries(
         this.#watches.of(address),
         entries.map((entry) => ({ ...entry, address, slot, blockTime })),
         event,
-        (mint) => symbols.get(mint) ?? null
+        symbolOf
       )
   }
 

@@ -27,7 +27,7 @@ export const REVENUE: Product = {
   roles: ['ingest', 'gateway'],
   settings: {},
   units: (service) => {
-    const { config, ports, logger, metrics, cash, ledgerBlocks: blocks, feed } = service
+    const { config, ports, logger, metrics, names, cash, ledgerBlocks: blocks, feed } = service
     if (!config.role.includes('ingest')) return []
     type Needs = LedgerNeeds & Pick<Given, 'peers'>
     const run = ledger<Needs>(
@@ -35,6 +35,7 @@ export const REVENUE: Product = {
         ...ports,
         logger,
         metrics: metrics.ledger,
+        names,
         cash,
         blocks,
         feed,

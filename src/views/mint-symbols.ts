@@ -1,10 +1,19 @@
 import PQueue from 'p-queue'
 import { pubkeyFromBase58 } from '../chain/pubkey.ts'
 import { mintNames } from '../market/mint-names.ts'
-import type { AppDeps } from './deps.ts'
+import type { CashList } from '../market/cash.ts'
+import type { Storage } from '../../storage/port.ts'
+import type { NameIndex } from './name-index.ts'
 
 /** Launches that are read at once. Arbitrary; most names are in memory. */
 const READS_AT_ONCE = 16
+
+/** The sources of symbols. */
+export interface SymbolSources {
+  readonly names: Pick<NameIndex, 'namesOf'>
+  readonly cash: CashList
+  readonly storage: Pick<Storage, 'launches'>
+}
 
 /**
  * Finds the symbols of mints, base58: those of the index of names, else of the cash list or a launch. No node is asked.
@@ -12,7 +21,7 @@ const READS_AT_ONCE = 16
  */
 export async function symbolsOf(
   mints: Iterable<string>,
-  { names, cash, storage }: Pick<AppDeps, 'names' | 'cash' | 'storage'>
+  { names, cash, storage }: SymbolSources
 ): Promise<(mint: string) => string | null> {
   const reads = new PQueue({ concurrency: READS_AT_ONCE })
   const symbolOf = async (text: string): Promise<string | null> => {

@@ -71,6 +71,7 @@ export class LedgerWorld extends FollowerWorld<LedgerChanges, LedgerBlocks, Ledg
           between: async (first, last) => this.#rows().filter(({ slot }) => slot >= first && slot <= last)
         }
       },
+      names: { namesOf: () => null },
       cash: new CashList(),
       blocks: index.blocks,
       feed: index.feed,

@@ -23,11 +23,11 @@ import type { AppDeps } from '../deps.ts'
 import { endpoint, serve } from '../endpoint.ts'
 import { EXAMPLE_WALLET, EXAMPLE_WATCHED } from '../example-values.ts'
 import { Idempotency, idempotencyKeyOf } from '../idempotency.ts'
-import { symbolsOf } from '../mint-symbols.ts'
+import { symbolsOf } from '../../views/mint-symbols.ts'
 import { address } from '../parameters.ts'
 import { SUMS_DEADLINE_MS, watchedSums, type WatchedSums } from '../watched-sums.ts'
 
-/** Chosen: a label fits into a column of a terminal's table, and 200 labels into the answer of a list. */
+/** Characters of a label. Arbitrary; nothing depends on it. */
 const LABEL_MAX = 64
 const LABEL_MESSAGE = `must be 1 to ${LABEL_MAX} characters, without control characters`
 /** Text for tables of a terminal; without \p{Cc}, which few clients know. */

@@ -13,7 +13,7 @@ import { EXAMPLE_WATCHED } from '../example-values.ts'
 import { instant } from '../instant.ts'
 import { readLedgerCursor, writeLedgerCursor } from '../ledger-cursor.ts'
 import { ledgerPage } from '../ledger-page.ts'
-import { symbolsOf } from '../mint-symbols.ts'
+import { symbolsOf } from '../../views/mint-symbols.ts'
 import { address, oneOf, wholeNumber } from '../parameters.ts'
 import { checkRange } from '../trade-filters.ts'
 

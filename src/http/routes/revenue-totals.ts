@@ -17,7 +17,7 @@ import { WatchedAddresses } from '../../revenue/watched-addresses.ts'
 import { tenantOf } from '../caller-tenant.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serve } from '../endpoint.ts'
-import { symbolsOf } from '../mint-symbols.ts'
+import { symbolsOf } from '../../views/mint-symbols.ts'
 import { wholeNumber } from '../parameters.ts'
 import { SUMS_DEADLINE_MS, watchedSums, type WatchedSums } from '../watched-sums.ts'
 
