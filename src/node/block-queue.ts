@@ -131,7 +131,7 @@ export abstract class BlockQueue<Changes> implements BlockObserver {
 
   lost(after: number): void {
     if (!this.isOn) return
-    this.#recalled.clear()
+    for (const [parent, { slot }] of this.#recalled) if (slot > after) this.#recalled.delete(parent)
     this.#add({ kind: 'lost', after })
   }
 

@@ -29,3 +29,14 @@ t.test('a block that is read before the first watch and committed after it is of
     { kind: 'missed', reason: 'block 3 was read by another process' }
   ])
 })
+
+t.test('a lost fork leaves the blocks from before it that were read again', async (t) => {
+  const index = new FollowedIndex((feed) => new LedgerBlocks(feed))
+  index.blocks.watch(new Set([ADDRESS]))
+  index.recall([1, 2, 3, 4].map(blockAt))
+  index.committed.lost(2)
+  t.strictSame(
+    [0, 1, 2, 3].map((parent) => index.blocks.recalledAfter(parent)?.slot ?? null),
+    [1, 2, null, null]
+  )
+})
