@@ -32,6 +32,8 @@ const published = new WeakSet<LedgerBlock>()
  *     ledger, blocks that this process read before it heard of the address are a gap.
  * R3. Blocks of a lost fork are rolled back, the progress first. A fork that was lost before this process could do that
  *     is found by the hashes of the blocks.
+ * R4. Another process may take over during a write. What was written then is removed if its block is on a lost fork, and
+ *     nothing is removed that the other one may have written.
  */
 export class LedgerFollower extends BlockFollower<LedgerChanges> {
   readonly #deps: LedgerDeps
@@ -40,6 +42,7 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
   readonly #gaps: LedgerGaps
   #progress = NO_PROGRESS
   #saveProgress: (progress: LedgerProgress) => Promise<void> = async () => undefined
+  #isOurs: () => Promise<boolean> = async () => true
   #savedAtMs = 0
   #visibleSlot: number | null = null
   #isSaved = true
@@ -51,7 +54,7 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
     this.#deps = deps
     const { documents } = deps.storage
     this.#watches = new LedgerWatches(deps)
-    this.#writer = new LedgerWriter(documents)
+    this.#writer = new LedgerWriter(documents, async () => this.#isOurs())
     this.#gaps = new LedgerGaps(documents)
   }
 
@@ -89,6 +92,7 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
     const { storage } = this.#deps
     const claimed = await ledgerProgressIn(storage.documents).claim(token)
     this.#saveProgress = claimed.save
+    if (storage.isShared) this.#isOurs = claimed.isOurs
     this.#progress = claimed.progress
     this.#visibleSlot = claimed.progress.slot
     await this.#watches.list()
@@ -193,13 +197,20 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
     this.#isSaved = false
   }
 
-  /** Stores the entries of a block, and publishes them. */
+  /**
+   * Stores the entries of a block, and publishes them. If another process has taken over before they were stored, it publishes
+   * them, or has rolled them back by now (R4).
+   */
   async #record(block: LedgerBlock): Promise<void> {
     const { metrics } = this.#deps
     const found = await entriesOf(block, this.#watches, this.#deps)
     const parts = await inChunks(found, async (part) => this.#writer.put(part))
     // Clients see rows up to the stored progress.
     if (parts.length > 0) this.#savedAtMs = -Infinity
+    if (parts.length > 0 && !(await this.#isOurs())) {
+      if (!(await this.#isStored(block))) await inChunks(parts, async (part) => this.#writer.remove(part))
+      return
+    }
     if (published.has(block)) return
     published.add(block)
     for (const { entries } of parts) {

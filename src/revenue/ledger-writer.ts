@@ -1,5 +1,5 @@
 import type { DocumentStore } from '../../storage/document-store.ts'
-import { Documents, PAGE_MAX } from '../../storage/documents.ts'
+import { Documents, PAGE_MAX, type Stored } from '../../storage/documents.ts'
 import {
   LEDGER_PIECE,
   LEDGER_SUM,
@@ -10,7 +10,7 @@ import {
 } from './ledger-document.ts'
 import type { LedgerEntry } from './ledger-entry.ts'
 import { NewestSums, type NewestSum } from './newest-sums.ts'
-import { NO_SUMS, plus, sumsOf, type MintSums } from './sums.ts'
+import { NO_SUMS, plus, sumsOf } from './sums.ts'
 
 /** Pieces that are read at once. Chosen: 200 KB. */
 const PIECES_PER_READ = 8
@@ -35,16 +35,18 @@ export class LedgerWriter {
   readonly #pieces: Documents<LedgerPiece>
   readonly #sums: Documents<LedgerSum>
   readonly #newest = new NewestSums()
+  readonly #isOurs: () => Promise<boolean>
 
-  constructor(store: DocumentStore) {
+  /** `isOurs` resolves with whether no other process has taken over. */
+  constructor(store: DocumentStore, isOurs: () => Promise<boolean> = async () => true) {
+    this.#isOurs = isOurs
     this.#pieces = new Documents(store, LEDGER_PIECE)
     this.#sums = new Documents(store, LEDGER_SUM)
   }
 
   /**
    * Stores an address's entries of a block, and adds them to its sums and to those of later blocks. Entries that are stored
-   * already stay, also if their prices differ. Resolves with the stored entries. Calls for one address come one after
-   * another.
+   * already stay, also if their prices differ. Resolves with the stored entries. Calls for one address come one after another.
    */
   async put(part: LedgerPart): Promise<LedgerPart> {
     const pieces = piecesOf(part)
@@ -66,7 +68,10 @@ export class LedgerWriter {
     return before === null ? this.#insertPiece(piece) : before.value.entries
   }
 
-  /** Deletes the entries of an address after a slot, and their sums. Resolves with the deleted entries, newest block first. */
+  /**
+   * Deletes the entries of an address after a slot, and their sums, until another process takes over. Resolves with the
+   * deleted entries, newest block first.
+   */
   async rollBack(address: string, after: number): Promise<readonly LedgerPart[]> {
     const removed: LedgerPart[] = []
     this.#newest.forget(address)
@@ -77,8 +82,11 @@ export class LedgerWriter {
       const { slot, blockTime, blockhash } = newest
       const pieces = await this.#pieces.list(address, { prefix: [slot], limit: PAGE_MAX })
       const entries = pieces.documents.flatMap(({ value }) => value.entries)
+      const sums = await this.#sumsAt(address, slot, entries)
+      // After the reads: these documents are then of no other process.
+      if (!(await this.#isOurs())) return removed
       // First: a sum without its entries would count in those of later blocks.
-      await Promise.all(sumsOf(address, entries).map((each) => this.#removeSum(address, each, slot)))
+      await Promise.all(sums.map(async (sum) => this.#sums.delete(sum)))
       for (const piece of pieces.documents.toReversed()) await this.#pieces.delete(piece)
       removed.push({ address, slot, blockTime, blockhash, entries })
     }
@@ -97,9 +105,25 @@ export class LedgerWriter {
     }
   }
 
-  async #removeSum(address: string, { mint }: MintSums, slot: number): Promise<void> {
-    const stored = await this.#sums.get(address, [mint, slot])
-    if (stored !== null) await this.#sums.delete(stored)
+  /** Deletes the entries that a block has left, and brings the sums from its slot on in line with the others. */
+  async remove({ address, slot, blockhash }: Omit<LedgerPart, 'entries'>): Promise<void> {
+    const { documents } = await this.#pieces.list(address, { prefix: [slot], limit: PAGE_MAX })
+    const pieces = documents.filter(({ value }) => value.blockhash === blockhash)
+    const entries = pieces.flatMap(({ value }) => value.entries)
+    const sums = await this.#sumsAt(address, slot, entries)
+    await Promise.all(sums.map(async (sum) => this.#sums.delete(sum)))
+    for (const piece of pieces.toReversed()) await this.#pieces.delete(piece)
+    await this.sumUp(address, slot - 1)
+  }
+
+  /** Reads the sums of a slot that entries count in. */
+  async #sumsAt(
+    address: string,
+    slot: number,
+    entries: readonly LedgerEntry[]
+  ): Promise<readonly Stored<LedgerSum>[]> {
+    const found = sumsOf(address, entries).map(async ({ mint }) => this.#sums.get(address, [mint, slot]))
+    return (await Promise.all(found)).filter((sum) => sum !== null)
   }
 
   /** Brings the sums of an address after a slot in line with its entries, behind which a crash may have left them. */

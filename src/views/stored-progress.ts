@@ -7,6 +7,8 @@ import { Documents } from '../../storage/documents.ts'
 export interface ClaimedProgress<Progress> {
   readonly progress: Progress
   readonly save: (progress: Progress) => Promise<void>
+  /** Whether no other process has announced itself since. */
+  readonly isOurs: () => Promise<boolean>
 }
 
 /** The stored progress of the only follower of a kind, under the fencing token of the process that it runs in. */
@@ -49,6 +51,10 @@ export class StoredProgress<Progress> {
     const stored = outcome.ok ? outcome.stored : await this.#documents.get(this.#partition, ['all'])
     const { hot } = await this.#documents.fenceHot(stored!, token)
     const save = async (progress: Progress): Promise<void> => this.#documents.putHot(stored!, token, progress)
-    return { progress: hot ?? this.#none, save }
+    const isOurs = async (): Promise<boolean> => {
+      const [now] = await this.#documents.fencedHot([stored!])
+      return now!.token <= token
+    }
+    return { progress: hot ?? this.#none, save, isOurs }
   }
 }

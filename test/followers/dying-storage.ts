@@ -1,4 +1,5 @@
 import { ServiceError } from '../../src/errors.ts'
+import type { NewDocumentRow } from '../../storage/document-store.ts'
 import type { Storage } from '../../storage/port.ts'
 
 type Store = Pick<Storage, 'documents' | 'holders' | 'isShared'>
@@ -13,9 +14,11 @@ export class DyingStorage {
   #left = Infinity
   #isAfter = false
   isDead = false
-  /** Rows of lists are written once it has resolved; null for at once. */
+  /** Some writes wait until it has resolved; null for none. */
   hold: Promise<void> | null = null
-  /** Number of writes that have waited for it. */
+  /** The documents whose writes wait, by kind; null for rows of lists. */
+  heldKind: string | null = null
+  /** Number of writes that have waited. */
   held = 0
 
   /** Dies at a write, counted from 1: before it, or after it is durable and before it is answered. */
@@ -31,13 +34,18 @@ export class DyingStorage {
     return { documents: this.#dying(documents), holders: this.#dying(holders), isShared }
   }
 
+  #isHeld(target: object, [row]: readonly unknown[]): boolean {
+    if (this.heldKind === null) return target === this.#holders
+    return target !== this.#holders && (row as NewDocumentRow).address.kind === this.heldKind
+  }
+
   #dying<T extends object>(store: T): T {
     return new Proxy(store, {
       get: (target, name) => {
         const call = (target as Record<PropertyKey, Call>)[name]!.bind(target)
         return async (...args: unknown[]) => {
           if (this.isDead) throw new Killed()
-          if (this.hold !== null && target === this.#holders && name === 'put') {
+          if (this.hold !== null && name === 'put' && this.#isHeld(target, args)) {
             this.held++
             await this.hold
           }

@@ -1,5 +1,7 @@
 import t from 'tap'
 import { WatchedAddresses } from '../../src/revenue/watched-addresses.ts'
+import { LEDGER_PIECE } from '../../src/revenue/ledger-document.ts'
+import { blockOfText } from '../followers/block-text.ts'
 import { until } from '../service/asking.ts'
 import { ledgerCovered, ledgerEqual } from './ledger-shape.ts'
 import { LedgerWorld } from './ledger-world.ts'
@@ -77,3 +79,39 @@ t.test('a ledger that a paused process begins after the takeover lacks the block
   t.ok(breaks > 0, `${breaks} breaks`)
   t.match(await world.gaps(), [{ from: begun, to: unheard, reason: 'ingest_down' }])
 })
+
+t.test(
+  'a process that is paused within a write, and wakes after its block is lost, leaves no entries',
+  async (t) => {
+    const world = await LedgerWorld.open(t, 24, true)
+    for (const address of world.wallets) await world.watch(address)
+    await world.slots(4)
+    await world.settled('before the pause')
+    const { promise, resolve } = Promise.withResolvers<void>()
+    world.dying.heldKind = LEDGER_PIECE.kind
+    world.dying.hold = promise
+    t.teardown(() => resolve())
+    await until(async () => {
+      if (world.dying.held === 0) await world.slots(1)
+      return world.dying.held > 0
+    }, 'a write of entries')
+    const lost = world.blocks.at(-1)!
+    const paused = world.takeOver()
+    await until(async () => world.follower.addresses === world.wallets.length, 'a list')
+    world.index.recall(world.blocks.map(blockOfText))
+    world.bank.faults.fork('drop')
+    await until(async () => {
+      await world.slots(1)
+      return !world.blocks.includes(lost)
+    }, 'a fork')
+    await ledgerEqual(t, world, 'after the fork')
+    world.published.splice(0)
+    resolve()
+    await until(
+      async () => paused.slot === blockOfText(lost).slot,
+      'the paused process has written its block'
+    )
+    await ledgerEqual(t, world, 'after the late write')
+    t.notMatch(world.published, [{ data: { slot: blockOfText(lost).slot, event: 'entry' } }])
+  }
+)
