@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DamageReport } from '../../storage/embedded/repair/report.ts'
 import type { RepairOptions, RepairOutcome } from '../../storage/embedded/repair/repair.ts'
@@ -61,10 +62,10 @@ export async function repairEmbeddedStore(
 export async function openStore(
   config: Config,
   ports: Ports = systemPorts,
-  startWait?: StartWait
+  startWait?: StartWait,
+  logSeconds = logSecondsOf(config)
 ): Promise<Storage> {
-  if (config.storage === 'embedded') return openEmbeddedStorage(embeddedOptionsOf(config))
-  const logSeconds = logSecondsOf(config)
+  if (config.storage === 'embedded') return openEmbeddedStorage({ ...embeddedOptionsOf(config), logSeconds })
   const { records, indexes } = memoryBudget(config)
   // Imported only for a cluster: the driver costs 0.15 s of processor time and 20 MB.
   const { openScyllaStorage } = await import('../../storage/scylla/store.ts')
@@ -94,6 +95,36 @@ export async function openStoreToRead(config: Config, onSnapshot: () => void): P
     onSnapshot()
     return openEmbeddedSnapshot(embeddedOptionsOf(config))
   }
+}
+
+/** Seconds for which the archive keeps the stream's events, which nobody reads there. */
+const ARCHIVE_LOG_SECONDS = 60
+
+/**
+ * Returns the configuration of the archive's store: an embedded store in a folder of its own below the data folder, or a
+ * keyspace of its own. Like the store of a recorded source it keeps all rows.
+ */
+export function archiveConfigOf(config: Config): Config {
+  const dataDir = join(config.dataDir, 'archive')
+  const scyllaKeyspace = `${config.scyllaKeyspace}_archive`
+  return { ...config, dataDir, scyllaKeyspace, source: 'recorded', retentionDays: null }
+}
+
+/** Opens the archive for an import, making it if there is none. Rejects with STORAGE_UNAVAILABLE as `openStore` does. */
+export function openArchive(config: Config, ports: Ports = systemPorts): Promise<Storage> {
+  const archive = { ...archiveConfigOf(config), role: ['ingest'] as Config['role'] }
+  return openStore(archive, ports, undefined, ARCHIVE_LOG_SECONDS)
+}
+
+/**
+ * Opens the archive for reading, also while an import writes to it: the snapshot of an embedded store, or the keyspace.
+ * Resolves with null if nothing was imported. Rejects with STORAGE_UNAVAILABLE.
+ */
+export async function openArchiveToRead(config: Config): Promise<Storage | null> {
+  const archive = archiveConfigOf(config)
+  if (config.storage !== 'embedded') return null
+  if ((await stat(storeDirectory(archive)).catch(() => null)) === null) return null
+  return openEmbeddedSnapshot(embeddedOptionsOf(archive))
 }
 
 function embeddedOptionsOf(config: Config): EmbeddedStorageOptions {

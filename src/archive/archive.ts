@@ -1,0 +1,16 @@
+import type { SlotRow } from '../market/rows.ts'
+import type { Storage } from '../../storage/port.ts'
+
+/** An imported archive: blocks before the first live one, in a store of their own. */
+export interface Archive {
+  /** Read only. */
+  readonly storage: Storage
+  readonly first: SlotRow
+  readonly last: SlotRow
+}
+
+/** Access to the archive of a process. */
+export interface ArchiveHandle {
+  /** Null while no archive is served. */
+  readonly current: Archive | null
+}
