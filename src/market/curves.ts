@@ -67,7 +67,7 @@ export class CurveFold {
     const { baseMint, quoteMint, curve, event, progressPct, destination } = change
     const row = this.#rowOf(origin, baseMint, curve)
     const status = STATUS_AFTER[event]
-    if (row === null || RANK[status] < RANK[row.status]) return
+    if (row === null || CURVE_STAGES.indexOf(status) < CURVE_STAGES.indexOf(row.status)) return
     const { slot, blockTime, signature } = origin
     const reserves = statedReserves(change)
     const about = {
@@ -143,7 +143,8 @@ const STATUS_AFTER: Readonly<Record<CurveChange['event'], CurveStatus>> = {
   complete: 'graduating',
   migrate: 'graduated'
 }
-const RANK: Readonly<Record<CurveStatus, number>> = { bonding: 0, graduating: 1, graduated: 2 }
+/** The statuses of a curve in their order. */
+export const CURVE_STAGES: readonly CurveStatus[] = ['bonding', 'graduating', 'graduated']
 
 function newCurve({ venue, cursor, slot, blockTime }: RowOrigin, mint: Pubkey, curve: Pubkey): CurveRow {
   const tokens = { quote: null, decimals: null, quoteDecimals: null }

@@ -36,7 +36,7 @@ const FLOORS = [
   ['src/errors.ts', 'src/ports.ts', 'src/version.ts'],
   ['src/memory', 'src/config', 'src/signing', 'machines'],
   ['storage'],
-  ['src/access', 'src/views', 'src/recorded', 'src/localnet'],
+  ['src/access', 'src/archive', 'src/views', 'src/recorded', 'src/localnet'],
   ['src/node'],
   ['src/yellowstone', 'src/telemetry', 'src/accounts'],
   ['src/revenue'],

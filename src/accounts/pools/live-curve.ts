@@ -3,8 +3,9 @@ import type { AccountParts } from '../parts.ts'
 import { orientedSides, type CurveState } from './pool-state.ts'
 import type { CurveReserves } from '../../chain/events.ts'
 import { isWrappedSol, SOL_DECIMALS } from '../../market/cash.ts'
+import { CURVE_STAGES } from '../../market/curves.ts'
 import { priceOf } from '../../market/price.ts'
-import type { CurveRow, CurveStatus } from '../../market/registry-rows.ts'
+import type { CurveRow } from '../../market/registry-rows.ts'
 
 /** The source of a curve's state, and why the state is not fresh from its account. */
 export interface CurveOrigin {
@@ -50,8 +51,6 @@ export async function readCurve(
   return { row: withState({ ...row, quote }, state.curve), origin }
 }
 
-const RANK: Readonly<Record<CurveStatus, number>> = { bonding: 0, graduating: 1, graduated: 2 }
-
 /**
  * Applies a state to a curve, unless it is older. Fields that the account does not state keep the values of events
  * while the account has the same reserves; after that they are unknown.
@@ -59,7 +58,8 @@ const RANK: Readonly<Record<CurveStatus, number>> = { bonding: 0, graduating: 1,
 export function withState(row: CurveRow, state: CurveState): CurveRow {
   const isSame = agrees(row.reserves, state.reserves)
   const reserves = isSame ? { ...row.reserves, ...state.reserves } : state.reserves
-  const status = RANK[state.status] > RANK[row.status] ? state.status : row.status
+  const isLater = CURVE_STAGES.indexOf(state.status) > CURVE_STAGES.indexOf(row.status)
+  const status = isLater ? state.status : row.status
   const isSol = row.quote !== null && isWrappedSol(row.quote)
   const about = {
     ...row,

@@ -1,0 +1,106 @@
+import { samePubkey } from '../chain/pubkey.ts'
+import { mergeMinutes } from '../market/activity-sums.ts'
+import type { ActivityHour } from '../market/activity-rows.ts'
+import { CURVE_STAGES } from '../market/curves.ts'
+import type { CurveRow, PoolRow, TokenRow } from '../market/registry-rows.ts'
+import type { PairRow } from '../market/rows.ts'
+
+/**
+ * Joins the rows of one address in the archive and in the live store, which was begun without the archive's rows.
+ *
+ * J1. First facts are the archive's: the first cursor, creation, creator, and the orientation of a pool. Facts that no event
+ *     changes (decimals, quote) come from the archive, or from live blocks if no archived one states them.
+ * J2. What the newest event or trade replaces is live if a live one stated it, else the archive's.
+ * J3. Counts are sums.
+ */
+export const JOINED = {
+  /** `shared` is the number of pools of the mint that both stores list. */
+  tokens: (earlier: TokenRow, later: TokenRow, shared: number): TokenRow => ({
+    ...earlier,
+    decimals: earlier.decimals ?? later.decimals,
+    trades: earlier.trades + later.trades,
+    pools: earlier.pools + later.pools - shared,
+    lastTrade: later.lastTrade ?? earlier.lastTrade,
+    lastUsd: later.lastUsd ?? earlier.lastUsd
+  }),
+
+  /** The level by which prices are judged is that of the live blocks: no answer has it. */
+  pairs: (earlier: PairRow, later: PairRow): PairRow => ({ ...later, last: later.last ?? earlier.last }),
+
+  pools: joinPools,
+  curves: joinCurves,
+  poolHours: joinHours
+} as const
+
+/**
+ * Joins a pool. The mints of a pool never change on the chain. If a live row has other mints all the same, its price, reserves
+ * and vaults do not count, as in the fold (`pools.ts`, P6).
+ */
+function joinPools(earlier: PoolRow, later: PoolRow): PoolRow {
+  const own = oriented(later, earlier)
+  const counted = {
+    ...earlier,
+    feeBps: later.feeBps ?? earlier.feeBps,
+    created: earlier.created ?? later.created,
+    trades: earlier.trades + later.trades,
+    lastTrade: later.lastTrade ?? earlier.lastTrade
+  }
+  if (own === null) return counted
+  return {
+    ...counted,
+    baseDecimals: earlier.baseDecimals ?? own.baseDecimals,
+    quoteDecimals: earlier.quoteDecimals ?? own.quoteDecimals,
+    baseVault: own.baseVault ?? earlier.baseVault,
+    quoteVault: own.quoteVault ?? earlier.quoteVault,
+    lastPrice: own.lastPrice ?? earlier.lastPrice,
+    reserves: own.lastTrade === null ? earlier.reserves : own.reserves
+  }
+}
+
+/** Returns a pool with the orientation of another row of it; null if that has other mints. */
+function oriented(row: PoolRow, { base, quote }: PoolRow): PoolRow | null {
+  if (samePubkey(row.base, base) && samePubkey(row.quote, quote)) return row
+  if (!samePubkey(row.base, quote) || !samePubkey(row.quote, base)) return null
+  const { baseDecimals, quoteDecimals, baseVault, quoteVault, reserves } = row
+  return {
+    ...row,
+    base,
+    quote,
+    baseDecimals: quoteDecimals,
+    quoteDecimals: baseDecimals,
+    baseVault: quoteVault,
+    quoteVault: baseVault,
+    // Only a pool without a cash side can be reversed, and it has no price.
+    reserves: reserves === null ? null : { base: reserves.quote, quote: reserves.base }
+  }
+}
+
+/**
+ * Joins a curve. A mint has one curve, the first, and no event of an earlier stage changes it (`curves.ts`, K1, K3). Progress,
+ * reserves and price are those of the live row even if they are unknown: the archive's are of another state.
+ */
+function joinCurves(earlier: CurveRow, later: CurveRow): CurveRow {
+  const isBehind = CURVE_STAGES.indexOf(later.status) < CURVE_STAGES.indexOf(earlier.status)
+  if (isBehind || !samePubkey(earlier.curve, later.curve)) return earlier
+  return {
+    ...later,
+    platform: earlier.platform,
+    quote: earlier.quote ?? later.quote,
+    decimals: earlier.decimals ?? later.decimals,
+    quoteDecimals: earlier.quoteDecimals ?? later.quoteDecimals,
+    targetQuote: later.targetQuote ?? earlier.targetQuote,
+    creator: earlier.creator ?? later.creator,
+    created: earlier.created ?? later.created,
+    graduated: earlier.graduated ?? later.graduated
+  }
+}
+
+/** Joins an hour of a pool, which has no traders and no price. */
+function joinHours(earlier: ActivityHour, later: ActivityHour): ActivityHour {
+  const minutes = new Map(earlier.minutes.map((minute) => [minute.minute, minute]))
+  for (const minute of later.minutes) {
+    const known = minutes.get(minute.minute)
+    minutes.set(minute.minute, known === undefined ? minute : mergeMinutes(known, minute))
+  }
+  return { ...earlier, minutes: [...minutes.values()].sort((a, b) => a.minute - b.minute) }
+}

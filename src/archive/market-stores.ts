@@ -1,0 +1,81 @@
+import type { Pubkey } from '../chain/pubkey.ts'
+import type { PoolRow } from '../market/registry-rows.ts'
+import type { LaunchRow, SlotRow } from '../market/rows.ts'
+import type { ActivityStore, BlockStore, LaunchStore, PoolStore, Storage } from '../../storage/port.ts'
+
+/** The records of the market as the Data API serves them: live, and continued into an archive if there is one. */
+export interface MarketStores extends Pick<
+  Storage,
+  'trades' | 'poolEvents' | 'candles' | 'pairs' | 'tokens' | 'curves'
+> {
+  readonly launches: MarketLaunches
+  readonly pools: MarketPools
+  /** Hours of pools alone: windows of mints and of the market are live. */
+  readonly poolActivity: PoolActivity
+  readonly blocks: Pick<BlockStore, 'firstSince'>
+  /** The newest block of the archive; null without one. Rows up to its slot are from the archive. */
+  readonly archiveEnd: SlotRow | null
+}
+
+/** A pool, and whether only the archive knows it. */
+export interface MarketPool extends PoolRow {
+  /** Absent if a live block has named the pool. The reserves of an archived pool are null. */
+  readonly isArchived?: true
+  /**
+   * Present if the live store has a pool of two tokens the other way around: its volumes of the token are those of the other
+   * one.
+   */
+  readonly isReversedLive?: true
+}
+
+export interface MarketPools {
+  get(pool: Pubkey): Promise<MarketPool | null>
+  /** As `PoolStore.ofMint`. */
+  ofMint(mint: Pubkey, page: Parameters<PoolStore['ofMint']>[1]): Promise<MarketPool[]>
+}
+
+export interface PoolActivity {
+  /** Hours of a pool, as `ActivityStore.range`. */
+  range(pool: Pubkey, range: Parameters<ActivityStore['range']>[2]): ReturnType<ActivityStore['range']>
+}
+
+export type LaunchQuery = Parameters<LaunchStore['page']>[0]
+
+/** A page of launches. It may be short before the end of the list: then `stoppedAt` says where to continue. */
+export interface LaunchPage {
+  readonly rows: readonly LaunchRow[]
+  /** Cursor of the last launch looked at, if a limit ended the search; null otherwise. */
+  readonly stoppedAt: number | null
+  /** Launches after `stoppedAt` that the offset still skips. */
+  readonly offsetLeft: number
+  /** Whether launches of the archive were looked at. Their status changes with the blocks of their mints. */
+  readonly isArchiveRead: boolean
+}
+
+export interface MarketLaunches {
+  get(mint: Pubkey): Promise<LaunchRow | null>
+  /** As `LaunchStore.page`, within the limit of a search. */
+  page(query: LaunchQuery): Promise<LaunchPage>
+}
+
+/** Returns the records of a store without an archive. */
+export function liveStores(live: Storage): MarketStores {
+  const { trades, poolEvents, candles, pairs, tokens, curves, pools, blocks, launches, activity } = live
+  return {
+    ...{ trades, poolEvents, candles, pairs, tokens, curves, pools, blocks },
+    launches: {
+      get: (mint) => launches.get(mint),
+      page: async (query) => livePage(await launches.page(query))
+    },
+    poolActivity: { range: (pool, range) => activity.range('pool', pool, range) },
+    archiveEnd: null
+  }
+}
+
+/** Returns a page of live launches, which the store reads to its end. */
+export const livePage = (rows: readonly LaunchRow[]): LaunchPage => ({
+  rows,
+  stoppedAt: null,
+  offsetLeft: 0,
+  isArchiveRead: false
+})

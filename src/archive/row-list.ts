@@ -1,0 +1,51 @@
+import { cursorAt } from '../market/cursor.ts'
+import type { SlotRow } from '../market/rows.ts'
+import type { PageRequest } from '../../storage/port.ts'
+
+/** The parts of a list in cursor order that a page can have rows of. */
+export interface PageParts {
+  readonly live: boolean
+  readonly archive: boolean
+}
+
+/**
+ * Returns the parts of a list that a page can have rows of. All cursors of the archive are below the border, all live ones
+ * are not.
+ */
+export function partsOf(
+  { from, until, order }: Pick<PageRequest, 'from' | 'until' | 'order'>,
+  end: SlotRow
+): PageParts {
+  const border = cursorAt(end.slot + 1, 0)
+  return order === 'desc'
+    ? {
+        live: from === undefined || from > border,
+        archive: until === undefined || until < border
+      }
+    : {
+        live: until === undefined || until >= border,
+        archive: from === undefined || from < border - 1
+      }
+}
+
+/**
+ * Reads a page of a list that has its oldest rows in the archive. The second part is read only if the first does not fill
+ * the page.
+ */
+export async function joinedPage<Row>(
+  page: PageRequest,
+  end: SlotRow,
+  read: {
+    readonly live: (page: PageRequest) => Promise<Row[]>
+    readonly archive: (page: PageRequest) => Promise<Row[]>
+  }
+): Promise<Row[]> {
+  const parts = partsOf(page, end)
+  const names = page.order === 'desc' ? (['live', 'archive'] as const) : (['archive', 'live'] as const)
+  const rows: Row[] = []
+  for (const name of names) {
+    const limit = page.limit - rows.length
+    if (parts[name] && limit > 0) rows.push(...(await read[name]({ ...page, limit })))
+  }
+  return rows
+}

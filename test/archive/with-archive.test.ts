@@ -1,0 +1,86 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { PageRequest } from '../../storage/port.ts'
+import { sampleMint, samplePool, sampleWallet, slotAt, timeAt } from '../../storage/test/sample-addresses.ts'
+import { sampleBlock } from '../../storage/test/sample-blocks.ts'
+import { SOL } from '../market/world.ts'
+import { randomRuns } from '../random-runs.ts'
+import { storesOf } from './split-chain.ts'
+
+const ORDERS = ['asc', 'desc'] as const
+
+t.test('lists of rows, pages of every size and place, are those of one store', async (t) => {
+  /** Cursors at rows and between them, at the ends of blocks above all. */
+  const position = fc.option(
+    fc
+      .record({ block: fc.integer({ min: 0, max: 20 }), offset: fc.constantFrom(-1, 0, 1, 12, 102) })
+      .map(({ block, offset }) => slotAt(block) * 2 ** 20 + offset),
+    { nil: undefined }
+  )
+  await fc.assert(
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 1_000 }),
+      fc.integer({ min: 1, max: 19 }),
+      fc.array(
+        fc.record({
+          from: position,
+          until: position,
+          order: fc.constantFrom(...ORDERS),
+          limit: fc.integer({ min: 1, max: 60 })
+        }),
+        { minLength: 1, maxLength: 10 }
+      ),
+      async (seed, archived, pages) => {
+        const blocks = Array.from({ length: 20 }, (_, index) => sampleBlock(seed, index))
+        const { market, whole } = storesOf(blocks.slice(0, archived), blocks.slice(archived))
+        for (const { from, until, ...rest } of pages) {
+          const page: PageRequest = {
+            ...rest,
+            ...(from !== undefined && { from }),
+            ...(until !== undefined && { until })
+          }
+          for (const mint of [sampleMint(0), sampleMint(3)])
+            t.strictSame(await market.trades.ofMint(mint, page), whole.model.trades(mint, page))
+          t.strictSame(
+            await market.trades.ofWallet(sampleWallet(7), page),
+            whole.model.walletTrades(sampleWallet(7), page)
+          )
+          t.strictSame(
+            await market.poolEvents.ofPool(samplePool(0), page),
+            whole.model.poolEvents(samplePool(0), page)
+          )
+        }
+      }
+    ),
+    randomRuns(15)
+  )
+})
+
+t.test(
+  'a page that live rows fill is not continued, and one in the archive reads no live rows',
+  async (t) => {
+    const blocks = Array.from({ length: 20 }, (_, index) => sampleBlock(5, index))
+    const { market, archive, live } = storesOf(blocks.slice(0, 10), blocks.slice(10))
+    const mint = sampleMint(0)
+    const border = (slotAt(9) + 1) * 2 ** 20
+    const reads = (): readonly number[] => [archive.readsSince(), live.readsSince()]
+    t.equal((await market.trades.ofMint(mint, { order: 'desc', limit: 2 })).length, 2)
+    t.same(reads(), [0, 1])
+    await market.trades.ofMint(mint, { order: 'desc', from: border, limit: 2 })
+    t.same(reads(), [1, 0])
+    await market.trades.ofMint(mint, { order: 'desc', until: border, limit: 1_000 })
+    t.same(reads(), [0, 1])
+    await market.trades.ofMint(mint, { order: 'asc', from: border - 1, limit: 2 })
+    t.same(reads(), [0, 1])
+    await market.trades.ofMint(mint, { order: 'asc', limit: 2 })
+    t.same(reads(), [1, 0])
+    await market.launches.page({ order: 'desc', limit: 1 })
+    t.same(reads(), [0, 1])
+    await market.candles.range(mint, SOL, '1m', { from: 0, to: timeAt(9) - 600, limit: 5 })
+    t.same(reads(), [1, 0])
+    await market.candles.range(mint, SOL, '1m', { from: timeAt(9) + 600, to: timeAt(30), limit: 5 })
+    t.same(reads(), [0, 1])
+    await market.blocks.firstSince(timeAt(10))
+    t.same(reads(), [0, 1])
+  }
+)
