@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { humanAmount } from '../market/amount.ts'
 import type { Candle, Ohlc } from '../market/rows.ts'
 import * as schema from './schema.ts'
+import { sourceMark, sourceOfBucket, type ArchiveEnd } from './source.ts'
 import { secondsText } from './time.ts'
 
 export const CANDLE = z
@@ -21,7 +22,8 @@ export const CANDLE = z
     trades: schema.count('Trades, including those that form no price'),
     buys: schema.count('Trades in which cash was spent for the token'),
     sells: schema.count('Trades in which the token was sold for cash'),
-    closed: z.boolean().describe('False while the indexed head is still inside the bucket')
+    closed: z.boolean().describe('False while the indexed head is still inside the bucket'),
+    source: sourceMark('the bucket begins in the time of blocks')
   })
   .meta({ id: 'Candle', description: 'Prices and volume of a pair in one bucket' })
 
@@ -65,6 +67,7 @@ export interface CandleView {
   /** Length of the interval in seconds, and the block time of the indexed head. */
   readonly intervalSeconds: number
   readonly headTime: number
+  readonly archiveEnd: ArchiveEnd
 }
 
 /** Returns the prices of a bucket; null if it has no candle (spec choices, section 12). */
@@ -89,6 +92,7 @@ export function candleBody(candle: Candle, prices: Ohlc, view: CandleView): z.in
     trades: candle.trades,
     buys: candle.buys,
     sells: candle.trades - candle.buys,
-    closed: candle.ts + view.intervalSeconds <= view.headTime
+    closed: candle.ts + view.intervalSeconds <= view.headTime,
+    ...sourceOfBucket(candle.ts, view.archiveEnd)
   }
 }

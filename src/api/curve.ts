@@ -6,6 +6,7 @@ import { priceUsd } from '../market/cash-price.ts'
 import type { CurveRow } from '../market/registry-rows.ts'
 import { addressOrNull, humanOrNull, rawOrNull, timeOrNull } from './event.ts'
 import * as schema from './schema.ts'
+import { sourceMark, sourceOfSlot, type ArchiveEnd } from './source.ts'
 import { ageSeconds, secondsText } from './time.ts'
 
 const UNSTATED = 'null if the venue does not state it'
@@ -88,7 +89,8 @@ export const CURVE = z
         'Reason why the state is not fresh from the account. Null if it is fresh, if an event is newer, and for a graduated curve'
       ),
     slot: schema.count('Slot of the newest event of the curve'),
-    updated_at: schema.time('Time of the newest event of the curve', 'block')
+    updated_at: schema.time('Time of the newest event of the curve', 'block'),
+    source: sourceMark('that event is')
   })
   .meta({
     id: 'BondingCurve',
@@ -96,7 +98,11 @@ export const CURVE = z
   })
 
 /** Renders a bonding curve at a time of the service in Unix milliseconds. */
-export function curveBody({ row, origin }: LiveCurve, nowMs: number): z.input<typeof CURVE> {
+export function curveBody(
+  { row, origin }: LiveCurve,
+  nowMs: number,
+  archiveEnd: ArchiveEnd = null
+): z.input<typeof CURVE> {
   const { reserves, decimals, quoteDecimals, targetQuote, graduated } = row
   return {
     mint: pubkeyToBase58(row.mint),
@@ -133,7 +139,8 @@ export function curveBody({ row, origin }: LiveCurve, nowMs: number): z.input<ty
     state_age_seconds: origin.readAtMs === null ? null : ageSeconds(origin.readAtMs, nowMs),
     state_reason: origin.reason,
     slot: row.slot,
-    updated_at: secondsText(row.blockTime)
+    updated_at: secondsText(row.blockTime),
+    ...sourceOfSlot(row.slot, archiveEnd)
   }
 }
 

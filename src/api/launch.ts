@@ -3,6 +3,7 @@ import { pubkeyToBase58 } from '../chain/pubkey.ts'
 import type { LaunchRow } from '../market/rows.ts'
 import { EVENT_FIELDS, eventFields, rawOrNull } from './event.ts'
 import * as schema from './schema.ts'
+import { sourceMark, sourceOfSlot, type ArchiveEnd } from './source.ts'
 import { millisecondsText, secondsText } from './time.ts'
 
 export const LAUNCH_STATUSES = ['created', 'trading', 'graduated'] as const
@@ -36,12 +37,13 @@ export const LAUNCH = z
       .enum(LAUNCH_STATUSES)
       .describe(
         'Lifecycle: `created`; `trading` from its first trade on any venue; `graduated` once its curve has migrated'
-      )
+      ),
+    source: sourceMark('the launch is')
   })
   .meta({ id: 'Launch', description: 'The creation of a token on a launchpad' })
 
 /** Renders a launch: the specification's fields, the lifecycle status, and the event's own fields. */
-export function launchBody(row: LaunchRow): z.input<typeof LAUNCH> {
+export function launchBody(row: LaunchRow, archiveEnd: ArchiveEnd = null): z.input<typeof LAUNCH> {
   const mint = pubkeyToBase58(row.mint)
   return {
     ...eventFields(row, 'launch', 'create'),
@@ -57,6 +59,7 @@ export function launchBody(row: LaunchRow): z.input<typeof LAUNCH> {
     decimals: row.decimals,
     supply_raw: rawOrNull(row.supply),
     curve: pubkeyToBase58(row.curve),
-    status: row.status
+    status: row.status,
+    ...sourceOfSlot(row.slot, archiveEnd)
   }
 }

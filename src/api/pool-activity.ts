@@ -4,6 +4,7 @@ import type { ActivityMinute } from '../market/activity-rows.ts'
 import type { PoolRow } from '../market/registry-rows.ts'
 import { addressOrNull, humanOrNull, usdOrNull } from './event.ts'
 import * as schema from './schema.ts'
+import { sourceMark, sourceOfBucket, type ArchiveEnd } from './source.ts'
 import { secondsText } from './time.ts'
 
 const MINUTE = z
@@ -25,8 +26,11 @@ const MINUTE = z
     volume_token: schema
       .amount('Tokens traded')
       .nullable()
-      .describe('Tokens (base) traded, in human units; null where its decimals are unknown'),
-    liquidity_events: schema.count('Additions and removals of liquidity')
+      .describe(
+        'Tokens (base) traded, in human units; null if its decimals are unknown. For a pool of two tokens also null in live minutes, if the archive has the pool the other way around'
+      ),
+    liquidity_events: schema.count('Additions and removals of liquidity'),
+    source: sourceMark('the minute begins in the time of blocks')
   })
   .meta({ id: 'PoolMinute', description: 'Activity of a pool in one minute' })
 
@@ -42,25 +46,36 @@ export const POOL_ACTIVITY = z
   })
   .meta({ id: 'PoolActivity', description: 'Activity of a pool by the minute' })
 
+/** A pool, and whether live minutes count the tokens of its other side. */
+type CountedPool = PoolRow & { readonly isReversedLive?: true }
+
 /** Renders the activity of a pool; `row` is null for a pool that no event has named. */
 export function poolActivityBody(
   pool: Pubkey,
-  row: PoolRow | null,
-  minutes: readonly ActivityMinute[]
+  row: CountedPool | null,
+  minutes: readonly ActivityMinute[],
+  archiveEnd: ArchiveEnd = null
 ): z.input<typeof POOL_ACTIVITY> {
   return {
     pool: pubkeyToBase58(pool),
     venue: row?.venue ?? null,
     base_mint: addressOrNull(row?.base ?? null),
     quote_mint: addressOrNull(row?.quote ?? null),
-    data: minutes.map((minute) => minuteBody(minute, row))
+    data: minutes.map((minute) => minuteBody(minute, row, archiveEnd))
   }
 }
 
-function minuteBody(minute: ActivityMinute, row: PoolRow | null): z.input<typeof MINUTE> {
+function minuteBody(
+  minute: ActivityMinute,
+  row: CountedPool | null,
+  archiveEnd: ArchiveEnd
+): z.input<typeof MINUTE> {
   const { trades, priced, volumeMicroUsd, volumeCash, volumeToken } = minute
   // A pool listed under its quote too has no cash.
   const hasCash = row?.quoteListed === false
+  // The minute around the end of the archive can have live trades.
+  const mayBeLive = archiveEnd !== null && minute.minute > archiveEnd.blockTime - 2 * 60
+  const isOfBase = !(mayBeLive && row?.isReversedLive === true)
   return {
     ts: secondsText(minute.minute),
     ts_ms: minute.minute * 1000,
@@ -70,8 +85,11 @@ function minuteBody(minute: ActivityMinute, row: PoolRow | null): z.input<typeof
     sells: minute.sells,
     volume_usd: usdOrNull(trades > 0 && priced === 0 ? null : volumeMicroUsd),
     volume_cash: hasCash ? humanOrNull(volumeCash, decimalsOf(volumeCash, row.quoteDecimals)) : null,
-    volume_token: humanOrNull(volumeToken, decimalsOf(volumeToken, row?.baseDecimals ?? null)),
-    liquidity_events: minute.liquidity
+    volume_token: isOfBase
+      ? humanOrNull(volumeToken, decimalsOf(volumeToken, row?.baseDecimals ?? null))
+      : null,
+    liquidity_events: minute.liquidity,
+    ...sourceOfBucket(minute.minute, archiveEnd)
   }
 }
 

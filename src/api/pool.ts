@@ -7,6 +7,7 @@ import { poolLiquidityUsd } from '../market/token-value.ts'
 import type { ActivityWindow } from '../market/windows.ts'
 import { addressOrNull, humanOrNull, rawOrNull, timeOrNull, usdOrNull } from './event.ts'
 import * as schema from './schema.ts'
+import { sourceMark, sourceOfRecord } from './source.ts'
 import { ageSeconds } from './time.ts'
 
 const RESERVE =
@@ -93,13 +94,18 @@ export const POOL = z
       .nullable()
       .describe('Slot of its creation; null if it was created before the index began'),
     last_trade_at: schema.time('Time of its newest trade', 'block').nullable(),
-    live: z.literal(true).describe('Whether the pool is indexed live')
+    live: z
+      .boolean()
+      .describe(
+        'Whether a live block has named the pool. The reserves and the liquidity of other pools are null'
+      ),
+    source: sourceMark('the pool is known only')
   })
   .meta({ id: 'Pool', description: 'A pool in which a token trades' })
 
 /**
  * Renders a pool at a time of the service in Unix milliseconds. `row` has the decimals that are known, `day` is its 24-hour
- * window, `curve` the bonding curve of its token.
+ * window, `curve` the bonding curve of its token. `isArchived` marks a pool that no live block has named.
  */
 export function poolBody(
   row: PoolRow,
@@ -107,7 +113,8 @@ export function poolBody(
   symbols: { readonly base: string | null; readonly quote: string | null },
   curve: CurveRow | null,
   reserves: PoolReserves,
-  nowMs: number
+  nowMs: number,
+  isArchived = false
 ): z.input<typeof POOL> {
   const { lastTrade, lastPrice, created, baseDecimals, quoteDecimals } = row
   const { base, quote, from, slot, readAtMs, reason } = reserves
@@ -137,6 +144,7 @@ export function poolBody(
     created_at: timeOrNull(created?.blockTime),
     created_slot: created?.slot ?? null,
     last_trade_at: timeOrNull(lastTrade?.blockTime),
-    live: true
+    live: !isArchived,
+    ...sourceOfRecord(isArchived)
   }
 }

@@ -9,6 +9,7 @@ import type { TokenValue } from '../market/token-value.ts'
 import type { ActivityWindow } from '../market/windows.ts'
 import { usdOrNull } from './event.ts'
 import * as schema from './schema.ts'
+import { sourceMark, sourceOfSlot, type ArchiveEnd } from './source.ts'
 import { secondsText } from './time.ts'
 
 /** Seconds behind the indexed head after which a price is served as stale. Chosen: the maximum age of a price of SOL. */
@@ -62,7 +63,8 @@ export const PRICE = z
       .enum(['trade', 'stale'])
       .describe(
         `\`stale\` when the trade is more than ${STALE_AFTER_SECONDS} s behind the indexed head, or there is none`
-      )
+      ),
+    source: sourceMark('that trade is')
   })
   .meta({ id: 'Price', description: 'The latest price of a token, from its newest price-forming trade' })
 
@@ -116,7 +118,8 @@ export function priceBody(
   dayCash: bigint,
   value: TokenValue,
   cash: CashList,
-  headTime: number
+  headTime: number,
+  archiveEnd: ArchiveEnd = null
 ): z.input<typeof PRICE> {
   const { last } = pair
   const age = Math.max(0, headTime - last.blockTime)
@@ -140,6 +143,7 @@ export function priceBody(
     volume_24h_native: humanAmount(dayCash, pair.cashDecimals),
     liquidity_usd: value.liquidityUsd,
     price_change_24h_pct: day.changePct,
-    confidence: age > STALE_AFTER_SECONDS ? 'stale' : 'trade'
+    confidence: age > STALE_AFTER_SECONDS ? 'stale' : 'trade',
+    ...sourceOfSlot(last.slot, archiveEnd)
   }
 }

@@ -12,13 +12,13 @@ import { TRADE } from './trade-schema.ts'
 const UNSTATED = 'null if the venue does not state it'
 const RECEIVED = { ts_ms: schema.unixMs('Time at which the service received the block', 'ingest') } as const
 
-export const TRADE_EVENT = TRADE.extend(RECEIVED).meta({
+export const TRADE_EVENT = TRADE.omit({ source: true }).extend(RECEIVED).meta({
   id: 'TradeEvent',
   description:
     'A trade with its executed amounts. It has the fields of its REST row, but `ts_ms` is the time of ingest'
 })
 
-export const LAUNCH_EVENT = LAUNCH.omit({ status: true })
+export const LAUNCH_EVENT = LAUNCH.omit({ status: true, source: true })
   .extend(RECEIVED)
   .meta({ id: 'LaunchEvent', description: 'The creation of a token on a launchpad' })
 

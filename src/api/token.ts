@@ -13,6 +13,7 @@ import { curveOfEvents } from '../accounts/pools/live-curve.ts'
 import { addressOrNull, solAmount, timeOrNull, usdOrNull } from './event.ts'
 import { LAUNCH_STATUSES } from './launch.ts'
 import * as schema from './schema.ts'
+import { sourceMark, sourceOfSlot, type ArchiveEnd } from './source.ts'
 import { secondsText } from './time.ts'
 
 /** The rolling windows of a token, in seconds. */
@@ -153,7 +154,8 @@ export const TOKEN = z
     holders: HOLDERS,
     bonding_curve: CURVE.nullable().describe('Its bonding curve; null if none is known'),
     pools_count: schema.count('Pools in which it is listed, including past ones'),
-    last_trade: LAST_TRADE.nullable().describe('The newest trade of any venue; null without one')
+    last_trade: LAST_TRADE.nullable().describe('The newest trade of any venue; null without one'),
+    source: sourceMark('its newest trade is, or without a trade its launch,')
   })
   .meta({ id: 'Token', description: 'Summary of a token' })
 
@@ -169,6 +171,7 @@ export interface KnownToken {
   /** Slot of the oldest accounts that its liquidity is from; null if all of it is from trades. */
   readonly liquiditySlot: number | null
   readonly holders: z.input<typeof HOLDERS>
+  readonly archiveEnd: ArchiveEnd
 }
 
 /** A window of a mint with its change in percent. */
@@ -179,7 +182,7 @@ export function tokenBody(
   known: KnownToken,
   windows: Readonly<Record<TokenWindow, PricedWindow>>
 ): z.input<typeof TOKEN> {
-  const { token, launch, curve, pair, value } = known
+  const { token, launch, curve, pair, value, archiveEnd } = known
   const mint = pubkeyToBase58(known.mint)
   const decimals = token?.decimals ?? known.metadata.decimals
   const { age_seconds: _, ...read } = known.metadata
@@ -226,9 +229,10 @@ export function tokenBody(
       '24h': windowBody(day)
     },
     holders: known.holders,
-    bonding_curve: curve === null ? null : curveBody(curveOfEvents(curve), 0),
+    bonding_curve: curve === null ? null : curveBody(curveOfEvents(curve), 0, archiveEnd),
     pools_count: token?.pools ?? 0,
-    last_trade: lastTradeBody(token)
+    last_trade: lastTradeBody(token),
+    ...sourceOfSlot((token?.lastTrade ?? launch)?.slot, archiveEnd)
   }
 }
 

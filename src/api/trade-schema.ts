@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { EVENT_FIELDS } from './event.ts'
 import * as schema from './schema.ts'
+import { sourceMark } from './source.ts'
 
 const FEE = z
   .object({
@@ -124,7 +125,8 @@ export const TRADE = z
     hops: schema.count('Number of fills in the route').optional(),
     failed: z
       .literal(false)
-      .describe('Always this value: a failed transaction trades nothing and is not listed')
+      .describe('Always this value: a failed transaction trades nothing and is not listed'),
+    source: sourceMark('the trade is')
   })
   .meta({ id: 'Trade', description: 'A trade with its executed amounts' })
 

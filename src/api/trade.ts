@@ -6,14 +6,17 @@ import type { CashList } from '../market/cash.ts'
 import { legOf, type Leg } from '../market/legs.ts'
 import type { TradeRow } from '../market/rows.ts'
 import { rawOrNull } from './event.ts'
+import { sourceOfSlot, type ArchiveEnd } from './source.ts'
 import { secondsText } from './time.ts'
 import type { TRADE, WALLET_TRADE } from './trade-schema.ts'
 
 type TradeBody = z.input<typeof TRADE>
 
 /** Renders a trade: the row of spec choices section 2, with the event fields of sections 15 and 16. */
-export const tradeBody = (row: TradeRow, cash: CashList): TradeBody =>
-  tradeFields(row, cash, row.blockTime * 1000, row.cursor) as TradeBody
+export function tradeBody(row: TradeRow, cash: CashList, archiveEnd: ArchiveEnd = null): TradeBody {
+  const body = tradeFields(row, cash, row.blockTime * 1000, row.cursor) as TradeBody
+  return archiveEnd === null ? body : { ...body, ...sourceOfSlot(row.slot, archiveEnd) }
+}
 
 /**
  * Renders a trade's fields at a time in Unix milliseconds, in the order of stream events (spec, Events), the cursor
@@ -92,8 +95,12 @@ export function tradeFields(row: TradeRow, cash: CashList, tsMs: number, cursor:
 }
 
 /** Renders a trade in the list of a wallet. */
-export function walletTradeBody(row: TradeRow, cash: CashList): z.input<typeof WALLET_TRADE> {
-  const body = tradeBody(row, cash)
+export function walletTradeBody(
+  row: TradeRow,
+  cash: CashList,
+  archiveEnd: ArchiveEnd = null
+): z.input<typeof WALLET_TRADE> {
+  const body = tradeBody(row, cash, archiveEnd)
   return {
     ...body,
     wallet: body.user,

@@ -4,14 +4,19 @@ import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import type { Ranking } from '../market/ranking.ts'
 import type { SlotRow } from '../market/rows.ts'
 import { windowHours, windowOf } from '../market/windows.ts'
+import type { MarketStores } from '../archive/market-stores.ts'
 import type { AppDeps } from './deps.ts'
 
 const DAY_SECONDS = 86_400
 const NEWEST = { order: 'desc', limit: 1 } as const
 
+interface SearchedParts extends Pick<AppDeps, 'storage' | 'accounts' | 'cash' | 'names'> {
+  readonly market: MarketStores
+}
+
 /** Returns everything that an address is known as: at most one hit of each kind, in the order token, pool, wallet. */
 export async function addressHits(
-  { storage, accounts, cash, names }: Pick<AppDeps, 'storage' | 'accounts' | 'cash' | 'names'>,
+  { market, storage, accounts, cash, names }: SearchedParts,
   {
     address,
     ranking,
@@ -19,11 +24,11 @@ export async function addressHits(
   }: { readonly address: Pubkey; readonly ranking: Ranking; readonly head: SlotRow | null }
 ): Promise<SearchHit[]> {
   const [token, launch, curve, pool, trades] = await Promise.all([
-    storage.tokens.get(address),
-    storage.launches.get(address),
-    storage.curves.get(address),
-    storage.pools.get(address),
-    storage.trades.ofWallet(address, NEWEST)
+    market.tokens.get(address),
+    market.launches.get(address),
+    market.curves.get(address),
+    market.pools.get(address),
+    market.trades.ofWallet(address, NEWEST)
   ])
   const reading = accounts?.mints.peek(address)?.reading
   const facts = reading?.kind === 'facts' ? reading : null
@@ -36,7 +41,7 @@ export async function addressHits(
   }
   if (pool !== null) {
     const { venue, base } = pool
-    const named = names.namesOf(base) ?? (await storage.launches.get(base))
+    const named = names.namesOf(base) ?? (await market.launches.get(base))
     const now = head?.blockTime ?? 0
     const hours = await storage.activity.range('pool', address, windowHours(now, DAY_SECONDS))
     const volume = usdOrNull(windowOf(hours, now, DAY_SECONDS).volumeMicroUsd)

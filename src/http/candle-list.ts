@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { candleBody } from '../api/candle.ts'
+import type { ArchiveEnd } from '../api/source.ts'
 import { bucketStart, intervalSeconds } from '../market/candles.ts'
 import {
   INTERVALS,
@@ -96,11 +97,13 @@ export async function candleList(
   {
     to,
     head,
-    pair: { decimals, cashDecimals }
+    pair: { decimals, cashDecimals },
+    archiveEnd
   }: {
     readonly to: number
     readonly head: SlotRow
     readonly pair: Pick<PairRow, 'decimals' | 'cashDecimals'>
+    readonly archiveEnd: ArchiveEnd
   }
 ) {
   const { interval, currency, limit, fill } = query
@@ -122,7 +125,7 @@ export async function candleList(
       `is too long: the newest bucket takes more than ${CANDLE_ROWS_MAX} trades of the token`
     )
   }
-  const view = { decimals, cashDecimals, intervalSeconds: seconds, headTime: head.blockTime }
+  const view = { decimals, cashDecimals, intervalSeconds: seconds, headTime: head.blockTime, archiveEnd }
   const data = page.candles.map(({ candle, prices }) => candleBody(candle, prices, view))
   // Ended buckets do not change; the running bucket does, and so does the end of filling.
   const newest = page.candles.at(-1)

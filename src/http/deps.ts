@@ -1,4 +1,5 @@
 import type { AccountParts } from '../accounts/parts.ts'
+import type { ArchiveHandle } from '../archive/archive.ts'
 import type { Storage } from '../../storage/port.ts'
 import type { DemoKeyFile } from '../access/demo-key.ts'
 import type { KeyDirectory } from '../access/key-directory.ts'
@@ -46,6 +47,8 @@ export interface RpcParts {
 /** Dependencies of the HTTP side. */
 export interface AppDeps {
   readonly storage: Storage
+  /** The imported archive; absent in a process that serves none. */
+  readonly archive?: ArchiveHandle | undefined
   readonly keys: KeyDirectory
   /** Counts the calls of each key. */
   readonly limits: RateCounter

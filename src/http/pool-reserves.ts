@@ -1,5 +1,6 @@
 import type { AccountParts } from '../accounts/parts.ts'
 import { reservesOf, withReserves, type PoolReserves } from '../accounts/pools/live-reserves.ts'
+import type { MarketPool } from '../archive/market-stores.ts'
 import { isLaunchpad } from '../market/curves.ts'
 import type { PoolRow } from '../market/registry-rows.ts'
 import { ANSWER_MS } from './account-parts.ts'
@@ -7,15 +8,22 @@ import { ANSWER_MS } from './account-parts.ts'
 /** Milliseconds for which an answer with cached reserves may be repeated, as for mints. */
 const REPEATED_MS = 10_000
 
-/** Returns the reserves of pools in their order. Waits for the node as long as `PoolDirectory.within` does. */
+const ARCHIVED = 'the pool is known only from the archive'
+
+/** Returns the reserves of pools in their order; those of an archived pool are unknown. Waits for the node as long as `PoolDirectory.within` does. */
 export async function readReserves(
   accounts: Pick<AccountParts, 'pools'> | null,
-  rows: readonly PoolRow[]
+  rows: readonly MarketPool[]
 ): Promise<readonly PoolReserves[]> {
-  if (accounts === null)
-    return rows.map((row) => reservesOf(row, null, 'this process has no node to read accounts from'))
-  const answers = await accounts.pools.within(rows)
-  return answers.map(({ known, fault }, at) => reservesOf(rows[at]!, known, fault))
+  const without = (row: MarketPool): PoolReserves =>
+    reservesOf(row, null, row.isArchived ? ARCHIVED : 'this process has no node to read accounts from')
+  if (accounts === null) return rows.map(without)
+  const live = rows.filter(({ isArchived }) => isArchived === undefined)
+  const answers = new Map((await accounts.pools.within(live)).map((answer, at) => [live[at]!, answer]))
+  return rows.map((row) => {
+    const answer = answers.get(row)
+    return answer === undefined ? without(row) : reservesOf(row, answer.known, answer.fault)
+  })
 }
 
 /** Pools valued with the cached state of their accounts. */

@@ -1,5 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
-import type { Storage } from '../../storage/port.ts'
+import type { MarketStores } from '../archive/market-stores.ts'
 import { samePubkey, type Pubkey } from '../chain/pubkey.ts'
 import { bucketStart, foldRows, intervalSeconds } from '../market/candles.ts'
 import { legOf } from '../market/legs.ts'
@@ -16,6 +16,8 @@ export const CANDLE_ROWS_MAX = 20_000
 const FIRST_ROWS = 128
 const CHUNK_ROWS = 1000
 
+type RowStores = Pick<MarketStores, 'trades' | 'blocks'>
+
 /** Selects the trades whose candles are folded. */
 export interface RowSeries {
   readonly mint: Pubkey
@@ -31,18 +33,13 @@ export interface RowSeries {
  * `CANDLE_ROWS_MAX` rows at most. A candle that is returned has all trades of its bucket.
  */
 export class RowCandles implements CandleSource {
-  readonly #storage: Pick<Storage, 'trades' | 'blocks'>
+  readonly #rows: RowStores
   readonly #series: RowSeries
   readonly #interval: CandleInterval
   #rowsLeft: number
 
-  constructor(
-    storage: Pick<Storage, 'trades' | 'blocks'>,
-    series: RowSeries,
-    interval: CandleInterval,
-    rowsMax = CANDLE_ROWS_MAX
-  ) {
-    this.#storage = storage
+  constructor(rows: RowStores, series: RowSeries, interval: CandleInterval, rowsMax = CANDLE_ROWS_MAX) {
+    this.#rows = rows
     this.#series = series
     this.#interval = interval
     this.#rowsLeft = rowsMax
@@ -63,7 +60,7 @@ export class RowCandles implements CandleSource {
       from: first > 0 ? first : undefined,
       to: isUnbounded(to) ? undefined : this.#bucketAfter(to - 1)
     }
-    const span = await cursorRange(this.#storage.blocks, times, 'desc', high + 1)
+    const span = await cursorRange(this.#rows.blocks, times, 'desc', high + 1)
     if (span === null) return { candles: [], cutAt: null }
     const until = Math.max(span.until ?? low, low)
     /** Newest first. */
@@ -73,7 +70,7 @@ export class RowCandles implements CandleSource {
     for (let chunk = FIRST_ROWS, cutAt = to; ; chunk = Math.min(chunk * 2, CHUNK_ROWS)) {
       const asked = Math.min(chunk, this.#rowsLeft)
       if (asked === 0) return { candles: this.#fold(rows, cutAt), cutAt }
-      const read = await this.#storage.trades.ofMint(mint, {
+      const read = await this.#rows.trades.ofMint(mint, {
         ...(after === undefined ? {} : { from: after }),
         until,
         order: 'desc',

@@ -77,7 +77,7 @@ export const DISORDER_SECONDS = 5
 
 /** Returns the range of cursors that covers a range of times; null for an empty one. */
 export async function cursorRange(
-  blocks: BlockStore,
+  blocks: Pick<BlockStore, 'firstSince'>,
   { from, to }: Pick<TradeFilters, 'from' | 'to'>,
   order: PageRequest['order'],
   after: number | undefined

@@ -1,6 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { TradeRow } from '../market/rows.ts'
 import type { PageRequest } from '../../storage/port.ts'
+import type { MarketStores } from '../archive/market-stores.ts'
 import type { AppDeps } from './deps.ts'
 import { readPagePlace, writePageCursor } from './page-cursor.ts'
 import { checkPaging, paging } from './parameters.ts'
@@ -47,7 +48,7 @@ export interface Among {
  * `among`, the trades are part of a larger list and are found like those of a filter.
  */
 export async function tradePage(
-  { storage, clock }: Pick<AppDeps, 'storage' | 'clock'>,
+  { blocks, clock }: Pick<MarketStores, 'blocks'> & Pick<AppDeps, 'clock'>,
   name: string,
   query: Query,
   read: (page: PageRequest) => Promise<TradeRow[]>,
@@ -62,7 +63,7 @@ export async function tradePage(
   const start = place?.cursor
   const skip = place?.skip ?? offset
   const matches = bothOf(matcherOf(filters), among?.matches ?? null)
-  const ofTimes = matches === null ? startAt(start) : await cursorRange(storage.blocks, filters, order, start)
+  const ofTimes = matches === null ? startAt(start) : await cursorRange(blocks, filters, order, start)
   const range = among === undefined || ofTimes === null ? ofTimes : between(ofTimes, among, order)
   if (range === null) return { rows: [], nextCursor: null }
   const found =

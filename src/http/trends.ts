@@ -16,6 +16,8 @@ import type { PoolRow } from '../market/registry-rows.ts'
 import type { SlotRow } from '../market/rows.ts'
 import type { BlockCommit } from '../market/records.ts'
 import { windowHours, windowOf, windowSpan } from '../market/windows.ts'
+import type { MarketStores } from '../archive/market-stores.ts'
+import { marketReader } from './market-reader.ts'
 import { readPricedToken } from './valued-token.ts'
 
 /** Trends cached at most: every ranked mint in each of three windows. Beyond it the cache is cleared. */
@@ -33,7 +35,8 @@ export interface KnownTrend extends Trend {
  * changes few of the hundred largest mints.
  */
 export class Trends {
-  readonly #storage: Storage
+  readonly #storage: Pick<Storage, 'activity' | 'pools'>
+  readonly #marketOf: () => MarketStores
   readonly #cash: CashList
   readonly #feed: CommitFeed
   readonly #accounts: AccountParts | null
@@ -41,7 +44,9 @@ export class Trends {
   readonly #cached = new Map<string, KnownTrend>()
   #end = -Infinity
 
-  constructor({ storage, feed, cash, accounts }: Pick<AppDeps, 'storage' | 'feed' | 'cash' | 'accounts'>) {
+  constructor(deps: Pick<AppDeps, 'storage' | 'archive' | 'feed' | 'cash' | 'accounts'>) {
+    const { storage, feed, cash, accounts } = deps
+    this.#marketOf = marketReader(deps)
     this.#accounts = accounts
     this.#storage = storage
     this.#cash = cash
@@ -83,7 +88,7 @@ export class Trends {
     const known = knownFacts(this.#accounts, mint)
     const [hours, { launch, pair, pools, value, liquidity }] = await Promise.all([
       this.#storage.activity.range('mint', mint, windowHours(headTime, seconds)),
-      readPricedToken(this.#storage, mint, known, this.#accounts)
+      readPricedToken({ ...this.#marketOf(), pools: this.#storage.pools }, mint, known, this.#accounts)
     ])
     const stated = namesStatedBy(this.#cash.of(mint), launch)
     const names = known.facts === null ? stated.names : mergedNames(known.facts, stated)

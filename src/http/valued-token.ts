@@ -21,12 +21,20 @@ export interface PricedToken extends Pick<ValuedToken, 'curve' | 'pair'> {
 }
 
 /**
+ * Stores of a token's facts and prices. The pools are the live ones: the reserves of archived pools are unknown, so that these
+ * have no liquidity.
+ */
+export interface PricedStores extends Pick<Storage, 'curves' | 'pools' | 'pairs'> {
+  readonly launches: Pick<Storage['launches'], 'get'>
+}
+
+/**
  * Reads a token's launch, curve and newest pair. Values the token at the supply that its account states, if that is
  * known; the account of wrapped SOL states none. Pools whose trades state no reserves count only if their accounts
  * are cached. Rejects with the store's error.
  */
 export async function readPricedToken(
-  { launches, curves, pools, pairs }: Pick<Storage, 'launches' | 'curves' | 'pools' | 'pairs'>,
+  { launches, curves, pools, pairs }: PricedStores,
   mint: Pubkey,
   { facts, slot }: Pick<KnownFacts, 'facts' | 'slot'>,
   accounts: Pick<AccountParts, 'pools'> | null

@@ -16,7 +16,14 @@ const unpriced: Candle = {
   buys: 1
 }
 const priced: Candle = { ...unpriced, ts: 60, usdRaw: prices, volumeMicroUsd: 5_000_000n }
-const view = { currency: 'native', decimals: 0, cashDecimals: 0, intervalSeconds: 60, headTime: 0 } as const
+const view = {
+  currency: 'native',
+  decimals: 0,
+  cashDecimals: 0,
+  intervalSeconds: 60,
+  headTime: 0,
+  archiveEnd: null
+} as const
 
 t.test('a bucket in which no row has a USD price has a volume of null in USD, not of zero', async (t) => {
   t.equal(candleBody(unpriced, prices, view).volume_usd, null)

@@ -134,6 +134,7 @@ export async function marketApp(
   }: { readonly hotBytesMax?: number } & Partial<
     Pick<
       AppDeps,
+      | 'archive'
       | 'accounts'
       | 'rpc'
       | 'bounds'

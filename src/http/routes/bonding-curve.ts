@@ -7,6 +7,7 @@ import type { AppDeps } from '../deps.ts'
 import { ANSWER_MS } from '../account-parts.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 import { EXAMPLE_LAUNCH } from '../example-values.ts'
+import { marketReader } from '../market-reader.ts'
 import { address } from '../parameters.ts'
 
 export const bondingCurve = endpoint({
@@ -22,15 +23,17 @@ export const bondingCurve = endpoint({
   examples: [{ name: 'A token of a launchpad', params: { mint: EXAMPLE_LAUNCH } }]
 })
 
-export const bondingCurveRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'accounts' | 'clock'>> = async (
-  app,
-  { storage, accounts, clock }
-) => {
+export const bondingCurveRoutes: FastifyPluginAsync<
+  Pick<AppDeps, 'storage' | 'archive' | 'accounts' | 'clock'>
+> = async (app, deps) => {
+  const { accounts, clock } = deps
+  const marketOf = marketReader(deps)
   serveCached(app, bondingCurve, async ({ params: { mint } }) => {
-    const row = await storage.curves.get(mint)
+    const { curves, archiveEnd } = marketOf()
+    const row = await curves.get(mint)
     if (row === null) throw new ServiceError('CURVE_NOT_FOUND', 'no bonding curve of this token is known')
     const curve = await readCurve(accounts, row)
     const age = accounts === null || row.status === 'graduated' ? {} : { maxAgeMs: ANSWER_MS }
-    return { body: curveBody(curve, clock.now()), dependsOn: [mint], changesWith: 'tags', ...age }
+    return { body: curveBody(curve, clock.now(), archiveEnd), dependsOn: [mint], changesWith: 'tags', ...age }
   })
 }

@@ -1,10 +1,10 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { CANDLES } from '../../api/candle.ts'
+import type { MarketStores } from '../../archive/market-stores.ts'
 import { pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
 import { WSOL } from '../../market/cash.ts'
 import type { CandleInterval, PairRow, TradeRow } from '../../market/rows.ts'
-import type { Storage } from '../../../storage/port.ts'
 import type { AppDeps } from '../deps.ts'
 import {
   CANDLE_LIST_QUERY,
@@ -18,6 +18,7 @@ import {
 import { storedCandles, type CandleSource } from '../candle-page.ts'
 import { defaultPair, usualCash } from '../default-pair.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
+import { marketReader } from '../market-reader.ts'
 import { isCursorOf } from '../page-cursor.ts'
 import { address, invalid } from '../parameters.ts'
 import { isInPair, RowCandles } from '../row-candles.ts'
@@ -51,17 +52,19 @@ pair with wrapped SOL (for wrapped SOL itself, with USDC). If there is none, it 
   ]
 })
 
-export const candleRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'cash'>> = async (
+export const candleRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'archive' | 'cash'>> = async (
   app,
-  { storage, cash: cashes }
+  { storage, archive, cash: cashes }
 ) => {
+  const marketOf = marketReader({ storage, archive })
   serveCached(app, candles, async ({ params: { mint }, query, head }) => {
     if (query.cash !== undefined && cashes.of(query.cash) === undefined) {
       throw invalid('cash', 'must be the mint of wrapped SOL, USDC, USDT or one that the operator has added')
     }
     const listIn = (cash: Pubkey): string =>
       candleListName(['candles', ...[mint, cash].map(pubkeyToBase58)], query)
-    const pair = await pairOf(storage, mint, query, listIn)
+    const market = marketOf()
+    const pair = await pairOf(market, mint, query, listIn)
     const cash = query.cash ?? pair?.cash ?? usualCash(mint)
     const list = listIn(cash)
     const to = pageEnd(list, query, head)
@@ -69,28 +72,33 @@ export const candleRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'cash'>>
     if (pair === null || head === null) {
       return { body: { cash_mint, data: [], nextCursor: null }, dependsOn: [mint], changesWith: 'tags' }
     }
-    const source = sourceOf(storage, pair, query.interval)
-    const { data, nextCursor, changesWith } = await candleList(source, list, query, { to, head, pair })
+    const source = sourceOf(market, pair, query.interval)
+    const { data, nextCursor, changesWith } = await candleList(source, list, query, {
+      to,
+      head,
+      pair,
+      archiveEnd: market.archiveEnd
+    })
     return { body: { cash_mint, data, nextCursor }, dependsOn: [mint], changesWith }
   })
 }
 
-function sourceOf(storage: Storage, pair: PairRow, interval: CandleInterval): CandleSource {
-  if (!isOfSeconds(interval)) return storedCandles(storage.candles, pair, interval)
+function sourceOf(market: MarketStores, pair: PairRow, interval: CandleInterval): CandleSource {
+  if (!isOfSeconds(interval)) return storedCandles(market.candles, pair, interval)
   const { mint } = pair
   const includes = (row: TradeRow): boolean => isInPair(row, pair)
-  return new RowCandles(storage, { mint, includes, low: 0, high: Number.MAX_SAFE_INTEGER - 1 }, interval)
+  return new RowCandles(market, { mint, includes, low: 0, high: Number.MAX_SAFE_INTEGER - 1 }, interval)
 }
 
 /** Returns the requested pair. For a further page without `cash` it is the pair whose list the cursor belongs to. */
 async function pairOf(
-  storage: Storage,
+  market: MarketStores,
   mint: Pubkey,
   { cash, after }: { readonly cash?: Pubkey | undefined; readonly after?: string | undefined },
   listIn: (cash: Pubkey) => string
 ): Promise<PairRow | null> {
-  if (cash !== undefined) return storage.pairs.get({ mint, cash })
-  if (after === undefined) return defaultPair(storage, mint)
-  const pairs = await storage.pairs.ofMint(mint)
+  if (cash !== undefined) return market.pairs.get({ mint, cash })
+  if (after === undefined) return defaultPair(market, mint)
+  const pairs = await market.pairs.ofMint(mint)
   return pairs.find((pair) => isCursorOf(listIn(pair.cash), after)) ?? null
 }

@@ -4,7 +4,8 @@ import { LAUNCH, LAUNCH_STATUSES, launchBody } from '../../api/launch.ts'
 import { listOf } from '../../api/schema.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
-import { readPageCursor, writePageCursor } from '../page-cursor.ts'
+import { launchList } from '../launch-list.ts'
+import { marketReader } from '../market-reader.ts'
 import { checkPaging, oneOf, paging } from '../parameters.ts'
 
 export const launches = endpoint({
@@ -26,25 +27,13 @@ export const launches = endpoint({
   ]
 })
 
-export const launchRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage'>> = async (app, { storage }) => {
+export const launchRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'archive'>> = async (app, deps) => {
+  const marketOf = marketReader(deps)
   serveCached(app, launches, async ({ query, tenant }) => {
-    const { limit, offset, order, after, status } = query
     checkPaging(query)
-    const list = `launches:${status ?? ''}:${order}`
-    const rows = await storage.launches.page({
-      ...(status === undefined ? {} : { status }),
-      ...(after === undefined ? {} : { from: readPageCursor(list, after) }),
-      order,
-      offset,
-      limit: limit + 1
-    })
-    const page = rows.slice(0, limit)
-    const last = page.at(-1)
-    const nextCursor = rows.length > limit && last !== undefined ? writePageCursor(list, last.cursor) : null
-    return {
-      body: { tenant, data: page.map(launchBody), nextCursor },
-      dependsOn: ['launches'],
-      changesWith: 'tags'
-    }
+    const { launches, archiveEnd } = marketOf()
+    const { rows, nextCursor, ...validity } = await launchList(launches, query)
+    const data = rows.map((row) => launchBody(row, archiveEnd))
+    return { body: { tenant, data, nextCursor }, ...validity }
   })
 }

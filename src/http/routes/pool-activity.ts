@@ -1,12 +1,13 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { POOL_ACTIVITY, poolActivityBody } from '../../api/pool-activity.ts'
+import type { PoolActivity } from '../../archive/market-stores.ts'
 import type { Pubkey } from '../../chain/pubkey.ts'
 import type { ActivityMinute } from '../../market/activity-rows.ts'
-import type { Storage } from '../../../storage/port.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 import { EXAMPLE_POOL } from '../example-values.ts'
+import { marketReader } from '../market-reader.ts'
 import { address, wholeNumber } from '../parameters.ts'
 
 /** Hours of a pool read at a time. */
@@ -25,10 +26,15 @@ export const poolActivity = endpoint({
   examples: [{ name: 'A pool of SOL', params: { pool: EXAMPLE_POOL }, query: { limit: '10' } }]
 })
 
-export const poolActivityRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage'>> = async (app, { storage }) => {
+export const poolActivityRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'archive'>> = async (
+  app,
+  deps
+) => {
+  const marketOf = marketReader(deps)
   serveCached(app, poolActivity, async ({ params: { pool }, query: { limit } }) => {
-    const [row, minutes] = await Promise.all([storage.pools.get(pool), newestMinutes(storage, pool, limit)])
-    return { body: poolActivityBody(pool, row, minutes), dependsOn: [pool], changesWith: 'tags' }
+    const { pools, poolActivity, archiveEnd } = marketOf()
+    const [row, minutes] = await Promise.all([pools.get(pool), newestMinutes(poolActivity, pool, limit)])
+    return { body: poolActivityBody(pool, row, minutes, archiveEnd), dependsOn: [pool], changesWith: 'tags' }
   })
 }
 
@@ -36,11 +42,11 @@ export const poolActivityRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage'>> = 
  * Reads the newest minutes of a pool, newest first. Every stored hour has at least one minute, so that few hours are
  * read.
  */
-async function newestMinutes(storage: Storage, pool: Pubkey, limit: number): Promise<ActivityMinute[]> {
+async function newestMinutes(activity: PoolActivity, pool: Pubkey, limit: number): Promise<ActivityMinute[]> {
   const minutes: ActivityMinute[] = []
   let to = Number.MAX_SAFE_INTEGER
   while (minutes.length < limit) {
-    const hours = await storage.activity.range('pool', pool, { from: 0, to, limit: HOURS_PER_READ })
+    const hours = await activity.range(pool, { from: 0, to, limit: HOURS_PER_READ })
     for (const hour of hours.toReversed()) minutes.push(...hour.minutes.toReversed())
     const oldest = hours[0]
     if (oldest === undefined || hours.length < HOURS_PER_READ) break

@@ -21,6 +21,7 @@ import {
 } from '../candle-list.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 import { EXAMPLE_POOL } from '../example-values.ts'
+import { marketReader } from '../market-reader.ts'
 import { address } from '../parameters.ts'
 import { isInPair, RowCandles } from '../row-candles.ts'
 import { TRADE_LIST_QUERY, TRADE_LIST_RULES, tradePage, type Among } from '../trade-list.ts'
@@ -70,29 +71,32 @@ Empty for an unknown pool, and for a pool of two tokens.`,
   ]
 })
 
-type Deps = Pick<AppDeps, 'storage' | 'cash' | 'accounts' | 'clock'>
+type Deps = Pick<AppDeps, 'storage' | 'archive' | 'cash' | 'accounts' | 'clock'>
 
-export const poolRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
-  const { storage, cash } = deps
+export const poolRoutes: FastifyPluginAsync<Deps> = async (app, { archive, ...own }) => {
+  const { cash, clock } = own
+  const marketOf = marketReader({ ...own, archive })
   serveCached(app, pool, async ({ params, head }) => {
-    const row = await storage.pools.get(params.pool)
+    const deps = { ...own, market: marketOf() }
+    const row = await deps.market.pools.get(params.pool)
     if (row === null) throw new ServiceError('POOL_NOT_FOUND', 'no event of this pool is known')
-    const curve = await storage.curves.get(row.base)
+    const curve = await deps.market.curves.get(row.base)
     const { bodies, unnamed, limits } = await poolBodies([row], curve, head, deps)
     const dependsOn = [row.pool, row.base, ...unnamed]
     return { body: bodies[0]!, dependsOn, changesWith: 'minute', ...limits }
   })
 
   serveCached(app, poolTrades, async ({ params, query, tenant }) => {
-    const row = await storage.pools.get(params.pool)
+    const { pools, trades, blocks, archiveEnd } = marketOf()
+    const row = await pools.get(params.pool)
     const { rows, nextCursor } = await tradePage(
-      deps,
+      { blocks, clock },
       `pool-trades:${pubkeyToBase58(params.pool)}`,
       query,
-      async (page) => (row === null ? [] : storage.trades.ofMint(row.base, page)),
+      async (page) => (row === null ? [] : trades.ofMint(row.base, page)),
       row === null ? undefined : tradesAmong(row)
     )
-    const data = rows.map((trade) => tradeBody(trade, cash))
+    const data = rows.map((trade) => tradeBody(trade, cash, archiveEnd))
     return { body: { tenant, data, nextCursor }, dependsOn: [params.pool], changesWith: 'tags' }
   })
 
@@ -100,9 +104,10 @@ export const poolRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     const address = pubkeyToBase58(params.pool)
     const list = candleListName(['pool-candles', address], query)
     const to = pageEnd(list, query, head)
-    const row = await storage.pools.get(params.pool)
+    const market = marketOf()
+    const row = await market.pools.get(params.pool)
     const cash = row === null || row.quoteListed ? null : row.quote
-    const pair = row === null || cash === null ? null : await storage.pairs.get({ mint: row.base, cash })
+    const pair = row === null || cash === null ? null : await market.pairs.get({ mint: row.base, cash })
     const of = {
       pool: address,
       mint: row === null ? null : pubkeyToBase58(row.base),
@@ -113,8 +118,11 @@ export const poolRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     }
     const { matches, low, high } = tradesAmong(row)
     const includes = (trade: TradeRow): boolean => matches(trade) && isInPair(trade, pair)
-    const source = new RowCandles(storage, { mint: row.base, includes, low, high }, query.interval)
-    const { data, nextCursor, changesWith } = await candleList(source, list, query, { to, head, pair })
+    const source = new RowCandles(market, { mint: row.base, includes, low, high }, query.interval)
+    const { data, nextCursor, changesWith } = await candleList(source, list, query, {
+      ...{ to, head, pair },
+      archiveEnd: market.archiveEnd
+    })
     return { body: { ...of, data, nextCursor }, dependsOn: [params.pool], changesWith }
   })
 }

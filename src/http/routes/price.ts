@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { PRICE, PRICES, priceBody, untradedPriceBody } from '../../api/price.ts'
+import type { MarketStores } from '../../archive/market-stores.ts'
 import { pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
 import { ServiceError } from '../../errors.ts'
 import { isWrappedSol, USDC, WSOL } from '../../market/cash.ts'
@@ -13,6 +14,7 @@ import { addressList } from '../address-list.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 import { ageLimit, knownFacts, type Aged } from '../known-mint.ts'
+import { marketReader } from '../market-reader.ts'
 import { address } from '../parameters.ts'
 import { readPricedToken } from '../valued-token.ts'
 
@@ -54,8 +56,11 @@ export const prices = endpoint({
   examples: [{ name: 'SOL and USDC in dollars', query: { mints: `${WSOL},${USDC}` } }]
 })
 
-type Deps = Pick<AppDeps, 'storage' | 'cash' | 'accounts'>
-type PriceDeps = Deps & { readonly mintWindows: MintWindows }
+type Deps = Pick<AppDeps, 'storage' | 'archive' | 'cash' | 'accounts'>
+interface PriceDeps extends Omit<Deps, 'archive'> {
+  readonly market: MarketStores
+  readonly mintWindows: MintWindows
+}
 
 /** A token's price, rendered for a block time of the head in Unix seconds, with its inputs. */
 interface PriceAt {
@@ -64,10 +69,11 @@ interface PriceAt {
   readonly parts: readonly Aged[]
 }
 
-export const priceRoutes: FastifyPluginAsync<Deps> = async (app, { storage, cash, accounts }) => {
-  const deps = { storage, cash, accounts, mintWindows: app.mintWindows }
+export const priceRoutes: FastifyPluginAsync<Deps> = async (app, { storage, archive, cash, accounts }) => {
+  const marketOf = marketReader({ storage, archive })
+  const read = () => ({ market: marketOf(), storage, cash, accounts, mintWindows: app.mintWindows })
   serveCached(app, tokenPrice, async ({ params: { mint }, head }) => {
-    const price = await priceAt(head, mint, deps)
+    const price = await priceAt(head, mint, read())
     if (price === null) {
       throw new ServiceError('TOKEN_NOT_FOUND', 'no price-forming trade of this token is known')
     }
@@ -76,6 +82,7 @@ export const priceRoutes: FastifyPluginAsync<Deps> = async (app, { storage, cash
   })
 
   serveCached(app, prices, async ({ query: { mints }, tenant, head }) => {
+    const deps = read()
     const prices = await Promise.all(mints.map((mint) => priceAt(head, mint, deps)))
     const known = prices.filter((price) => price !== null)
     const missing = mints.filter((_, index) => prices[index] === null).map(pubkeyToBase58)
@@ -92,12 +99,12 @@ export const priceRoutes: FastifyPluginAsync<Deps> = async (app, { storage, cash
 async function priceAt(
   head: SlotRow | null,
   mint: Pubkey,
-  { storage, cash, accounts, mintWindows }: PriceDeps
+  { market, storage, cash, accounts, mintWindows }: PriceDeps
 ): Promise<PriceAt | null> {
   const now = head?.blockTime ?? 0
   const facts = knownFacts(accounts, mint)
   const [{ pair, value, liquidity }, { day }] = await Promise.all([
-    readPricedToken(storage, mint, facts, accounts),
+    readPricedToken({ ...market, pools: storage.pools }, mint, facts, accounts),
     mintWindows.of(mint, now, WINDOWS, { traders: false })
   ])
   const parts = [facts, liquidity]
@@ -107,7 +114,11 @@ async function priceAt(
   }
   const dayUsd = { volumeMicroUsd: day.volumeMicroUsd, changePct: changeOf(day, newestUsd(pair)) }
   const dayCash = await cashOf(storage, pair, day, now)
-  return { body: (headTime) => priceBody(pair, dayUsd, dayCash, value, cash, headTime), parts }
+  const { archiveEnd } = market
+  return {
+    body: (headTime) => priceBody(pair, dayUsd, dayCash, value, cash, headTime, archiveEnd),
+    parts
+  }
 }
 
 /**

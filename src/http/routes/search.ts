@@ -13,6 +13,7 @@ import { addressHits } from '../address-hits.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 import { loadedRanking } from '../loaded-ranking.ts'
+import { marketReader } from '../market-reader.ts'
 import { wholeNumber } from '../parameters.ts'
 import { isSignature } from '../signature.ts'
 
@@ -51,10 +52,14 @@ the tenant's submissions and at the node. The list is empty if nothing matches. 
   deadlineMs: SEARCH_MS
 })
 
-type Deps = Pick<AppDeps, 'storage' | 'ranking' | 'names' | 'clock' | 'cash' | 'accounts' | 'transactions'>
+type Deps = Pick<
+  AppDeps,
+  'storage' | 'archive' | 'ranking' | 'names' | 'clock' | 'cash' | 'accounts' | 'transactions'
+>
 
 export const searchRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   const { storage, names, clock, transactions } = deps
+  const marketOf = marketReader(deps)
   const chain = transactions === null ? null : new ChainStatuses(transactions.node, clock)
   const submissions = transactions === null ? null : new Submissions(storage.documents, transactions)
 
@@ -64,7 +69,7 @@ export const searchRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     const hits = async (): Promise<readonly SearchHit[]> => {
       if (address === null && isSignature(text)) return transactionHits(tenant, text)
       const ranking = await loadedRanking(deps, signal)
-      if (address !== null) return addressHits(deps, { address, ranking, head })
+      if (address !== null) return addressHits({ ...deps, market: marketOf() }, { address, ranking, head })
       const found = names.search(foldedText(text), limit, volumesOf(ranking))
       return found.map(({ mint, symbol, name, match, volume }) =>
         searchHit('token', mint, { symbol, name, volume_24h_usd: volumeUsd(volume), match })

@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { withReserves, type PoolReserves } from '../../accounts/pools/live-reserves.ts'
 import { POOL, poolBody } from '../../api/pool.ts'
+import type { MarketPool, MarketStores } from '../../archive/market-stores.ts'
 import * as schema from '../../api/schema.ts'
 import { pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
 import type { ActivityHour } from '../../market/activity-rows.ts'
@@ -15,6 +16,7 @@ import type { AppDeps } from '../deps.ts'
 import { ANSWER_MS } from '../account-parts.ts'
 import { readReserves } from '../pool-reserves.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
+import { marketReader } from '../market-reader.ts'
 import { knownFacts, type AgeLimit } from '../known-mint.ts'
 import { address, oneOf, paging } from '../parameters.ts'
 import {
@@ -52,14 +54,20 @@ pools, the newest ${RANKED_POOLS_MAX} are in this order. Older ones follow, the 
   examples: [{ name: 'Pools of wrapped SOL', params: { mint: WSOL }, query: { limit: '10' } }]
 })
 
-type Deps = Pick<AppDeps, 'storage' | 'cash' | 'accounts' | 'clock'>
+type Deps = Pick<AppDeps, 'storage' | 'archive' | 'cash' | 'accounts' | 'clock'>
 
-export const tokenPoolRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
-  const { storage } = deps
+/** The parts that pools are read from. The windows of pools are live, as those of mints. */
+export interface PoolDeps extends Pick<AppDeps, 'storage' | 'cash' | 'accounts' | 'clock'> {
+  readonly market: MarketStores
+}
+
+export const tokenPoolRoutes: FastifyPluginAsync<Deps> = async (app, { archive, ...own }) => {
+  const marketOf = marketReader({ ...own, archive })
   serveCached(app, tokenPools, async ({ params: { mint }, query, tenant, head }) => {
     const list = `pools:${pubkeyToBase58(mint)}:${query.order}`
     const place = query.after === undefined ? null : readRankingCursor(list, query.after)
-    const curve = await storage.curves.get(mint)
+    const deps = { ...own, market: marketOf() }
+    const curve = await deps.market.curves.get(mint)
     const { rows, known, next } = await pageOf(mint, { ...query, place, curve }, deps)
     const { bodies, unnamed, limits } = await poolBodies(rows, curve, head, deps, known)
     return {
@@ -78,7 +86,7 @@ export const tokenPoolRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
 
 /** A page of a token's pools. */
 interface PoolPage {
-  readonly rows: readonly PoolRow[]
+  readonly rows: readonly MarketPool[]
   /** Names, decimals and reserves of the rows; undefined where they were not read. */
   readonly known: KnownPools | undefined
   /** Place where the next page begins; null at the end. */
@@ -93,7 +101,7 @@ interface PageQuery {
 }
 
 /** Reads a page of a token's pools: ranked ones, then older ones. Throws CURSOR_EXPIRED. */
-async function pageOf(mint: Pubkey, query: PageQuery, deps: Deps): Promise<PoolPage> {
+async function pageOf(mint: Pubkey, query: PageQuery, deps: PoolDeps): Promise<PoolPage> {
   const { place, limit } = query
   if (place !== null && place.left.length === 0) return olderPage(mint, place.before, limit, deps)
   const ranked = await rankedPage(mint, query, deps)
@@ -104,7 +112,7 @@ async function pageOf(mint: Pubkey, query: PageQuery, deps: Deps): Promise<PoolP
 }
 
 /** Reads ranked pools: in the order of their liquidity now, or in that of the first page. */
-async function rankedPage(mint: Pubkey, query: PageQuery, deps: Deps): Promise<PoolPage> {
+async function rankedPage(mint: Pubkey, query: PageQuery, deps: PoolDeps): Promise<PoolPage> {
   const { place, curve, order, limit } = query
   const newest = await poolsBefore(mint, place?.before, RANKED_POOLS_MAX, deps)
   const sum = poolsSum(newest)
@@ -129,7 +137,7 @@ async function rankedPage(mint: Pubkey, query: PageQuery, deps: Deps): Promise<P
 }
 
 /** Reads pools that are older than the ranked ones, the newest first. */
-async function olderPage(mint: Pubkey, before: number, limit: number, deps: Deps): Promise<PoolPage> {
+async function olderPage(mint: Pubkey, before: number, limit: number, deps: PoolDeps): Promise<PoolPage> {
   const older = await poolsBefore(mint, before, limit + 1, deps)
   const rows = older.slice(0, limit)
   const hasMore = older.length > limit
@@ -138,9 +146,9 @@ async function olderPage(mint: Pubkey, before: number, limit: number, deps: Deps
 }
 
 /** Reads the pools first seen before a cursor, the newest first. */
-function poolsBefore(mint: Pubkey, before: number | undefined, limit: number, { storage }: Deps) {
+function poolsBefore(mint: Pubkey, before: number | undefined, limit: number, { market }: PoolDeps) {
   const from = before === undefined ? {} : { from: before }
-  return storage.pools.ofMint(mint, { ...from, order: 'desc', limit })
+  return market.pools.ofMint(mint, { ...from, order: 'desc', limit })
 }
 
 /** Pools as they are served, and what an answer with them depends on besides them. */
@@ -159,7 +167,7 @@ interface KnownPools extends KnownMints {
   readonly reserves: readonly PoolReserves[]
 }
 
-async function knownPools(rows: readonly PoolRow[], deps: Deps): Promise<KnownPools> {
+async function knownPools(rows: readonly MarketPool[], deps: PoolDeps): Promise<KnownPools> {
   const [mints, reserves] = await Promise.all([knownMints(rows, deps), readReserves(deps.accounts, rows)])
   return { ...mints, reserves }
 }
@@ -177,10 +185,10 @@ const liquidityOf = (row: PoolRow, reserves: PoolReserves, mints: KnownMints, cu
 
 /** Renders pools, in the order given. `curve` is the bonding curve of their token; `known` is read where it is not given. */
 export async function poolBodies(
-  rows: readonly PoolRow[],
+  rows: readonly MarketPool[],
   curve: CurveRow | null,
   head: SlotRow | null,
-  deps: Deps,
+  deps: PoolDeps,
   known?: KnownPools
 ): Promise<PoolBodies> {
   const now = head?.blockTime ?? 0
@@ -193,7 +201,7 @@ export async function poolBodies(
   const bodies = rows.map((row, index) => {
     const sides = { base: symbolOf(row.base), quote: symbolOf(row.quote) }
     const day = windowOf(days[index] ?? [], now, DAY)
-    return poolBody(withDecimals(row, all), day, sides, curve, all.reserves[index]!, nowMs)
+    return poolBody(withDecimals(row, all), day, sides, curve, all.reserves[index]!, nowMs, row.isArchived)
   })
   const mints = rows.flatMap(({ base, quote }) => [base, quote])
   const unnamed = mints.filter((mint) => symbolOf(mint) === null)
@@ -220,7 +228,10 @@ interface KnownMints {
  * Returns the symbols of pools' mints: of cash from the configuration, of tokens from their accounts, else their launch; and
  * the decimals that the configuration or the accounts state.
  */
-async function knownMints(pools: readonly PoolRow[], { storage, cash, accounts }: Deps): Promise<KnownMints> {
+async function knownMints(
+  pools: readonly PoolRow[],
+  { market, cash, accounts }: PoolDeps
+): Promise<KnownMints> {
   const mints = new Map<string, Pubkey>()
   for (const { base, quote } of pools) for (const mint of [base, quote]) mints.set(pubkeyMapKey(mint), mint)
   const decimals = new Map<string, number | null>()
@@ -230,7 +241,7 @@ async function knownMints(pools: readonly PoolRow[], { storage, cash, accounts }
     if (listed?.symbol != null) return [key, listed.symbol] as const
     const known = knownFacts(accounts, mint)
     if (known.facts !== null) decimals.set(key, known.facts.account.decimals)
-    const symbol = known.facts?.names?.symbol ?? (await storage.launches.get(mint))?.symbol ?? null
+    const symbol = known.facts?.names?.symbol ?? (await market.launches.get(mint))?.symbol ?? null
     return [key, symbol] as const
   })
   return { symbols: new Map(await Promise.all(symbols)), decimals }

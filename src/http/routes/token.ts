@@ -10,6 +10,7 @@ import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 import { holderSummaries } from '../holder-summary.ts'
 import { ageLimit, knownFacts } from '../known-mint.ts'
+import { marketReader } from '../market-reader.ts'
 import { address } from '../parameters.ts'
 import { namesStatedBy } from '../stated-names.ts'
 import { readPricedToken } from '../valued-token.ts'
@@ -28,16 +29,19 @@ export const token = endpoint({
 })
 
 export const tokenRoutes: FastifyPluginAsync<
-  Pick<AppDeps, 'storage' | 'cash' | 'accounts' | 'clock'>
-> = async (app, { storage, cash, accounts, clock }) => {
+  Pick<AppDeps, 'storage' | 'archive' | 'cash' | 'accounts' | 'clock'>
+> = async (app, deps) => {
+  const { storage, cash, accounts, clock } = deps
+  const marketOf = marketReader(deps)
   const { mintWindows } = app
   const holdersOf = holderSummaries({ storage, accounts, clock })
   serveCached(app, token, async ({ params: { mint }, head }) => {
     const now = head?.blockTime ?? 0
     const read = knownFacts(accounts, mint)
+    const market = marketOf()
     const [row, { launch, curve, pair, value, liquidity }, open, holders] = await Promise.all([
-      storage.tokens.get(mint),
-      readPricedToken(storage, mint, read, accounts),
+      market.tokens.get(mint),
+      readPricedToken({ ...market, pools: storage.pools }, mint, read, accounts),
       mintWindows.of(mint, now, TOKEN_WINDOWS, { traders: true }),
       holdersOf(mint)
     ])
@@ -60,7 +64,11 @@ export const tokenRoutes: FastifyPluginAsync<
     const windows = { '5m': of('5m'), '1h': of('1h'), '6h': of('6h'), '24h': of('24h') }
     return {
       body: tokenBody(
-        { mint, metadata, token: row, launch, curve, pair, value, liquiditySlot: liquidity.slot, holders },
+        {
+          ...{ mint, metadata, token: row, launch, curve, pair, value, holders },
+          liquiditySlot: liquidity.slot,
+          archiveEnd: market.archiveEnd
+        },
         windows
       ),
       dependsOn: [mint],

@@ -7,6 +7,7 @@ import { pubkeyToBase58 } from '../../chain/pubkey.ts'
 import { WSOL } from '../../market/cash.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
+import { marketReader } from '../market-reader.ts'
 import { address } from '../parameters.ts'
 import { TRADE_LIST_QUERY, TRADE_LIST_RULES, tradePage } from '../trade-list.ts'
 
@@ -26,15 +27,18 @@ export const tokenTrades = endpoint({
   ]
 })
 
-export const tradeRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'cash' | 'clock'>> = async (
-  app,
-  deps
-) => {
+export const tradeRoutes: FastifyPluginAsync<
+  Pick<AppDeps, 'storage' | 'archive' | 'cash' | 'clock'>
+> = async (app, deps) => {
+  const { cash, clock } = deps
+  const marketOf = marketReader(deps)
   serveCached(app, tokenTrades, async ({ params: { mint }, query, tenant }) => {
-    const { rows, nextCursor } = await tradePage(deps, `trades:${pubkeyToBase58(mint)}`, query, (page) =>
-      deps.storage.trades.ofMint(mint, page)
+    const { trades, blocks, archiveEnd } = marketOf()
+    const list = `trades:${pubkeyToBase58(mint)}`
+    const { rows, nextCursor } = await tradePage({ blocks, clock }, list, query, (page) =>
+      trades.ofMint(mint, page)
     )
-    const data = rows.map((row) => tradeBody(row, deps.cash))
+    const data = rows.map((row) => tradeBody(row, cash, archiveEnd))
     return { body: { tenant, data, nextCursor }, dependsOn: [mint], changesWith: 'tags' }
   })
 }

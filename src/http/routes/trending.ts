@@ -51,7 +51,7 @@ newest indexed block. Trades without a known value in USD count as 0; equal volu
   ]
 })
 
-type Deps = Pick<AppDeps, 'storage' | 'feed' | 'ranking' | 'clock' | 'cash' | 'accounts'>
+type Deps = Pick<AppDeps, 'storage' | 'archive' | 'feed' | 'ranking' | 'clock' | 'cash' | 'accounts'>
 
 export const trendingRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   const { feed, cash } = deps

@@ -7,6 +7,7 @@ import { pubkeyToBase58 } from '../../chain/pubkey.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 import { EXAMPLE_WALLET } from '../example-values.ts'
+import { marketReader } from '../market-reader.ts'
 import { address } from '../parameters.ts'
 import { TRADE_LIST_QUERY, TRADE_LIST_RULES, tradePage } from '../trade-list.ts'
 
@@ -23,18 +24,18 @@ export const walletTrades = endpoint({
   examples: [{ name: 'A wallet', params: { wallet: EXAMPLE_WALLET }, query: { limit: '10' } }]
 })
 
-export const walletTradeRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'cash' | 'clock'>> = async (
-  app,
-  deps
-) => {
+export const walletTradeRoutes: FastifyPluginAsync<
+  Pick<AppDeps, 'storage' | 'archive' | 'cash' | 'clock'>
+> = async (app, deps) => {
+  const { cash, clock } = deps
+  const marketOf = marketReader(deps)
   serveCached(app, walletTrades, async ({ params: { wallet }, query, tenant }) => {
-    const { rows, nextCursor } = await tradePage(
-      deps,
-      `wallet-trades:${pubkeyToBase58(wallet)}`,
-      query,
-      (page) => deps.storage.trades.ofWallet(wallet, page)
+    const { trades, blocks, archiveEnd } = marketOf()
+    const list = `wallet-trades:${pubkeyToBase58(wallet)}`
+    const { rows, nextCursor } = await tradePage({ blocks, clock }, list, query, (page) =>
+      trades.ofWallet(wallet, page)
     )
-    const data = rows.map((row) => walletTradeBody(row, deps.cash))
+    const data = rows.map((row) => walletTradeBody(row, cash, archiveEnd))
     return { body: { tenant, data, nextCursor }, dependsOn: [wallet], changesWith: 'tags' }
   })
 }

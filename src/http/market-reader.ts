@@ -1,0 +1,19 @@
+import type { Archive } from '../archive/archive.ts'
+import { liveStores, type MarketStores } from '../archive/market-stores.ts'
+import { withArchive } from '../archive/with-archive.ts'
+import type { AppDeps } from './deps.ts'
+
+/**
+ * Returns a function that returns the records of the market: the live ones, continued into the archive while one is served. An
+ * answer calls it once, so that all of the answer is from the same archive.
+ */
+export function marketReader({ storage, archive }: Pick<AppDeps, 'storage' | 'archive'>): () => MarketStores {
+  const live = liveStores(storage)
+  let joined: { readonly archive: Archive; readonly stores: MarketStores } | null = null
+  return () => {
+    const current = archive?.current ?? null
+    if (current === null) return live
+    if (joined?.archive !== current) joined = { archive: current, stores: withArchive(storage, current) }
+    return joined.stores
+  }
+}
