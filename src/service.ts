@@ -2,6 +2,7 @@ import { supervise, type Supervision } from '../actors/supervision/supervisor.ts
 import { supervisor } from '../actors/supervision/unit.ts'
 import type { Run } from '../actors/supervision/process.ts'
 import { StartRefused } from '../machines/start-refused.ts'
+import { ServedArchive } from './archive/served-archive.ts'
 import { KeySockets } from './access/key-sockets.ts'
 import type { FirstKeys } from './access/bootstrap.ts'
 import { pubkeyFromBase58 } from './chain/pubkey.ts'
@@ -93,6 +94,7 @@ export function startService(deps: ServiceDeps): Supervision {
     sightings,
     fees,
     ranking: new RankingHandle(),
+    archive: new ServedArchive(),
     names: new NameIndex({ bytesMax: budget.names, cash }),
     cash,
     deliveries: new LocalDeliveries(),

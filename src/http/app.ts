@@ -36,8 +36,9 @@ export function buildApp(deps: AppDeps, routes: readonly FastifyPluginAsync<AppD
       rpcFastPath(deps, nextRequestId, cachedFastPath(deps, responseCache, nextRequestId, framework))
   })
   const mintWindows = new MintWindows(deps.storage.activity, deps.feed, deps.windowBytes)
-  const unfollow = [responseCache.follow(), mintWindows.follow()]
-  app.addHook('onClose', async () => unfollow.forEach((end) => end()))
+  const forget = (): void => responseCache.forget()
+  const unfollow = [responseCache.follow(), mintWindows.follow(), deps.archive?.onChange(forget)]
+  app.addHook('onClose', async () => unfollow.forEach((end) => end?.()))
   app.decorate('responseCache', responseCache)
   app.decorate('mintWindows', mintWindows)
   app.decorate('served', [])

@@ -1,5 +1,5 @@
+import type { ServedArchive } from '../archive/served-archive.ts'
 import type { AccountParts } from '../accounts/parts.ts'
-import type { ArchiveHandle } from '../archive/archive.ts'
 import type { Storage } from '../../storage/port.ts'
 import type { DemoKeyFile } from '../access/demo-key.ts'
 import type { KeyDirectory } from '../access/key-directory.ts'
@@ -48,7 +48,7 @@ export interface RpcParts {
 export interface AppDeps {
   readonly storage: Storage
   /** The imported archive; absent in a process that serves none. */
-  readonly archive?: ArchiveHandle | undefined
+  readonly archive?: ServedArchive | undefined
   readonly keys: KeyDirectory
   /** Counts the calls of each key. */
   readonly limits: RateCounter

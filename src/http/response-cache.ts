@@ -150,7 +150,7 @@ export class ResponseCache {
   /** Follows the feed. Returns a function that ends it. */
   follow(): () => void {
     const unfollow = this.#invalidation.follow()
-    const unheed = this.#feed.onJump(() => this.#forget())
+    const unheed = this.#feed.onJump(() => this.forget())
     return () => {
       unfollow()
       unheed()
@@ -258,7 +258,8 @@ export class ResponseCache {
     return rendering
   }
 
-  #forget(): void {
+  /** Invalidates every answer, also those that are being computed. */
+  forget(): void {
     this.#generation++
     this.#entries.clear()
     this.#flights.clear()

@@ -52,11 +52,12 @@ export const DOCS: Product = { name: 'docs', roles: ['gateway'], settings: {}, r
 /** Returns the builder of a process's app, with the routes of its products. */
 function appOf(service: ServiceParts): EdgeOptions<Given>['build'] {
   const { config, feed, fees, ranking, names, cash, decoding, metrics, logger } = service
-  const { version, demoKey, recorded, budget } = service
+  const { version, demoKey, recorded, budget, archive } = service
   const http = {
     feed,
     ranking,
     names,
+    archive,
     venues: config.venues,
     cash,
     decoding,

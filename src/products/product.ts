@@ -41,6 +41,7 @@ import type { PriorityFees } from '../transactions/priority-fees.ts'
 import type { LocalDeliveries } from '../webhooks/local-deliveries.ts'
 import type { CommitFeed } from '../views/commit-feed.ts'
 import type { NameIndex } from '../views/name-index.ts'
+import type { ServedArchive } from '../archive/served-archive.ts'
 import type { RankingHandle } from '../views/ranking-handle.ts'
 import type { HolderBlocks } from '../holders/holder-blocks.ts'
 import type { LedgerBlocks } from '../revenue/ledger-blocks.ts'
@@ -110,6 +111,8 @@ export interface ServiceParts {
   readonly feed: CommitFeed
   readonly ranking: RankingHandle
   readonly names: NameIndex
+  /** What was imported from before the first indexed block. */
+  readonly archive: ServedArchive
   readonly cash: CashList
   readonly decoding: DecodingReport
   readonly deliveries: LocalDeliveries

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { ACCESS } from './access.ts'
 import { ACCOUNTS } from './accounts.ts'
+import { ARCHIVE } from './archive.ts'
 import { CHAIN } from './chain.ts'
 import { DATA } from './data.ts'
 import { DOCS, EDGE } from './edge.ts'
@@ -20,6 +21,7 @@ export const PRODUCTS: readonly Product[] = [
   STORE,
   WATCHES,
   CHAIN,
+  ARCHIVE,
   DATA,
   CHANNELS,
   STREAM,

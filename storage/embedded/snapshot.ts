@@ -5,6 +5,10 @@ import type { Storage } from '../port.ts'
 import { snapshotStore } from './engine-files/snapshot.ts'
 import { openEmbeddedStorage, type EmbeddedStorageOptions } from './store.ts'
 
+/** Folders of this process's open snapshots. */
+const places = new Set<string>()
+let count = 0
+
 /**
  * Opens a snapshot of a store that another process has open. It lies next to the store, and is removed when it is closed.
  * Snapshots left by ended processes are removed first. Rejects with STORAGE_UNAVAILABLE.
@@ -12,8 +16,12 @@ import { openEmbeddedStorage, type EmbeddedStorageOptions } from './store.ts'
 export async function openEmbeddedSnapshot(options: EmbeddedStorageOptions): Promise<Storage> {
   const { directory } = options
   await removeAbandoned(directory)
-  const place = `${directory}.snapshot-${process.pid}`
-  const remove = (): Promise<void> => rm(place, { recursive: true, force: true })
+  const place = `${directory}.snapshot-${process.pid}-${++count}`
+  places.add(place)
+  const remove = (): Promise<void> => {
+    places.delete(place)
+    return rm(place, { recursive: true, force: true })
+  }
   const refused = (reason: string): ServiceError =>
     new ServiceError(
       'STORAGE_UNAVAILABLE',
@@ -47,9 +55,14 @@ export async function openEmbeddedSnapshot(options: EmbeddedStorageOptions): Pro
 async function removeAbandoned(directory: string): Promise<void> {
   const parent = dirname(directory)
   for (const name of await readdir(parent)) {
-    const [start, pid] = name.split('.snapshot-')
-    if (start === basename(directory) && pid !== undefined && !isRunning(Number(pid)))
-      await rm(join(parent, name), { recursive: true, force: true })
+    const [start, maker] = name.split('.snapshot-')
+    if (start !== basename(directory) || maker === undefined) continue
+    const place = join(parent, name)
+    // In a container an ended process may have had the same id.
+    const isUsed = maker.startsWith(`${process.pid}-`)
+      ? places.has(place)
+      : isRunning(Number.parseInt(maker, 10))
+    if (!isUsed) await rm(place, { recursive: true, force: true })
   }
 }
 

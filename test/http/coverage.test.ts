@@ -1,4 +1,11 @@
+import { join } from 'node:path'
 import t from 'tap'
+import { ServedArchive } from '../../src/archive/served-archive.ts'
+import { VENUE_IDS } from '../../src/chain/venue-id.ts'
+import type { SlotRow } from '../../src/market/rows.ts'
+import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
+import { emptyBlock } from '../../storage/test/sample-blocks.ts'
+import { ownDirectory } from '../own-directory.ts'
 import { block, NOON } from '../market/world.ts'
 import { marketApp } from './market-app.ts'
 
@@ -34,3 +41,58 @@ t.test('coverage says what is indexed and what was given up, to administrators',
   t.match([refused.code, refused.detail], ['invalid_parameter', /from_slot/])
   t.equal((await app.get('/v1/admin/coverage', { 'x-api-key': app.key })).status, 403)
 })
+
+t.test(
+  'coverage says to tenants which slots are live, archived, partial and missing, in pages of any size',
+  async (t) => {
+    const archive = new ServedArchive()
+    const app = await marketApp(t, undefined, { archive })
+    const read = async (query = '') => (await app.get(`/v1/coverage${query}`)).body
+    t.match(await read(), { tenant: 'acme', data: [], nextCursor: null, archive: null })
+    for (const slot of [100, 101, 105, 110]) await app.commit(block(slot, NOON + slot, []))
+    const gap = { from: 102, to: 104, reason: 'pruned', detail: 'node.internal has none', atMs: NOON * 1_000 }
+    await app.storage.coverage.addGap(gap)
+    const imported = await openEmbeddedStorage({ directory: join(ownDirectory(t), 'archive') })
+    t.teardown(() => imported.close())
+    const rows = [emptyBlock(1), emptyBlock(2)]
+    for (const each of rows) await imported.blocks.commit(each)
+    const [first, last] = rows.map(({ slot }) => slot) as [SlotRow, SlotRow]
+    archive.set({ archive: { storage: imported, first, last }, reason: null })
+    const whole = await read()
+    t.strictSame(
+      whole.data.map(({ state, from_slot, to_slot, from_ms, to_ms, reason }) => [
+        state,
+        from_slot,
+        to_slot,
+        from_ms,
+        to_ms,
+        reason
+      ]),
+      [
+        ['archive', first.slot, last.slot, first.blockTime * 1_000, last.blockTime * 1_000, null],
+        ['missing', last.slot + 1, 99, last.blockTime * 1_000, (NOON + 100) * 1_000, 'not_imported'],
+        ['live', 100, 101, (NOON + 100) * 1_000, (NOON + 101) * 1_000, null],
+        ['missing', 102, 104, (NOON + 101) * 1_000, (NOON + 105) * 1_000, 'pruned'],
+        ['live', 105, 110, (NOON + 105) * 1_000, (NOON + 110) * 1_000, null]
+      ]
+    )
+    t.match(whole, { archive: { served: true, last_slot: last.slot, reason: null }, nextCursor: null })
+    t.strictSame([whole.data[0]!['venues'], whole.data[1]!['venues']], [VENUE_IDS, []])
+    t.notMatch(JSON.stringify(whole), /internal/, 'details are for the operator')
+    for (const limit of [1, 2, 3, 5]) {
+      const pages: unknown[] = []
+      for (let after = ''; ;) {
+        const page = await read(`?limit=${limit}${after}`)
+        pages.push(...page.data)
+        if (page.nextCursor === null) break
+        after = `&after=${page.nextCursor}`
+      }
+      t.strictSame(pages, whole.data, `pages of ${limit}`)
+    }
+    archive.set({ archive: { storage: imported, first, last }, reason: 'it overlaps, at /data' })
+    const unserved = await read()
+    t.match(unserved.data[0], { state: 'live', from_slot: 100 })
+    t.match(unserved, { archive: { served: false, reason: 'overlaps_live' } })
+    t.equal((await read('?after=x')).code, 'invalid_cursor')
+  }
+)

@@ -50,6 +50,7 @@ t.test('a process has the products of its roles, in the order of their units', a
   t.same(names(productsOf({ role: ['gateway'] })), [
     'store',
     'chain',
+    'archive',
     'data',
     'channels',
     'stream',

@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import { COVERAGE_STATES, type CoveredRange } from '../archive/covered-ranges.ts'
+import type { VenueId } from '../chain/venue-id.ts'
+import type { SlotRow } from '../market/rows.ts'
+import { count, listOf, text, time, unixMs, venue } from './schema.ts'
+import { secondsText } from './time.ts'
+
+const NO_TIME = 'Null if no block is known near it'
+
+const COVERED_RANGE = z
+  .object({
+    state: z
+      .enum(COVERAGE_STATES)
+      .describe(
+        '`live`: indexed with all rows. `archive`: imported; its rows have `source: "archive"`. `partial`: indexed, but trades and pool events are past the retention; candles, tokens, pools and launches remain. `missing`: not indexed'
+      ),
+    from_slot: count('Its first slot'),
+    to_slot: count('Its last slot; a slot that the chain skipped counts as indexed'),
+    from: time(
+      `Time of the first block of the range, or of the last one before a missing range. ${NO_TIME}`,
+      'block'
+    ).nullable(),
+    from_ms: unixMs('The same', 'block').nullable(),
+    to: time(
+      `Time of the last block of the range, or of the first one after a missing range. ${NO_TIME}`,
+      'block'
+    ).nullable(),
+    to_ms: unixMs('The same', 'block').nullable(),
+    venues: z
+      .array(venue('A venue'))
+      .describe(
+        'Venues that this service decodes now. Blocks that were indexed or imported under other settings may lack some of them, or have more. Empty for a missing range'
+      ),
+    reason: text(
+      '`not_imported`: between the archive and the first live slot. `past_retention`: the rows have expired. Otherwise the kind of gap: `pruned`, `missing`, `unreadable`, `unsupported`, `damaged`, `lost-fork` or `read_again`. Null for complete ranges'
+    ).nullable()
+  })
+  .meta({ id: 'CoveredRange' })
+
+const SERVED_ARCHIVE = z
+  .object({
+    served: z.boolean().describe('Whether the Data API shows its rows'),
+    first_slot: count('Its first slot').nullable(),
+    last_slot: count('Its last slot').nullable(),
+    reason: text('Why it is not served: `overlaps_live` or `unreadable`. Null if it is').nullable()
+  })
+  .meta({ id: 'ServedArchive' })
+
+export const COVERED_RANGES = listOf(COVERED_RANGE)
+  .extend({
+    archive: SERVED_ARCHIVE.nullable().describe('The imported archive; null if nothing was imported')
+  })
+  .meta({ id: 'CoveredRanges' })
+
+/** The blocks nearest to the ends of a range; null if none is known. */
+export interface RangeEnds {
+  readonly first: Pick<SlotRow, 'blockTime'> | null
+  readonly last: Pick<SlotRow, 'blockTime'> | null
+}
+
+export function coveredRangeBody(
+  { state, from, to, reason }: CoveredRange,
+  { first, last }: RangeEnds,
+  venues: readonly VenueId[]
+): z.input<typeof COVERED_RANGE> {
+  return {
+    state,
+    from_slot: from,
+    to_slot: to,
+    from: first && secondsText(first.blockTime),
+    from_ms: first && first.blockTime * 1_000,
+    to: last && secondsText(last.blockTime),
+    to_ms: last && last.blockTime * 1_000,
+    venues: state === 'missing' ? [] : [...venues],
+    reason
+  }
+}

@@ -1,0 +1,63 @@
+import type { GapRow } from '../../storage/port.ts'
+import type { Archive } from './archive.ts'
+
+/** What is known of a range of slots: `partial` means candles and totals, but no rows. */
+export const COVERAGE_STATES = ['live', 'archive', 'partial', 'missing'] as const
+export type CoverageState = (typeof COVERAGE_STATES)[number]
+
+/** A range of slots, both ends included. */
+export interface CoveredRange {
+  readonly state: CoverageState
+  readonly from: number
+  readonly to: number
+  /** A word; null unless something is missing. */
+  readonly reason: string | null
+}
+
+/** The indexed slots, as the store and the archive state them. */
+export interface Indexed {
+  /** Null while none is served. */
+  readonly archive: Pick<Archive, 'first' | 'last'> | null
+  /** First and newest live slot; null on an empty store. */
+  readonly live: { readonly first: number; readonly head: number } | null
+  /** The oldest live slot with all its rows; null if none has expired. */
+  readonly rowsFrom: number | null
+  /** Gaps of the live slots that end after `after`, ascending. */
+  readonly gaps: readonly Pick<GapRow, 'from' | 'to' | 'reason'>[]
+}
+
+/** Lists the ranges that end after a slot, ascending and without holes. */
+export function* coveredRanges(indexed: Indexed, after: number): Generator<CoveredRange, void, undefined> {
+  for (const range of allRanges(indexed)) {
+    const from = Math.max(range.from, after + 1)
+    if (from <= range.to) yield { ...range, from }
+  }
+}
+
+function* allRanges({ archive, live, rowsFrom, gaps }: Indexed): Generator<CoveredRange, void, undefined> {
+  if (archive !== null) {
+    const { first, last } = archive
+    yield { state: 'archive', from: first.slot, to: last.slot, reason: null }
+    if (live !== null)
+      yield { state: 'missing', from: last.slot + 1, to: live.first - 1, reason: 'not_imported' }
+  }
+  if (live === null) return
+  let from = live.first
+  for (const gap of gaps) {
+    yield* storedRanges(from, Math.min(gap.from - 1, live.head), rowsFrom)
+    yield { state: 'missing', from: Math.max(gap.from, from), to: gap.to, reason: gap.reason }
+    from = Math.max(from, gap.to + 1)
+  }
+  yield* storedRanges(from, live.head, rowsFrom)
+}
+
+/** Splits stored slots at the oldest one that still has its rows. */
+function* storedRanges(
+  from: number,
+  to: number,
+  rowsFrom: number | null
+): Generator<CoveredRange, void, undefined> {
+  const middle = Math.max(from, rowsFrom ?? from)
+  yield { state: 'partial', from, to: Math.min(to, middle - 1), reason: 'past_retention' }
+  yield { state: 'live', from: middle, to, reason: null }
+}

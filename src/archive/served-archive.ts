@@ -1,0 +1,35 @@
+import type { Archive, ArchiveHandle } from './archive.ts'
+
+/** An archive that exists, and why it is not served; `archive` is null if it cannot be opened. */
+export interface ArchiveStanding {
+  readonly archive: Archive | null
+  /** In one line, for the operator; null while it is served. */
+  readonly reason: string | null
+}
+
+/** The archive of a process, which changes when another process has imported blocks. */
+export class ServedArchive implements ArchiveHandle {
+  #standing: ArchiveStanding | null = null
+  readonly #listeners = new Set<() => void>()
+
+  /** Null if nothing was imported. */
+  get standing(): ArchiveStanding | null {
+    return this.#standing
+  }
+
+  get current(): Archive | null {
+    return this.#standing?.reason === null ? this.#standing.archive : null
+  }
+
+  set(standing: ArchiveStanding | null): void {
+    const before = this.current
+    this.#standing = standing
+    if (this.current !== before) for (const listener of this.#listeners) listener()
+  }
+
+  /** Calls `listener` whenever other rows are served, until the returned function is called. It must not throw. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+}

@@ -1,0 +1,101 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import { COVERED_RANGES, coveredRangeBody, type RangeEnds } from '../../api/covered-range.ts'
+import { coveredRanges, type CoveredRange, type Indexed } from '../../archive/covered-ranges.ts'
+import type { ArchiveStanding } from '../../archive/served-archive.ts'
+import { splitCursor } from '../../market/cursor.ts'
+import type { SlotRow } from '../../market/rows.ts'
+import type { Storage } from '../../../storage/port.ts'
+import { tenantOf } from '../caller-tenant.ts'
+import type { AppDeps } from '../deps.ts'
+import { endpoint, serve } from '../endpoint.ts'
+import { readPageCursor, writePageCursor } from '../page-cursor.ts'
+import { wholeNumber } from '../parameters.ts'
+
+const LIST = 'coverage'
+/** Slots in which the block at an end of a range is looked for. Chosen: leaders skip a few slots in a row. */
+const NEAR = 64
+
+export const coverage = endpoint({
+  path: '/v1/coverage',
+  tag: 'Market',
+  summary: 'What is indexed since when',
+  description:
+    'Ranges of slots, oldest first and without holes: live, archived, partial or missing. Rows of the Data API come from the first three.',
+  scope: 'data:read',
+  query: z.object({
+    limit: wholeNumber(1, 1_000, 100).describe('Maximum number of ranges'),
+    after: z.string().optional().describe('The `nextCursor` of the previous page')
+  }),
+  answer: COVERED_RANGES,
+  errors: ['CURSOR_INVALID'],
+  examples: [{ name: 'All ranges' }]
+})
+
+export const coverageRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'archive' | 'venues'>> = async (
+  app,
+  { storage, archive, venues }
+) => {
+  serve(app, coverage, async ({ query: { limit, after }, caller }) => {
+    const from = after === undefined ? -1 : readPageCursor(LIST, after)
+    const standing = archive?.standing ?? null
+    const served = archive?.current ?? null
+    const indexed = { ...(await liveIndexed(storage, from, limit)), archive: served }
+    const ranges = coveredRanges(indexed, from)
+    const page = [...ranges.take(limit)]
+    const isMore = page.length === limit && hasMoreAfter(indexed, page.at(-1)!)
+    const ends = await Promise.all(page.map((range) => endsOf(range, storage, served?.storage ?? null)))
+    return {
+      tenant: tenantOf(caller),
+      data: page.map((range, at) => coveredRangeBody(range, ends[at]!, venues)),
+      nextCursor: isMore ? writePageCursor(LIST, page.at(-1)!.to) : null,
+      archive: standing && archiveBody(standing)
+    }
+  })
+}
+
+async function liveIndexed(
+  storage: Storage,
+  after: number,
+  limit: number
+): Promise<Omit<Indexed, 'archive'>> {
+  const [head, first, horizon, gaps] = await Promise.all([
+    storage.blocks.head(),
+    storage.blocks.firstSince(0),
+    storage.coverage.horizon(),
+    storage.coverage.gaps({ after: after < 0 ? null : after, limit: limit + 1 })
+  ])
+  return {
+    live: head === null || first === null ? null : { first, head: head.slot },
+    rowsFrom: horizon === null ? null : splitCursor(horizon.cursor).slot,
+    gaps
+  }
+}
+
+function hasMoreAfter(indexed: Indexed, { to }: CoveredRange): boolean {
+  return coveredRanges(indexed, to).next().done !== true
+}
+
+/** Finds the blocks at the ends of a range; those around it if it is missing. */
+async function endsOf(range: CoveredRange, live: Storage, archive: Storage | null): Promise<RangeEnds> {
+  const stores = archive === null ? [live] : [archive, live]
+  const within = async (from: number, to: number): Promise<SlotRow[]> =>
+    (await Promise.all(stores.map(({ blocks }) => blocks.between(Math.max(from, 0), to)))).flat()
+  const { state, from, to } = range
+  const [first, last] =
+    state === 'missing'
+      ? await Promise.all([within(from - NEAR, from - 1), within(to + 1, to + NEAR)])
+      : await Promise.all([within(from, Math.min(from + NEAR, to)), within(Math.max(to - NEAR, from), to)])
+  return state === 'missing'
+    ? { first: first.at(-1) ?? null, last: last[0] ?? null }
+    : { first: first[0] ?? null, last: last.at(-1) ?? null }
+}
+
+function archiveBody({ archive, reason }: ArchiveStanding) {
+  return {
+    served: reason === null,
+    first_slot: archive?.first.slot ?? null,
+    last_slot: archive?.last.slot ?? null,
+    reason: reason === null ? null : archive === null ? 'unreadable' : 'overlaps_live'
+  }
+}

@@ -1,0 +1,148 @@
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import { archive } from '../../../actors/archive/archive.ts'
+import { ServedArchive } from '../../../src/archive/served-archive.ts'
+import { ServiceError } from '../../../src/errors.ts'
+import type { Storage } from '../../../storage/port.ts'
+import { virtualClock, settle } from '../../virtual-time.ts'
+
+/** A store of which the unit reads the ends of its blocks. */
+class Ends {
+  closed = 0
+  damage: string[] = []
+  first: number | null
+  last: number | null
+
+  constructor(first: number | null, last: number | null) {
+    this.first = first
+    this.last = last
+  }
+
+  get storage(): Storage {
+    return this as unknown as Storage
+  }
+
+  readonly blocks = {
+    head: async () => (this.last === null ? null : { slot: this.last, blockTime: this.last }),
+    firstSince: async () => this.first,
+    at: async (slot: number) => ({ slot, blockTime: slot })
+  }
+
+  async close(): Promise<void> {
+    this.closed++
+  }
+}
+
+/** Runs the unit on a virtual clock, up to its first look. */
+async function started(t: Test, live: Ends) {
+  const clock = virtualClock()
+  const served = new ServedArchive()
+  const lines: { readonly msg: string }[] = []
+  const logger = pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line) as never) })
+  const drain = new AbortController()
+  const reported: unknown[] = []
+  const world = {
+    served,
+    lines,
+    reported,
+    stamp: null as string | null,
+    opens: async (): Promise<Storage | null> => null,
+    changes: 0,
+    isReady: false,
+    async look(ms = 30_000) {
+      clock.increment(ms)
+      for (let turn = 0; turn < 5; turn++) await settle()
+    },
+    async end() {
+      drain.abort()
+      await running
+    }
+  }
+  served.onChange(() => void world.changes++)
+  const running = archive({
+    served,
+    open: () => world.opens(),
+    stamp: async () => world.stamp,
+    clock,
+    logger
+  })({
+    input: { storage: live.storage },
+    draining: drain.signal,
+    signal: drain.signal,
+    ready: () => (world.isReady = true),
+    gauge: () => undefined,
+    show: () => undefined,
+    report: (error) => void reported.push(error)
+  })
+  t.teardown(() => world.end())
+  await world.look(0)
+  return world
+}
+
+t.test('an archive that is imported later is served, and a later import replaces it', async (t) => {
+  const world = await started(t, new Ends(100, 200))
+  t.equal(world.isReady, true)
+  t.equal(world.served.standing, null)
+  const [one, two] = [new Ends(10, 20), new Ends(10, 30)]
+  world.opens = async () => one.storage
+  await world.look()
+  t.equal(world.served.current, null, 'nothing is imported')
+  world.stamp = 'first'
+  await world.look()
+  t.match(world.served.current, { first: { slot: 10 }, last: { slot: 20 } })
+  world.opens = async () => two.storage
+  await world.look()
+  t.equal(world.served.current?.last.slot, 20, 'the stamp is the same')
+  world.stamp = 'second'
+  await world.look()
+  t.equal(world.served.current?.last.slot, 30)
+  t.equal(world.changes, 2)
+  t.equal(one.closed, 0, 'answers may still read it')
+  await world.look(60_000)
+  t.equal(one.closed, 1)
+  await world.end()
+  t.equal(two.closed, 1)
+  t.equal(world.served.standing, null)
+  t.strictSame(
+    world.lines.map(({ msg }) => msg),
+    ['the archive is served', 'the archive is served']
+  )
+})
+
+t.test('an archive that does not end before the first live slot is not served, and says why', async (t) => {
+  const live = new Ends(null, null)
+  const world = await started(t, live)
+  world.stamp = 'first'
+  world.opens = async () => new Ends(10, 100).storage
+  await world.look()
+  t.equal(world.served.current?.last.slot, 100, 'nothing is indexed yet')
+  live.first = 100
+  await world.look(1_000)
+  t.equal(world.served.current, null)
+  t.match(world.served.standing, {
+    archive: { last: { slot: 100 } },
+    reason: /^it ends at slot 100, not before .* 100/
+  })
+  await world.look()
+  t.equal(world.lines.length, 2, 'it is said once')
+})
+
+t.test('an archive that cannot be opened is reported once, and served once it can', async (t) => {
+  const world = await started(t, new Ends(100, 200))
+  world.stamp = 'first'
+  world.opens = () => Promise.reject(new ServiceError('STORAGE_UNAVAILABLE', 'its files are torn'))
+  await world.look()
+  await world.look()
+  t.match(world.served.standing, { archive: null, reason: 'its files are torn' })
+  t.equal(world.reported.length, 1)
+  const damaged = new Ends(10, 20)
+  damaged.damage = ['table 7 is torn']
+  world.opens = async () => damaged.storage
+  world.stamp = 'second'
+  await world.look()
+  t.match(world.served.standing, { reason: 'table 7 is torn' })
+  world.stamp = 'third'
+  world.opens = async () => new Ends(10, 20).storage
+  await world.look()
+  t.equal(world.served.current?.last.slot, 20)
+})

@@ -1,0 +1,75 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { coveredRanges, type CoveredRange, type Indexed } from '../../src/archive/covered-ranges.ts'
+import { randomRuns } from '../random-runs.ts'
+
+const slotRow = (slot: number) => ({ slot, blockTime: slot, blockhash: new Uint8Array(32) }) as never
+const textOf = ({ state, from, to, reason }: CoveredRange): string =>
+  `${state} ${from}-${to}${reason === null ? '' : ` ${reason}`}`
+const all = (indexed: Indexed): string[] => [...coveredRanges(indexed, -1)].map(textOf)
+const NOTHING: Indexed = { archive: null, live: null, rowsFrom: null, gaps: [] }
+
+t.test('covered ranges of an archive, gaps and a retention are all named', async (t) => {
+  t.strictSame(all(NOTHING), [])
+  const archive = { first: slotRow(10), last: slotRow(20) }
+  t.strictSame(all({ ...NOTHING, archive }), ['archive 10-20'])
+  const live = { first: 40, head: 90 }
+  const gaps = [
+    { from: 45, to: 49, reason: 'pruned' },
+    { from: 70, to: 71, reason: 'missing' }
+  ]
+  t.strictSame(all({ archive, live, rowsFrom: 60, gaps }), [
+    'archive 10-20',
+    'missing 21-39 not_imported',
+    'partial 40-44 past_retention',
+    'missing 45-49 pruned',
+    'partial 50-59 past_retention',
+    'live 60-69',
+    'missing 70-71 missing',
+    'live 72-90'
+  ])
+  t.strictSame(all({ ...NOTHING, archive, live: { first: 21, head: 21 } }), ['archive 10-20', 'live 21-21'])
+})
+
+t.test('covered ranges of any index follow each other without holes, and go on after any slot', async () => {
+  const spans = fc.array(fc.tuple(fc.nat(5), fc.nat(5)), { maxLength: 6 })
+  fc.assert(
+    fc.property(
+      spans,
+      fc.nat(40),
+      fc.option(fc.nat(60)),
+      fc.boolean(),
+      (gapSpans, size, rows, hasArchive) => {
+        const first = 30
+        let at = first
+        const gaps = gapSpans.map(([space, length]) => {
+          const from = at + space + 1
+          at = from + length + 1
+          return { from, to: from + length, reason: 'pruned' }
+        })
+        const indexed = {
+          archive: hasArchive ? { first: slotRow(3), last: slotRow(12) } : null,
+          live: { first, head: Math.max(at, first + size) },
+          rowsFrom: rows === null ? null : first + rows,
+          gaps
+        }
+        const ranges = [...coveredRanges(indexed, -1)]
+        const states = new Map<number, string>()
+        for (const [index, range] of ranges.entries()) {
+          if (index > 0 && range.from !== ranges[index - 1]!.to + 1) return false
+          for (let slot = range.from; slot <= range.to; slot++) states.set(slot, range.state)
+        }
+        const isInGap = (slot: number): boolean => gaps.some(({ from, to }) => from <= slot && slot <= to)
+        for (let slot = first; slot <= indexed.live.head; slot++) {
+          const expected = isInGap(slot) ? 'missing' : slot < (indexed.rowsFrom ?? 0) ? 'partial' : 'live'
+          if (states.get(slot) !== expected) return false
+        }
+        return ranges.every(({ to }, index) => {
+          const rest = [...coveredRanges(indexed, to)]
+          return JSON.stringify(rest) === JSON.stringify(ranges.slice(index + 1))
+        })
+      }
+    ),
+    randomRuns(300)
+  )
+})
