@@ -1,5 +1,5 @@
-import type { Archive } from '../../src/archive/archive.ts'
 import type { ArchiveStanding, ServedArchive } from '../../src/archive/served-archive.ts'
+import { archiveStanding } from '../../src/archive/standing.ts'
 import { ServiceError } from '../../src/errors.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
@@ -10,6 +10,8 @@ import type { Run } from '../supervision/process.ts'
 const LOOK_MS = 30_000
 /** The same while the first live slot is unknown: the archive must end before it. */
 const LOOK_EMPTY_MS = 1_000
+/** Milliseconds for which a start waits. Chosen: a sound archive is open within a tenth; others are verified for minutes. */
+const READY_MS = 2_000
 /** Milliseconds until a replaced snapshot is closed. Chosen: several times the deadline of any answer that reads it. */
 const CLOSE_MS = 60_000
 
@@ -19,23 +21,27 @@ export interface ArchiveDeps {
   readonly open: () => Promise<Storage | null>
   /** Resolves with a text that differs when `open` gives another store than before; null if nothing was imported. */
   readonly stamp: () => Promise<string | null>
+  /** Milliseconds between two looks while nothing was imported; by default, as many as afterwards. */
+  readonly absentMs?: number
   readonly clock: Clock
   readonly logger: Logger
 }
 
 /**
- * Opens the archive for reading, and opens it again after each import by another process. Ready after the first look. An
- * archive that cannot be opened is reported, and harms nothing else.
+ * Opens the archive for reading, and opens it again after each import by another process. Ready after the first look, or
+ * two seconds. An archive that cannot be opened is reported, and harms nothing else.
  */
 export function archive(deps: ArchiveDeps): Run<{ readonly storage: Storage }> {
   return async ({ input: { storage: live }, draining, ready, gauge, report }) => {
     const reader = new ArchiveReader(live, deps, report)
     gauge('last_slot', () => deps.served.current?.last.slot ?? 0)
     try {
-      await reader.look()
+      const opened = reader.look()
+      await Promise.race([opened, sleep(deps.clock, READY_MS, draining)])
       ready()
+      await opened
       while (!draining.aborted) {
-        await sleep(deps.clock, reader.isLiveEmpty ? LOOK_EMPTY_MS : LOOK_MS, draining)
+        await sleep(deps.clock, reader.pauseMs, draining)
         if (!draining.aborted) await reader.look()
       }
     } finally {
@@ -53,7 +59,9 @@ class ArchiveReader {
   #stamp: string | null = null
   /** Replaced snapshots, with the timers that close them. */
   readonly #replaced = new Map<Storage, unknown>()
-  isLiveEmpty = false
+  /** The last fault of a look; null if the last look had none. */
+  #fault: string | null = null
+  #isLiveEmpty = false
 
   constructor(live: Storage, deps: ArchiveDeps, report: (error: unknown) => void) {
     this.#live = live
@@ -61,27 +69,41 @@ class ArchiveReader {
     this.#report = report
   }
 
-  /** Takes up what was imported since the last look. */
+  /** Milliseconds until the next look. */
+  get pauseMs(): number {
+    if (this.#storage === null) return this.#deps.absentMs ?? LOOK_MS
+    return this.#isLiveEmpty ? LOOK_EMPTY_MS : LOOK_MS
+  }
+
+  /** Takes up what was imported since the last look. Logs one line if that changes what is served, and why. */
   async look(): Promise<void> {
-    const { served, logger } = this.#deps
+    const { served } = this.#deps
     const before = served.standing
     try {
       await this.#openAgain()
       const standing = this.#storage === null ? null : await this.#standingOf(this.#storage)
+      this.#fault = null
       if (isSame(standing, before)) return
       served.set(standing)
+      if (standing !== null) this.#logStanding(standing)
     } catch (error) {
       const reason = error instanceof ServiceError ? error.detail : (error as Error).message
-      // A cluster that does not answer: the rows that were served stay.
-      if (before?.archive != null || before?.reason === reason) return
-      served.set({ archive: null, reason })
-      this.#report(error)
+      const isServed = before?.archive != null
+      // The rows that were served stay, as when a cluster does not answer.
+      if (!isServed) served.set({ archive: null, reason })
+      const said = isServed ? 'later imports are not served' : 'the archive is not served'
+      if (reason !== this.#fault) this.#report(new Error(`${said}: ${reason}`, { cause: error }))
+      this.#fault = reason
     }
-    const { standing } = served
-    if (standing === null) return
-    const { archive, reason } = standing
+  }
+
+  #logStanding({ archive, reason }: ArchiveStanding): void {
+    const { logger } = this.#deps
     const slots = archive === null ? {} : { first: archive.first.slot, last: archive.last.slot }
     if (reason === null) logger.info(slots, 'the archive is served')
+    // A reported fault is in the log and in the tree of processes.
+    else if (archive?.storage.damage.length !== 0)
+      this.#report(new Error(`the archive is not served: ${reason}`))
     else logger.warn(slots, `the archive is not served: ${reason}`)
   }
 
@@ -97,9 +119,11 @@ class ArchiveReader {
     const found = await stamp()
     if (found === null || found === this.#stamp) return
     const [old, opened] = [this.#storage, await open()]
+    // The keyspace of a cluster may be made later, under the same stamp.
+    if (opened === null) return
     this.#stamp = found
-    this.#storage = opened ?? old
-    if (opened === null || old === null) return
+    this.#storage = opened
+    if (old === null) return
     const timer = clock.setTimeout(() => {
       this.#replaced.delete(old)
       old.close().catch(this.#report)
@@ -108,20 +132,9 @@ class ArchiveReader {
   }
 
   async #standingOf(storage: Storage): Promise<ArchiveStanding | null> {
-    const [last, oldest, liveFirst] = await Promise.all([
-      storage.blocks.head(),
-      storage.blocks.firstSince(0),
-      this.#live.blocks.firstSince(0)
-    ])
-    const first = oldest === null ? null : await storage.blocks.at(oldest)
-    if (last === null || first === null) return null
-    this.isLiveEmpty = liveFirst === null
-    const archive: Archive = { storage, first, last }
-    const overlaps = liveFirst !== null && last.slot >= liveFirst
-    const reason = overlaps
-      ? `it ends at slot ${last.slot}, not before the first indexed slot ${liveFirst}: it belongs to another chain, or the index was begun anew at an earlier slot`
-      : null
-    return { archive, reason: storage.damage[0] ?? reason }
+    const firstLive = await this.#live.blocks.firstSince(0)
+    this.#isLiveEmpty = firstLive === null
+    return archiveStanding(storage, firstLive)
   }
 }
 

@@ -69,6 +69,17 @@ export function recordedSource(
   }
 }
 
+/** Reads the blocks of an indexed folder, as fast as they are taken. */
+export function indexedSource(
+  index: RecordedIndex,
+  clock: Clock
+): Required<Pick<BlockSource, 'blocks' | 'again'>> {
+  return {
+    blocks: ({ after, signal }) => paced(index, after, 'max', clock, signal),
+    again: (slot) => blockAgain(index, slot)
+  }
+}
+
 function logRecording(index: RecordedIndex, logger: Logger): void {
   const facts = {
     slots: index.slots.length,

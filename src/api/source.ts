@@ -4,6 +4,9 @@ import type { SlotRow } from '../market/rows.ts'
 /** The newest block of the archive; null without one. */
 export type ArchiveEnd = Pick<SlotRow, 'slot' | 'blockTime'> | null
 
+/** Documentation of lists that go on into an archive. */
+export const ROWS_OF_ARCHIVE = 'If an archive was imported, older rows come from it, with `source: archive`.'
+
 /** The field of a body that says where it is from. */
 export interface SourceMark {
   readonly source?: 'archive'

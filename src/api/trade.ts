@@ -15,7 +15,8 @@ type TradeBody = z.input<typeof TRADE>
 /** Renders a trade: the row of spec choices section 2, with the event fields of sections 15 and 16. */
 export function tradeBody(row: TradeRow, cash: CashList, archiveEnd: ArchiveEnd = null): TradeBody {
   const body = tradeFields(row, cash, row.blockTime * 1000, row.cursor) as TradeBody
-  return archiveEnd === null ? body : { ...body, ...sourceOfSlot(row.slot, archiveEnd) }
+  const { source } = sourceOfSlot(row.slot, archiveEnd)
+  return source === undefined ? body : { ...body, source }
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { GapRow } from '../../storage/port.ts'
 import type { Archive } from './archive.ts'
 
-/** What is known of a range of slots: `partial` means candles and totals, but no rows. */
+/** States of a range of slots. `partial`: candles and totals, but no rows. */
 export const COVERAGE_STATES = ['live', 'archive', 'partial', 'missing'] as const
 export type CoverageState = (typeof COVERAGE_STATES)[number]
 

@@ -6,8 +6,8 @@ import { livePage, type LaunchPage, type LaunchQuery, type MarketLaunches } from
 import { partsOf } from './row-list.ts'
 
 /**
- * Maximum archived launches that a request with a status looks at. Chosen: each costs up to two reads of the live store, and
- * 10,000 reads take an embedded store about a tenth of a second.
+ * Maximum archived launches that a request with a status looks at. Chosen: each costs up to two reads of the live store. An
+ * embedded store makes 10,000 reads in 0.1 s from memory and in 0.7 s from disk; an answer has 2 s.
  */
 const SEARCH = {
   launchesMax: 5_000,

@@ -30,7 +30,7 @@ export function partsOf(
 
 /**
  * Reads a page of a list that has its oldest rows in the archive. The second part is read only if the first does not fill
- * the page.
+ * the page. Rows that an import adds meanwhile, after `end`, are left out: they are not marked as archived yet.
  */
 export async function joinedPage<Row>(
   page: PageRequest,
@@ -45,7 +45,17 @@ export async function joinedPage<Row>(
   const rows: Row[] = []
   for (const name of names) {
     const limit = page.limit - rows.length
-    if (parts[name] && limit > 0) rows.push(...(await read[name]({ ...page, limit })))
+    if (!parts[name] || limit === 0) continue
+    const asked = name === 'archive' ? upTo(end, page) : page
+    rows.push(...(await read[name]({ ...asked, limit })))
   }
   return rows
+}
+
+/** Limits a page to rows up to a block. */
+function upTo(end: SlotRow, page: PageRequest): PageRequest {
+  const border = cursorAt(end.slot + 1, 0)
+  return page.order === 'desc'
+    ? { ...page, from: Math.min(page.from ?? border, border) }
+    : { ...page, until: Math.min(page.until ?? border, border - 1) }
 }

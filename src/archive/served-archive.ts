@@ -1,4 +1,4 @@
-import type { Archive, ArchiveHandle } from './archive.ts'
+import type { Archive } from './archive.ts'
 
 /** An archive that exists, and why it is not served; `archive` is null if it cannot be opened. */
 export interface ArchiveStanding {
@@ -8,7 +8,7 @@ export interface ArchiveStanding {
 }
 
 /** The archive of a process, which changes when another process has imported blocks. */
-export class ServedArchive implements ArchiveHandle {
+export class ServedArchive {
   #standing: ArchiveStanding | null = null
   readonly #listeners = new Set<() => void>()
 
@@ -17,6 +17,7 @@ export class ServedArchive implements ArchiveHandle {
     return this.#standing
   }
 
+  /** The archive to read from; null without one, and while it is not served. */
   get current(): Archive | null {
     return this.#standing?.reason === null ? this.#standing.archive : null
   }

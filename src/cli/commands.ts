@@ -1,22 +1,11 @@
-import type { SettingName } from '../config/config.ts'
 import { command, type Command, type CommandGroup } from './command.ts'
 import { KEYS, TENANTS } from './administration-commands.ts'
+import { ARCHIVE } from './archive-commands.ts'
 import { PROGRAMS } from './program-commands.ts'
 import { REVENUE } from './revenue-commands.ts'
+import { STORE } from './store-settings.ts'
 import { TRANSACTIONS } from './transaction-commands.ts'
 import { WEBHOOKS } from './webhook-commands.ts'
-
-/** Settings of the store's location. */
-const STORE = [
-  'dataDir',
-  'storage',
-  'scyllaContactPoints',
-  'scyllaPort',
-  'scyllaDatacenter',
-  'scyllaKeyspace',
-  'scyllaUsername',
-  'scyllaPassword'
-] as const satisfies readonly SettingName[]
 
 /** Every command. Each imports its code only when it runs, so that help is fast. */
 export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
@@ -157,6 +146,7 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
     examples: ['millrace storage', 'millrace storage --url http://127.0.0.1:8080 --json'],
     run: async (invocation) => (await import('./storage.ts')).storage(invocation)
   }),
+  archive: ARCHIVE,
   tenants: TENANTS,
   keys: KEYS,
   programs: PROGRAMS,

@@ -47,7 +47,7 @@ export interface RpcParts {
 /** Dependencies of the HTTP side. */
 export interface AppDeps {
   readonly storage: Storage
-  /** The imported archive; absent in a process that serves none. */
+  /** The imported archive; absent in a process without the Data API. */
   readonly archive?: ServedArchive | undefined
   readonly keys: KeyDirectory
   /** Counts the calls of each key. */

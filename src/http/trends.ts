@@ -31,8 +31,8 @@ export interface KnownTrend extends Trend {
 }
 
 /**
- * Cache of facts about ranked mints, valid until a block changes the mint or the head enters another minute. A block
- * changes few of the hundred largest mints.
+ * Cache of facts about ranked mints, valid until a block changes the mint, the head enters another minute or the archive
+ * changes. A block changes few of the hundred largest mints.
  */
 export class Trends {
   readonly #storage: Pick<Storage, 'activity' | 'pools'>
@@ -43,10 +43,13 @@ export class Trends {
   /** Trends by window and mint. */
   readonly #cached = new Map<string, KnownTrend>()
   #end = -Infinity
+  /** The stores that the cached trends are from; another archive gives others. */
+  #market: MarketStores
 
   constructor(deps: Pick<AppDeps, 'storage' | 'archive' | 'feed' | 'cash' | 'accounts'>) {
     const { storage, feed, cash, accounts } = deps
     this.#marketOf = marketReader(deps)
+    this.#market = this.#marketOf()
     this.#accounts = accounts
     this.#storage = storage
     this.#cash = cash
@@ -64,14 +67,16 @@ export class Trends {
 
   async of(mint: Pubkey, window: RankedWindow, head: SlotRow): Promise<KnownTrend> {
     const { to } = windowSpan(head.blockTime, RANKED_WINDOWS[window])
-    if (to !== this.#end) this.#cached.clear()
+    const market = this.#marketOf()
+    if (to !== this.#end || market !== this.#market) this.#cached.clear()
     this.#end = to
+    this.#market = market
     const key = keyOf(mint, window)
     const cached = this.#cached.get(key)
     if (cached !== undefined && !this.#isOutdone(mint, cached)) return cached
-    const trend = await this.#read(mint, RANKED_WINDOWS[window], head.blockTime)
-    // A read that overlapped a commit may have missed it.
-    if (this.#feed.head === head) this.#cache(key, trend)
+    const trend = await this.#read(market, mint, RANKED_WINDOWS[window], head.blockTime)
+    // A read that overlapped a commit, or a change of the archive, may have missed it.
+    if (this.#feed.head === head && this.#market === market) this.#cache(key, trend)
     return trend
   }
 
@@ -84,11 +89,11 @@ export class Trends {
     return known.maxAgeMs === ANSWER_MS && knownFacts(this.#accounts, mint).facts !== null
   }
 
-  async #read(mint: Pubkey, seconds: number, headTime: number): Promise<KnownTrend> {
+  async #read(market: MarketStores, mint: Pubkey, seconds: number, headTime: number): Promise<KnownTrend> {
     const known = knownFacts(this.#accounts, mint)
     const [hours, { launch, pair, pools, value, liquidity }] = await Promise.all([
       this.#storage.activity.range('mint', mint, windowHours(headTime, seconds)),
-      readPricedToken({ ...this.#marketOf(), pools: this.#storage.pools }, mint, known, this.#accounts)
+      readPricedToken({ ...market, pools: this.#storage.pools }, mint, known, this.#accounts)
     ])
     const stated = namesStatedBy(this.#cash.of(mint), launch)
     const names = known.facts === null ? stated.names : mergedNames(known.facts, stated)

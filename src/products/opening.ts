@@ -12,6 +12,8 @@ import { KEYS_MAX } from '../access/key-directory.ts'
 import { RateWindow } from '../access/rate-window.ts'
 import { SharedRate } from '../access/shared-rate.ts'
 import type { Config } from '../config/config.ts'
+import { ServiceError } from '../errors.ts'
+import { KEYSPACE_LENGTH_MAX } from '../config/settings/storage.ts'
 import { memoryBudget } from '../config/memory-budget.ts'
 import { logSecondsOf, retentionSecondsOf } from '../config/retention.ts'
 import { systemPorts, type Ports } from '../ports.ts'
@@ -70,12 +72,7 @@ export async function openStore(
   // Imported only for a cluster: the driver costs 0.15 s of processor time and 20 MB.
   const { openScyllaStorage } = await import('../../storage/scylla/store.ts')
   return openScyllaStorage({
-    contactPoints: config.scyllaContactPoints,
-    port: config.scyllaPort,
-    datacenter: config.scyllaDatacenter,
-    keyspace: config.scyllaKeyspace,
-    username: config.scyllaUsername,
-    password: config.scyllaPassword,
+    ...scyllaTargetOf(config),
     replication: config.scyllaReplication,
     retentionSeconds: config.role.includes('ingest') ? retentionSecondsOf(config) : 'as it is',
     logSeconds: config.role.includes('ingest') ? logSeconds : 'as it is',
@@ -110,21 +107,61 @@ export function archiveConfigOf(config: Config): Config {
   return { ...config, dataDir, scyllaKeyspace, source: 'recorded', retentionDays: null }
 }
 
-/** Opens the archive for an import, making it if there is none. Rejects with STORAGE_UNAVAILABLE as `openStore` does. */
-export function openArchive(config: Config, ports: Ports = systemPorts): Promise<Storage> {
+/** Returns the file that an import writes whenever its blocks may be read. */
+export function archiveStampFile(config: Pick<Config, 'dataDir'>): string {
+  return join(config.dataDir, 'archive', 'imported.json')
+}
+
+/**
+ * Opens the archive for an import, making it if there is none. Rejects with STORAGE_UNAVAILABLE as `openStore` does, and if
+ * the archive's keyspace has no valid name.
+ */
+export async function openArchive(config: Config, ports: Ports = systemPorts): Promise<Storage> {
   const archive = { ...archiveConfigOf(config), role: ['ingest'] as Config['role'] }
-  return openStore(archive, ports, undefined, ARCHIVE_LOG_SECONDS)
+  const { length } = archive.scyllaKeyspace
+  if (config.storage !== 'embedded' && length > KEYSPACE_LENGTH_MAX)
+    throw new ServiceError(
+      'STORAGE_UNAVAILABLE',
+      `the archive needs the keyspace ${archive.scyllaKeyspace}, whose name has ${length} characters; a keyspace has ${KEYSPACE_LENGTH_MAX} at most: shorten MILLRACE_SCYLLA_KEYSPACE`
+    )
+  try {
+    return await openStore(archive, ports, undefined, ARCHIVE_LOG_SECONDS)
+  } catch (error) {
+    if (!isOpenElsewhere(error)) throw error
+    const detail = `another import into ${archive.dataDir} is running; wait until it ends`
+    throw new ServiceError('STORAGE_UNAVAILABLE', detail, { cause: error })
+  }
 }
 
 /**
  * Opens the archive for reading, also while an import writes to it: the snapshot of an embedded store, or the keyspace.
- * Resolves with null if nothing was imported. Rejects with STORAGE_UNAVAILABLE.
+ * Resolves with null if nothing was imported, and then creates nothing. Rejects with STORAGE_UNAVAILABLE.
  */
 export async function openArchiveToRead(config: Config): Promise<Storage | null> {
   const archive = archiveConfigOf(config)
-  if (config.storage !== 'embedded') return null
-  if ((await stat(storeDirectory(archive)).catch(() => null)) === null) return null
-  return openEmbeddedSnapshot(embeddedOptionsOf(archive))
+  if (!(await isStoreThere(archive))) return null
+  if (config.storage === 'embedded') return openEmbeddedSnapshot(embeddedOptionsOf(archive))
+  return openStore({ ...archive, role: ['gateway'] })
+}
+
+/** Tells whether the store exists: the folder of an embedded one, or the keyspace. Rejects with STORAGE_UNAVAILABLE. */
+export async function isStoreThere(config: Config): Promise<boolean> {
+  if (config.storage === 'embedded') return (await stat(storeDirectory(config)).catch(() => null)) !== null
+  if (config.scyllaKeyspace.length > KEYSPACE_LENGTH_MAX) return false
+  const { isKeyspaceThere } = await import('../../storage/scylla/keyspace-lookup.ts')
+  return isKeyspaceThere(scyllaTargetOf(config), systemPorts)
+}
+
+/** Where and as whom a cluster is reached. */
+function scyllaTargetOf(config: Config) {
+  return {
+    contactPoints: config.scyllaContactPoints,
+    port: config.scyllaPort,
+    datacenter: config.scyllaDatacenter,
+    keyspace: config.scyllaKeyspace,
+    username: config.scyllaUsername,
+    password: config.scyllaPassword
+  }
 }
 
 function embeddedOptionsOf(config: Config): EmbeddedStorageOptions {

@@ -111,7 +111,7 @@ export interface ServiceParts {
   readonly feed: CommitFeed
   readonly ranking: RankingHandle
   readonly names: NameIndex
-  /** What was imported from before the first indexed block. */
+  /** The imported archive: blocks before the first indexed one. */
   readonly archive: ServedArchive
   readonly cash: CashList
   readonly decoding: DecodingReport

@@ -10,6 +10,7 @@ import { formatKey, keysOf, type KeyRange } from '../codec/keys.ts'
 import { formatKind, slotKind } from '../codec/kinds.ts'
 import { packRecord } from '../codec/record.ts'
 import { damageText, type DamagedKeys } from './damaged-keys.ts'
+import type { TrustedFiles } from './engine-files/store-check.ts'
 import { forgetTrustedFiles, writeTrustedFiles } from './engine-files/trusted-files.ts'
 import type { Level } from './level.ts'
 import { checkBeforeOpening } from './opening-check.ts'
@@ -31,6 +32,8 @@ export interface DatabaseOptions {
   readonly engineBytes?: number | undefined
   /** Whether a crash of the machine may undo writes. */
   readonly isScratch?: boolean | undefined
+  /** Files that need no check; by default, those that the store listed when it was closed. */
+  readonly trusted?: TrustedFiles | undefined
   readonly reached: (point: CrashPoint) => void
 }
 
@@ -74,7 +77,7 @@ export class Database {
     const { directory, reached } = options
     let level: Level | undefined
     try {
-      const damaged = await checkBeforeOpening(directory) // D4
+      const damaged = await checkBeforeOpening(directory, options.trusted) // D4
       // It begins to open by itself as soon as it is made.
       level = new ClassicLevel(directory, engineWithin(options.engineBytes ?? Infinity))
       await level.open()

@@ -3,15 +3,23 @@ import { basename, dirname, join } from 'node:path'
 import { ServiceError } from '../../src/errors.ts'
 import type { Storage } from '../port.ts'
 import { snapshotStore } from './engine-files/snapshot.ts'
+import { readStoreFiles } from './engine-files/store-check.ts'
+import { listedStamps, tableStamps, trustedTables } from './engine-files/trusted-files.ts'
+import { unopenable } from './opening-check.ts'
 import { openEmbeddedStorage, type EmbeddedStorageOptions } from './store.ts'
 
 /** Folders of this process's open snapshots. */
 const places = new Set<string>()
 let count = 0
+/** Stamps of the tables in the last sound snapshot of each store. */
+const soundTables = new Map<string, readonly string[]>()
 
 /**
  * Opens a snapshot of a store that another process has open. It lies next to the store, and is removed when it is closed.
  * Snapshots left by ended processes are removed first. Rejects with STORAGE_UNAVAILABLE.
+ *
+ * Tables are checked once: they never change, and a snapshot links them. A check takes 2 s of a core for each GB, and a
+ * service takes a snapshot every half minute while an archive grows.
  */
 export async function openEmbeddedSnapshot(options: EmbeddedStorageOptions): Promise<Storage> {
   const { directory } = options
@@ -28,24 +36,31 @@ export async function openEmbeddedSnapshot(options: EmbeddedStorageOptions): Pro
       `no snapshot of the store in ${directory} can be made: ${reason}; stop the service and try again`
     )
   try {
+    const sound = new Set([...(soundTables.get(directory) ?? []), ...(await listedStamps(directory))])
     const isTaken = await snapshotStore(directory, place).catch((error: Error) => {
       throw refused(error.message)
     })
-    if (!isTaken) throw refused('its files change too fast')
+    if (!isTaken) {
+      const files = await readStoreFiles(directory, false)
+      throw typeof files === 'string' ? unopenable(directory, [files]) : refused('its files change too fast')
+    }
+    const stamps = await tableStamps(place)
     const storage = await openEmbeddedStorage({
       ...options,
       directory: place,
+      trusted: trustedTables(place, sound),
       isSnapshot: true,
       programAccountsDirectory: `${directory}.accounts`,
       holdersDirectory: `${directory}.holders`
     })
-    return {
-      ...storage,
-      close: async () => {
-        await storage.close()
-        await remove()
-      }
+    if (storage.damage.length === 0) soundTables.set(directory, stamps)
+    const close = async (): Promise<void> => {
+      await storage.close()
+      await remove()
     }
+    // Not spread: damage may be found later, by a read.
+    const own = { ...Object.getOwnPropertyDescriptors(storage), close: { value: close } }
+    return Object.defineProperties({}, own) as Storage
   } catch (error) {
     await remove()
     throw error

@@ -12,6 +12,7 @@ import { historyOf } from './history.ts'
 import { HolderDatabase } from './holders.ts'
 import { ProgramAccountDatabase } from './program-accounts.ts'
 import { recordTables, recordStores } from './record-stores.ts'
+import type { TrustedFiles } from './engine-files/store-check.ts'
 import { EmbeddedLosses } from './repair/losses.ts'
 import { RowSweeper } from './sweeper.ts'
 import { usageOf } from './usage.ts'
@@ -36,6 +37,8 @@ export interface EmbeddedStorageOptions {
   readonly reached?: (point: CrashPoint) => void
   /** Whether mirrored accounts that another process has open are read from a snapshot. */
   readonly isSnapshot?: boolean
+  /** Files of a snapshot that need no check. */
+  readonly trusted?: TrustedFiles
   /** Directory of the mirrored accounts; by default beside the store's. */
   readonly programAccountsDirectory?: string
   /** Directory of the holder lists; by default beside the store's. */
@@ -55,6 +58,7 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
     hotBytesMax,
     engineBytes: options.engineBytes,
     isScratch: options.isScratch,
+    trusted: options.trusted,
     reached: options.reached ?? (() => undefined)
   })
   try {

@@ -84,3 +84,15 @@ t.test(
     t.same(reads(), [0, 1])
   }
 )
+
+t.test('rows that are imported after the end of the served archive are in no page', async (t) => {
+  const blocks = Array.from({ length: 20 }, (_, index) => sampleBlock(5, index))
+  const { market, archive } = storesOf(blocks.slice(0, 10), blocks.slice(12))
+  const mint = sampleMint(0)
+  const lists = () => Promise.all(ORDERS.map((order) => market.trades.ofMint(mint, { order, limit: 1_000 })))
+  const imported = (): number => archive.model.trades(mint, { order: 'asc', limit: 1_000 }).length
+  const [before, count] = [await lists(), imported()]
+  for (const block of blocks.slice(10, 12)) archive.model.commit(block)
+  t.ok(imported() > count)
+  t.strictSame(await lists(), before)
+})

@@ -120,11 +120,13 @@ t.test('the version and help of the program end with 0, and load nothing else be
   t.same([...loaded].sort(), [
     'node:util',
     'src/cli/administration-commands.ts',
+    'src/cli/archive-commands.ts',
     'src/cli/command.ts',
     'src/cli/commands.ts',
     'src/cli/program-commands.ts',
     'src/cli/revenue-commands.ts',
     'src/cli/run.ts',
+    'src/cli/store-settings.ts',
     'src/cli/transaction-commands.ts',
     'src/cli/usage.ts',
     'src/cli/webhook-commands.ts',

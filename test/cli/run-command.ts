@@ -11,7 +11,8 @@ export interface Said {
 /** Runs a command in this process, in an environment without any other variable of Millrace. */
 export async function runCommand(
   args: readonly string[],
-  environment: Readonly<Record<string, string>> = {}
+  environment: Readonly<Record<string, string>> = {},
+  interrupted = new AbortController().signal
 ): Promise<Said> {
   const lines: string[] = []
   const complaints: string[] = []
@@ -23,7 +24,7 @@ export async function runCommand(
       stdout: (line) => lines.push(line),
       stderr: (line) => complaints.push(line),
       stdin: process.stdin,
-      interrupted: new AbortController().signal
+      interrupted
     })
     return said(code, lines, complaints.join('\n'))
   } finally {

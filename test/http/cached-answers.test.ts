@@ -21,6 +21,7 @@ import {
   USD_COIN
 } from '../market/world.ts'
 import { randomRuns } from '../random-runs.ts'
+import { archiveOf } from './archived-app.ts'
 import { marketApp, type MarketApp } from './market-app.ts'
 import { QUESTIONS, type Question } from './questions.ts'
 
@@ -181,6 +182,19 @@ t.test('a cached answer equals that of an app without a cache, after every kind 
     await asking.afterBlock(`${i}: ${STORY[i]!.what}`)
   }
   t.ok(asking.outlived > 500, `${asking.outlived} answers outlived a block`)
+})
+
+t.test('a cached answer that goes on into an archive equals that of an app without a cache', async (t) => {
+  const blocks = blocksOf(STORY)
+  const archived = STORY.findIndex(({ what }) => what === 'the end of a curve')
+  const { archive } = archiveOf(blocks.slice(0, archived))
+  const world = await marketApp(t, undefined, { archive })
+  const asking = new Asking(t, world)
+  for (const at of blocks.slice(archived)) {
+    await world.commit(at)
+    await asking.afterBlock(`block ${at.slot}`)
+  }
+  t.ok(asking.outlived > 200, `${asking.outlived} answers outlived a block`)
 })
 
 t.test('a cached answer equals that of an app without a cache, after any blocks', async (t) => {

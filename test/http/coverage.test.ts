@@ -3,11 +3,15 @@ import t from 'tap'
 import { ServedArchive } from '../../src/archive/served-archive.ts'
 import { VENUE_IDS } from '../../src/chain/venue-id.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
+import type { Storage } from '../../storage/port.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { emptyBlock } from '../../storage/test/sample-blocks.ts'
 import { ownDirectory } from '../own-directory.ts'
 import { block, NOON } from '../market/world.ts'
 import { marketApp } from './market-app.ts'
+
+/** Later than the sample blocks. */
+const LIVE = 500_000_000
 
 t.test('coverage says what is indexed and what was given up, to administrators', async (t) => {
   const app = await marketApp(t)
@@ -49,8 +53,14 @@ t.test(
     const app = await marketApp(t, undefined, { archive })
     const read = async (query = '') => (await app.get(`/v1/coverage${query}`)).body
     t.match(await read(), { tenant: 'acme', data: [], nextCursor: null, archive: null })
-    for (const slot of [100, 101, 105, 110]) await app.commit(block(slot, NOON + slot, []))
-    const gap = { from: 102, to: 104, reason: 'pruned', detail: 'node.internal has none', atMs: NOON * 1_000 }
+    for (const slot of [100, 101, 105, 110]) await app.commit(block(LIVE + slot, NOON + slot, []))
+    const gap = {
+      from: LIVE + 102,
+      to: LIVE + 104,
+      reason: 'pruned',
+      detail: 'node.internal has none',
+      atMs: NOON * 1_000
+    }
     await app.storage.coverage.addGap(gap)
     const imported = await openEmbeddedStorage({ directory: join(ownDirectory(t), 'archive') })
     t.teardown(() => imported.close())
@@ -70,10 +80,10 @@ t.test(
       ]),
       [
         ['archive', first.slot, last.slot, first.blockTime * 1_000, last.blockTime * 1_000, null],
-        ['missing', last.slot + 1, 99, last.blockTime * 1_000, (NOON + 100) * 1_000, 'not_imported'],
-        ['live', 100, 101, (NOON + 100) * 1_000, (NOON + 101) * 1_000, null],
-        ['missing', 102, 104, (NOON + 101) * 1_000, (NOON + 105) * 1_000, 'pruned'],
-        ['live', 105, 110, (NOON + 105) * 1_000, (NOON + 110) * 1_000, null]
+        ['missing', last.slot + 1, LIVE + 99, last.blockTime * 1_000, (NOON + 100) * 1_000, 'not_imported'],
+        ['live', LIVE + 100, LIVE + 101, (NOON + 100) * 1_000, (NOON + 101) * 1_000, null],
+        ['missing', LIVE + 102, LIVE + 104, (NOON + 101) * 1_000, (NOON + 105) * 1_000, 'pruned'],
+        ['live', LIVE + 105, LIVE + 110, (NOON + 105) * 1_000, (NOON + 110) * 1_000, null]
       ]
     )
     t.match(whole, { archive: { served: true, last_slot: last.slot, reason: null }, nextCursor: null })
@@ -91,8 +101,11 @@ t.test(
     }
     archive.set({ archive: { storage: imported, first, last }, reason: 'it overlaps, at /data' })
     const unserved = await read()
-    t.match(unserved.data[0], { state: 'live', from_slot: 100 })
+    t.match(unserved.data[0], { state: 'live', from_slot: LIVE + 100 })
     t.match(unserved, { archive: { served: false, reason: 'overlaps_live' } })
+    const damaged: Storage = { ...imported, damage: ['a table is torn'] }
+    archive.set({ archive: { storage: damaged, first, last }, reason: 'a table is torn' })
+    t.match(await read(), { archive: { served: false, reason: 'unreadable' } })
     t.equal((await read('?after=x')).code, 'invalid_cursor')
   }
 )

@@ -130,8 +130,9 @@ export async function marketApp(
   faulty: (storage: Storage) => Storage = (storage) => storage,
   {
     hotBytesMax = 2 ** 24,
+    directory = ownDirectory(t),
     ...overrides
-  }: { readonly hotBytesMax?: number } & Partial<
+  }: { readonly hotBytesMax?: number; readonly directory?: string } & Partial<
     Pick<
       AppDeps,
       | 'archive'
@@ -150,7 +151,7 @@ export async function marketApp(
     >
   > = {}
 ): Promise<MarketApp> {
-  const storage = await openEmbeddedStorage({ directory: ownDirectory(t), hotBytesMax })
+  const storage = await openEmbeddedStorage({ directory, hotBytesMax })
   const logged: string[] = []
   const logger = pino({ level: 'trace', base: null }, { write: (line: string) => void logged.push(line) })
   const decoding = new DecodingReport()

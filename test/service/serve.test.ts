@@ -99,6 +99,7 @@ testWithFixtures(
         'storage',
         'watches',
         'chain',
+        'archive',
         'views',
         'channels',
         'tenants',

@@ -1,10 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { copyFileSync, mkdirSync, readdirSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdirSync, readdirSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { ClassicLevel } from 'classic-level'
 import t from 'tap'
 import { checkStore, NOTHING_TRUSTED } from '../../storage/embedded/engine-files/store-check.ts'
+import type { ServiceError } from '../../src/errors.ts'
 import { snapshotStore } from '../../storage/embedded/engine-files/snapshot.ts'
+import { readTrustedFiles } from '../../storage/embedded/engine-files/trusted-files.ts'
+import { openEmbeddedSnapshot } from '../../storage/embedded/snapshot.ts'
+import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
+import { filesOf, fillSettled, zero } from './damaged-store.ts'
 
 const KEYS = Array.from({ length: 26 }, (_, at) => String.fromCharCode(97 + at))
 
@@ -71,4 +76,42 @@ t.test('a snapshot without a table of its manifest is not taken for one', async 
     copyFileSync(join(directory, name), join(broken, name))
   t.ok(table)
   t.equal(await snapshotStore(broken, join(t.testdirName, 'into')), false)
+})
+
+t.test('a table is checked by the first snapshot of a process, and trusted by the next', async (t) => {
+  const directory = join(t.testdir(), 'store')
+  const elsewhere = join(t.testdirName, 'elsewhere')
+  await fillSettled(directory, 20)
+  const opened = (store: string): Promise<string> =>
+    openEmbeddedSnapshot({ directory: store }).then(
+      async (snapshot) => {
+        await snapshot.close()
+        return 'sound'
+      },
+      (error: ServiceError) => error.detail
+    )
+  const table = join(directory, filesOf(directory, /\.ldb$/)[0]!)
+  utimesSync(table, 1_000, 1_000)
+  t.equal(await opened(directory), 'sound')
+  // The checksum of the index, which the engine does not read.
+  zero(table, statSync(table).size - 52, 4)
+  cpSync(directory, elsewhere, { recursive: true })
+  t.match(await opened(elsewhere), 'is damaged')
+  t.match(await opened(directory), 'is damaged', 'it was written since')
+  utimesSync(table, 1_000, 1_000)
+  t.equal(await opened(directory), 'sound', 'it is not read again')
+})
+
+t.test('the tables of a closed store stay trusted when a snapshot has linked them', async (t) => {
+  const directory = join(t.testdir(), 'store')
+  await fillSettled(directory, 20)
+  await (await openEmbeddedStorage({ directory })).close()
+  const [table] = filesOf(directory, /\.ldb$/)
+  t.equal(await (await readTrustedFiles(directory)).trusts(table!), true)
+  const snapshot = await openEmbeddedSnapshot({ directory })
+  t.equal(await (await readTrustedFiles(directory)).trusts(table!), true)
+  await snapshot.close()
+  t.equal(await (await readTrustedFiles(directory)).trusts(table!), true)
+  zero(join(directory, table!), 5_000)
+  t.equal(await (await readTrustedFiles(directory)).trusts(table!), false)
 })

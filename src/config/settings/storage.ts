@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import { list, integer, url, optional, choice, text, type Setting } from '../setting.ts'
 
+/** Characters of a keyspace's name; a limit of Cassandra and ScyllaDB. */
+export const KEYSPACE_LENGTH_MAX = 48
+
 /** Settings of the store and the processes that share it. */
 export const STORAGE_SETTINGS = {
   storage: { schema: choice('embedded', 'scylla'), fallback: 'embedded', meaning: 'storage engine' },
@@ -16,7 +19,12 @@ export const STORAGE_SETTINGS = {
     meaning: 'the local datacenter'
   },
   scyllaKeyspace: {
-    schema: z.string().regex(/^[a-z][a-z0-9_]{0,47}$/, 'is not a keyspace name: a-z, 0-9, _, at most 48'),
+    schema: z
+      .string()
+      .regex(
+        new RegExp(`^[a-z][a-z0-9_]{0,${KEYSPACE_LENGTH_MAX - 1}}$`),
+        `is not a keyspace name: a-z, 0-9, _, at most ${KEYSPACE_LENGTH_MAX}`
+      ),
     fallback: 'millrace',
     meaning: 'the keyspace'
   },

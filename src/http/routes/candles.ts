@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { CANDLES } from '../../api/candle.ts'
+import { ROWS_OF_ARCHIVE } from '../../api/source.ts'
 import type { MarketStores } from '../../archive/market-stores.ts'
 import { pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
 import { WSOL } from '../../market/cash.ts'
@@ -32,7 +33,7 @@ Prices are those of price-forming trades; volumes and counts are of all trades. 
 on Mondays at 00:00 UTC. A bucket without a price has no candle unless \`fill=previous\` or \`raw=true\` gives it one. A \
 request skips at most 8,000 such buckets. A pair that never traded has no candles. Without \`cash\`, the pair is the token's \
 pair with wrapped SOL (for wrapped SOL itself, with USDC). If there is none, it is the pair with the largest volume. \
-\`cash_mint\` names the cash of the pair. ${SECOND_CANDLE_RULES} ${ROW_CANDLE_RULES}`,
+\`cash_mint\` names the cash of the pair. ${SECOND_CANDLE_RULES} ${ROW_CANDLE_RULES} ${ROWS_OF_ARCHIVE}`,
   scope: 'data:read',
   params: z.object({ mint: address.describe('The token') }),
   query: z.object({
@@ -57,13 +58,14 @@ export const candleRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'archive
   { storage, archive, cash: cashes }
 ) => {
   const marketOf = marketReader({ storage, archive })
-  serveCached(app, candles, async ({ params: { mint }, query, head }) => {
+  serveCached(app, candles, async ({ params: { mint }, query, head: newest }) => {
     if (query.cash !== undefined && cashes.of(query.cash) === undefined) {
       throw invalid('cash', 'must be the mint of wrapped SOL, USDC, USDT or one that the operator has added')
     }
     const listIn = (cash: Pubkey): string =>
       candleListName(['candles', ...[mint, cash].map(pubkeyToBase58)], query)
     const market = marketOf()
+    const head = newest ?? market.archiveEnd
     const pair = await pairOf(market, mint, query, listIn)
     const cash = query.cash ?? pair?.cash ?? usualCash(mint)
     const list = listIn(cash)

@@ -92,10 +92,11 @@ async function endsOf(range: CoveredRange, live: Storage, archive: Storage | nul
 }
 
 function archiveBody({ archive, reason }: ArchiveStanding) {
+  const isReadable = archive !== null && archive.storage.damage.length === 0
   return {
     served: reason === null,
     first_slot: archive?.first.slot ?? null,
     last_slot: archive?.last.slot ?? null,
-    reason: reason === null ? null : archive === null ? 'unreadable' : 'overlaps_live'
+    reason: reason === null ? null : isReadable ? 'overlaps_live' : 'unreadable'
   }
 }

@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { LAUNCH, LAUNCH_STATUSES, launchBody } from '../../api/launch.ts'
 import { listOf } from '../../api/schema.ts'
+import { ROWS_OF_ARCHIVE } from '../../api/source.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 import { launchList } from '../launch-list.ts'
@@ -12,8 +13,7 @@ export const launches = endpoint({
   path: '/v1/launches',
   tag: 'Market',
   summary: 'Token launches',
-  description:
-    'Launches on all launchpads, newest first. `status` is the current status, so a launch can enter or leave a later page while you read the list.',
+  description: `Launches on all launchpads, newest first. \`status\` is the current status, so a launch can enter or leave a later page while you read the list. ${ROWS_OF_ARCHIVE} A request with \`status\` looks at a limited number of archived launches, so a page can be short, or empty, and still have a \`nextCursor\`.`,
   scope: 'data:read',
   query: z.object({
     ...paging(500, 50),

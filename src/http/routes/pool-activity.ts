@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { POOL_ACTIVITY, poolActivityBody } from '../../api/pool-activity.ts'
+import { ROWS_OF_ARCHIVE } from '../../api/source.ts'
 import type { PoolActivity } from '../../archive/market-stores.ts'
 import type { Pubkey } from '../../chain/pubkey.ts'
 import type { ActivityMinute } from '../../market/activity-rows.ts'
@@ -18,7 +19,9 @@ export const poolActivity = endpoint({
   tag: 'Pools',
   summary: 'Activity of a pool by the minute',
   description:
-    'Event counts and volumes of a pool by minute, newest first. Minutes without an event are left out. Empty for an unknown pool.',
+    'Event counts and volumes of a pool by minute, newest first. Minutes without an event are left out. ' +
+    ROWS_OF_ARCHIVE +
+    ' Empty for an unknown pool.',
   scope: 'data:read',
   params: z.object({ pool: address.describe('The pool') }),
   query: z.object({ limit: wholeNumber(1, 1440, 60).describe('Maximum number of minutes') }),

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { POOL_CANDLES } from '../../api/candle.ts'
 import { POOL } from '../../api/pool.ts'
 import { listOf } from '../../api/schema.ts'
+import { ROWS_OF_ARCHIVE } from '../../api/source.ts'
 import { TRADE } from '../../api/trade-schema.ts'
 import { tradeBody } from '../../api/trade.ts'
 import { pubkeyToBase58, samePubkey } from '../../chain/pubkey.ts'
@@ -31,7 +32,8 @@ export const pool = endpoint({
   path: '/v1/pools/{pool}',
   tag: 'Pools',
   summary: 'A pool',
-  description: 'A pool, curve or market, with the fields of `/v1/tokens/{mint}/pools`.',
+  description:
+    'A pool, curve or market, with the fields of `/v1/tokens/{mint}/pools`. A pool that only an imported archive knows has `live: false`.',
   scope: 'data:read',
   params: z.object({ pool: address.describe('The pool') }),
   answer: POOL,
@@ -44,7 +46,7 @@ export const poolTrades = endpoint({
   tag: 'Pools',
   summary: 'Trades of a pool',
   description: `The trades of a pool's token (\`base_mint\`) in this pool, newest first. The request reads the trades of the token \
-and filters them by pool. ${TRADE_LIST_RULES} Empty for an unknown pool.`,
+and filters them by pool. ${TRADE_LIST_RULES} ${ROWS_OF_ARCHIVE} Empty for an unknown pool.`,
   scope: 'data:read',
   params: z.object({ pool: address.describe('The pool') }),
   query: z.object(TRADE_LIST_QUERY),
@@ -58,7 +60,7 @@ export const poolCandles = endpoint({
   tag: 'Pools',
   summary: 'Candles of a pool',
   description: `The candles of one pool, oldest first, with the options of \`/v1/tokens/{mint}/candles\`. \`nextCursor\` leads to \
-older ones. They are computed from the trades that \`/v1/pools/{pool}/trades\` lists. ${ROW_CANDLE_RULES} ${SECOND_CANDLE_RULES} \
+older ones. They are computed from the trades that \`/v1/pools/{pool}/trades\` lists. ${ROW_CANDLE_RULES} ${SECOND_CANDLE_RULES} ${ROWS_OF_ARCHIVE} \
 Empty for an unknown pool, and for a pool of two tokens.`,
   scope: 'data:read',
   params: z.object({ pool: address.describe('The pool') }),
@@ -100,11 +102,12 @@ export const poolRoutes: FastifyPluginAsync<Deps> = async (app, { archive, ...ow
     return { body: { tenant, data, nextCursor }, dependsOn: [params.pool], changesWith: 'tags' }
   })
 
-  serveCached(app, poolCandles, async ({ params, query, head }) => {
+  serveCached(app, poolCandles, async ({ params, query, head: newest }) => {
+    const market = marketOf()
+    const head = newest ?? market.archiveEnd
     const address = pubkeyToBase58(params.pool)
     const list = candleListName(['pool-candles', address], query)
     const to = pageEnd(list, query, head)
-    const market = marketOf()
     const row = await market.pools.get(params.pool)
     const cash = row === null || row.quoteListed ? null : row.quote
     const pair = row === null || cash === null ? null : await market.pairs.get({ mint: row.base, cash })

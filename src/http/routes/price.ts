@@ -32,7 +32,7 @@ export const tokenPrice = endpoint({
   tag: 'Tokens',
   summary: 'Latest price of a token',
   description:
-    'The price of the newest price-forming trade of any pair, in its cash and in USD. Change and volume are those of the 24 hours that end with the minute of the indexed head. Wrapped SOL, USDC and USDT have an answer even without a trade.',
+    'The price of the newest price-forming trade of any pair, in its cash and in USD. Change and volume are those of the 24 hours that end with the minute of the indexed head. Wrapped SOL, USDC and USDT have an answer even without a trade. A token without a live trade has the price of its newest one in an imported archive.',
   scope: 'data:read',
   params: z.object({ mint: address.describe('The token') }),
   answer: PRICE,
@@ -97,10 +97,12 @@ export const priceRoutes: FastifyPluginAsync<Deps> = async (app, { storage, arch
 
 /** Returns a token's price. Null without a price-forming trade of the token, unless it is a cash mint. */
 async function priceAt(
-  head: SlotRow | null,
+  newest: SlotRow | null,
   mint: Pubkey,
   { market, storage, cash, accounts, mintWindows }: PriceDeps
 ): Promise<PriceAt | null> {
+  const { archiveEnd } = market
+  const head = newest ?? archiveEnd
   const now = head?.blockTime ?? 0
   const facts = knownFacts(accounts, mint)
   const [{ pair, value, liquidity }, { day }] = await Promise.all([
@@ -114,9 +116,12 @@ async function priceAt(
   }
   const dayUsd = { volumeMicroUsd: day.volumeMicroUsd, changePct: changeOf(day, newestUsd(pair)) }
   const dayCash = await cashOf(storage, pair, day, now)
-  const { archiveEnd } = market
   return {
-    body: (headTime) => priceBody(pair, dayUsd, dayCash, value, cash, headTime, archiveEnd),
+    body: (headTime) => {
+      // Before the first live block, the time of the head is 0.
+      const time = Math.max(headTime, archiveEnd?.blockTime ?? 0)
+      return priceBody(pair, dayUsd, dayCash, value, cash, time, archiveEnd)
+    },
     parts
   }
 }

@@ -38,7 +38,7 @@ export const tokenPools = endpoint({
   summary: 'Pools of a token',
   description: `The pools, curves and markets of a token, the most liquid one first. Pools of unknown liquidity come last, the most recently \
 first seen one first. All pages of a paging run keep the order of its first page. If a token has more than ${RANKED_POOLS_MAX} \
-pools, the newest ${RANKED_POOLS_MAX} are in this order. Older ones follow, the newest first. Reserves are read from the accounts at confirmed. If the newest trade is newer and states its reserves, those are used. The service waits up to 1 s for the accounts; \`reserves_reason\` says why they are missing or old. A pool is listed under its token, and a pool of two tokens under both. Empty for an unknown token.`,
+pools, the newest ${RANKED_POOLS_MAX} are in this order. Older ones follow, the newest first. Reserves are read from the accounts at confirmed. If the newest trade is newer and states its reserves, those are used. The service waits up to 1 s for the accounts; \`reserves_reason\` says why they are missing or old. A pool is listed under its token, and a pool of two tokens under both. Pools that only an imported archive knows follow, with \`live: false\` and null reserves. Empty for an unknown token.`,
   scope: 'data:read',
   params: z.object({ mint: address.describe('The token') }),
   query: z.object({

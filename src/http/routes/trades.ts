@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { listOf } from '../../api/schema.ts'
+import { ROWS_OF_ARCHIVE } from '../../api/source.ts'
 import { TRADE } from '../../api/trade-schema.ts'
 import { tradeBody } from '../../api/trade.ts'
 import { pubkeyToBase58 } from '../../chain/pubkey.ts'
@@ -15,7 +16,7 @@ export const tokenTrades = endpoint({
   path: '/v1/tokens/{mint}/trades',
   tag: 'Tokens',
   summary: 'Trades of a token',
-  description: `The trades of a token on all venues, newest first. ${TRADE_LIST_RULES} Empty for an unknown token.`,
+  description: `The trades of a token on all venues, newest first. ${TRADE_LIST_RULES} ${ROWS_OF_ARCHIVE} Empty for an unknown token.`,
   scope: 'data:read',
   params: z.object({ mint: address.describe('The token') }),
   query: z.object(TRADE_LIST_QUERY),

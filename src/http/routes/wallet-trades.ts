@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { listOf } from '../../api/schema.ts'
+import { ROWS_OF_ARCHIVE } from '../../api/source.ts'
 import { WALLET_TRADE } from '../../api/trade-schema.ts'
 import { walletTradeBody } from '../../api/trade.ts'
 import { pubkeyToBase58 } from '../../chain/pubkey.ts'
@@ -15,7 +16,7 @@ export const walletTrades = endpoint({
   path: '/v1/wallets/{wallet}/trades',
   tag: 'Wallets',
   summary: 'Trades of a wallet',
-  description: `The trades of a wallet on all venues, newest first. A trade without a cash side is listed once, under the mint paid in. ${TRADE_LIST_RULES} Empty for an unknown wallet.`,
+  description: `The trades of a wallet on all venues, newest first. A trade without a cash side is listed once, under the mint paid in. ${TRADE_LIST_RULES} ${ROWS_OF_ARCHIVE} Empty for an unknown wallet.`,
   scope: 'data:read',
   params: z.object({ wallet: address.describe('The wallet') }),
   query: z.object(TRADE_LIST_QUERY),

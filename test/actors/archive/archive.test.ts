@@ -1,9 +1,17 @@
+import { mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { archive } from '../../../actors/archive/archive.ts'
 import { ServedArchive } from '../../../src/archive/served-archive.ts'
 import { ServiceError } from '../../../src/errors.ts'
+import { openArchive, openArchiveToRead } from '../../../src/products/opening.ts'
 import type { Storage } from '../../../storage/port.ts'
+import { emptyBlock } from '../../../storage/test/sample-blocks.ts'
+import { configIn } from '../../archive/recorded-market.ts'
+import { ownDirectory } from '../../own-directory.ts'
+import { filesOf, zero } from '../../storage/damaged-store.ts'
+import { until } from '../../until.ts'
 import { virtualClock, settle } from '../../virtual-time.ts'
 
 /** A store of which the unit reads the ends of its blocks. */
@@ -33,8 +41,14 @@ class Ends {
   }
 }
 
+/** Traces of an import. */
+interface Opening {
+  stamp: string | null
+  opens: () => Promise<Storage | null>
+}
+
 /** Runs the unit on a virtual clock, up to its first look. */
-async function started(t: Test, live: Ends) {
+async function started(t: Test, live: Ends, begins: Opening = { stamp: null, opens: async () => null }) {
   const clock = virtualClock()
   const served = new ServedArchive()
   const lines: { readonly msg: string }[] = []
@@ -45,10 +59,10 @@ async function started(t: Test, live: Ends) {
     served,
     lines,
     reported,
-    stamp: null as string | null,
-    opens: async (): Promise<Storage | null> => null,
+    ...begins,
     changes: 0,
     isReady: false,
+    reports: () => reported.map((error) => (error as Error).message),
     async look(ms = 30_000) {
       clock.increment(ms)
       for (let turn = 0; turn < 5; turn++) await settle()
@@ -109,6 +123,16 @@ t.test('an archive that is imported later is served, and a later import replaces
   )
 })
 
+t.test('an archive on a cluster, whose stamp never changes, is served once it exists', async (t) => {
+  const world = await started(t, new Ends(100, 200))
+  world.stamp = 'the keyspace'
+  await world.look()
+  t.equal(world.served.standing, null)
+  world.opens = async () => new Ends(10, 20).storage
+  await world.look()
+  t.equal(world.served.current?.last.slot, 20)
+})
+
 t.test('an archive that does not end before the first live slot is not served, and says why', async (t) => {
   const live = new Ends(null, null)
   const world = await started(t, live)
@@ -134,15 +158,65 @@ t.test('an archive that cannot be opened is reported once, and served once it ca
   await world.look()
   await world.look()
   t.match(world.served.standing, { archive: null, reason: 'its files are torn' })
-  t.equal(world.reported.length, 1)
+  t.strictSame(world.reports(), ['the archive is not served: its files are torn'])
   const damaged = new Ends(10, 20)
   damaged.damage = ['table 7 is torn']
   world.opens = async () => damaged.storage
   world.stamp = 'second'
   await world.look()
   t.match(world.served.standing, { reason: 'table 7 is torn' })
+  t.equal(world.reports().at(-1), 'the archive is not served: table 7 is torn')
   world.stamp = 'third'
   world.opens = async () => new Ends(10, 20).storage
   await world.look()
   t.equal(world.served.current?.last.slot, 20)
+  world.stamp = 'fourth'
+  world.opens = () => Promise.reject(new ServiceError('STORAGE_UNAVAILABLE', 'the disk is full'))
+  await world.look()
+  await world.look()
+  t.equal(world.served.current?.last.slot, 20, 'the rows of earlier imports stay')
+  t.strictSame(world.reports().slice(2), ['later imports are not served: the disk is full'])
+  t.strictSame(
+    world.lines.map(({ msg }) => msg),
+    ['the archive is served'],
+    'the log has each fault from its report'
+  )
 })
+
+t.test('an archive whose files are torn is not served, and the unit goes on', async (t) => {
+  const dataDir = ownDirectory(t)
+  const config = configIn(dataDir)
+  const store = join(dataDir, 'archive', 'store')
+  mkdirSync(join(dataDir, 'archive'))
+  const imported = await openArchive(config)
+  await imported.blocks.commit(emptyBlock(1))
+  await imported.close()
+  zero(join(store, filesOf(store, /^MANIFEST-/)[0]!), 0)
+  const world = await started(t, new Ends(100, 200))
+  world.opens = () => openArchiveToRead(config)
+  world.stamp = 'first'
+  await world.look()
+  await until(async () => world.served.standing !== null, 'the archive is judged')
+  t.match(world.served.standing, { archive: null, reason: /cannot be opened: MANIFEST-\d+.* is damaged/ })
+  t.equal(world.reported.length, 1)
+  t.strictSame(
+    readdirSync(join(dataDir, 'archive')).filter((name) => name.includes('snapshot')),
+    []
+  )
+})
+
+t.test(
+  'a start waits two seconds for an archive that takes longer to open, which is served then',
+  async (t) => {
+    const opened = Promise.withResolvers<Storage | null>()
+    const world = await started(t, new Ends(100, 200), { stamp: 'first', opens: () => opened.promise })
+    await world.look(1_999)
+    t.equal(world.isReady, false)
+    await world.look(1)
+    t.equal(world.isReady, true)
+    t.equal(world.served.standing, null)
+    opened.resolve(new Ends(10, 20).storage)
+    await world.look(0)
+    t.equal(world.served.current?.last.slot, 20)
+  }
+)

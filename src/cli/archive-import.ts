@@ -1,0 +1,158 @@
+import { importBlocks } from '../../actors/archive/import.ts'
+import { ImportStamp } from '../../actors/archive/import-stamp.ts'
+import { indexedSource } from '../../actors/chain/source.ts'
+import { archiveStanding } from '../archive/standing.ts'
+import type { Config } from '../config/config.ts'
+import { ServiceError } from '../errors.ts'
+import { systemPorts } from '../ports.ts'
+import { ImportTools } from '../products/import-tools.ts'
+import {
+  archiveConfigOf,
+  archiveStampFile,
+  isStoreThere,
+  openStoreToRead,
+  storeDirectory
+} from '../products/opening.ts'
+import { ProblemTally } from '../recorded/problems.ts'
+import { importPlan, type ImportPlan } from '../recorded/import-plan.ts'
+import { importStanding } from '../recorded/import-standing.ts'
+import { scanRecorded, type RecordedIndex } from '../recorded/scan.ts'
+import type { Storage } from '../../storage/port.ts'
+import type { Invocation } from './command.ts'
+import {
+  archiveText,
+  importSummary,
+  lostItems,
+  problemText,
+  progressText,
+  tooLateText,
+  type ImportCounts
+} from './import-report.ts'
+import { openOwnArchive, type OwnArchive } from './own-archive.ts'
+import { unusableDirectory } from './data-directory.ts'
+
+const PROGRESS_MS = 1_000
+
+/** The import cannot begin; the message is for the operator. */
+class Refused extends Error {}
+
+/**
+ * Imports the blocks of a recorded folder into the archive, with progress. Resolves with 1 if a block could not be added or
+ * read, and if the import was refused, failed or interrupted.
+ */
+export async function importArchive(invocation: Invocation): Promise<number> {
+  const { config, operands, interrupted, stderr } = invocation
+  const complain = (line: string): void => stderr(`millrace: ${line}`)
+  const unusable = await unusableDirectory(config)
+  if (unusable !== null) {
+    complain(unusable)
+    return 1
+  }
+  try {
+    const index = await indexed(operands[0]!, complain, interrupted)
+    const archive = await openOwnArchive(config, complain, interrupted)
+    try {
+      return await addBlocks(index, archive, invocation, complain)
+    } finally {
+      await archive.close()
+    }
+  } catch (error) {
+    if (interrupted.aborted) complain('interrupted; run it again to continue')
+    else if (error instanceof ServiceError) complain(error.detail)
+    else if (error instanceof Refused) complain(error.message)
+    else throw error
+    return 1
+  }
+}
+
+async function indexed(
+  folder: string,
+  complain: (line: string) => void,
+  signal: AbortSignal
+): Promise<RecordedIndex> {
+  const problems = new ProblemTally((problem) => complain(problemText(problem)))
+  const index = await scanRecorded(folder, { problems, signal })
+  signal.throwIfAborted()
+  if (index.kind === 'not-a-directory') throw new Refused(`${folder} cannot be opened as a folder`)
+  if (index.kind === 'empty')
+    throw new Refused(
+      `${folder} has no block or transaction that can be read; see \`millrace record --help\``
+    )
+  return index
+}
+
+async function addBlocks(
+  index: RecordedIndex,
+  { storage, lost }: OwnArchive,
+  { config, interrupted, stdout, stderr }: Invocation,
+  complain: (line: string) => void
+): Promise<number> {
+  const plan = await plannedImport(index, storage, config, complain)
+  const { clock } = systemPorts
+  const stamp = new ImportStamp(archiveStampFile(config), storage.blocks, clock)
+  const tools = new ImportTools(config)
+  const counts: ImportCounts = { blocks: 0, trades: 0, slot: null }
+  const startedMs = clock.now()
+  const progress = (): void => stderr(progressText(counts, plan.due.length, clock.now() - startedMs))
+  let toldMs = startedMs
+  tools.feed.follow(({ slot: { slot, trades } }) => {
+    counts.blocks++
+    counts.trades += trades
+    counts.slot = slot
+    stamp.committed()
+    if (clock.now() - toldMs < PROGRESS_MS) return
+    toldMs = clock.now()
+    progress()
+  })
+  const end = AbortSignal.any([interrupted, lost])
+  try {
+    const source = indexedSource({ ...index, slots: importedSlots(index, plan) }, clock)
+    await importBlocks(storage, source, tools.deps, end)
+  } finally {
+    await tools.close()
+    await stamp.close()
+  }
+  progress()
+  for (const line of importSummary(counts, plan, index.problems)) stdout(line)
+  const standing = await archiveStanding(storage, null)
+  if (standing !== null) stdout(`the archive has ${archiveText(standing.archive)}`)
+  const tooLate = tooLateText(plan, placeOf(config))
+  if (tooLate !== null) complain(tooLate)
+  if (interrupted.aborted) complain('interrupted; run it again to continue')
+  else if (lost.aborted)
+    complain('the lease is lost, so another import may run now; run it again to continue')
+  return end.aborted || tooLate !== null || lostItems(index.problems) > 0 ? 1 : 0
+}
+
+/** Compares the folder with the archive and the live store. Rejects with Refused if it is of another chain. */
+async function plannedImport(
+  index: RecordedIndex,
+  archive: Storage,
+  config: Config,
+  complain: (line: string) => void
+): Promise<ImportPlan> {
+  const live = (await isStoreThere(config)) ? await openStoreToRead(config, () => undefined) : null
+  try {
+    const { refusal, warnings } = await importStanding(index, archive, live)
+    if (refusal !== null)
+      throw new Refused(
+        `${refusal}; use another MILLRACE_DATA_DIR or MILLRACE_SCYLLA_KEYSPACE for this folder`
+      )
+    warnings.forEach(complain)
+    const genesis = (await live?.coverage.genesis()) ?? null
+    if (genesis !== null) await archive.coverage.settleGenesis(genesis)
+    return await importPlan(index, archive.blocks, (await live?.blocks.firstSince(0)) ?? null)
+  } finally {
+    await live?.close()
+  }
+}
+
+/** Returns the slots that the source may read: also stored ones, which a repaired archive reads again. */
+function importedSlots({ slots }: RecordedIndex, { live }: ImportPlan): readonly number[] {
+  return slots.slice(0, slots.length - live.length)
+}
+
+function placeOf(config: Config): string {
+  const archive = archiveConfigOf(config)
+  return config.storage === 'embedded' ? storeDirectory(archive) : `the keyspace ${archive.scyllaKeyspace}`
+}

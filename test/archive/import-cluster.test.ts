@@ -1,0 +1,112 @@
+import { isDeepStrictEqual } from 'node:util'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { configOf } from '../../src/config/config.ts'
+import {
+  archiveConfigOf,
+  openArchive,
+  openArchiveToRead,
+  openCoordination
+} from '../../src/products/opening.ts'
+import { readRecorded } from '../../src/recorded/read.ts'
+import { scanRecorded } from '../../src/recorded/scan.ts'
+import { CommitFeed } from '../../src/views/commit-feed.ts'
+import type { BlockCommit } from '../../storage/port.ts'
+import { loneIngester } from '../actors/chain/lone-ingester.ts'
+import { runCommand } from '../cli/run-command.ts'
+import { newKeyspaceName, testWithCql } from '../servers/cql.ts'
+import { endClient } from '../servers/plain-client.ts'
+import { testWithRedis } from '../servers/redis.ts'
+import { until } from '../service/asking.ts'
+import { clusterEnvironment } from '../service/cluster.ts'
+import { portRows } from '../storage/port-rows.ts'
+import { rawClient } from '../storage/scylla-keyspace.ts'
+import { configIn, recordedMarket } from './recorded-market.ts'
+
+testWithCql(t, 'an archive on a CQL server', async (t, server) => {
+  const keyspace = newKeyspaceName()
+  const client = await rawClient(server)
+  t.teardown(async () => {
+    // Dropping tables is expensive for the server.
+    if (server.endsWithRun !== true) await client.execute(`DROP KEYSPACE IF EXISTS ${keyspace}_archive`)
+    await endClient(client)
+  })
+  const keyspaces = async (): Promise<string[]> => {
+    const { rows } = await client.execute('SELECT keyspace_name FROM system_schema.keyspaces')
+    return rows.map((row) => String(row['keyspace_name'])).filter((name) => name.startsWith(keyspace))
+  }
+  const { directory, slots } = await recordedMarket(t, 'an archive on a cluster', 16)
+  const dataDir = join(t.testdirName, 'data')
+  const environment = { ...clusterEnvironment(server, keyspace, null), MILLRACE_DATA_DIR: dataDir }
+  const reading = configOf({}, environment)
+  if (reading.kind === 'invalid') throw new Error(reading.problems.join('\n'))
+  const { config } = reading
+
+  t.equal(await openArchiveToRead(config), null, 'nothing is imported yet')
+  t.same(await keyspaces(), [], 'reading has created nothing')
+
+  const { code, lines, stderr } = await runCommand(['archive', 'import', directory], environment)
+  t.match([code, lines], [0, [new RegExp(`^${slots.length} blocks with [1-9]`)]], stderr)
+  t.same(await keyspaces(), [`${keyspace}_archive`], 'the live keyspace is not created')
+  const again = await runCommand(['archive', 'import', directory], environment)
+  t.match(
+    [again.code, again.lines],
+    [0, [`0 blocks with 0 trades are imported; ${slots.length} blocks were there before`]]
+  )
+
+  const embedded = await openArchive(configIn(join(t.testdirName, 'embedded')))
+  t.teardown(() => embedded.close())
+  const feed = new CommitFeed()
+  const commits: BlockCommit[] = []
+  feed.follow((commit) => commits.push(commit))
+  const ingester = await loneIngester(embedded, undefined, undefined, [], feed)
+  for await (const block of readRecorded(await scanRecorded(directory)))
+    await ingester.ingest({ block, commitment: 'finalized', receivedAtMs: block.blockTime * 1000 })
+
+  const archive = await openArchiveToRead(config)
+  t.teardown(() => archive?.close())
+  const [found, expected] = [await portRows(archive!, commits), await portRows(embedded, commits)]
+  const different = [...expected.keys()].filter(
+    (key) => !isDeepStrictEqual(found.get(key), expected.get(key))
+  )
+  t.same(different, [], `all ${expected.size} answers are those of the embedded store`)
+})
+
+testWithRedis(
+  t,
+  'two imports at once on a cluster: the second is refused in one line',
+  async (t, { url }) => {
+    const environment = {
+      MILLRACE_STORAGE: 'scylla',
+      MILLRACE_SCYLLA_KEYSPACE: newKeyspaceName(),
+      MILLRACE_REDIS_URL: url
+    }
+    const reading = configOf({}, environment)
+    if (reading.kind === 'invalid') throw new Error(reading.problems.join('\n'))
+    const quiet = { info: () => undefined, warn: () => undefined }
+    const other = await openCoordination(archiveConfigOf(reading.config), quiet)
+    t.teardown(() => other.close())
+    // A Redis that has just started grants nothing for three seconds.
+    const lease = await until(() => other.leases!.acquire('import'), 'the first import has the lease')
+    const { code, lines, stderr } = await runCommand(['archive', 'import', oneBlock(t)], environment)
+    t.same([code, lines], [1, []])
+    t.match(stderr, /^millrace: another import is running, or Redis does not answer; wait [^\n]*$/)
+    await lease.release()
+  }
+)
+
+t.test('a keyspace whose archive would have too long a name is refused, and names the setting', async (t) => {
+  const environment = { MILLRACE_STORAGE: 'scylla', MILLRACE_SCYLLA_KEYSPACE: 'k'.repeat(41) }
+  const { code, stderr } = await runCommand(['archive', 'import', oneBlock(t)], environment)
+  t.equal(code, 1)
+  t.match(
+    stderr,
+    `millrace: the archive needs the keyspace ${'k'.repeat(41)}_archive, whose name has 49 characters; a keyspace has 48 at most: shorten MILLRACE_SCYLLA_KEYSPACE`
+  )
+})
+
+/** Makes a folder of a block without transactions. */
+function oneBlock(t: Test): string {
+  const block = { blockhash: '1', parentSlot: 6, blockTime: 1_700_000_000, transactions: [] }
+  return t.testdir({ '7.json': JSON.stringify({ slot: 7, block }) })
+}

@@ -1,0 +1,233 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { importBlocks } from '../../actors/archive/import.ts'
+import { indexedSource } from '../../actors/chain/source.ts'
+import { systemPorts } from '../../src/ports.ts'
+import { ImportTools } from '../../src/products/import-tools.ts'
+import { archiveStampFile, openArchive, openStore, storeDirectory } from '../../src/products/opening.ts'
+import { readRecorded } from '../../src/recorded/read.ts'
+import { scanRecorded } from '../../src/recorded/scan.ts'
+import type { Storage } from '../../storage/port.ts'
+import { loneIngester } from '../actors/chain/lone-ingester.ts'
+import { runCommand, type Said } from '../cli/run-command.ts'
+import { filesOf, settle, zero } from '../storage/damaged-store.ts'
+import { configIn, folderOf, laterFolder, recordedMarket, recordsOf } from './recorded-market.ts'
+
+const market = await recordedMarket(t, 'an archive', 36)
+const { slots, directory } = market
+const [first, last] = [slots[0]!, slots.at(-1)!]
+const index = await scanRecorded(directory)
+
+let folders = 0
+/** Returns the path of a new data folder. */
+const dataFolder = (): string => join(`${directory}-data`, String(folders++))
+
+const archiveOf = (dataDir: string): string => storeDirectory({ dataDir: join(dataDir, 'archive') })
+const archived = (dataDir: string) => recordsOf(archiveOf(dataDir))
+
+function importing(dataDir: string, folder = directory, interrupted?: AbortSignal): Promise<Said> {
+  return runCommand(['archive', 'import', folder, '--data-dir', dataDir], {}, interrupted)
+}
+
+/** Folds blocks of the folder into a store, as a recorded source does. */
+async function fill(storage: Storage, from = 0): Promise<void> {
+  const ingester = await loneIngester(storage)
+  for await (const block of readRecorded(index, { fromSlot: from }))
+    await ingester.ingest({ block, commitment: 'finalized', receivedAtMs: block.blockTime * 1000 })
+  await storage.close()
+}
+
+const whole = await (async () => {
+  const dataDir = dataFolder()
+  await fill(await openArchive(configIn(dataDir)))
+  return archived(dataDir)
+})()
+
+/** Imports until some blocks are committed, and those in flight. Returns the last slot. */
+async function importedUntil(dataDir: string, blocks: number): Promise<number | undefined> {
+  const config = configIn(dataDir)
+  const storage = await openArchive(config)
+  const tools = new ImportTools(config)
+  const interrupt = new AbortController()
+  let count = 0
+  tools.feed.follow(() => void (++count >= blocks && interrupt.abort()))
+  await importBlocks(storage, indexedSource(index, systemPorts.clock), tools.deps, interrupt.signal)
+  const head = await storage.blocks.head()
+  await storage.close()
+  return head?.slot
+}
+
+t.test('an import stores the rows of a recorded source, and a repeated one changes nothing', async (t) => {
+  const dataDir = dataFolder()
+  const { code, lines, stderr } = await importing(dataDir)
+  t.match(
+    [code, stderr],
+    [0, new RegExp(`^slot ${last}, 100 %: ${slots.length} blocks, \\d+ trades, .* blocks/s$`, 'm')]
+  )
+  t.match(lines, [
+    new RegExp(`^${slots.length} blocks with [1-9]\\d* trades are imported; 0 blocks were there before$`),
+    new RegExp(`^the archive has slots ${first} to ${last}, .* UTC$`)
+  ])
+  t.same(await archived(dataDir), whole)
+  const stamp = archiveStampFile({ dataDir })
+  t.same(JSON.parse(readFileSync(stamp, 'utf8')), { first, last })
+  const { mtimeMs } = statSync(stamp)
+
+  const again = await importing(dataDir)
+  t.match(again, {
+    code: 0,
+    lines: [`0 blocks with 0 trades are imported; ${slots.length} blocks were there before`]
+  })
+  t.same(await archived(dataDir), whole)
+  t.equal(statSync(stamp).mtimeMs, mtimeMs, 'a service need not open the archive again')
+})
+
+t.test('an import that is interrupted at some blocks and continued stores the same rows', async (t) => {
+  const dataDir = dataFolder()
+  let rounds = 1
+  while ((await importedUntil(dataDir, rounds)) !== last) rounds++
+  t.ok(rounds > 2, `${rounds} rounds`)
+  t.same(await archived(dataDir), whole)
+})
+
+t.test('an interrupted command says how to continue', async (t) => {
+  const interrupt = new AbortController()
+  interrupt.abort()
+  const { code, lines, stderr } = await importing(dataFolder(), directory, interrupt.signal)
+  t.same([code, lines, stderr], [1, [], 'millrace: interrupted; run it again to continue'])
+})
+
+t.test('an import that is killed and continued stores the same rows', async (t) => {
+  const dataDir = dataFolder()
+  const child = spawn(process.execPath, [
+    join(import.meta.dirname, 'import-child.ts'),
+    dataDir,
+    directory,
+    '20'
+  ])
+  t.same(await once(child, 'exit'), [null, 'SIGKILL'])
+  t.notSame(await archived(dataDir), whole)
+  t.equal((await importing(dataDir)).code, 0)
+  t.same(await archived(dataDir), whole)
+})
+
+t.test('blocks at or after the first indexed slot are left out, also beside a running service', async (t) => {
+  const dataDir = dataFolder()
+  const config = configIn(dataDir)
+  const boundary = slots[20]!
+  await fill(await openStore(config), boundary)
+  const live = await openStore(config)
+  const { code, lines } = await importing(dataDir)
+  await live.close()
+  t.equal(code, 0)
+  t.match(lines, [
+    /^20 blocks with/,
+    `${slots.length - 20} blocks are left out, because the index has these slots or will have them: slots ${boundary} to ${last}`,
+    new RegExp(`^the archive has slots ${first} to ${slots[19]!}, `)
+  ])
+  t.match(await statusOf(t, dataDir), {
+    last: { slot: slots[19] },
+    live_start: { slot: boundary },
+    served: true
+  })
+})
+
+t.test('blocks before the end of the archive cannot be added, and the command says what to do', async (t) => {
+  const dataDir = dataFolder()
+  const half = folderOf(market, [...slots.slice(5, 15), ...slots.slice(18, 20)], 'second half')
+  t.equal((await importing(dataDir, half)).code, 0)
+  const { code, lines, stderr } = await importing(dataDir)
+  t.equal(code, 1)
+  t.match(lines[0], new RegExp(`^${slots.length - 20} blocks with .*; 12 blocks were there before`))
+  t.match(
+    stderr,
+    `8 blocks cannot be added, because the archive already ends at slot ${slots[19]}, and blocks are added in ascending order only: slots ${first} to ${slots[17]}; to have them, remove ${archiveOf(dataDir)} and import all folders again, the earliest first`
+  )
+})
+
+t.test('a folder of another chain is refused', async (t) => {
+  const other = laterFolder(market, slots.slice(0, 20))
+  const dataDir = dataFolder()
+  await importing(dataDir, folderOf(market, slots.slice(0, 15), 'beginning'))
+  const before = await archived(dataDir)
+  t.match(await importing(dataDir, other), {
+    code: 1,
+    lines: [],
+    stderr:
+      /^millrace: the folder is of another chain than the archive: its block of slot .*; use another MILLRACE_DATA_DIR or/
+  })
+  t.same(await archived(dataDir), before)
+
+  const beside = dataFolder()
+  await fill(await openStore(configIn(beside)), slots[10])
+  t.match(await importing(beside, other), { code: 1, stderr: /another chain than the index/ })
+})
+
+t.test('two imports at once: the second is refused in one line', async (t) => {
+  const dataDir = dataFolder()
+  const storage = await openArchive(configIn(dataDir))
+  t.same(await importing(dataDir).then(({ code, stderr }) => [code, stderr]), [
+    1,
+    `millrace: another import into ${join(dataDir, 'archive')} is running; wait until it ends`
+  ])
+  await storage.close()
+})
+
+t.test(
+  'a damaged archive takes no blocks until it is repaired, and an import recovers the lost rows',
+  async (t) => {
+    const dataDir = dataFolder()
+    await importing(dataDir, folderOf(market, slots.slice(0, 25), 'before the damage'))
+    const store = archiveOf(dataDir)
+    await settle(store)
+    const [file] = filesOf(store, /ldb$/)
+    const path = join(store, file!)
+    zero(path, Math.floor(statSync(path).size / 2))
+    t.match(await importing(dataDir), {
+      code: 1,
+      lines: [],
+      stderr: /^millrace: the archive is damaged: .*repair/
+    })
+    const repaired = await runCommand(['repair', '--data-dir', join(dataDir, 'archive')])
+    t.match(repaired.lines.join('\n'), /^damaged: [^]*lost: some/)
+    t.match(await importing(dataDir), { code: 0, lines: [/25 blocks were there before/] })
+    const verified = await runCommand([
+      'verify',
+      `${first}..${last}`,
+      '--data-dir',
+      join(dataDir, 'archive'),
+      '--recorded-dir',
+      directory
+    ])
+    t.same([verified.code, verified.lines], [0, []], verified.stderr)
+  }
+)
+
+t.test('a broken file is named, and ends the command with 1 after the others are imported', async (t) => {
+  const folder = folderOf(market, slots.slice(0, 5), 'broken')
+  writeFileSync(join(folder, '7777.json'), '{"slot": 77')
+  writeFileSync(join(folder, 'notes.txt'), 'not a block')
+  const { code, lines, stderr } = await importing(dataFolder(), folder)
+  t.equal(code, 1)
+  t.match(stderr, /^millrace: 7777\.json is left out \(not-json\): /m)
+  t.match(lines.slice(0, 2), [/^5 blocks with/, 'left out of the folder: 1 not-json, 1 other-file'])
+})
+
+t.test('a folder without blocks is refused, and without an archive the status says so', async (t) => {
+  const dataDir = dataFolder()
+  t.match(await importing(dataDir, t.testdir()), { code: 1, stderr: /has no block or transaction/ })
+  t.match(await importing(dataDir, join(t.testdirName, 'none')), {
+    code: 1,
+    stderr: /cannot be opened as a folder/
+  })
+  t.match(await statusOf(t, dataDir), { first: null, served: false, reason: 'nothing is imported' })
+})
+
+async function statusOf(t: Test, dataDir: string): Promise<Record<string, unknown>> {
+  const { code, rows } = await runCommand(['archive', 'status', '--json', '--data-dir', dataDir])
+  t.equal(code, 0)
+  return rows()[0]!
+}

@@ -1,0 +1,90 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { testWithFixtures } from '../fixtures.ts'
+import { faultsOf, until } from './asking.ts'
+import { FIRST_SLOT, recordedBlocks, writeLines } from './recorded-folder.ts'
+import { runMillrace, startProcess, type Body, type ServiceProcess } from './service-process.ts'
+
+const WSOL = 'So11111111111111111111111111111111111111112'
+const PATHS = [
+  `/v1/tokens/${WSOL}/trades?limit=100`,
+  `/v1/tokens/${WSOL}/candles?interval=1m`,
+  '/v1/coverage'
+]
+const BLOCKS = 60
+const ARCHIVED = 12
+/** Slots of `recordedBlocks`. */
+const slotOf = (at: number): number => FIRST_SLOT + 2 * at
+
+type Row = Body['data'][number]
+
+async function bodiesOf(service: ServiceProcess): Promise<readonly Body[]> {
+  const answers = await Promise.all(PATHS.map((path) => service.get(path)))
+  return answers.map(({ body }) => body)
+}
+
+const sourcesOf = (rows: readonly Row[]): Set<unknown> => new Set(rows.map(({ source }) => source))
+
+function assertMarked(t: Test, rows: readonly Row[]): void {
+  const end = slotOf(ARCHIVED - 1)
+  const wrong = rows.filter(({ slot, source }) => source !== (Number(slot) <= end ? 'archive' : undefined))
+  t.strictSame(wrong, [], 'rows of archived slots are marked, and no others')
+  t.strictSame(sourcesOf(rows), new Set([undefined, 'archive']))
+}
+
+testWithFixtures(
+  t,
+  'blocks that are imported beside a running service are served by it, and marked',
+  async (t) => {
+    const directory = t.testdir({ early: {}, live: {} })
+    const [early, live, dataDir] = ['early', 'live', 'data'].map((name) => join(directory, name)) as [
+      string,
+      string,
+      string
+    ]
+    const blocks = recordedBlocks(BLOCKS)
+    writeLines(live, 'live.ndjson', blocks.slice(ARCHIVED))
+    // The folder of the archive reaches into the live blocks.
+    writeLines(early, 'early.ndjson', blocks.slice(0, ARCHIVED + 2))
+    const service = await startProcess({ dataDir, recordedDir: live })
+    await service.said(/the source has no more blocks/)
+    const [trades, candles, coverage] = (await bodiesOf(service)) as [Body, Body, Body]
+    t.strictSame(sourcesOf(trades.data), new Set([undefined]))
+    t.strictSame(sourcesOf(candles.data), new Set([undefined]))
+    t.match(coverage, { archive: null, data: [{ state: 'live', from_slot: slotOf(ARCHIVED) }] })
+
+    const imported = await runMillrace(['archive', 'import', early, '--data-dir', dataDir])
+    t.match(imported, { code: 0, stdout: `${ARCHIVED} blocks with` }, imported.stderr)
+    t.match(imported.stdout, '2 blocks are left out')
+    const status = await runMillrace(['archive', 'status', '--json', '--data-dir', dataDir])
+    t.match(JSON.parse(status.stdout), { served: true, last: { slot: slotOf(ARCHIVED - 1) } }, status.stderr)
+
+    await service.said(/the archive is served/)
+    // Each of these paths was answered before, and is cached.
+    const joined = await until(async () => {
+      const bodies = (await bodiesOf(service)) as [Body, Body, Body]
+      return bodies[2]['archive'] !== null && bodies
+    }, 'the archive is served')
+    assertMarked(t, joined[0].data)
+    t.ok(joined[0].data.length > trades.data.length)
+    t.strictSame(
+      joined[0].data.slice(0, trades.data.length).map(({ cursor }) => cursor),
+      trades.data.map(({ cursor }) => cursor),
+      'live rows come first, as before'
+    )
+    t.strictSame(sourcesOf(joined[1].data), new Set([undefined, 'archive']))
+    t.match(joined[2], {
+      archive: { served: true, first_slot: FIRST_SLOT, last_slot: slotOf(ARCHIVED - 1) },
+      data: [
+        { state: 'archive', from_slot: FIRST_SLOT, to_slot: slotOf(ARCHIVED - 1) },
+        { state: 'missing', reason: 'not_imported' },
+        { state: 'live', to_slot: slotOf(BLOCKS - 1) }
+      ]
+    })
+    t.strictSame(faultsOf(service), [])
+    t.match(await service.end('SIGTERM'), { code: 0 })
+    const left = readdirSync(join(dataDir, 'archive')).filter((name) => name.includes('snapshot'))
+    t.strictSame(left, [], 'no snapshot is left')
+  }
+)
