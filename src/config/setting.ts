@@ -53,19 +53,25 @@ export const choice = <const T extends readonly [string, ...string[]]>(...values
 /** The base58 address of a mint. */
 export const mint = z.string().refine(isAddress, 'is not a base58 address of 32 bytes')
 
+/** A positive number; `otherwise` is said of any other text. */
+const positive = (otherwise: string) =>
+  z
+    .string()
+    .regex(/^\d+(\.\d+)?$/, otherwise)
+    .transform(Number)
+    .pipe(z.number().positive('is not above 0'))
+
 /** A positive number. */
-export const factor = z
-  .string()
-  .regex(/^\d+(\.\d+)?$/, 'is not a positive number')
-  .transform(Number)
-  .pipe(z.number().positive('is not above 0'))
+export const factor = positive('is not a positive number')
+
+const otherFactor = positive('is neither max nor a positive number')
 
 /** `max`, or a positive number. */
 export const maxOrFactor = z.string().transform((text, context): number | 'max' => {
   if (text === 'max') return text
-  const read = factor.safeParse(text)
+  const read = otherFactor.safeParse(text)
   if (read.success) return read.data
-  context.addIssue('is neither max nor a positive number')
+  context.addIssue(read.error.issues[0]!.message)
   return z.NEVER
 })
 

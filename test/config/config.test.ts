@@ -23,8 +23,9 @@ t.test(
 t.test('the factor of a recorded source may be max, a price may not, and each refusal says so', async (t) => {
   t.strictSame(problemsOf({ MILLRACE_RECORDED_SPEED: 'max' }), [])
   t.strictSame(problemsOf({ MILLRACE_RECORDED_SPEED: '0.5' }), [])
-  t.strictSame(problemsOf({ MILLRACE_RECORDED_SPEED: '0' }), [
-    'MILLRACE_RECORDED_SPEED="0" is neither max nor a positive number'
+  t.strictSame(problemsOf({ MILLRACE_RECORDED_SPEED: '0' }), ['MILLRACE_RECORDED_SPEED="0" is not above 0'])
+  t.strictSame(problemsOf({ MILLRACE_RECORDED_SPEED: 'fast' }), [
+    'MILLRACE_RECORDED_SPEED="fast" is neither max nor a positive number'
   ])
   t.strictSame(problemsOf({ MILLRACE_SOL_USD: '-1' }), ['MILLRACE_SOL_USD="-1" is not a positive number'])
   t.strictSame(problemsOf({ MILLRACE_HOST: '' }), ['MILLRACE_HOST="" is empty'])
