@@ -2,6 +2,7 @@ import { PublicKey, type Connection } from '@solana/web3.js'
 import type { Test } from 'tap'
 import { WebSocket } from 'ws'
 import { TOKEN_PROGRAM_KEYS } from '../../src/accounts/token-program.ts'
+import type { Pubkey } from '../../src/chain/pubkey.ts'
 import type { LedgerEntryBody } from '../../src/api/ledger-entry.ts'
 import { until } from './asking.ts'
 import { ADMIN_KEY } from './service-process.ts'
@@ -121,35 +122,34 @@ export function followEachOther(t: Test, rows: readonly Row[], gaps: readonly Ga
   t.strictSame(breaks, [], `${message}: rows follow each other`)
 }
 
-/**
- * Resolves with the balances of a wallet by account, and the slot at which the node states them all. A localnet has only the
- * newest state of single accounts.
- */
-async function balancesOf(
-  chain: Connection,
-  wallet: string
-): Promise<{ slot: number; of: Map<string, string> }> {
+/** Balances of a wallet by account, as the node states them at a slot. */
+interface Balances {
+  readonly slot: number
+  readonly of: ReadonlyMap<string, string>
+}
+
+/** Resolves with a wallet's balance of lamports, and those of its token accounts by program. The chain goes on between them. */
+async function balancesOf(chain: Connection, wallet: string): Promise<readonly [Balances, ...Balances[]]> {
   const owner = new PublicKey(wallet)
-  return until(async () => {
+  const lamports = async (): Promise<Balances> => {
     const { context, value } = await chain.getBalanceAndContext(owner, 'processed')
-    const of = new Map([[`${wallet} lamports`, String(value)]])
-    for (const program of Object.values(TOKEN_PROGRAM_KEYS)) {
-      const tokens = await chain.getTokenAccountsByOwner(
-        owner,
-        { programId: new PublicKey(program) },
-        'processed'
-      )
-      if (tokens.context.slot !== context.slot) return null
-      for (const { pubkey, account } of tokens.value)
-        of.set(`${wallet} ${pubkey.toBase58()}`, String(account.data.readBigUInt64LE(64)))
-    }
-    return { slot: context.slot, of }
-  }, 'all balances at one slot')
+    return { slot: context.slot, of: new Map([[`${wallet} lamports`, String(value)]]) }
+  }
+  const tokens = async (program: Pubkey): Promise<Balances> => {
+    const ofProgram = { programId: new PublicKey(program) }
+    const { context, value } = await chain.getTokenAccountsByOwner(owner, ofProgram, 'processed')
+    const amounts = value.map(
+      ({ pubkey, account }) =>
+        [`${wallet} ${pubkey.toBase58()}`, String(account.data.readBigUInt64LE(64))] as const
+    )
+    return { slot: context.slot, of: new Map(amounts) }
+  }
+  return Promise.all([lamports(), ...Object.values(TOKEN_PROGRAM_KEYS).map(tokens)])
 }
 
 /**
- * Checks that the newest rows of a wallet have its balances at a slot. Resolves with the number of accounts, once the ledger
- * is complete up to it.
+ * Checks that the rows of a wallet end with its balances, each at the slot at which the node states it. Resolves with the
+ * number of accounts, once the ledger is complete up to these slots.
  */
 export async function endAtBalances(
   t: Test,
@@ -158,14 +158,26 @@ export async function endAtBalances(
   wallet: string,
   ledgerSlot: () => Promise<number>
 ): Promise<number> {
-  const { slot, of } = await balancesOf(chain, wallet)
-  await until(async () => (await ledgerSlot()) >= slot, `the ledger has slot ${slot}`)
-  const newest = new Map<string, Row>()
-  for (const row of await user.rows())
-    if (row.address === wallet && row.slot <= slot) newest.set(keyOf(row), row)
-  for (const [key, { post_raw }] of newest)
-    t.equal(post_raw, of.get(key) ?? '0', `the balance of ${key} at slot ${slot}`)
-  return newest.size
+  const [lamports, ...tokens] = await balancesOf(chain, wallet)
+  const last = Math.max(lamports.slot, ...tokens.map(({ slot }) => slot))
+  await until(async () => (await ledgerSlot()) >= last, `the ledger has slot ${last}`)
+  const rows = (await user.rows()).filter((row) => row.address === wallet)
+  const endAt = (key: string, slot: number): string =>
+    rows.findLast((row) => keyOf(row) === key && row.slot <= slot)?.post_raw ?? '0'
+  const first = Math.min(lamports.slot, ...tokens.map(({ slot }) => slot))
+  const keys = new Set(rows.filter(({ slot }) => slot <= first).map(keyOf))
+  for (const key of keys) {
+    const stated = [lamports, ...tokens].find(({ of }) => of.has(key))
+    if (stated !== undefined)
+      t.equal(endAt(key, stated.slot), stated.of.get(key), `the balance of ${key} at slot ${stated.slot}`)
+    // A closed account is of either program.
+    else
+      t.ok(
+        tokens.some(({ slot }) => endAt(key, slot) === '0'),
+        `the closed account ${key} ends with nothing`
+      )
+  }
+  return keys.size
 }
 
 interface Totals {
