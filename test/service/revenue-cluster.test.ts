@@ -5,6 +5,7 @@ import t from 'tap'
 import type { TreeNode } from '../../actors/supervision/live-tree.ts'
 import { closeConnection } from '../node/web3-flows.ts'
 import { ownDirectory } from '../own-directory.ts'
+import { IS_LONG } from '../random-runs.ts'
 import { testWithCql } from '../servers/cql.ts'
 import { testWithOwnRedis } from '../servers/redis.ts'
 import { signedWire, transfer, wallet } from '../transactions/signed.ts'
@@ -16,7 +17,7 @@ import { endAtBalances, followEachOther, RevenueUser, totalsEqual } from './reve
 import { startProcess, type ServiceProcess } from './service-process.ts'
 
 /** How the process that ingests ends, in turn. */
-const ENDS = ['SIGTERM', 'SIGKILL', 'SIGKILL'] as const
+const ENDS = IS_LONG ? (['SIGTERM', 'SIGKILL', 'SIGKILL'] as const) : (['SIGTERM', 'SIGKILL'] as const)
 
 testWithCql(t, 'the ledger on one CQL server', (t, server) =>
   testWithOwnRedis(

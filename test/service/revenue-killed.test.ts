@@ -11,7 +11,7 @@ import { ledgerSlotIn } from './ledger-slot.ts'
 import { startBusyLocalnetProcess } from './localnet-process.ts'
 import { endAtBalances, followEachOther, RevenueUser, totalsEqual } from './revenue-user.ts'
 
-const KILLS = IS_LONG ? 20 : 4
+const KILLS = IS_LONG ? 20 : 3
 const FLAGS = ['--rate-limit-per-minute', '1000000', '--localnet-slot-ms', '150']
 /** New rows before each kill. */
 const ROWS = 15
