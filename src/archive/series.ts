@@ -1,7 +1,5 @@
+import { TIME_FALLS_MAX } from '../market/market-state.ts'
 import type { SlotRow } from '../market/rows.ts'
-
-/** Seconds by which a block time may be below an earlier one. On the chain times fall by a second or two at most. */
-const TIME_FALLS_MAX = 60
 
 /** Buckets with from ≤ start < to (Unix seconds): the newest `limit` of them. */
 export interface BucketRange {

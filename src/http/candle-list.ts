@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { candleBody } from '../api/candle.ts'
 import type { ArchiveEnd } from '../api/source.ts'
 import { bucketStart, intervalSeconds } from '../market/candles.ts'
+import { TIME_FALLS_MAX } from '../market/market-state.ts'
 import {
   INTERVALS,
   SECOND_INTERVALS,
@@ -17,8 +18,6 @@ import { flag, invalid, oneOf, wholeNumber } from './parameters.ts'
 import { CANDLE_ROWS_MAX } from './row-candles.ts'
 import { checkRange } from './trade-filters.ts'
 
-/** Seconds before the head within which an ended bucket may still change, because block times can fall. */
-const TIME_FALLS_MAX = 60
 /** Seconds of block time up to the head for which there are candles of seconds. */
 const SECONDS_RETAINED = 3600
 
@@ -127,7 +126,8 @@ export async function candleList(
   }
   const view = { decimals, cashDecimals, intervalSeconds: seconds, headTime: head.blockTime, archiveEnd }
   const data = page.candles.map(({ candle, prices }) => candleBody(candle, prices, view))
-  // Ended buckets do not change; the running bucket does, and so does the end of filling.
+  // Ended buckets do not change, once block times can no longer fall into them; the running bucket does, and so does the end
+  // of filling.
   const newest = page.candles.at(-1)
   const end = newest === undefined ? -Infinity : newest.candle.ts + seconds
   const isOver = Math.max(end, fill === 'previous' ? to : -Infinity) <= head.blockTime - TIME_FALLS_MAX

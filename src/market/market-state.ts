@@ -41,10 +41,10 @@ export interface MarketStart {
 }
 
 /**
- * Seconds by which the head's time may be below an earlier block time. On the chain times never fall. The store
+ * Seconds by which a block time may be below an earlier one. On the chain times fall by a second or two at most. The store
  * records only the head's time, so after a restart buckets up to this much later are not assumed to be absent.
  */
-const TIME_FALLS_MAX = 60
+export const TIME_FALLS_MAX = 60
 
 /** Rows by record. */
 export type MarketSize = Readonly<Record<LatestName, number>>
