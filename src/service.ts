@@ -70,6 +70,7 @@ export function startService(deps: ServiceDeps): Supervision {
   const ledgerBlocks = new LedgerBlocks(feed)
   committedBlocks.subscribe(ledgerBlocks)
   let localnetUrl: string | null = null
+  let localnetPastEnd: number | null = null
   const listening = Promise.withResolvers<void>()
   const service: ServiceParts = {
     ...deps,
@@ -79,11 +80,13 @@ export function startService(deps: ServiceDeps): Supervision {
       listening.resolve()
       deps.onListening(port)
     },
-    onLocalnet: (url) => {
+    onLocalnet: (url, pastEnd) => {
+      localnetPastEnd = pastEnd
       localnetUrl = url
       onLocalnet(url)
     },
     localnetUrl: () => localnetUrl,
+    localnetPastEnd: () => localnetPastEnd,
     opened,
     source,
     decoding,

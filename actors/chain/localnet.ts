@@ -25,13 +25,15 @@ export interface LocalnetAddress {
   readonly onConfirmed: (listener: (slot: number) => void) => () => void
 }
 
+/** Called with the URL of the localnet's node, and the slot at which the past ends that it generates; null if it generates none. */
+export type OnLocalnet = (rpcUrl: string, pastEnd: number | null) => void
+
 /** Milliseconds between two probes of the own node, whose heads are announced. */
 const PROBE_MS = 5_000
 
 export interface LocalnetDeps extends Ports {
   readonly logger: Logger
-  /** Called with the URL of the localnet's node. */
-  readonly onLocalnet: (rpcUrl: string) => void
+  readonly onLocalnet: OnLocalnet
   /** Resolves when the past may be generated, which takes all of a core for seconds. */
   readonly listening: Promise<void>
 }
@@ -58,7 +60,7 @@ export function localnet(
       gauge('slot', () => net.bank.slot('processed'))
       gauge('confirmed_slot', () => net.bank.slot('confirmed'))
       cacheGauges(gauge, 'rendered_block', net.node.renderedBlocks)
-      onLocalnet(net.rpcUrl)
+      onLocalnet(net.rpcUrl, net.pastEnd)
       ready({
         rpcUrl: net.rpcUrl,
         genesis: net.genesis,
@@ -69,6 +71,8 @@ export function localnet(
           })
       })
       await Promise.race([serviceListens, aborted(draining)])
+      if (net.pastEnd !== null && !draining.aborted)
+        logger.info('the localnet generates a day of market history; /v1/health says how much is indexed')
       const makePast = (): Promise<void> => net.makePast(draining)
       await (isFirst ? refusedOnFullDisk(directory, makePast) : makePast())
       await net.run(draining)

@@ -54,6 +54,8 @@ export class Upstream implements ChainNode {
   readonly #machine: ActorRefFrom<typeof upstreamMachine>
   #isAdmitted = false
   #restUntilMs = 0
+  /** The greatest slot announced since the last probe began. */
+  #announcedSlot = 0
 
   constructor(
     address: NodeAddress,
@@ -139,6 +141,7 @@ export class Upstream implements ChainNode {
   /** Takes a head that the node announces, as if a probe had read it; ignored unless the node is up. */
   announced(slot: number): void {
     if (this.rank === null) return
+    this.#announcedSlot = Math.max(this.#announcedSlot, slot)
     this.#answered(slot)
     this.#around.probed(this)
   }
@@ -176,9 +179,11 @@ export class Upstream implements ChainNode {
       if (signal.aborted) return
       if (refusal !== null) this.#machine.send({ type: 'refused', reason: refusal })
       else {
+        this.#announcedSlot = 0
         const slot = await this.#rpc.slot(signal, this.#options.probeTimeoutMs)
         if (signal.aborted) return
-        this.#answered(slot)
+        // Heads announced meanwhile are newer than the answer, which does not mean that the node lags.
+        this.#answered(Math.max(slot, this.#announcedSlot))
       }
     } catch (error) {
       if (signal.aborted) return

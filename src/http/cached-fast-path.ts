@@ -10,7 +10,10 @@ import { rateFields } from './plugins/limits.ts'
 import { plainFields } from './plugins/requests.ts'
 import { ANSWER_TERMS, formFor } from './respond.ts'
 
-type Deps = Pick<AppDeps, 'keys' | 'limits' | 'feed' | 'clock' | 'metrics' | 'logger' | 'draining'>
+type Deps = Pick<
+  AppDeps,
+  'keys' | 'limits' | 'feed' | 'nodeHead' | 'clock' | 'metrics' | 'logger' | 'draining'
+>
 
 /**
  * Answers the usual requests from the cache, before a route is looked up; all others go to `rest`, which gives the
@@ -25,7 +28,7 @@ export function cachedFastPath(
   nextRequestId: () => string,
   rest: RequestListener
 ): RequestListener {
-  const { keys, limits, feed, clock, metrics, logger, draining } = deps
+  const { keys, limits, clock, metrics, logger, draining } = deps
   return (request, response) => {
     const startedAt = performance.now()
     const passOn = (): void => void rest(request, response)
@@ -43,7 +46,7 @@ export function cachedFastPath(
     const send = (use: RateUse): void => {
       if (!use.allowed) return passOn()
       const fields = plainFields(nextRequestId()).concat(
-        freshnessFields(feed.head, nowMs),
+        freshnessFields(deps),
         rateFields(caller.ratePerMinute, use),
         form.fields
       )

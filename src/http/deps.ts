@@ -91,6 +91,13 @@ export interface AppDeps {
   readonly demoKey?: Pick<DemoKeyFile, 'read'> | undefined
   /** Returns the status of a live source of blocks; null without one. */
   readonly source: () => SourceStatus | null
+  /**
+   * Returns the newest slot that this process's nodes report at the index's commitment; null before the first. Absent in a
+   * process without a node.
+   */
+  readonly nodeHead?: (() => number | null) | undefined
+  /** Returns the slot at which the past ends that this process's localnet generates; null if none of it is missing. */
+  readonly pastEnd?: (() => number | null) | undefined
   /** Tells whether Redis is configured and unavailable. */
   readonly redisAway: () => boolean
   /** The state of the recorded folder that this process reads; absent if it can read none. */

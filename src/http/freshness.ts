@@ -1,13 +1,40 @@
 import type { SlotRow } from '../market/rows.ts'
+import type { AppDeps } from './deps.ts'
 import type { Fields } from './fields.ts'
 
-/** Returns the age of the indexed head in whole seconds; null while nothing is indexed. */
-export function freshnessSeconds(head: SlotRow | null, nowMs: number): number | null {
-  return head === null ? null : Math.max(0, Math.floor(nowMs / 1000) - head.blockTime)
+/**
+ * Slots that the index may be behind its node and still counts as at the node's head: no healthy node is 30 slots (12 s)
+ * behind, as for the source's nodes (`actors/chain/upstreams.ts`).
+ */
+const AT_HEAD_SLOTS = 30
+
+type Deps = Pick<AppDeps, 'feed' | 'clock' | 'nodeHead'>
+
+/**
+ * Returns the age of the indexed data in whole seconds; null while nothing is indexed. At the node's head it counts from
+ * the arrival of the newest block, because a chain whose block times fall behind is no fault of the index. Otherwise, and
+ * without a node, it counts from the block time.
+ */
+export function freshnessSeconds({ feed: { head }, clock, nodeHead }: Deps): number | null {
+  if (head === null) return null
+  const nowMs = clock.now()
+  const sinceBlock = secondsSince(head.blockTime * 1000, nowMs)
+  const node = nodeHead?.() ?? null
+  if (node === null || node - head.slot > AT_HEAD_SLOTS) return sinceBlock
+  return Math.min(sinceBlock, secondsSince(head.receivedAtMs, nowMs))
 }
 
-/** Returns the header with the age of the newest indexed block; none while there is no block. */
-export function freshnessFields(head: SlotRow | null, nowMs: number): Fields {
-  const seconds = freshnessSeconds(head, nowMs)
+/** Returns the seconds by which the newest block time is behind the clock; null while there is no block. */
+export function chainClockLagSeconds(head: SlotRow | null, nowMs: number): number | null {
+  return head === null ? null : secondsSince(head.blockTime * 1000, nowMs)
+}
+
+/** Returns the header with the age of the indexed data; none while there is no block. */
+export function freshnessFields(deps: Deps): Fields {
+  const seconds = freshnessSeconds(deps)
   return seconds === null ? [] : ['x-data-freshness-seconds', String(seconds)]
 }
+
+/** Returns whole seconds; 0 for a future instant, since clocks of machines differ. */
+const secondsSince = (thenMs: number, nowMs: number): number =>
+  Math.max(0, Math.floor((nowMs - thenMs) / 1000))

@@ -5,8 +5,10 @@ export const FRESHNESS_SECONDS_MAX = 120
 
 /** The state of this process from which reasons follow; read from memory. */
 export interface HealthState {
-  /** Age of the newest indexed block; null while there is none. */
+  /** Age of the indexed data; null while there is none. */
   readonly freshnessSeconds: number | null
+  /** Whether a fresh localnet generates its past, so that neither missing nor old data is a fault. */
+  readonly isStarting: boolean
   readonly isStoreAway: boolean
   readonly isStoreDamaged: boolean
   /** False also without a configured Redis. */
@@ -36,13 +38,14 @@ export const HEALTH_REASONS = [
     code: 'data_missing',
     detail: 'no block is indexed yet',
     degrades: true,
-    applies: ({ freshnessSeconds }) => freshnessSeconds === null
+    applies: ({ freshnessSeconds, isStarting }) => freshnessSeconds === null && !isStarting
   },
   {
     code: 'data_stale',
-    detail: `the newest indexed block is older than ${FRESHNESS_SECONDS_MAX} s`,
+    detail: `the indexed data is older than ${FRESHNESS_SECONDS_MAX} s`,
     degrades: true,
-    applies: ({ freshnessSeconds }) => freshnessSeconds !== null && freshnessSeconds > FRESHNESS_SECONDS_MAX
+    applies: ({ freshnessSeconds, isStarting }) =>
+      freshnessSeconds !== null && freshnessSeconds > FRESHNESS_SECONDS_MAX && !isStarting
   },
   {
     code: 'store_away',

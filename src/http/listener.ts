@@ -23,7 +23,7 @@ export interface ListenerOptions {
 
 /** Builds an app whose server bounds its connections and refuses malformed requests with a problem. */
 export function listenerApp(
-  deps: Pick<AppDeps, 'feed' | 'clock' | 'bounds' | 'metrics' | 'logger'>,
+  deps: Pick<AppDeps, 'feed' | 'nodeHead' | 'clock' | 'bounds' | 'metrics' | 'logger'>,
   { bodyBytesMax, nextRequestId, pathParameterLengthMax, upgrades, inFront = (next) => next }: ListenerOptions
 ): FastifyInstance {
   const { requestMs, checkMs, stalledMs } = deps.bounds

@@ -15,7 +15,7 @@ const { STATUS_CODES } = process.getBuiltinModule('node:http')
 export function refuseUrl(
   request: FastifyRequest,
   reply: FastifyReply,
-  deps: Pick<AppDeps, 'feed' | 'clock'>
+  deps: Pick<AppDeps, 'feed' | 'nodeHead' | 'clock'>
 ): void {
   setPlainHeaders(request, reply, deps)
   sendProblem(request, reply, new ServiceError('PARAMETER_INVALID', 'the URL is not well encoded'))

@@ -17,7 +17,10 @@ import { takesGzip } from './respond.ts'
 import { rpcProblem } from './rpc-problem.ts'
 import { isTracked, KEY_IN_QUERY, messageOf, RPC_PATH, sendPieces, type RpcMessage } from './rpc-reply.ts'
 
-type Deps = Pick<AppDeps, 'rpc' | 'keys' | 'limits' | 'feed' | 'clock' | 'metrics' | 'logger' | 'draining'>
+type Deps = Pick<
+  AppDeps,
+  'rpc' | 'keys' | 'limits' | 'feed' | 'nodeHead' | 'clock' | 'metrics' | 'logger' | 'draining'
+>
 
 /**
  * Answers the usual JSON-RPC requests without the framework, which would double their time. Other requests go to
@@ -180,8 +183,7 @@ class Exchange implements RpcRequestContext {
   }
 
   #writeHead(status: number, fields: Fields): void {
-    const { feed, clock } = this.#deps
-    const all = plainFields(this.#id).concat(freshnessFields(feed.head, clock.now()), this.#rate, fields)
+    const all = plainFields(this.#id).concat(freshnessFields(this.#deps), this.#rate, fields)
     this.#response.writeHead(status, all)
   }
 

@@ -6,7 +6,7 @@ import { ServiceError } from '../errors.ts'
 import type { Clock } from '../ports.ts'
 import { LocalBank } from './bank/bank.ts'
 import { TIP_ACCOUNT_KEYS } from './engine/tip-accounts.ts'
-import { DAY_MS } from './market/past.ts'
+import { DAY_MS, PAST_SLOTS } from './market/past.ts'
 import { BUSY_MARKET, MarketSimulator, USUAL_MARKET, type MarketSettings } from './market/simulator.ts'
 import { startLocalNode, type LocalNode } from './node/local-node.ts'
 import { PastMaker } from './past-maker.ts'
@@ -56,6 +56,8 @@ export interface Localnet {
   readonly rpcUrl: string
   /** Genesis hash in base58. */
   readonly genesis: string
+  /** The slot at which the past ends that `makePast` generates; null if none of it is missing. */
+  readonly pastEnd: number | null
   /** Completes the past, once, unless the signal aborts; rejects when a block cannot be written. */
   makePast(signal: AbortSignal): Promise<void>
   /** Completes the past, then produces slots until the signal aborts; rejects when a block cannot be written. */
@@ -89,6 +91,7 @@ export async function openLocalnet(options: LocalnetOptions): Promise<Localnet> 
       node,
       rpcUrl: `http://${node.host}:${node.port}`,
       genesis: encodeBase58(bank.genesisHash),
+      pastEnd: maker === null ? null : PAST_SLOTS,
       makePast,
       async run(signal) {
         await makePast(signal)

@@ -77,7 +77,8 @@ function appOf(service: ServiceParts): EdgeOptions<Given>['build'] {
     answerBytes: budget.answers,
     windowBytes: budget.windows,
     tree: service.tree,
-    source: service.sourceStatus
+    source: service.sourceStatus,
+    pastEnd: service.localnetPastEnd
   }
   const routes = routesOf(service.products)
   return (given, own) => {
@@ -89,6 +90,8 @@ function appOf(service: ServiceParts): EdgeOptions<Given>['build'] {
         ...own,
         ...limited,
         storage: given.storage,
+        nodeHead: () =>
+          service.sourceStatus()?.headSlot ?? given.rpc?.nodes.newest(config.indexCommitment) ?? null,
         stream: given.tenants ?? null,
         webhooks: webhookPartsOf(service, given),
         transactions: transactionPartsOf(service, given),

@@ -5,6 +5,7 @@ import type { RpcAccountNode } from '../accounts/node-client.ts'
 import type { OffChainCache } from '../../actors/accounts/off-chain-cache.ts'
 import type { TransferFees } from '../accounts/transfer-fees.ts'
 import type { OpenBlockEngine } from '../../actors/transactions/engine/block-engine.ts'
+import type { OnLocalnet } from '../../actors/chain/localnet.ts'
 import type { OpenRpc } from '../../actors/rpc/rpc.ts'
 import type { RpcSockets } from '../../actors/rpc/pubsub/rpc-sockets.ts'
 import type { OpenOutgoing } from '../../actors/webhooks/outgoing.ts'
@@ -146,11 +147,13 @@ export interface ServiceParts {
   readonly tree: () => TreeBody
   readonly sourceStatus: () => SourceStatus | null
   readonly onFirstKeys: (keys: FirstKeys) => void
-  readonly onLocalnet: (rpcUrl: string) => void
+  readonly onLocalnet: OnLocalnet
   /** Resolves once the HTTP side has listened. */
   readonly listening: Promise<void>
   /** Returns the URL of this process's localnet; null before it listens, and without one. */
   readonly localnetUrl: () => string | null
+  /** Returns the slot at which the past ends that this process's localnet generates; null if none of it is missing. */
+  readonly localnetPastEnd: () => number | null
   readonly onListening: (port: number) => void
 }
 

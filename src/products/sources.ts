@@ -6,7 +6,8 @@ import {
   localnet,
   localnetSource,
   type HasCoverage,
-  type LocalnetAddress
+  type LocalnetAddress,
+  type OnLocalnet
 } from '../../actors/chain/localnet.ts'
 import type { Run } from '../../actors/supervision/process.ts'
 import { rpcSource } from '../../actors/chain/rpc-source.ts'
@@ -32,8 +33,7 @@ const AGAIN = { floorMs: 250, ceilingMs: 10_000 }
 
 export interface SourceDeps extends Ports {
   readonly logger: Logger
-  /** Called with the URL of the localnet's node. */
-  readonly onLocalnet: (rpcUrl: string) => void
+  readonly onLocalnet: OnLocalnet
   /** Resolves when the localnet may generate its past: the service listens first. */
   readonly listening: Promise<void>
   /** Receives the state of the recorded folder. */

@@ -62,6 +62,7 @@ t.test('health says status, freshness in whole seconds, slot, block time and ver
     status: 'ok',
     reasons: [],
     data_freshness_seconds: 7,
+    chain_clock_lag_seconds: 7,
     slot: SLOT + 2,
     block_time: NOON + 61,
     source: null,

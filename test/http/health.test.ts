@@ -82,3 +82,80 @@ t.test('health of the stream says how far a replay reaches back, in seconds of b
   await app.commit(block(4, NOON, []))
   t.strictSame(await said(), { cursor: 7, slot: 1, ts_ms: horizon.tsMs, seconds: 90 })
 })
+
+t.test(
+  'data of a chain whose block times are behind is fresh while the head of its node is indexed',
+  async (t) => {
+    let nodeHead: number | null = 7
+    const app = await marketApp(t, undefined, { nodeHead: () => nodeHead })
+    const arrived = NOON + 20 * 60
+    await app.commit({ ...block(7, NOON, []), receivedAtMs: arrived * 1000 })
+    const said = async (nowSeconds: number) => {
+      app.nowMs = nowSeconds * 1000
+      const { status, body, headers } = await app.get('/v1/health', {})
+      const stream = await app.get('/v1/stream/health', {})
+      t.equal(headers['x-data-freshness-seconds'], String(body['data_freshness_seconds']))
+      t.strictSame(
+        [stream.status, stream.body['data_freshness_seconds']],
+        [status, body['data_freshness_seconds']]
+      )
+      return [status, body['data_freshness_seconds'], body['chain_clock_lag_seconds']]
+    }
+    t.strictSame(await said(arrived + 2), [200, 2, 1202])
+    nodeHead = 7 + 30
+    t.strictSame(
+      await said(arrived + 2),
+      [200, 2, 1202],
+      'a node is a few slots ahead while its blocks are read'
+    )
+    nodeHead = 7 + 31
+    t.strictSame(await said(arrived + 2), [503, 1202, 1202], 'the index is behind its node')
+    nodeHead = null
+    t.strictSame(await said(arrived + 2), [503, 1202, 1202], 'no node has said where the chain is')
+    nodeHead = 7
+    t.strictSame(await said(arrived + 120), [200, 120, 1320])
+    t.strictSame(
+      await said(arrived + 121),
+      [503, 121, 1321],
+      'the node stands still, or is alone with its head'
+    )
+  }
+)
+
+t.test('a fresh localnet is starting until its past is indexed, and says how much of it is', async (t) => {
+  let pastEnd: number | null = 200
+  const app = await marketApp(t, undefined, { pastEnd: () => pastEnd, sourceKind: 'localnet' })
+  const said = async () => {
+    const [{ status, body }, stream] = [
+      await app.get('/v1/health', {}),
+      await app.get('/v1/stream/health', {})
+    ]
+    t.strictSame([stream.status, stream.body['status']], [status, body['status']])
+    return [status, body['status'], body['progress'], ...codes(body)]
+  }
+  app.nowMs = NOON * 1000
+  t.strictSame(await said(), [200, 'starting', 0])
+  await app.commit(block(50, NOON - 60_000, []))
+  t.strictSame(await said(), [200, 'starting', 0.25])
+  app.source = { state: 'stalled', reason: null, headSlot: 50, nodes: [], fork: null }
+  t.strictSame(
+    await said(),
+    [503, 'degraded', undefined, 'data_stale', 'source_stalled'],
+    'no more of it comes'
+  )
+  app.source = { ...app.source, state: 'advancing' }
+  t.strictSame(await said(), [200, 'starting', 0.25])
+  app.draining = true
+  t.strictSame(await said(), [503, 'draining', undefined])
+  app.draining = false
+  await app.commit(block(200, NOON - 121, []))
+  t.strictSame(
+    await said(),
+    [503, 'degraded', undefined, 'data_stale'],
+    'the past is indexed, and nothing since'
+  )
+  await app.commit(block(201, NOON, []))
+  t.strictSame(await said(), [200, 'ok', undefined])
+  pastEnd = null
+  t.strictSame(await said(), [200, 'ok', undefined])
+})

@@ -148,6 +148,8 @@ export async function marketApp(
       | 'webhooks'
       | 'transactions'
       | 'watchedChanged'
+      | 'nodeHead'
+      | 'pastEnd'
     >
   > = {}
 ): Promise<MarketApp> {

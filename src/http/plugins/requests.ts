@@ -16,13 +16,13 @@ export function plainFields(requestId: string): Fields {
 export function setPlainHeaders(
   { id }: FastifyRequest,
   reply: FastifyReply,
-  { feed, clock }: Pick<AppDeps, 'feed' | 'clock'>
+  deps: Pick<AppDeps, 'feed' | 'nodeHead' | 'clock'>
 ): void {
   setFields(reply, plainFields(id))
-  setFields(reply, freshnessFields(feed.head, clock.now()))
+  setFields(reply, freshnessFields(deps))
 }
 
-type Deps = Pick<AppDeps, 'storage' | 'logger' | 'metrics' | 'draining' | 'feed' | 'clock'>
+type Deps = Pick<AppDeps, 'storage' | 'logger' | 'metrics' | 'draining' | 'feed' | 'nodeHead' | 'clock'>
 
 /** Sets common headers, refuses requests while draining, and records each request in the log and the metrics. */
 export const requests = plugin(

@@ -6,7 +6,10 @@ import { isHandshake, RPC_SOCKET_PATH } from '../handshake.ts'
 import { serveSocket } from './serve-socket.ts'
 import { serveStream } from './stream.ts'
 
-type Deps = Pick<AppDeps, 'stream' | 'rpcSockets' | 'feed' | 'clock' | 'draining'>
+type Deps = Pick<
+  AppDeps,
+  'stream' | 'rpcSockets' | 'feed' | 'nodeHead' | 'pastEnd' | 'source' | 'clock' | 'draining'
+>
 
 /** Serves the WebSockets: the stream, and the RPC URL in a process with a node. */
 export const socketRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {

@@ -10,6 +10,7 @@ import { endpoint, serve } from '../endpoint.ts'
 import { freshnessSeconds } from '../freshness.ts'
 import { STREAM_PATH } from '../handshake.ts'
 import { FRESHNESS_SECONDS_MAX } from '../health-reasons.ts'
+import { startProgress } from '../start-progress.ts'
 import { serveSocket } from './serve-socket.ts'
 
 const place = (what: string) =>
@@ -28,11 +29,11 @@ export const streamHealth = endpoint({
   path: '/v1/stream/health',
   tag: 'Service',
   summary: 'Is the stream fresh?',
-  description: `Answers 200 while the newest indexed block is at most ${FRESHNESS_SECONDS_MAX} seconds old, else 503 with the same body. The stream itself is \`${STREAM_PATH}\`, described in \`/asyncapi.json\`. The call does not count against any quota.`,
+  description: `Answers 200 while the indexed data is at most ${FRESHNESS_SECONDS_MAX} seconds old, and while a fresh localnet generates its past, else 503 with the same body. The stream itself is \`${STREAM_PATH}\`, described in \`/asyncapi.json\`. The call does not count against any quota.`,
   scope: 'open',
   answer: z
     .object({
-      status: z.enum(['ok', 'degraded', 'draining']).describe('As in `/v1/health`'),
+      status: z.enum(['ok', 'starting', 'degraded', 'draining']).describe('As in `/v1/health`'),
       head: place('the newest published block').nullable().describe(HEAD),
       horizon: HORIZON_PLACE.nullable().describe(HORIZON),
       replay_horizon_seconds: count('Length of the replay horizon in seconds')
@@ -40,8 +41,10 @@ export const streamHealth = endpoint({
         .describe(
           'Length of the replay horizon, in seconds of block time; null if everything stored can be replayed'
         ),
-      lag_ms: count('Age of the newest block').nullable(),
-      data_freshness_seconds: count('Age of the newest block, in seconds').nullable(),
+      lag_ms: count('Age of the newest block by its block time').nullable(),
+      data_freshness_seconds: count('Age of the indexed data, in seconds')
+        .nullable()
+        .describe('As in `/v1/health`; null while there is none'),
       connections: count('Clients connected to this process'),
       subscriptions: count('Subscriptions of all clients'),
       events_per_second: z
@@ -56,7 +59,7 @@ export const streamHealth = endpoint({
 })
 
 type Status = z.input<typeof streamHealth.answer>['status']
-type Deps = Pick<AppDeps, 'feed' | 'clock' | 'draining'>
+type Deps = Pick<AppDeps, 'feed' | 'nodeHead' | 'pastEnd' | 'source' | 'clock' | 'draining'>
 
 /** Serves the stream's socket, and reports its health. */
 export function serveStream(app: FastifyInstance, deps: Deps & { readonly stream: StreamGateway }): void {
@@ -71,10 +74,12 @@ export function serveStream(app: FastifyInstance, deps: Deps & { readonly stream
   serve(app, streamHealth, async ({ reply }) => {
     const { head } = feed
     const nowMs = clock.now()
-    const seconds = freshnessSeconds(head, nowMs)
+    const seconds = freshnessSeconds(deps)
     const isFresh = seconds !== null && seconds <= FRESHNESS_SECONDS_MAX
-    const status: Status = draining() ? 'draining' : isFresh ? 'ok' : 'degraded'
-    if (status !== 'ok') void reply.code(503).header('retry-after', '1')
+    const isStarting = startProgress(deps) !== null
+    const running: Status = isStarting ? 'starting' : isFresh ? 'ok' : 'degraded'
+    const status: Status = draining() ? 'draining' : running
+    if (status === 'draining' || status === 'degraded') void reply.code(503).header('retry-after', '1')
     const { health } = stream
     return {
       status,

@@ -243,6 +243,37 @@ t.test('a node that goes backwards is seen, counted and waited for', async (t) =
   t.match(run.said(40).join('\n'), /is 60 slots behind/)
 })
 
+t.test(
+  'a probe answered with an older slot than heads announced meanwhile does not make the node lag',
+  async (t) => {
+    const node = await FaultyNode.start(t, jsonChain(slotsTo(200)))
+    node.headSlot = 50
+    let announce: (slot: number) => void = () => undefined
+    const ownHeads = (listener: (slot: number) => void) => {
+      announce = listener
+      return () => undefined
+    }
+    const run = new SourceRun({ urls: [node.url], ownHeads })
+    run.read(40)
+    await run.until(() => run.slots.at(-1) === 50)
+    // The head moves while the node's answer to the probe is on its way.
+    const whileProbed = ({ method }: { readonly method: string }): boolean => {
+      if (method !== 'getSlot') return false
+      node.headSlot = 150
+      announce(150)
+      return true
+    }
+    node.inject('an answer from before', { kind: 'result', result: 50 }, whileProbed)
+    await run.advanceTo(150)
+    const { length } = node.asked('getSlot')
+    await run.until(() => node.asked('getSlot').length > length + 2)
+    await run.end()
+    t.same(node.unfired, [])
+    t.same(run.said(40), [], 'nothing is logged of a node that is behind')
+    t.equal(run.gauge('backwards'), 0)
+  }
+)
+
 t.test('a lagging node is asked after the one that is not', async (t) => {
   const chain = jsonChain(slotsTo(200))
   const [late, node] = [await FaultyNode.start(t, chain), await FaultyNode.start(t, chain)]
