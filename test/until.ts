@@ -14,11 +14,11 @@ export const PATIENT: PauseMs = (looks) => Math.min(18 + 2 * looks, 100)
 /**
  * Resolves with the first value of `look` other than false, null and undefined.
  *
- * @throws Error that names `what` if there is none within five minutes
+ * @throws Error with the text of `what` if there is none within five minutes
  */
 export async function until<T>(
   look: () => T | Promise<T>,
-  what = look.toString(),
+  what: string | (() => string) = look.toString(),
   pauseMs = HURRIED
 ): Promise<Exclude<T, false | null | undefined>> {
   const giveUp = performance.now() + WITHIN_MS
@@ -27,7 +27,8 @@ export async function until<T>(
     if (found !== false && found !== null && found !== undefined) {
       return found as Exclude<T, false | null | undefined>
     }
-    if (performance.now() > giveUp) throw new Error(`it never came about: ${what}`)
+    if (performance.now() > giveUp)
+      throw new Error(`it never came about: ${typeof what === 'string' ? what : what()}`)
     const ms = pauseMs(looks)
     await (ms === 0 ? turn() : delay(ms))
   }

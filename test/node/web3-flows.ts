@@ -12,6 +12,7 @@ import {
 } from '@solana/web3.js'
 import { setTimeout as delay } from 'node:timers/promises'
 import { encodeBase58 } from '../../src/chain/base58.ts'
+import { PATIENT, until } from '../until.ts'
 import {
   associatedAccount,
   createAssociated,
@@ -38,7 +39,7 @@ export interface Wallet {
   readonly table: AddressLookupTableAccount
 }
 
-const WITHIN_MS = 120_000
+const WITHIN_MS = 300_000
 const MINT_BYTES = 82
 const DECIMALS = 6
 /** Lamports above every balance. */
@@ -150,16 +151,10 @@ function outcomeOf(connection: Connection, signature: string): Promise<unknown> 
 }
 
 async function slotOf(connection: Connection, signature: string): Promise<number> {
-  const deadline = Date.now() + WITHIN_MS
-  for (;;) {
-    const found = await connection.getTransaction(signature, {
-      commitment: 'confirmed',
-      maxSupportedTransactionVersion: 0
-    })
-    if (found !== null) return found.slot
-    if (Date.now() > deadline) throw new Error(`${signature} is not there`)
-    await delay(20)
-  }
+  const options = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const
+  const found = () => connection.getTransaction(signature, options)
+  const { slot } = await until(found, `${signature} is there`, PATIENT)
+  return slot
 }
 
 /** Closes the socket of web3.js for good: it would reconnect while anything is subscribed. */

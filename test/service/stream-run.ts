@@ -103,7 +103,7 @@ export async function swarmUntil(
 /** Resolves when a promise does; rejects when it takes too long, with the name of what it waited for. */
 async function soon(done: Promise<unknown>, what: () => string): Promise<void> {
   const late = new Promise<never>((_, reject) => {
-    setTimeout(() => reject(new Error(`it takes too long: ${what()}`)), 60_000).unref()
+    setTimeout(() => reject(new Error(`it takes too long: ${what()}`)), 300_000).unref()
   })
   await Promise.race([done, late])
 }

@@ -6,6 +6,7 @@ import { MarketSimulator, BUSY_MARKET } from '../../../src/localnet/market/simul
 import { startLocalNode } from '../../../src/localnet/node/local-node.ts'
 import { MissingBlocks } from '../../../src/node/missing-blocks.ts'
 import { systemPorts } from '../../../src/ports.ts'
+import { until } from '../../until.ts'
 
 /** Returns the first blocks of a market on a localnet, as its node serves them, some slots skipped. */
 export async function marketBlocks(seed: string, count: number): Promise<Block[]> {
@@ -48,9 +49,10 @@ export async function openMarket(
     while (bank.slot('finalized') < count) await bank.produceSlot()
     const blocks: Block[] = []
     const { signal } = new AbortController()
+    // On a starved machine a request may time out, though the node has each block.
+    const answered = (slot: number) => until(() => nodes.fetch(slot, signal), `slot ${slot} is answered`)
     for (let slot = bank.firstSlot; slot <= bank.slot('finalized'); slot++) {
-      const block = await nodes.fetch(slot, signal)
-      if (block === null) throw new Error(`slot ${slot} is not answered`)
+      const block = await answered(slot)
       if (block !== 'skipped') blocks.push(block)
     }
     return {

@@ -7,8 +7,8 @@ import {
   VersionedTransaction,
   type TransactionInstruction
 } from '@solana/web3.js'
-import { setTimeout as delay } from 'node:timers/promises'
 import { encodeBase58 } from '../../../src/chain/base58.ts'
+import { PATIENT, until } from '../../until.ts'
 import { associatedAccount, createAssociated, createMint, mintTo } from './token-wire.ts'
 
 /** The same transactions on any node, which the questions are about. */
@@ -36,22 +36,18 @@ export interface Landed {
 }
 
 const SOL = 10 ** 9
-const WITHIN_MS = 60_000
 
 export async function makeWorld(url: string, wsUrl: string): Promise<ComparedWorld> {
   const connection = new Connection(url, { commitment: 'confirmed', wsEndpoint: wsUrl })
   const payer = Keypair.generate()
   const landed = async (signature: string): Promise<Landed> => {
-    const deadline = Date.now() + WITHIN_MS
-    for (;;) {
+    const look = async (): Promise<Landed | null> => {
       const { value } = await connection.getSignatureStatuses([signature])
       const status = value[0]
-      if (status?.confirmationStatus !== undefined && status.confirmationStatus !== 'processed') {
-        return { signature, slot: status.slot }
-      }
-      if (Date.now() > deadline) throw new Error(`${signature} does not land on ${url}`)
-      await delay(50)
+      const isLanded = status?.confirmationStatus !== undefined && status.confirmationStatus !== 'processed'
+      return isLanded ? { signature, slot: status!.slot } : null
     }
+    return until(look, `${signature} lands on ${url}`, PATIENT)
   }
   const signed = async (
     instructions: TransactionInstruction[],

@@ -6,6 +6,7 @@ import type { LocalChain } from '../../../src/localnet/chain.ts'
 import { startLocalNode, type LocalNode } from '../../../src/localnet/node/local-node.ts'
 import type { PubsubLimits } from '../../../src/localnet/node/pubsub-connection.ts'
 import { systemPorts, type Clock } from '../../../src/ports.ts'
+import { until } from '../../until.ts'
 
 /** A JSON-RPC answer, loosely typed for tests. */
 export interface Json {
@@ -119,16 +120,10 @@ export class PubsubClient {
       .map(({ params }) => params.result)
   }
 
-  /** Resolves with a condition's value as soon as it is not null; checked after each turn of the event loop. */
+  /** Resolves with a condition's value as soon as there is one; the failure names what was received. */
   async until<T>(condition: () => T): Promise<NonNullable<T>> {
-    const deadline = Date.now() + 10_000
-    for (;;) {
-      const value = condition()
-      if (value !== undefined && value !== null && value !== false) return value
-      if (Date.now() > deadline)
-        throw new Error(`not within 10 s; received ${JSON.stringify(this.received).slice(0, 2000)}`)
-      await new Promise((resolve) => setTimeout(resolve, 5))
-    }
+    const received = (): string => JSON.stringify(this.received).slice(0, 2000)
+    return (await until(condition, received)) as NonNullable<T>
   }
 
   /** Resolves once everything sent before was received. */

@@ -3,6 +3,7 @@ import t from 'tap'
 import { WebSocket } from 'ws'
 import { systemPorts } from '../../../src/ports.ts'
 import { testWithValidator } from '../../node/real-validator.ts'
+import { until } from '../../until.ts'
 import { openBank } from '../bank/sending.ts'
 import { makeWorld, NO_SIGNATURE, NOBODY, type ComparedWorld } from './compared-world.ts'
 import { KNOWN_DIFFERENCES } from './known-differences.ts'
@@ -190,10 +191,10 @@ async function listen(world: ComparedWorld): Promise<Map<string, unknown[]>> {
   const wanted = ['account', 'program', 'logs', 'signature', 'slot', 'root'].map(
     (each) => `${each}Notification`
   )
-  const deadline = Date.now() + 30_000
-  while (wanted.some((name) => !heard.has(name)) && Date.now() < deadline) {
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
+  await until(
+    () => wanted.every((name) => heard.has(name)),
+    () => `of ${wanted.join()} came ${[...heard.keys()].join()}`
+  )
   socket.terminate()
   return heard
 }
