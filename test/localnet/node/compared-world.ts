@@ -45,7 +45,7 @@ export async function makeWorld(url: string, wsUrl: string): Promise<ComparedWor
       const { value } = await connection.getSignatureStatuses([signature])
       const status = value[0]
       const isLanded = status?.confirmationStatus !== undefined && status.confirmationStatus !== 'processed'
-      return isLanded ? { signature, slot: status!.slot } : null
+      return isLanded ? { signature, slot: status.slot } : null
     }
     return until(look, `${signature} lands on ${url}`, PATIENT)
   }
