@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../chain/pubkey.ts'
+import type { SupplyAt } from '../holders/supply.ts'
 import { humanAmount } from '../market/amount.ts'
 import * as schema from './schema.ts'
 import { secondsText } from './time.ts'
@@ -94,9 +95,15 @@ export const HOLDERS_PAGE = z
       .amount('Supply')
       .nullable()
       .describe(
-        'Supply in human units, as the mint states it; null if unknown, and for wrapped SOL, which has none'
+        'Supply at `supply_slot`, in human units; null if unknown, and for wrapped SOL, which has none'
       ),
     supply_raw: schema.rawAmount('Supply').nullable().describe('The same in base units; text'),
+    supply_slot: schema
+      .count('Slot of the supply')
+      .nullable()
+      .describe(
+        'The supply is exact as of this slot: `slot`, unless the mint has transfer fees or confidential transfers. With these a part of the supply is in no account, and the supply is what the mint last stated. Null without a supply'
+      ),
     held: schema
       .amount('Sum of all token accounts')
       .nullable()
@@ -142,7 +149,7 @@ export function listBody(
   at: {
     readonly mint: Pubkey
     readonly decimals: number
-    readonly supply: bigint | null
+    readonly supply: SupplyAt | null
     readonly slot: number
     readonly atMs: number
     readonly nowMs: number
@@ -154,8 +161,9 @@ export function listBody(
   return {
     mint: pubkeyToBase58(at.mint),
     decimals,
-    supply: supply === null ? null : humanAmount(supply, decimals),
-    supply_raw: supply === null ? null : String(supply),
+    supply: supply === null ? null : humanAmount(supply.supply, decimals),
+    supply_raw: supply === null ? null : String(supply.supply),
+    supply_slot: supply?.slot ?? null,
     held: humanAmount(sums.held, decimals),
     held_raw: String(sums.held),
     holders_count: sums.owners,

@@ -9,6 +9,7 @@ import {
   type HolderListState
 } from '../../src/holders/holder-mint.ts'
 import { wholeList } from '../../src/holders/list-rows.ts'
+import { LIST_DEADLINE_MS, LIST_WAIT_MS } from '../../src/http/routes/holders.ts'
 import { ANSWER_MS } from '../../src/http/account-parts.ts'
 import { WSOL } from '../../src/market/cash.ts'
 import { isOnCurve, programAddress } from '../../src/signing/program-address.ts'
@@ -29,7 +30,11 @@ const PATH = `/v1/tokens/${pubkeyToBase58(MINT)}/holders`
 
 async function world(t: Test) {
   const accounts = fakeAccounts()
-  const app = await marketApp(t, undefined, { accounts })
+  // A list that nobody reads is waited for in vain, and one that is read as long as it takes.
+  const wait = { ms: 100 }
+  const timerMs = (ms: number): number =>
+    ms === LIST_WAIT_MS ? wait.ms : ms === LIST_DEADLINE_MS ? wait.ms + 60_000 : ms
+  const app = await marketApp(t, undefined, { accounts, timerMs })
   const { node } = accounts
   node.put(MINT, { owner: CLASSIC, data: mintData({ supply: 1_000n, decimals: 1 }) })
   const { documents, holders } = app.storage
@@ -51,7 +56,7 @@ async function world(t: Test) {
     await progress({ slot: 10, oldestSlot: 10, atMs: Date.now() })
     await put({ state: 'live', reading: 1, fromSlot: 10, accounts: 16 })
   }
-  return { app, node, put, fill, progress }
+  return { app, node, put, fill, progress, wait }
 }
 
 t.test('a list is begun by the first ask, and served without the node from then on', async (t) => {
@@ -71,8 +76,9 @@ t.test('a list is begun by the first ask, and served without the node from then 
   t.equal(status, 200)
   t.match(body, {
     decimals: 1,
-    supply: 100,
-    supply_raw: '1000',
+    supply: 65,
+    supply_raw: '650',
+    supply_slot: 10,
     held: 65,
     held_raw: '650',
     holders_count: 6,
@@ -118,6 +124,26 @@ t.test('a list is begun by the first ask, and served without the node from then 
   t.match((await app.get(`/v1/tokens/${pubkeyToBase58(MINT)}`)).body, {
     holders: { count: 6, top10_pct: 100, top10_adjusted_pct: 100 }
   })
+})
+
+t.test('the first ask waits for its list, and a refusal says how far it is', async (t) => {
+  const { app, put, fill, wait } = await world(t)
+  const told = async (): Promise<string> => {
+    const { status, body } = await app.get(PATH)
+    t.strictSame([status, body.code], [503, 'index_loading'])
+    return body.detail
+  }
+  t.match(await told(), /other lists are read before it$/)
+  await put({ begun: 1 })
+  t.match(await told(), /the node has not answered yet$/)
+  await put({ begun: 1, accounts: 7_000 })
+  t.match(await told(), /7000 accounts are stored so far$/)
+  await put({ begun: 1, accounts: 9_000, fromSlot: 12, state: 'live' })
+  t.match(await told(), /its 9000 accounts are stored, and the index has yet to reach slot 12$/)
+  wait.ms = 300_000
+  const waiting = app.get(PATH)
+  await fill()
+  t.match(await waiting, { status: 200, body: { slot: 10, holders_count: 6 } })
 })
 
 t.test('pages follow each other at one slot, by owner and by account', async (t) => {

@@ -131,8 +131,14 @@ export async function marketApp(
   {
     hotBytesMax = 2 ** 24,
     directory = ownDirectory(t),
+    timerMs = (ms) => (ms === DEADLINE_MS ? ms * PATIENCE : ms),
     ...overrides
-  }: { readonly hotBytesMax?: number; readonly directory?: string } & Partial<
+  }: {
+    readonly hotBytesMax?: number
+    readonly directory?: string
+    /** Maps the milliseconds of a timer to those that it takes. */
+    readonly timerMs?: (ms: number) => number
+  } & Partial<
     Pick<
       AppDeps,
       | 'archive'
@@ -189,7 +195,7 @@ export async function marketApp(
     logger,
     clock: {
       now: () => world.nowMs,
-      setTimeout: (run, ms) => setTimeout(run, ms === DEADLINE_MS ? ms * PATIENCE : ms),
+      setTimeout: (run, ms) => setTimeout(run, timerMs(ms)),
       clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout)
     },
     version: '1.2.3',

@@ -1,36 +1,37 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { holderBody, HOLDERS_PAGE, listBody, timesOf, type HoldersBody } from '../../api/holders.ts'
-import { pubkeyFromBase58, pubkeyToBase58, samePubkey, type Pubkey } from '../../chain/pubkey.ts'
-import { NATIVE_MINT } from '../../chain/token-accounts.ts'
+import { pubkeyFromBase58, pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
 import { ServiceError } from '../../errors.ts'
 import { percentOf } from '../../holders/concentration.ts'
+import type { HolderListState } from '../../holders/holder-mint.ts'
 import { HolderFactsCache } from '../../holders/holder-facts.ts'
 import { HolderLists, type Holder, type HolderStatus, type HolderView } from '../../holders/holder-lists.ts'
 import { isBurn } from '../../holders/known-owners.ts'
+import { supplyAt } from '../../holders/supply.ts'
 import { WSOL } from '../../market/cash.ts'
 import { sleep } from '../../ports.ts'
 import { fromNode } from '../../node/upstream.ts'
-import { NODE_DEADLINE_MS } from '../account-parts.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serve } from '../endpoint.ts'
 import { knownFacts } from '../known-mint.ts'
 import { readWordsCursor, writeWordsCursor } from '../page-cursor.ts'
 import { address, checkPaging, oneOf, paging } from '../parameters.ts'
 
+/** Milliseconds for an answer that may wait for a list. Below the 30 s after which many clients and proxies give up. */
+export const LIST_DEADLINE_MS = 25_000
 /**
  * Milliseconds that a request waits for a list to be read. Below the deadline, so that the refusal can state the
  * progress.
  */
-const WAIT_MS = 3_000
+export const LIST_WAIT_MS = 20_000
 const { limit, offset, after } = paging(100, 50)
 
 export const tokenHolders = endpoint({
   path: '/v1/tokens/{mint}/holders',
   tag: 'Tokens',
   summary: 'Holders of a token',
-  description:
-    'The owners of a token with their amounts, the largest first, and the concentration of ownership. The first request for a token starts a read of all its token accounts from the node. Until that read is complete, the answer is the error `index_loading`. After it, the list follows the blocks without requests to the node. All pages of a paging run show the list at one slot; a run lasts at most five minutes. While the node is unavailable, the stored list is served with its slot and age. The list is empty for an address that is no token.',
+  description: `The owners of a token with their amounts, the largest first, and the concentration of ownership. The first request for a token starts a read of all its token accounts from the node, and waits for it up to ${LIST_WAIT_MS / 1000} seconds. If it takes longer, the answer is the error \`index_loading\`, which says how far the read is. After it, the list follows the blocks without requests to the node. All pages of a paging run show the list at one slot; a run lasts at most five minutes. While the node is unavailable, the stored list is served with its slot and age. The list is empty for an address that is no token.`,
   scope: 'data:read',
   params: z.object({ mint: address.describe('The token') }),
   query: z.object({
@@ -51,7 +52,7 @@ export const tokenHolders = endpoint({
   answer: HOLDERS_PAGE,
   errors: ['CURSOR_INVALID', 'CURSOR_EXPIRED', 'INDEX_LOADING', 'UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT'],
   examples: [{ name: 'Holders of wrapped SOL', params: { mint: WSOL }, query: { limit: '10' } }],
-  deadlineMs: NODE_DEADLINE_MS
+  deadlineMs: LIST_DEADLINE_MS
 })
 
 type Deps = Pick<AppDeps, 'accounts' | 'clock' | 'storage' | 'holdersRequested'>
@@ -68,13 +69,19 @@ export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     let status = await lists.status(mint)
     if (status.kind === 'view') return status.view
     const late = new AbortController()
-    void sleep(clock, WAIT_MS, signal).then(() => late.abort())
-    if (status.kind === 'unknown') {
-      const [known] = await fromNode(mints.read([mint]))
-      if (known!.reading.kind === 'refused') return null
-      await lists.ask(known!.reading)
+    const leave = (): void => late.abort()
+    signal.addEventListener('abort', leave)
+    void sleep(clock, LIST_WAIT_MS, late.signal).then(leave)
+    try {
+      if (status.kind === 'unknown') {
+        const [known] = await fromNode(mints.read([mint]))
+        if (known!.reading.kind === 'refused') return null
+        await lists.ask(known!.reading)
+      }
+      status = await lists.readable(mint, late.signal)
+    } finally {
+      leave()
     }
-    status = await lists.readable(mint, late.signal)
     if (status.kind === 'view') return status.view
     throw unread(mint, status)
   }
@@ -118,14 +125,15 @@ export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
         String(last!.amount),
         pubkeyToBase58(last!.account ?? last!.owner)
       ])
-    const { decimals } = view.about
-    const minted = samePubkey(mint, NATIVE_MINT) ? null : knownFacts(parts, mint).facts
+    const { decimals, tokenProgram } = view.about
+    const minted = knownFacts(parts, mint)
+    const stated = minted.facts && { account: minted.facts.account, slot: minted.slot }
     return {
       tenant,
       ...listBody(at, {
         mint,
         decimals,
-        supply: minted?.account.supply ?? null,
+        supply: supplyAt({ mint, tokenProgram, held: at.sums.held, slot }, stated),
         slot,
         atMs: view.atMs,
         nowMs: clock.now(),
@@ -173,8 +181,17 @@ function unread(mint: Pubkey, status: HolderStatus): ServiceError {
   const state = status.kind === 'loading' ? status.state : null
   if (state?.fault != null)
     return new ServiceError('UPSTREAM_ERROR', `the holders of ${token} cannot be read now: ${state.fault}`)
-  const progress = state === null || state.accounts === 0 ? '' : `; ${state.accounts} accounts so far`
-  return new ServiceError('INDEX_LOADING', `the holders of ${token} are being read from the node${progress}`)
+  return new ServiceError('INDEX_LOADING', `the holders of ${token} are being read: ${progressOf(state)}`)
+}
+
+/** Describes how far the read of a list is; `state` is null before its follower has begun. */
+function progressOf(state: HolderListState | null): string {
+  if (state === null || state.begun === 0) return 'other lists are read before it'
+  if (state.fromSlot !== null)
+    return `its ${state.accounts} accounts are stored, and the index has yet to reach slot ${state.fromSlot}`
+  return state.accounts === 0
+    ? 'the node has not answered yet'
+    : `${state.accounts} accounts are stored so far`
 }
 
 const nothing = (tenant: string, mint: Pubkey, nowMs: number): HoldersBody => ({
@@ -183,6 +200,7 @@ const nothing = (tenant: string, mint: Pubkey, nowMs: number): HoldersBody => ({
   decimals: null,
   supply: null,
   supply_raw: null,
+  supply_slot: null,
   held: null,
   held_raw: null,
   holders_count: 0,

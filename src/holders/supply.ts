@@ -1,0 +1,43 @@
+import type { MintAccount } from '../accounts/mint-account.ts'
+import type { TokenProgramName } from '../accounts/token-program.ts'
+import { samePubkey, type Pubkey } from '../chain/pubkey.ts'
+import { NATIVE_MINT } from '../chain/token-accounts.ts'
+
+/** A supply in base units, with the slot at which it is exact. */
+export interface SupplyAt {
+  readonly supply: bigint
+  readonly slot: number
+}
+
+/** Extensions with which a part of the supply is in no account's amount: withheld fees, and encrypted balances. */
+const OUTSIDE_OF_AMOUNTS = [
+  'transfer_fee_config',
+  'confidential_transfer_mint',
+  'confidential_transfer_fee_config',
+  'confidential_mint_burn'
+]
+
+/**
+ * Returns the supply of a token at the slot of its holder list. Mints and burns change an account and the supply by the
+ * same amount, so the supply is the sum of all accounts, unless an extension keeps tokens outside of their amounts. Then
+ * it is what the mint's account stated at a slot of its own. Null for wrapped SOL, whose mint counts none, and while the
+ * extensions are unknown; a mint never gains one.
+ */
+export function supplyAt(
+  list: {
+    readonly mint: Pubkey
+    readonly tokenProgram: TokenProgramName
+    readonly held: bigint
+    readonly slot: number
+  },
+  stated: { readonly account: MintAccount; readonly slot: number } | null
+): SupplyAt | null {
+  if (samePubkey(list.mint, NATIVE_MINT)) return null
+  if (list.tokenProgram === 'spl-token') return { supply: list.held, slot: list.slot }
+  if (stated === null) return null
+  const { account, slot } = stated
+  const isOutside = account.extensions.some(
+    (name) => OUTSIDE_OF_AMOUNTS.includes(name) || name.startsWith('unknown_')
+  )
+  return isOutside ? { supply: account.supply, slot } : { supply: list.held, slot: list.slot }
+}
