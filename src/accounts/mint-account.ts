@@ -5,6 +5,7 @@ import { refused, type Refused } from './refused.ts'
 import { readExtensions, valueOf, type TokenExtension } from './token-extensions.ts'
 import { readTokenMetadata, type EmbeddedNames } from './token-metadata.ts'
 import { tokenProgramOf, type TokenProgramName } from './token-program.ts'
+import { readInterestBearing, readScaledUiAmount, type UiScale } from './ui-scale.ts'
 import { readTransferFeeConfig, type TransferFeeConfig } from './transfer-fee.ts'
 
 const MINT_BYTES = 82
@@ -27,6 +28,8 @@ export interface MintAccount {
 /** Contents of a mint's extensions; null without the extension. */
 export interface MintFeatures {
   readonly transferFee: TransferFeeConfig | null
+  /** How displayed amounts are scaled. */
+  readonly scale: UiScale | null
   /** The account that holds the names; `authority` may change it. */
   readonly metadataPointer: { readonly authority: Pubkey | null; readonly address: Pubkey | null } | null
   /** Names inside the mint. */
@@ -44,6 +47,7 @@ export interface MintFeatures {
 
 const NO_FEATURES: MintFeatures = {
   transferFee: null,
+  scale: null,
   metadataPointer: null,
   names: null,
   permanentDelegate: null,
@@ -91,6 +95,9 @@ function readFeatures(extensions: readonly TokenExtension[]): MintFeatures | Ref
   if (state !== null && state !== 1 && state !== 2) return refused(`has default account state ${state}`)
   return {
     transferFee: read('transfer_fee_config', readTransferFeeConfig),
+    scale:
+      read<UiScale>('interest_bearing_config', readInterestBearing) ??
+      read('scaled_ui_amount_config', readScaledUiAmount),
     metadataPointer: read('metadata_pointer', (value) => ({
       authority: keyOrNull(value, 0),
       address: keyOrNull(value, 32)

@@ -1,5 +1,6 @@
 import { samePubkey, type Pubkey } from '../chain/pubkey.ts'
 import type { Known } from './account-directory.ts'
+import type { ChainClock } from './clock.ts'
 import { metaplexAddress, readMetaplex } from './metaplex.ts'
 import { readMintAccount, type MintAccount } from './mint-account.ts'
 import { isRefused } from './optional-key.ts'
@@ -19,6 +20,8 @@ export interface MintFacts {
   readonly namesFrom: 'token-2022' | 'metaplex' | null
   /** The transfer fee in force at the slot; null without one, and if the epoch of the slot is unknown. */
   readonly transferFee: TransferFee | null
+  /** The chain's time at the reading, in Unix seconds; null if it was not read, because no fact depends on it. */
+  readonly chainSeconds: number | null
 }
 
 /** The outcome of reading a mint: its facts, or why the address is not a mint. */
@@ -33,8 +36,8 @@ export interface MintSources {
   readonly metaplex: Account | null
   /** The account that its metadata pointer names, if that is neither the mint nor the Metaplex account. */
   readonly pointed: Account | null
-  /** The epoch of the slot; null if unknown. */
-  readonly epoch: bigint | null
+  /** The clock of the slot; null if unknown. */
+  readonly clock: ChainClock | null
 }
 
 /**
@@ -47,8 +50,12 @@ export function distantMetadata(mint: Pubkey, { features }: MintAccount): Pubkey
   return address
 }
 
+/** Tells whether a fact depends on the clock: the transfer fee in force, or the scale of displayed amounts. */
+export const needsClock = (account: MintAccount): boolean =>
+  account.features.scale !== null || needsEpoch(account)
+
 /** Tells whether the transfer fee in force depends on the epoch. */
-export function needsEpoch({ features: { transferFee } }: MintAccount): boolean {
+function needsEpoch({ features: { transferFee } }: MintAccount): boolean {
   if (transferFee === null) return false
   const { older, newer } = transferFee
   return older.basisPoints !== newer.basisPoints || older.maximum !== newer.maximum
@@ -64,7 +71,8 @@ export function mintFacts(mint: Pubkey, sources: MintSources): MintReading {
     mint,
     account,
     ...namesOf(mint, account, sources),
-    transferFee: feeOf(account, sources.epoch)
+    transferFee: feeOf(account, sources.clock?.epoch ?? null),
+    chainSeconds: sources.clock?.seconds ?? null
   }
 }
 

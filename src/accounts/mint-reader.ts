@@ -1,14 +1,14 @@
 import type { Pubkey } from '../chain/pubkey.ts'
-import { CLOCK_SYSVAR, epochOfClock } from './clock.ts'
+import { CLOCK_SYSVAR, readClock } from './clock.ts'
 import { metaplexAddress } from './metaplex.ts'
 import { readMintAccount } from './mint-account.ts'
-import { distantMetadata, mintFacts, needsEpoch, type MintReading } from './mint-facts.ts'
+import { distantMetadata, mintFacts, needsClock, type MintReading } from './mint-facts.ts'
 import { isRefused } from './optional-key.ts'
 import type { AccountNode } from './ports.ts'
 
 /**
  * Reads mints in the given order, each with two accounts: the mint and its Metaplex metadata. One second request
- * covers all mints with metadata elsewhere, or with a transfer fee that depends on the epoch. The slot is the older
+ * covers all mints with metadata elsewhere, or with facts that depend on the clock. The slot is the older
  * of both. Rejects like the node.
  */
 export async function readMints(
@@ -29,17 +29,17 @@ export async function readMints(
       account,
       metaplex,
       elsewhere: known === null ? null : distantMetadata(mint, known),
-      needsEpoch: known !== null && needsEpoch(known)
+      needsClock: known !== null && needsClock(known)
     }
   })
   const distant = sources.flatMap(({ elsewhere }) => (elsewhere === null ? [] : [elsewhere]))
-  const wantsEpoch = sources.some((each) => each.needsEpoch)
-  const further = [...distant, ...(wantsEpoch ? [CLOCK_SYSVAR] : [])]
+  const wantsClock = sources.some((each) => each.needsClock)
+  const further = [...distant, ...(wantsClock ? [CLOCK_SYSVAR] : [])]
   const second = further.length === 0 ? { slot, accounts: [] } : await node.accounts(further, signal)
-  const epoch = wantsEpoch ? epochOfClock(second.accounts.at(-1) ?? null) : null
+  const clock = wantsClock ? readClock(second.accounts.at(-1) ?? null) : null
   const readings = sources.map(({ mint, account, metaplex, elsewhere }) => {
     const pointed = elsewhere === null ? null : (second.accounts[distant.indexOf(elsewhere)] ?? null)
-    return mintFacts(mint, { account, metaplex, pointed, epoch })
+    return mintFacts(mint, { account, metaplex, pointed, clock })
   })
   return { slot: Math.min(slot, second.slot), readings }
 }

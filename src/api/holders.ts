@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import { pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../chain/pubkey.ts'
+import type { ShownAmounts } from './shown-amounts.ts'
 import type { SupplyAt } from '../holders/supply.ts'
-import { humanAmount } from '../market/amount.ts'
 import * as schema from './schema.ts'
 import { secondsText } from './time.ts'
+
+const UNREAD = 'Null while the account of a Token-2022 mint is unread'
 
 const share = (meaning: string) =>
   z
@@ -72,7 +74,10 @@ const HOLDER = z
       .address('The token account')
       .nullable()
       .describe('The token account with `by=token_account`, base58; else null'),
-    amount: schema.amount('Balance'),
+    amount: schema
+      .amount('Balance')
+      .nullable()
+      .describe(`Balance in human units. ${schema.SCALED}. ${UNREAD}`),
     amount_raw: schema.rawAmount('Balance'),
     pct: z.number().min(0).max(100).describe('Share of `held`, in percent'),
     token_accounts: z.int().min(1).describe('Token accounts with tokens: 1 with `by=token_account`'),
@@ -95,7 +100,7 @@ export const HOLDERS_PAGE = z
       .amount('Supply')
       .nullable()
       .describe(
-        'Supply at `supply_slot`, in human units; null if unknown, and for wrapped SOL, which has none'
+        `Supply at \`supply_slot\`, in human units. ${schema.SCALED}. Null if unknown, and for wrapped SOL, which has none`
       ),
     supply_raw: schema.rawAmount('Supply').nullable().describe('The same in base units; text'),
     supply_slot: schema
@@ -108,9 +113,17 @@ export const HOLDERS_PAGE = z
       .amount('Sum of all token accounts')
       .nullable()
       .describe(
-        'Sum of all token accounts at `slot`, in human units; the base of all shares. It is less than the supply if transfer fees are withheld. Null for an address that is no token'
+        `Sum of all token accounts at \`slot\`, in human units; the base of all shares. It is less than the supply by \`withheld\`. ${schema.SCALED}. Null for an address that is no token. ${UNREAD}`
       ),
     held_raw: schema.rawAmount('The same').nullable(),
+    withheld: schema
+      .amount('Part of the supply in no account')
+      .nullable()
+      .describe(
+        'Supply less `held`: withheld transfer fees and confidential balances, in human units. Null if the supply is of another slot, and for wrapped SOL'
+      ),
+    withheld_raw: schema.rawAmount('The same').nullable().describe('The same in base units; text'),
+    ui_multiplier: schema.uiMultiplier,
     holders_count: schema.count('Owners with tokens'),
     token_accounts_count: schema.count('Token accounts with tokens'),
     slot: schema.count('The list is exact as of this slot'),
@@ -149,6 +162,7 @@ export function listBody(
   at: {
     readonly mint: Pubkey
     readonly decimals: number
+    readonly shown: ShownAmounts
     readonly supply: SupplyAt | null
     readonly slot: number
     readonly atMs: number
@@ -156,16 +170,20 @@ export function listBody(
     readonly staleReason: string | null
   }
 ): Omit<HoldersBody, 'tenant' | 'data' | 'nextCursor'> {
-  const { decimals, supply } = at
+  const { decimals, shown, supply } = at
+  const withheld = supply === null || supply.slot !== at.slot ? null : supply.supply - sums.held
   const { top1, top5, top10, top20, top50, top100, hhi, gini } = concentration
   return {
     mint: pubkeyToBase58(at.mint),
     decimals,
-    supply: supply === null ? null : humanAmount(supply.supply, decimals),
+    supply: supply === null ? null : shown.of(supply.supply),
     supply_raw: supply === null ? null : String(supply.supply),
     supply_slot: supply?.slot ?? null,
-    held: humanAmount(sums.held, decimals),
+    held: shown.of(sums.held),
     held_raw: String(sums.held),
+    withheld: withheld === null ? null : shown.of(withheld),
+    withheld_raw: withheld === null ? null : String(withheld),
+    ui_multiplier: shown.multiplier,
     holders_count: sums.owners,
     token_accounts_count: sums.accounts,
     slot: at.slot,
@@ -210,7 +228,7 @@ export function holderBody(
   },
   rank: number,
   at: {
-    readonly decimals: number
+    readonly shown: ShownAmounts
     readonly pct: number
     readonly known: ListFacts['known']
     readonly isBurn: boolean
@@ -221,7 +239,7 @@ export function holderBody(
     rank,
     owner: pubkeyToBase58(owner),
     token_account: account === null ? null : pubkeyToBase58(account),
-    amount: humanAmount(amount, at.decimals),
+    amount: at.shown.of(amount),
     amount_raw: String(amount),
     pct: at.pct,
     token_accounts: accounts,

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { TOKEN_PROGRAM_NAMES } from '../accounts/token-program.ts'
 import { pubkeyToBase58, type Pubkey } from '../chain/pubkey.ts'
-import { humanAmount } from '../market/amount.ts'
 import * as schema from './schema.ts'
+import type { ShownAmounts } from './shown-amounts.ts'
 import { secondsText } from './time.ts'
 
 const HOLDING = z
@@ -11,13 +11,19 @@ const HOLDING = z
     symbol: z.string().nullable().describe('Symbol; null when unknown'),
     name: z.string().nullable().describe('Name; null when unknown'),
     decimals: z.int().min(0).nullable().describe('Decimals; null if the mint could not be read'),
-    amount: schema.amount('Balance').nullable().describe('Balance in human units; null without decimals'),
+    amount: schema
+      .amount('Balance')
+      .nullable()
+      .describe(`Balance in human units. ${schema.SCALED}. Null if the mint could not be read`),
     amount_raw: schema.rawAmount('Balance of all token accounts'),
+    ui_multiplier: schema.uiMultiplier,
     price_usd: schema.usd('Price').nullable().describe('The latest price in USD; null if unknown'),
     value_usd: schema
       .usd('Balance × price')
       .nullable()
-      .describe('`amount` × `price_usd`; null if either is null'),
+      .describe(
+        '`amount_raw` with the decimals applied × `price_usd`; null if the decimals or the price are unknown'
+      ),
     price_ts: schema.time('Time of the trade that the price comes from', 'block').nullable(),
     token_program: z.enum(TOKEN_PROGRAM_NAMES).nullable().describe('The token program; null for SOL'),
     token_accounts: schema.count('Token accounts with tokens; 0 for SOL'),
@@ -57,7 +63,8 @@ export function holdingBody(
     readonly accounts: number
     readonly isFrozen: boolean
   },
-  names: { readonly symbol: string | null; readonly name: string | null }
+  names: { readonly symbol: string | null; readonly name: string | null },
+  shown: ShownAmounts
 ): HoldingBody {
   const { decimals, amount } = held
   return {
@@ -65,8 +72,9 @@ export function holdingBody(
     symbol: names.symbol,
     name: names.name,
     decimals,
-    amount: decimals === null ? null : humanAmount(amount, decimals),
+    amount: shown.of(amount),
     amount_raw: String(amount),
+    ui_multiplier: shown.multiplier,
     price_usd: held.priceUsd,
     value_usd: held.valueUsd,
     price_ts: held.priceAt === null ? null : secondsText(held.priceAt),

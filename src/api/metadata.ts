@@ -5,7 +5,7 @@ import type { KnownMint, MintFacts } from '../accounts/mint-facts.ts'
 import { TOKEN_PROGRAM_NAMES } from '../accounts/token-program.ts'
 import type { TransferFee } from '../chain/transfer-fee.ts'
 import { pubkeyToBase58, type Pubkey } from '../chain/pubkey.ts'
-import { humanAmount } from '../market/amount.ts'
+import { multiplierAt, uiAmount, type UiScale } from '../accounts/ui-scale.ts'
 import type { MintNames } from '../market/mint-names.ts'
 import { addressOrNull } from './event.ts'
 import * as schema from './schema.ts'
@@ -85,6 +85,40 @@ const TRANSFER_FEE = z
   })
   .meta({ id: 'TransferFeeConfig', description: 'The transfer fee of a Token-2022 mint, by epoch' })
 
+const NEXT_MULTIPLIER = z
+  .object({
+    value: z.number().describe('The multiplier'),
+    at: schema
+      .time('Time from which it is in force', 'block')
+      .nullable()
+      .describe(
+        'Time from which it is in force; UTC, `YYYY-MM-DD HH:MM:SS`; null if that is after the year 9999'
+      )
+  })
+  .meta({ id: 'NextMultiplier' })
+
+const INTEREST = z
+  .object({
+    rate_bps: z
+      .int()
+      .describe('Yearly rate, continuously compounded, in hundredths of a percent; may be negative'),
+    average_rate_bps: z
+      .int()
+      .describe('Average of the rates before `updated_at`, in hundredths of a percent'),
+    initialized_at: schema
+      .time('Time from which interest counts', 'block')
+      .nullable()
+      .describe('Time from which interest counts; UTC, `YYYY-MM-DD HH:MM:SS`'),
+    updated_at: schema
+      .time('Time of the last change of the rate', 'block')
+      .nullable()
+      .describe('Time of the last change of the rate; UTC, `YYYY-MM-DD HH:MM:SS`')
+  })
+  .meta({
+    id: 'Interest',
+    description: 'Interest of a Token-2022 mint, which only displayed amounts include'
+  })
+
 export const METADATA = z
   .object({
     mint: schema.address('The token'),
@@ -95,7 +129,10 @@ export const METADATA = z
       .describe(
         'Origin of the names: the mint itself (`token-2022`), its metadata account (`metaplex`), a list in the service (`cash-list`), or its launch (`launch`). Null without names'
       ),
-    supply: schema.amount('Supply').nullable().describe(`Supply in human units, ${schema.SUPPLY}`),
+    supply: schema
+      .amount('Supply')
+      .nullable()
+      .describe(`Supply in human units, ${schema.SUPPLY}. ${schema.SCALED}`),
     supply_raw: schema.rawAmount('Supply').nullable().describe(`Supply in base units, ${schema.SUPPLY}`),
     mint_authority: authority('May mint more'),
     freeze_authority: authority('May freeze token accounts'),
@@ -114,6 +151,19 @@ export const METADATA = z
         'Transfer fee at the slot, in hundredths of a percent; null without one, and if the epoch of the slot is unknown'
       ),
     transfer_fee: TRANSFER_FEE.nullable().describe('The transfer fee by epoch; null without the extension'),
+    ui_multiplier: schema.uiMultiplier,
+    ui_multiplier_since: schema
+      .time('Time from which a stated multiplier is in force', 'block')
+      .nullable()
+      .describe(
+        'Time from which the multiplier is in force, as the mint states it; UTC, `YYYY-MM-DD HH:MM:SS`. Null if the mint no longer states it, and for interest'
+      ),
+    ui_multiplier_next: NEXT_MULTIPLIER.nullable().describe(
+      'The multiplier that comes next; null without one'
+    ),
+    interest: INTEREST.nullable().describe(
+      'Interest that displayed amounts include; null without the extension'
+    ),
     update_authority: schema
       .address('May change the names')
       .nullable()
@@ -189,6 +239,10 @@ export function statedMetadataBody(stated: StatedMint): z.input<typeof METADATA>
     extensions: null,
     transfer_fee_bps: null,
     transfer_fee: null,
+    ui_multiplier: null,
+    ui_multiplier_since: null,
+    ui_multiplier_next: null,
+    interest: null,
     update_authority: null,
     mutable: null,
     permanent_delegate: null,
@@ -211,11 +265,15 @@ export function metadataBody(
   nowMs: number
 ): z.input<typeof METADATA> {
   const { account, names } = facts
-  const { transferFee, transferHook, ...features } = account.features
+  const { transferFee, transferHook, scale, ...features } = account.features
+  const atSeconds = facts.chainSeconds
   return {
     mint: pubkeyToBase58(facts.mint),
     ...mergedNames(facts, stated),
-    supply: humanAmount(account.supply, account.decimals),
+    supply:
+      scale !== null && atSeconds === null
+        ? null
+        : uiAmount(account.supply, { decimals: account.decimals, scale }, atSeconds ?? 0),
     supply_raw: String(account.supply),
     mint_authority: addressOrNull(account.mintAuthority),
     freeze_authority: addressOrNull(account.freezeAuthority),
@@ -229,6 +287,7 @@ export function metadataBody(
       config_authority: addressOrNull(transferFee.configAuthority),
       withdraw_authority: addressOrNull(transferFee.withdrawAuthority)
     },
+    ...scaleBody(scale, atSeconds),
     update_authority: addressOrNull(names?.updateAuthority ?? null),
     mutable: names?.isMutable ?? null,
     permanent_delegate: addressOrNull(features.permanentDelegate),
@@ -242,6 +301,34 @@ export function metadataBody(
     age_seconds: ageSeconds(readAtMs, nowMs)
   }
 }
+
+/** Renders how a mint scales displayed amounts at a time of the chain; null if that is unknown. */
+function scaleBody(scale: UiScale | null, atSeconds: number | null) {
+  const none = {
+    ui_multiplier: scale === null || atSeconds === null ? null : multiplierAt(scale, atSeconds),
+    ui_multiplier_since: null,
+    ui_multiplier_next: null,
+    interest: null
+  }
+  if (scale === null) return none
+  if (scale.kind === 'interest') {
+    const { rateBps, averageRateBps, initializedAt, updatedAt } = scale
+    const times = { initialized_at: writableTime(initializedAt), updated_at: writableTime(updatedAt) }
+    return { ...none, interest: { rate_bps: rateBps, average_rate_bps: averageRateBps, ...times } }
+  }
+  if (atSeconds === null) return none
+  const at = writableTime(scale.nextAt)
+  return atSeconds >= scale.nextAt
+    ? { ...none, ui_multiplier_since: at }
+    : { ...none, ui_multiplier_next: { value: scale.next, at } }
+}
+
+/** The last second that a time with a year of four digits can state. */
+const LAST_SECOND = Date.UTC(9999, 11, 31, 23, 59, 59) / 1000
+
+/** Formats a time that an account states; null for one that needs another form. */
+const writableTime = (unixSeconds: number): string | null =>
+  unixSeconds >= 0 && unixSeconds <= LAST_SECOND ? secondsText(unixSeconds) : null
 
 /** Selects the names of a mint: those of its accounts, or else the stated ones. The decimals are the account's. */
 export function mergedNames(

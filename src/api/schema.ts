@@ -81,6 +81,18 @@ export const accountState = (meaning: string) =>
 export const SUPPLY =
   'as its account states it at `supply_slot` or `slot`. Until the account is read, it is the supply of the launch, without later mints and burns. Null if neither is known'
 
+/** Description of an amount of the account side. */
+export const SCALED =
+  'If the mint scales displayed amounts (`ui_multiplier`), it is multiplied as a node does; the raw amount is not'
+
+/** The factor of displayed amounts. */
+export const uiMultiplier = z
+  .number()
+  .nullable()
+  .describe(
+    'Factor of displayed amounts at the slot: the multiplier of a ScaledUiAmount mint, or the interest so far. Trades, candles, prices and values in USD never include it. Null for other mints'
+  )
+
 /** Description of the slot of a supply. */
 export const SUPPLY_SLOT =
   'Slot at which the account of the mint stated the supply; null if the supply is from the launch or unknown'

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import type { TokenAccount } from '../accounts/token-account.ts'
 import { TOKEN_PROGRAM_NAMES } from '../accounts/token-program.ts'
 import { pubkeyToBase58, type Pubkey } from '../chain/pubkey.ts'
-import { humanAmount } from '../market/amount.ts'
 import { addressOrNull } from './event.ts'
 import * as schema from './schema.ts'
+import type { ShownAmounts } from './shown-amounts.ts'
 
 const TOKEN_ACCOUNT = z
   .object({
@@ -14,9 +14,12 @@ const TOKEN_ACCOUNT = z
     amount: schema
       .amount('Balance')
       .nullable()
-      .describe('Balance in human units (decimals applied); null if the mint could not be read'),
+      .describe(
+        `Balance in human units (decimals applied). ${schema.SCALED}. Null if the mint could not be read`
+      ),
     amount_raw: schema.rawAmount('Balance'),
     decimals: z.int().min(0).nullable().describe('Decimals of the token; null if the mint could not be read'),
+    ui_multiplier: schema.uiMultiplier,
     state: z.enum(['initialized', 'frozen']).describe('`frozen`: no transfer until it is thawed'),
     delegate: schema.address('May move tokens for the owner').nullable(),
     delegated_amount_raw: schema.rawAmount('Amount that the delegate may still move'),
@@ -55,18 +58,20 @@ export interface HeldAccount {
   readonly account: TokenAccount
 }
 
-/** Renders a token account; `decimals` are those of its mint, null if unknown. */
+/** Renders a token account; `decimals` are those of its mint, null if unknown, and `shown` its amounts. */
 export function tokenAccountBody(
   { address, lamports, account }: HeldAccount,
-  decimals: number | null
+  decimals: number | null,
+  shown: ShownAmounts
 ): z.input<typeof TOKEN_ACCOUNT> {
   return {
     pubkey: pubkeyToBase58(address),
     mint: pubkeyToBase58(account.mint),
     owner: pubkeyToBase58(account.owner),
-    amount: decimals === null ? null : humanAmount(account.amount, decimals),
+    amount: shown.of(account.amount),
     amount_raw: String(account.amount),
     decimals,
+    ui_multiplier: shown.multiplier,
     state: account.state,
     delegate: addressOrNull(account.delegate),
     delegated_amount_raw: String(account.delegatedAmount),

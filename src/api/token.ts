@@ -40,7 +40,10 @@ const WINDOW = z
       'Activity of a token in a window of whole minutes that ends with the minute of the indexed head'
   })
 
-const SUPPLY = schema.amount('Supply').nullable().describe(`Supply in human units, ${schema.SUPPLY}`)
+const SUPPLY = schema
+  .amount('Supply')
+  .nullable()
+  .describe(`Supply in human units, ${schema.SUPPLY}. ${schema.SCALED}`)
 
 const HOLDERS = z
   .object({
@@ -111,18 +114,20 @@ export const TOKEN = z
     market_cap_usd: schema
       .usd('Circulating supply × price')
       .nullable()
-      .describe('`circulating_supply` × `price_usd`; null if either is null'),
+      .describe(
+        '`circulating_supply` × `price_usd`, without the `ui_multiplier` of the mint; null if either is null'
+      ),
     fdv_usd: schema
       .usd('Supply × price')
       .nullable()
-      .describe('`supply` × `price_usd`; null if either is null'),
+      .describe('`supply` × `price_usd`, without the `ui_multiplier` of the mint; null if either is null'),
     supply: SUPPLY,
     supply_slot: schema.count('Slot').nullable().describe(schema.SUPPLY_SLOT),
     circulating_supply: schema
       .amount('Circulating supply')
       .nullable()
       .describe(
-        'Supply in human units without the tokens that its bonding curve still holds. It is the whole supply once the curve has graduated, and for a token without launch and curve. Null if the supply or the reserves of the curve are unknown'
+        'Supply in human units without the tokens that its bonding curve still holds. It is the whole supply once the curve has graduated, and for a token without launch and curve. Null if the supply or the reserves of the curve are unknown. If the mint scales displayed amounts (`ui_multiplier`), it is multiplied'
       ),
     liquidity_usd: schema
       .usd('Liquidity')
@@ -187,7 +192,7 @@ export function tokenBody(
   const decimals = token?.decimals ?? known.metadata.decimals
   const { age_seconds: _, ...read } = known.metadata
   const metadata = { ...read, decimals }
-  const { name, symbol, uri, token_program } = metadata
+  const { name, symbol, uri, token_program, ui_multiplier: multiplier = null } = metadata
   const day = windows['24h']
   return {
     mint,
@@ -209,9 +214,9 @@ export function tokenBody(
     price_venue: pair?.last.venue ?? null,
     market_cap_usd: value.marketCapUsd,
     fdv_usd: value.fdvUsd,
-    supply: value.supply,
+    supply: multiplier === null ? value.supply : metadata.supply,
     supply_slot: value.supplySlot,
-    circulating_supply: value.circulating,
+    circulating_supply: value.circulating === null ? null : value.circulating * (multiplier ?? 1),
     liquidity_usd: value.liquidityUsd,
     liquidity_slot: value.liquidityUsd === null ? null : known.liquiditySlot,
     volume_24h_usd: usdOrNull(day.volumeMicroUsd),

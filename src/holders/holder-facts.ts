@@ -28,6 +28,8 @@ const PAGE = 1_000
 /** Facts of a whole list at its slot. */
 export interface HolderFacts {
   readonly sums: HolderSums
+  /** The slot of the last block that changed the list. */
+  readonly changedSlot: number
   readonly concentration: Concentration
   /** Null if the index does not know all pools of the token. */
   readonly adjusted: AdjustedConcentration | null
@@ -66,7 +68,7 @@ export class HolderFactsCache {
     const cached = this.#cached.get(mint)
     const now = this.#clock.now()
     if (cached?.key === key && now - cached.atMs < OWNERS_MS) return cached.facts
-    const facts = await this.#compute(view, found.sums)
+    const facts = { ...(await this.#compute(view, found.sums)), changedSlot: found.slot }
     const { pools, curves } = facts.known
     const kept = { ...facts, largest: null }
     this.#cached.set(
@@ -77,7 +79,7 @@ export class HolderFactsCache {
     return facts
   }
 
-  async #compute(view: HolderView, sums: HolderSums): Promise<HolderFacts> {
+  async #compute(view: HolderView, sums: HolderSums): Promise<Omit<HolderFacts, 'changedSlot'>> {
     const known = await knownOwners(this.#storage, this.#lists, view)
     const left = new Map<string, Pubkey>([...known.pools, ...known.curves])
     for (const burn of BURNS) left.set(pubkeyMapKey(burn), burn)

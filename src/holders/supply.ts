@@ -20,7 +20,7 @@ const OUTSIDE_OF_AMOUNTS = [
 /**
  * Returns the supply of a token at the slot of its holder list. Mints and burns change an account and the supply by the
  * same amount, so the supply is the sum of all accounts, unless an extension keeps tokens outside of their amounts. Then
- * it is what the mint's account stated at a slot of its own. Null for wrapped SOL, whose mint counts none, and while the
+ * it is what the mint's account stated, at the slot of the list if no account has changed since, else at its own. Null for wrapped SOL, whose mint counts none, and while the
  * extensions are unknown; a mint never gains one.
  */
 export function supplyAt(
@@ -29,6 +29,8 @@ export function supplyAt(
     readonly tokenProgram: TokenProgramName
     readonly held: bigint
     readonly slot: number
+    /** The last slot at which an account of the list changed. */
+    readonly changedSlot: number
   },
   stated: { readonly account: MintAccount; readonly slot: number } | null
 ): SupplyAt | null {
@@ -39,5 +41,7 @@ export function supplyAt(
   const isOutside = account.extensions.some(
     (name) => OUTSIDE_OF_AMOUNTS.includes(name) || name.startsWith('unknown_')
   )
-  return isOutside ? { supply: account.supply, slot } : { supply: list.held, slot: list.slot }
+  if (!isOutside) return { supply: list.held, slot: list.slot }
+  const isSame = list.changedSlot <= slot && slot <= list.slot
+  return { supply: account.supply, slot: isSame ? list.slot : slot }
 }

@@ -30,6 +30,12 @@ export function knownFacts(accounts: Pick<AccountParts, 'mints'> | null, mint: P
   return { facts: reading.kind === 'facts' ? reading : null, slot, readAtMs, maxAgeMs: REFRESH_MS }
 }
 
+/** Returns the cached facts of a mint, of any age; null if they are unread, and for an address that is not a mint. */
+export function factsOf({ mints }: Pick<AccountParts, 'mints'>, mint: Pubkey): MintFacts | null {
+  const reading = mints.peek(mint)?.reading
+  return reading?.kind === 'facts' ? reading : null
+}
+
 /** A part of an answer that may be repeated for some milliseconds; undefined for no limit. */
 export type Aged = Pick<KnownFacts, 'maxAgeMs'>
 

@@ -8,7 +8,7 @@ const stated = (...extensions: string[]) => ({
   account: { supply: 1_000n, extensions } as unknown as MintAccount,
   slot: 7
 })
-const list = { mint: key(1), held: 940n, slot: 10 }
+const list = { mint: key(1), held: 940n, slot: 10, changedSlot: 8 }
 
 t.test('the supply of a token is the sum of its accounts at the slot of the list', async (t) => {
   const held = { supply: 940n, slot: 10 }
@@ -28,6 +28,11 @@ t.test('a supply of which a part is in no account is that of the mint, at its ow
     'unknown_99'
   ])
     t.strictSame(supplyAt(modern, stated('metadata_pointer', name)), own, name)
+  t.strictSame(
+    supplyAt({ ...modern, changedSlot: 7 }, stated('transfer_fee_config')),
+    { supply: 1_000n, slot: 10 },
+    'of the slot of the list, as no account has changed since'
+  )
   t.equal(supplyAt(modern, null), null, 'its extensions are unknown')
 })
 

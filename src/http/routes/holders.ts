@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { holderBody, HOLDERS_PAGE, listBody, timesOf, type HoldersBody } from '../../api/holders.ts'
 import { pubkeyFromBase58, pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
+import { shownAmounts } from '../../api/shown-amounts.ts'
 import { ServiceError } from '../../errors.ts'
 import { percentOf } from '../../holders/concentration.ts'
 import type { HolderListState } from '../../holders/holder-mint.ts'
@@ -55,10 +56,10 @@ export const tokenHolders = endpoint({
   deadlineMs: LIST_DEADLINE_MS
 })
 
-type Deps = Pick<AppDeps, 'accounts' | 'clock' | 'storage' | 'holdersRequested'>
+type Deps = Pick<AppDeps, 'accounts' | 'clock' | 'feed' | 'storage' | 'holdersRequested'>
 
 export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
-  const { accounts: parts, clock, storage, holdersRequested = () => undefined } = deps
+  const { accounts: parts, clock, feed, storage, holdersRequested = () => undefined } = deps
   if (parts === null) return
   const { mints } = parts
   const lists = new HolderLists(storage, clock, holdersRequested)
@@ -110,7 +111,7 @@ export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     const now = await lists.status(mint)
     const isWhole = now.kind === 'view' && now.view.state.reading === view.state.reading
     if (!isWhole || slot > now.view.slot || slot < now.view.oldestSlot) throw expired(slot)
-    const at = place === null ? found : { ...found, sums: await sumsAt(view, slot) }
+    const at = place === null ? found : { ...found, ...(await sumsAt(view, slot)) }
     const pctOf = ({ amount }: Holder): number => percentOf(amount, at.sums.held) ?? 0
     const listed = read.holders.slice(skip)
     const data = listed.filter((holder) => pctOf(holder) >= (leastPct ?? 0))
@@ -126,14 +127,16 @@ export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
         pubkeyToBase58(last!.account ?? last!.owner)
       ])
     const { decimals, tokenProgram } = view.about
-    const minted = knownFacts(parts, mint)
-    const stated = minted.facts && { account: minted.facts.account, slot: minted.slot }
+    const stated = await mintOf(mint, view)
+    const shown = shownAmounts({ decimals, tokenProgram }, stated?.account ?? null, await secondsAt(slot))
+    const { held } = at.sums
     return {
       tenant,
       ...listBody(at, {
         mint,
         decimals,
-        supply: supplyAt({ mint, tokenProgram, held: at.sums.held, slot }, stated),
+        shown,
+        supply: supplyAt({ mint, tokenProgram, held, slot, changedSlot: at.changedSlot }, stated),
         slot,
         atMs: view.atMs,
         nowMs: clock.now(),
@@ -141,7 +144,7 @@ export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
       }),
       data: data.map((holder, i) =>
         holderBody(holder, rank + i + 1, {
-          decimals,
+          shown,
           pct: pctOf(holder),
           known: found.known,
           isBurn: isBurn(holder.owner)
@@ -151,10 +154,23 @@ export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     }
   })
 
+  /** Returns the account of a listed mint; null if it is unread and no node answers. Only Token-2022 waits for it. */
+  const mintOf = async (mint: Pubkey, { about }: HolderView) => {
+    const known = knownFacts(parts, mint)
+    if (known.facts !== null) return { account: known.facts.account, slot: known.slot }
+    if (about.tokenProgram === 'spl-token') return null
+    const [read] = await mints.read([mint]).catch(() => [null])
+    return read?.reading.kind === 'facts' ? { account: read.reading.account, slot: read.slot } : null
+  }
+
+  /** Returns the chain's time at a slot, in Unix seconds: that of its block, or of the head if the block is deleted. */
+  const secondsAt = async (slot: number): Promise<number> =>
+    (await storage.blocks.at(slot))?.blockTime ?? feed.head?.blockTime ?? Math.floor(clock.now() / 1000)
+
   const sumsAt = async (view: HolderView, slot: number) => {
     const read = await lists.sums({ ...view, slot })
     if (read === null) throw expired(slot)
-    return read.sums
+    return { sums: read.sums, changedSlot: read.slot }
   }
 }
 
@@ -203,6 +219,9 @@ const nothing = (tenant: string, mint: Pubkey, nowMs: number): HoldersBody => ({
   supply_slot: null,
   held: null,
   held_raw: null,
+  withheld: null,
+  withheld_raw: null,
+  ui_multiplier: null,
   holders_count: 0,
   token_accounts_count: 0,
   slot: 0,

@@ -4,6 +4,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { AccountParts } from '../../accounts/parts.ts'
 import { holdingBody, HOLDINGS_PAGE, type HoldingBody } from '../../api/holdings.ts'
+import { shownAmounts } from '../../api/shown-amounts.ts'
 import { secondsText } from '../../api/time.ts'
 import { pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
 import { NATIVE_DECIMALS, NATIVE_MINT } from '../../chain/token-accounts.ts'
@@ -21,6 +22,7 @@ import { ANSWER_MS, NODE_DEADLINE_MS } from '../account-parts.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 import { EXAMPLE_WALLET } from '../example-values.ts'
+import { factsOf } from '../known-mint.ts'
 import { decimalsOf } from '../mint-decimals.ts'
 import { readWordsCursor, writeWordsCursor } from '../page-cursor.ts'
 import { address, flag, wholeNumber } from '../parameters.ts'
@@ -47,7 +49,7 @@ export const walletHoldings = endpoint({
   deadlineMs: NODE_DEADLINE_MS
 })
 
-type Deps = Pick<AppDeps, 'accounts' | 'storage' | 'cash' | 'clock'>
+type Deps = Pick<AppDeps, 'accounts' | 'storage' | 'cash' | 'clock' | 'feed'>
 
 export const holdingRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   const { accounts, storage, clock } = deps
@@ -171,7 +173,7 @@ function nativeOf(found: Holdings): HoldingBody {
     accounts: 0,
     isFrozen: false
   }
-  return holdingBody(held, { symbol: 'SOL', name: 'Solana' })
+  return holdingBody(held, { symbol: 'SOL', name: 'Solana' }, shownAmounts(held, null, 0))
 }
 
 /** Renders holdings with their names, for which mints that are not cached are read. */
@@ -186,12 +188,20 @@ async function namedAll(
   return Promise.all(list.map(async (each) => named(each, accounts, deps)))
 }
 
-async function named(held: Holding, accounts: AccountParts, { storage, cash }: Deps): Promise<HoldingBody> {
+async function named(
+  held: Holding,
+  accounts: AccountParts,
+  { storage, cash, clock, feed }: Deps
+): Promise<HoldingBody> {
   const { mint } = held
-  const reading = accounts.mints.peek(mint)?.reading
-  const own = reading?.kind === 'facts' ? reading.names : null
-  if (own !== null) return holdingBody(held, own)
+  const facts = factsOf(accounts, mint)
+  const shown = shownAmounts(
+    held,
+    facts?.account ?? null,
+    feed.head?.blockTime ?? Math.floor(clock.now() / 1000)
+  )
+  if (facts !== null && facts.names !== null) return holdingBody(held, facts.names, shown)
   const known = cash.of(mint)
   const { name, symbol } = mintNames(known, known === undefined ? await storage.launches.get(mint) : null)
-  return holdingBody(held, { name, symbol })
+  return holdingBody(held, { name, symbol }, shown)
 }

@@ -4,6 +4,7 @@ import { isRefused } from '../../accounts/optional-key.ts'
 import type { AccountParts } from '../../accounts/parts.ts'
 import { readTokenAccount } from '../../accounts/token-account.ts'
 import { TOKEN_PROGRAM_KEYS, TOKEN_PROGRAM_NAMES } from '../../accounts/token-program.ts'
+import { shownAmounts } from '../../api/shown-amounts.ts'
 import { TOKEN_ACCOUNTS, tokenAccountBody, type HeldAccount } from '../../api/token-account.ts'
 import { distinctPubkeys, pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
 import { fromNode } from '../../node/upstream.ts'
@@ -12,6 +13,7 @@ import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 import { EXAMPLE_WALLET } from '../example-values.ts'
 import { decimalsOf } from '../mint-decimals.ts'
+import { factsOf } from '../known-mint.ts'
 import { address, flag } from '../parameters.ts'
 
 export const tokenAccounts = endpoint({
@@ -31,17 +33,27 @@ export const tokenAccounts = endpoint({
   deadlineMs: NODE_DEADLINE_MS
 })
 
-export const tokenAccountRoutes: FastifyPluginAsync<Pick<AppDeps, 'accounts'>> = async (
+export const tokenAccountRoutes: FastifyPluginAsync<Pick<AppDeps, 'accounts' | 'clock' | 'feed'>> = async (
   app,
-  { accounts: parts }
+  { accounts: parts, clock, feed }
 ) => {
   if (parts === null) return
   serveCached(app, tokenAccounts, async ({ params: { wallet }, query, signal }) => {
     const { slot, accounts } = await fromNode(heldBy(wallet, parts, signal))
     const listed = accounts.filter(({ account }) => query.include_zero || account.amount > 0n)
     const decimals = await decimalsOf(distinctPubkeys(listed.map(({ account }) => account.mint)), parts)
+    const atSeconds = feed.head?.blockTime ?? Math.floor(clock.now() / 1000)
     const data = listed
-      .map((held) => tokenAccountBody(held, decimals.get(pubkeyMapKey(held.account.mint)) ?? null))
+      .map((held) => {
+        const { mint, tokenProgram } = held.account
+        const known = decimals.get(pubkeyMapKey(mint)) ?? null
+        const account = factsOf(parts, mint)?.account ?? null
+        return tokenAccountBody(
+          held,
+          known,
+          shownAmounts({ decimals: known, tokenProgram }, account, atSeconds)
+        )
+      })
       .toSorted((a, b) => (a.pubkey < b.pubkey ? -1 : 1))
     return {
       body: { wallet: pubkeyToBase58(wallet), slot, data },
