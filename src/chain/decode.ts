@@ -3,6 +3,7 @@ import { collectCalls } from './calls.ts'
 import { Emitter, type Note } from './emitter.ts'
 import type { ChainEvent, RouteLeg, Trade } from './events.ts'
 import { samePubkey, type Pubkey } from './pubkey.ts'
+import type { TokenAccounts } from './token-accounts.ts'
 import type { Transaction } from './transaction.ts'
 import type { TransferFeeLookup } from './transfer-fee.ts'
 import { VENUES_BY_PROGRAM } from './venues.ts'
@@ -51,9 +52,46 @@ function decodeWith(transaction: Transaction, feeOf: TransferFeeLookup | null): 
     events.some(
       (each) => each.kind === 'liquidity' && (each.traderBase === null || each.traderQuote === null)
     )
-  const labelled = { events: labelRoutes(transaction, events), notes }
+  const labelled = { events: labelRoutes(transaction, nameRouteTraders(tokens, events)), notes }
   const openFees = lacksFee ? (tokens?.openFees ?? []) : []
   return openFees.length === 0 ? labelled : { ...labelled, openFees }
+}
+
+/**
+ * Names the trader of a route's fills between other fills: they exchange mints that the trader does not hold before or
+ * after, in accounts of the routing program. So a fill without a signing trader has that of a fill of the same outer
+ * instruction with which it shares a mint.
+ */
+function nameRouteTraders(
+  tokens: TokenAccounts | null,
+  events: readonly ChainEvent[]
+): readonly ChainEvent[] {
+  const isOpen = (event: ChainEvent): event is Trade =>
+    event.kind === 'trade' && event.innerIxIndex !== null && !tokens!.isSigner(event.user)
+  if (events.length < 2 || !events.some(isOpen)) return events
+  const named = [...events]
+  for (let isNew = true; isNew;) {
+    isNew = false
+    for (const [place, event] of named.entries()) {
+      if (!isOpen(event)) continue
+      const beside = named.find(
+        (other): other is Trade =>
+          other.kind === 'trade' &&
+          other.ixIndex === event.ixIndex &&
+          !isOpen(other) &&
+          sharesMint(other, event)
+      )
+      if (beside === undefined) continue
+      named[place] = { ...event, user: beside.user }
+      isNew = true
+    }
+  }
+  return named
+}
+
+function sharesMint(one: Trade, other: Trade): boolean {
+  const mints = [other.inMint, other.outMint]
+  return mints.some((mint) => samePubkey(mint, one.inMint) || samePubkey(mint, one.outMint))
 }
 
 /** Labels the fills of an outer instruction that routes: an aggregator's, or one with fills in several pools. */

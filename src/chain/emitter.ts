@@ -90,7 +90,7 @@ export class Emitter {
     if (inDecimals === null || outDecimals === null) return this.missing('decimals-unknown')
     this.events.push({
       kind: 'trade',
-      ...this.#origin(said),
+      ...this.#origin(said, [said.inMint, said.outMint]),
       inMint: said.inMint,
       outMint: said.outMint,
       inDecimals,
@@ -122,7 +122,7 @@ export class Emitter {
     this.events.push({
       ...said,
       kind: 'liquidity',
-      ...this.#origin(said),
+      ...this.#origin(said, [baseMint, quoteMint]),
       baseDecimals,
       quoteDecimals,
       traderBase: amountOrNull(said.traderBase),
@@ -131,15 +131,15 @@ export class Emitter {
   }
 
   launch(said: Said<Launch>): void {
-    this.events.push({ ...said, kind: 'launch', ...this.#origin(said) })
+    this.events.push({ ...said, kind: 'launch', ...this.#origin(said, [said.baseMint, said.quoteMint]) })
   }
 
   curve(said: Said<CurveChange>): void {
-    this.events.push({ ...said, kind: 'curve', ...this.#origin(said) })
+    this.events.push({ ...said, kind: 'curve', ...this.#origin(said, [said.baseMint, said.quoteMint]) })
   }
 
   pool(said: Said<PoolChange>): void {
-    this.events.push({ ...said, kind: 'pool', ...this.#origin(said) })
+    this.events.push({ ...said, kind: 'pool', ...this.#origin(said, [said.baseMint, said.quoteMint]) })
   }
 
   /** Notes a candidate that gives no event. */
@@ -175,7 +175,10 @@ export class Emitter {
     return this.#call
   }
 
-  #origin(said: { pool: Pubkey; user: Pubkey; innerIxIndex?: number | null }): EventOrigin {
+  #origin(
+    said: { pool: Pubkey; user: Pubkey; innerIxIndex?: number | null },
+    mints: readonly (Pubkey | null)[]
+  ): EventOrigin {
     const call = this.#current()
     return {
       venue: call.venue.id,
@@ -183,8 +186,18 @@ export class Emitter {
       pool: said.pool,
       ixIndex: call.instruction.outerIndex,
       innerIxIndex: said.innerIxIndex === undefined ? call.instruction.innerIndex : said.innerIxIndex,
-      user: said.user
+      user: this.#holder(said.user, mints) ?? said.user
     }
+  }
+
+  /**
+   * Returns the signer whose funds another program's signature moved; null if the user signed or no signer's balance
+   * changed. The authority of an outer instruction has always signed.
+   */
+  #holder(user: Pubkey, mints: readonly (Pubkey | null)[]): Pubkey | null {
+    const { tokens, instruction } = this.#current()
+    if (instruction.innerIndex === null || tokens.isSigner(user)) return null
+    return tokens.heldBySigner(mints.filter((mint) => mint !== null))
   }
 
   #noteOrigin(): NoteOrigin {

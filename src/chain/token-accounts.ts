@@ -1,15 +1,15 @@
+import { NATIVE_DECIMALS, NATIVE_MINT } from './native-mint.ts'
 import { distinctPubkeys, isZeroPubkey, pubkeyFromBase58, samePubkey, type Pubkey } from './pubkey.ts'
+import { SignerChanges } from './signer-changes.ts'
 import type { Movement } from './token-movement.ts'
 import type { Movements } from './movements.ts'
 import type { TokenBalance, Transaction } from './transaction.ts'
 import { withheldOf, type TransferFeeLookup } from './transfer-fee.ts'
 
-/** Wrapped SOL; the native SOL legs of bonding curves are reported under it too. */
+export { NATIVE_DECIMALS, NATIVE_MINT } from './native-mint.ts'
+
 /** The program that derives and creates the usual token account of a wallet for a mint. */
 export const ASSOCIATED_TOKEN = pubkeyFromBase58('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL')
-export const NATIVE_MINT = pubkeyFromBase58('So11111111111111111111111111111111111111112')
-export const NATIVE_DECIMALS = 9
-
 /**
  * The token accounts of a transaction: mint, decimals, owner and credited amounts. Built from the balances that the
  * node reports, accounts opened on the way, and checked transfers; nothing is assumed.
@@ -24,6 +24,7 @@ export class TokenAccounts {
   readonly #stated: { readonly mint: Pubkey; readonly decimals: number }[] = []
   readonly #feeOf: TransferFeeLookup | null
   readonly #openFees = new Set<Pubkey>()
+  #signers: SignerChanges | undefined
 
   constructor(transaction: Transaction, moved: Movements, feeOf: TransferFeeLookup | null = null) {
     this.#feeOf = feeOf
@@ -196,19 +197,43 @@ export class TokenAccounts {
   }
 
   /**
-   * Returns the trader (spec choices, section 12): the authority if it signed, else the signer that owns one of the
-   * trader's token accounts, else the fee payer.
+   * Returns the trader (spec choices, section 12), as far as accounts name it: the authority if it signed, else the
+   * signer that owns one of the trader's token accounts, else the owner of the account that paid, signer or not.
+   * `heldBySigner` comes between the last two. The fee payer is returned only if nothing names anybody.
+   *
+   * @param authority key index; -1 if unknown
+   * @param tokenAccounts key indexes; the account that paid comes first
    */
   trader(authority: number, tokenAccounts: readonly number[]): Pubkey {
     const { keys, signerCount } = this.#transaction
     if (authority >= 0 && authority < signerCount) return keys.bytes(authority)
+    let payer: Pubkey | null = null
     for (const account of tokenAccounts) {
       const owner = this.ownerOf(account)
       if (owner === null || isZeroPubkey(owner)) continue
-      for (let signer = 0; signer < signerCount; signer++) {
-        if (samePubkey(keys.bytes(signer), owner)) return owner
-      }
+      if (this.isSigner(owner)) return owner
+      if (account === tokenAccounts[0]) payer = owner
     }
-    return keys.bytes(0)
+    return payer ?? keys.bytes(authority < 0 ? 0 : authority)
+  }
+
+  isSigner(key: Pubkey): boolean {
+    const { keys, signerCount } = this.#transaction
+    for (let signer = 0; signer < signerCount; signer++) {
+      const signed = keys.bytes(signer)
+      if (signed === key || samePubkey(signed, key)) return true
+    }
+    return false
+  }
+
+  /**
+   * Returns a signer whose own balance of one of the mints changed in the transaction; null if there is none. Lamports
+   * count for wrapped SOL, beyond the fee and other costs.
+   */
+  heldBySigner(mints: readonly Pubkey[]): Pubkey | null {
+    this.#signers ??= new SignerChanges(this.#transaction, this.#moved)
+    const holder = this.#signers.holderOf(mints)
+    if (holder !== null || !mints.some((mint) => samePubkey(mint, NATIVE_MINT))) return holder
+    return this.#signers.lamportHolder()
   }
 }

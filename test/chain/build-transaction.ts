@@ -47,9 +47,14 @@ export interface TransactionSpec {
   readonly failed?: boolean
   /** False leaves out stack heights, as older records do. */
   readonly heights?: boolean
+  /** Lamports before and after by account; the others hold nothing, and the fee payer pays the fee alone. */
+  readonly lamports?: Readonly<Record<string, readonly [before: number, after: number]>>
   /** Replaces the log that follows from the calls; null for a record without. */
   readonly logs?: readonly string[] | null
 }
+
+/** The fee of every built transaction. */
+export const FEE_LAMPORTS = 5_000
 
 /** The address that a name stands for. */
 export function keyOf(name: string): Pubkey {
@@ -119,14 +124,14 @@ export function buildTransaction(spec: TransactionSpec): Transaction {
     failed: spec.failed ?? false,
     keys: new NamedKeys(names.map(keyOf)),
     signerCount: spec.signers.length,
-    feeLamports: 5000n,
+    feeLamports: BigInt(FEE_LAMPORTS),
     instructions,
     nestingKnown: spec.heights !== false || instructions.every(({ innerIndex }) => innerIndex === null),
     logs: spec.logs === undefined ? logs : spec.logs,
     preTokenBalances,
     postTokenBalances,
-    preBalances: names.map(() => 0),
-    postBalances: names.map(() => 0)
+    preBalances: names.map((name, i) => spec.lamports?.[name]?.[0] ?? (i === 0 ? FEE_LAMPORTS + 1 : 0)),
+    postBalances: names.map((name, i) => spec.lamports?.[name]?.[1] ?? (i === 0 ? 1 : 0))
   }
 }
 
@@ -260,4 +265,18 @@ export function lamportTransfer(from: string, to: string, lamports: bigint): Cal
     accounts: [from, to],
     data: join(littleEndian(2n, 4), littleEndian(lamports, 8))
   }
+}
+
+/** System `CreateAccount`. */
+export function createAccount(from: string, account: string, lamports: bigint): CallSpec {
+  return {
+    program: SYSTEM_PROGRAM,
+    accounts: [from, account],
+    data: join(littleEndian(0n, 4), littleEndian(lamports, 8), littleEndian(165n, 8), new Uint8Array(32))
+  }
+}
+
+/** SPL Token `CloseAccount`. */
+export function closeAccount(account: string, receiver: string, authority: string): CallSpec {
+  return { program: TOKEN_PROGRAM, accounts: [account, receiver, authority], data: Uint8Array.of(9) }
 }

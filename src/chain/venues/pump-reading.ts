@@ -48,7 +48,10 @@ export function pumpUser(
   if (call.instruction.innerIndex === null) return user
   const index = call.account(named)
   const known = index >= 0 && samePubkey(call.transaction.keys.bytes(index), user)
-  return call.tokens.trader(known ? index : call.indexOf(user), tokenAccounts)
+  const authority = known ? index : call.indexOf(user)
+  const trader = call.tokens.trader(authority, tokenAccounts)
+  // The programs take a buyer's funds from the user alone, whoever pays the fee.
+  return authority < 0 && !call.tokens.isSigner(trader) ? user : trader
 }
 
 /**

@@ -187,6 +187,7 @@ const initBoostEvent = layout('InitBoostEvent', 'ae7c4af90451f611', {
 const OTHER_EVENTS = {
   AdminCtoPoolEvent: '2f23a3f9969d937a',
   AdminSetCoinCreatorEvent: '2ddc5d181961ac68',
+  AdminSetCoinCreatorFeeEditableEvent: 'bfc67fbc6dae0969',
   AdminUpdateTokenIncentivesEvent: '93fa6c78f71d43de',
   ClaimCashbackEvent: 'e2d6f62107f293e5',
   ClaimTokenIncentivesEvent: '4facf631cd5bcee8',
@@ -200,6 +201,7 @@ const OTHER_EVENTS = {
   ReservedFeeRecipientsEvent: '2bbcfa12dd4bbb5f',
   SetBondingCurveCoinCreatorEvent: 'f2e7eb664163bdd3',
   SetBoostAuthorityEvent: '5980f08d5bca4769',
+  SetCoinCreatorFeeBpsEvent: 'e68af19e1ce8e4d3',
   SetMetaplexCoinCreatorEvent: '966bc77b7ccf66e4',
   SyncUserVolumeAccumulatorEvent: 'c57aa77c74515bff',
   UpdateAdminEvent: 'e198ab57f63f42ea',

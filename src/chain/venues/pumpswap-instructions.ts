@@ -98,6 +98,8 @@ export const boostBuyAndBurn = instruction(
 const OTHERS = {
   adminCtoPool: '2d3da597680031bd',
   adminSetCoinCreator: 'f228759149606968',
+  // In version 1.20.0 of @pump-fun/pump-swap-sdk only; replaced by adminCtoPool in September 2026.
+  adminSetCoinCreatorFeeEditable: 'cc4156cf6e54ef68',
   adminUpdateTokenIncentives: 'd10b7357d5177ccc',
   claimCashback: '253a237ebe35e4c5',
   claimCashbackV2: '7af3cc415e741d37',
@@ -111,6 +113,8 @@ const OTHERS = {
   migratePoolCoinCreator: 'd0089f044aaf103a',
   setBoostAuthority: 'e3954c2a8227eacd',
   setCoinCreator: 'd295802dbc3a4eaf',
+  // As adminSetCoinCreatorFeeEditable.
+  setCoinCreatorFeeBps: '4259caed08769ea9',
   setReservedFeeRecipients: '6faca2e87259d58e',
   sweepCreatorFee: '20f6bf3408c949ba',
   sweepProtocolFee: '0830be07b644b7e5',

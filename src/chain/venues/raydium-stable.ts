@@ -93,21 +93,27 @@ function vaultsThatMoved(
 function decodeLiquidity(call: Invocation, emit: Emitter, event: 'add' | 'remove'): void {
   const accounts = deposit.accounts(call.accountCount)
   if (accounts === null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
+  const vaults = [call.account(accounts.coinVault), call.account(accounts.pcVault)] as const
   emitLiquidity(call, emit, {
     event,
     pool: call.key(accounts.amm)!,
-    owner: ownerOf(call),
-    vaults: [call.account(accounts.coinVault), call.account(accounts.pcVault)],
+    owner: ownerOf(call, vaults),
+    vaults,
     lpMint: call.account(accounts.lpMint),
     position: null
   })
 }
 
-/** Returns the provider: the signer that authorized the deposit or the burning of the shares. */
-function ownerOf(call: Invocation): number {
+/**
+ * Returns the provider: the signer that authorized the deposit or the burning of the shares. Without one, the authority
+ * of the accounts that paid the shares or the deposit.
+ */
+function ownerOf(call: Invocation, vaults: readonly number[]): number {
   const { signerCount } = call.transaction
-  const own = call.movements.find(({ authority }) => authority >= 0 && authority < signerCount)
-  return own?.authority ?? -1
+  const paid = call.movements.filter(
+    ({ kind, source, authority }) => kind !== 'mint' && authority >= 0 && !vaults.includes(source)
+  )
+  return (paid.find(({ authority }) => authority < signerCount) ?? paid[0])?.authority ?? -1
 }
 
 function decodeInitialize(call: Invocation, emit: Emitter): void {

@@ -122,7 +122,7 @@ testWithFixtures(
       }
       for (const { agreement } of traderChanges(events, raw)!) traders[agreement]++
     }
-    t.strictSame(traders, { equal: 38, 'equal-with-others': 11, 'other-accounts': 1, different: 0 })
+    t.strictSame(traders, { equal: 39, 'equal-with-others': 11, 'other-accounts': 0, different: 0 })
     t.equal(vaults, 118)
   }
 )

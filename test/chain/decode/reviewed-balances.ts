@@ -154,5 +154,10 @@ export const REVIEWED_TRADERS: readonly { readonly signature: string; readonly r
     signature: '5QBqQcPw7NcV9zECiqkciUvEufJP7z3M9WkbckgjS3HnVumQu4A9FH5QfVE9zSLyiMbkXGDaoPEpxNkqZ6xqmGZo',
     reason:
       "The referral fee of 3013 and the host fee of 9355, which the pools paid beside the fills, reached the trader's own account."
+  },
+  {
+    signature: '3ppcehQ8zEhkuGvYmNhAo9H9spHPmACqNvEgAL2qvDhWLUHg4QyiomUYtRtXYAgajivmaMtriB9oxq7yz3aH8DH2',
+    reason:
+      "A round trip of a program's own funds; its second leg is through a program that is no venue of ours."
   }
 ]

@@ -186,5 +186,11 @@ export const REVIEWED: readonly ReviewedExpectation[] = [
     ],
     reason:
       "The source has the sides reversed: the trader's account sent 4030305731740 of the token to the vault and got 109811565 lamports, as both transfers and both vaults' balances say."
+  },
+  {
+    signature: '5SnGKXqNQ6zYGfNHQwHWwRtbxnYHUHLbANXgpvCLuXD1LA5paStRBcuXwu2T5eM9xsVWFQTzeUNwPWx6UAQhUb2t',
+    says: ['trader 7eCimQLMWipNjqr3DjvrfXRNuaFZXuSfRofqvwMvvpz2'],
+    reason:
+      "The source names the fee payer. Its lamports fell by the fee alone, and it owns no token account: the accounts that paid and received are a program's."
   }
 ]

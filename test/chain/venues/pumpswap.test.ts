@@ -359,26 +359,46 @@ t.test('an event of an unknown instruction is a trade between the mints of the u
   })
 })
 
+t.test('the setters of a creator fee are known instructions with known events', async (t) => {
+  for (const [instruction, event] of [
+    ['4259caed08769ea9', 'e68af19e1ce8e4d3'],
+    ['cc4156cf6e54ef68', 'bfc67fbc6dae0969']
+  ] as const) {
+    const stated = Uint8Array.from([...Uint8Array.fromHex(event), ...new Uint8Array(120)])
+    const data = Uint8Array.from([...Uint8Array.fromHex(instruction), ...new Uint8Array(8)])
+    t.same(outer({ data, accounts: ['admin', 'pool'], inner: [stating(SWAP, stated)] }), {
+      events: [],
+      notes: []
+    })
+  }
+})
+
 t.test('a boost buys and burns without a trade', async (t) => {
   const event = buyEvent.write({ ...bought, user: keyOf('boost vault') })
   const data = boostBuyAndBurn.write({ quoteAmountIn: 500n, minBaseAmountBurned: 1n })
   t.same(outer({ data, inner: [sent(1000n), stating(SWAP, event)] }), { events: [], notes: [] })
 })
 
-t.test('below a router the trader is the signer, not the address that the router signs for', async (t) => {
-  const event = buyEvent.write({ ...bought, user: keyOf('router vault') })
-  const inner = [
-    {
-      program: SWAP,
-      accounts: ACCOUNTS.with(1, 'router vault'),
-      data: BUY,
-      inner: [sent(1000n), stating(SWAP, event)]
-    }
-  ]
-  const calls = [{ program: 'router', accounts: [], data: new Uint8Array(), inner }]
-  const { events } = decodeSpec({ signers: ['payer'], balances: BALANCES, calls })
-  t.match(plain(events), [{ user: text(keyOf('payer')), innerIxIndex: 0 }])
-})
+t.test(
+  'below a router the trader is the signer whose lamports changed, else the address that paid',
+  async (t) => {
+    const event = buyEvent.write({ ...bought, user: keyOf('router vault') })
+    const inner = [
+      {
+        program: SWAP,
+        accounts: ACCOUNTS.with(1, 'router vault'),
+        data: BUY,
+        inner: [sent(1000n), stating(SWAP, event)]
+      }
+    ]
+    const calls = [{ program: 'router', accounts: [], data: new Uint8Array(), inner }]
+    const spec = { signers: ['payer'], balances: BALANCES, calls }
+    const owned = decodeSpec(spec)
+    t.match(plain(owned.events), [{ user: text(keyOf('router vault')), innerIxIndex: 0 }])
+    const paid = decodeSpec({ ...spec, lamports: { payer: [20_000, 1_000] } })
+    t.match(plain(paid.events), [{ user: text(keyOf('payer')), innerIxIndex: 0 }])
+  }
+)
 
 const FIXED = Array.from({ length: 16 }, (_, i) => `fixed ${i}`)
 
