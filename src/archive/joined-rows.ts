@@ -88,11 +88,18 @@ function joinCurves(earlier: CurveRow, later: CurveRow): CurveRow {
     quote: earlier.quote ?? later.quote,
     decimals: earlier.decimals ?? later.decimals,
     quoteDecimals: earlier.quoteDecimals ?? later.quoteDecimals,
-    targetQuote: later.targetQuote ?? earlier.targetQuote,
+    forSale: earlier.forSale ?? later.forSale,
+    targetQuote: joinedTarget(earlier, later),
     creator: earlier.creator ?? later.creator,
     created: earlier.created ?? later.created,
     graduated: earlier.graduated ?? later.graduated
   }
+}
+
+/** Returns the target of a start that was stated; otherwise the live one. */
+function joinedTarget(earlier: CurveRow, later: CurveRow): bigint | null {
+  if (later.forSale === null && earlier.forSale !== null) return earlier.targetQuote ?? later.targetQuote
+  return later.targetQuote ?? earlier.targetQuote
 }
 
 /** Joins an hour of a pool, which has no traders and no price. */

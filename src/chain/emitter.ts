@@ -6,6 +6,7 @@ import type {
   Launch,
   LiquidityChange,
   PoolChange,
+  StatedCurve,
   TradeReserves
 } from './events.ts'
 import type { Invocation } from './invocation.ts'
@@ -63,6 +64,7 @@ export interface SaidTrade {
   readonly fees?: readonly Fee[]
   readonly reserves?: TradeReserves | null
   readonly exact?: 'in' | 'out' | null
+  readonly statedCurve?: StatedCurve
   readonly innerIxIndex?: number | null
 }
 
@@ -102,6 +104,7 @@ export class Emitter {
       fees: said.fees ?? [],
       reserves: said.reserves ?? null,
       exact: said.exact ?? null,
+      ...(said.statedCurve !== undefined && { statedCurve: said.statedCurve }),
       route: null
     })
   }

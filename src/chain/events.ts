@@ -42,6 +42,8 @@ export interface TradeFacts {
   /** Reserves of the pool after the trade; null if the venue does not state them. */
   readonly reserves: TradeReserves | null
   readonly exact: 'in' | 'out' | null
+  /** Facts of the bonding curve that the venue states with the trade, beyond its reserves; absent if it states none. */
+  readonly statedCurve?: StatedCurve
   /** The aggregator's instruction, or the venue's own multi-hop, that this fill is a leg of; null outside a route. */
   readonly route: RouteLeg | null
 }
@@ -53,9 +55,9 @@ export interface Trade extends EventOrigin, TradeFacts {
 /** Returns the facts of a trade or of a row of it, without its other fields. */
 export function tradeFacts(of: TradeFacts): TradeFacts {
   const { inMint, outMint, inDecimals, outDecimals, inAmount, outAmount, traderIn, traderOut } = of
-  const { fees, reserves, exact, route } = of
+  const { fees, reserves, exact, statedCurve, route } = of
   const fill = { inMint, outMint, inDecimals, outDecimals, inAmount, outAmount, traderIn, traderOut }
-  return { ...fill, fees, reserves, exact, route }
+  return { ...fill, fees, reserves, exact, ...(statedCurve !== undefined && { statedCurve }), route }
 }
 
 export interface Fee {
@@ -81,6 +83,16 @@ export interface TradeReserves {
   /** Virtual reserves of a bonding curve. */
   readonly virtualIn?: bigint
   readonly virtualOut?: bigint
+}
+
+/** Facts of a bonding curve after a trade. */
+export interface StatedCurve {
+  /** Tokens for sale at the start, in base units. */
+  readonly forSale?: bigint
+  /** Quote in base units that completes the curve. */
+  readonly targetQuote?: bigint
+  /** Square root of the price of the next token, quote per token in base units, times 2^64. */
+  readonly sqrtPrice?: bigint
 }
 
 export interface RouteLeg {
@@ -140,6 +152,8 @@ export interface CurveChange extends EventOrigin {
   /** The pool that a migration leads to. */
   readonly destination: Pubkey | null
   readonly reserves: CurveReserves | null
+  /** Quote in base units that completes the curve, as the venue states it at the creation; absent if it does not. */
+  readonly targetQuote?: bigint
 }
 
 export interface CurveReserves {

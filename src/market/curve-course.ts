@@ -1,4 +1,5 @@
 import type { CurveReserves } from '../chain/events.ts'
+import type { VenueId } from '../chain/venue-id.ts'
 import { ratio } from './amount.ts'
 
 /** The progress of a curve between its start and its completion. */
@@ -7,30 +8,57 @@ export interface CurveCourse {
   readonly progressPct: number
   /** Sold tokens in base units. */
   readonly sold: bigint
-  /** Quote in base units that the curve holds when all tokens are sold. */
-  readonly targetQuote: bigint
+  /** Quote in base units that the curve holds when all tokens are sold; null without virtual reserves. */
+  readonly targetQuote: bigint | null
 }
 
 /**
- * Computes the course of a constant-product curve from all four reserves; null if one is missing, or if they are not
- * of such a curve. Virtual and real reserves change alike, so their difference is constant. It gives the virtual
- * quote at the start, and so the virtual tokens. The result is off by the program's rounding of each trade, a few
- * base units.
+ * Tokens for sale at the start of every Pump.fun curve, and virtual tokens beyond them that are never sold: the
+ * parameters of the program's Global account since 2024, in base units.
  */
-export function curveCourse(reserves: CurveReserves): CurveCourse | null {
-  const { virtualBase, virtualQuote, realBase, realQuote } = reserves
-  if (virtualBase === undefined || virtualQuote === undefined) return null
-  if (realBase === undefined || realQuote === undefined) return null
-  const startQuote = virtualQuote - realQuote
-  const endBase = virtualBase - realBase
-  if (startQuote <= 0n || endBase <= 0n) return null
-  const product = virtualBase * virtualQuote
-  const forSale = product / startQuote - endBase
-  if (forSale < realBase || forSale <= 0n) return null
-  const sold = forSale - realBase
+const PUMPFUN_FOR_SALE = 793_100_000_000_000n
+const PUMPFUN_UNSOLD = 279_900_000_000_000n
+
+/**
+ * Returns the tokens that a curve had for sale at its start: as its launchpad stated them, else by the program's
+ * parameters if the reserves are those of such a curve; null if neither. They never follow from the product of the
+ * reserves: in mayhem mode the program's agent trades at prices of its own, and the product changes.
+ */
+export function forSaleOf(platform: VenueId, stated: bigint | null, reserves: CurveReserves): bigint | null {
+  if (stated !== null) return stated
+  const { virtualBase, realBase } = reserves
+  if (platform !== 'pumpfun' || virtualBase === undefined || realBase === undefined) return null
+  // Trades change virtual and real tokens alike.
+  return virtualBase - realBase === PUMPFUN_UNSOLD ? PUMPFUN_FOR_SALE : null
+}
+
+/**
+ * Computes the course of a curve that completes when its tokens for sale are sold; null if the remaining tokens or
+ * those for sale are unknown. `startQuote` is the virtual quote at the start. Without it the difference of the virtual
+ * and the real quote counts, which trades leave as it is.
+ */
+export function curveCourse(
+  reserves: CurveReserves,
+  forSale: bigint | null,
+  startQuote: bigint | null = null
+): CurveCourse | null {
+  const { realBase } = reserves
+  if (forSale === null || forSale <= 0n || realBase === undefined) return null
+  // An agent may have sold tokens to the curve that it did not buy there.
+  const sold = forSale > realBase ? forSale - realBase : 0n
   return {
     progressPct: 100 * ratio(sold, forSale),
     sold,
-    targetQuote: product / endBase - startQuote
+    targetQuote: quoteAtEnd(reserves, forSale, startQuote)
   }
+}
+
+/** Returns the quote raised by selling all tokens from the start at a constant product, rounded up as programs do. */
+function quoteAtEnd(reserves: CurveReserves, forSale: bigint, startQuote: bigint | null): bigint | null {
+  const { virtualBase, virtualQuote, realBase, realQuote } = reserves
+  if (virtualBase === undefined || realBase === undefined || virtualBase <= realBase) return null
+  const unsold = virtualBase - realBase
+  const start =
+    startQuote ?? (virtualQuote === undefined || realQuote === undefined ? null : virtualQuote - realQuote)
+  return start === null || start <= 0n ? null : (forSale * start + unsold - 1n) / unsold
 }

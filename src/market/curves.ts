@@ -1,18 +1,29 @@
-import type { ChainEvent, CurveChange, CurveReserves, Launch, TradeReserves } from '../chain/events.ts'
+import type {
+  ChainEvent,
+  CurveChange,
+  CurveReserves,
+  Launch,
+  StatedCurve,
+  TradeReserves
+} from '../chain/events.ts'
 import { samePubkey } from '../chain/pubkey.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import type { VenueId } from '../chain/venue-id.ts'
+import { ratio } from './amount.ts'
 import { isWrappedSol, SOL_DECIMALS } from './cash.ts'
 import type { CashList } from './cash.ts'
-import { curveCourse } from './curve-course.ts'
+import { curveCourse, forSaleOf } from './curve-course.ts'
 import { launchMints } from './launches.ts'
 import { legOf } from './legs.ts'
-import { priceOf } from './price.ts'
+import { priceOf, priceOfRoot } from './price.ts'
 import type { CurveRow, CurveStatus } from './registry-rows.ts'
 import { RowEdits } from './row-edits.ts'
 import type { RowOrigin, TradeRow } from './rows.ts'
 
 const LAUNCHPADS: ReadonlySet<VenueId> = new Set(['pumpfun', 'raydium-launchlab', 'meteora-dbc', 'moonshot'])
+
+/** Launchpads whose curves complete when all tokens for sale are sold, and whose creation states those tokens. */
+const SOLD_OUT: ReadonlySet<VenueId> = new Set(['pumpfun', 'raydium-launchlab'])
 
 /** Whether a venue's trades are on bonding curves. */
 export function isLaunchpad(venue: VenueId): boolean {
@@ -73,18 +84,20 @@ export class CurveFold {
     const about = {
       ...row,
       ...quoteOf(row, quoteMint),
-      ...(reserves === null ? {} : courseOf(row, reserves)),
+      ...(reserves === null ? {} : courseOf(row, reserves, startStated(row, change))),
       status,
       created: row.created ?? (event === 'create' ? { slot, blockTime } : null),
       graduated:
         row.graduated ?? (event === 'migrate' ? { slot, blockTime, signature, pool: destination } : null)
     }
-    const held = event === 'complete' ? reserves?.realQuote : undefined
+    // A DBC curve completes at its threshold, which the completing trade may exceed.
+    const isSoldOut = event === 'complete' && row.platform !== 'meteora-dbc'
+    const held = isSoldOut ? reserves?.realQuote : undefined
     this.#put(origin, {
       ...about,
       ...this.#spotOf(about),
       progressPct: progressPct ?? about.progressPct,
-      targetQuote: about.targetQuote ?? held ?? null
+      targetQuote: change.targetQuote ?? about.targetQuote ?? held ?? null
     })
   }
 
@@ -102,25 +115,32 @@ export class CurveFold {
     if (curve.quote !== null && !samePubkey(curve.quote, quote.mint)) return
     const about = {
       ...curve,
-      ...courseOf(curve, row.reserves === null ? {} : curveReserves(row.reserves, isBuy)),
+      ...courseOf(
+        curve,
+        row.reserves === null ? {} : curveReserves(row.reserves, isBuy),
+        row.statedCurve ?? {}
+      ),
       quote: quote.mint,
       decimals: curve.decimals ?? token.decimals,
       quoteDecimals: curve.quoteDecimals ?? quote.decimals,
       ...(row.priceForming ? { price: row.price, cashUsd: row.cashUsd } : {})
     }
-    this.#put(row, { ...about, ...this.#spotOf(about) })
+    this.#put(row, { ...about, ...this.#spotOf(about, row.statedCurve?.sqrtPrice) })
   }
 
   changed(): CurveRow[] {
     return this.#rows.changed()
   }
 
-  /** Returns the price of the next sold token, if the curve states virtual reserves. */
-  #spotOf(row: CurveRow): Partial<Pick<CurveRow, 'price' | 'cashUsd'>> {
+  /** Returns the price of the next sold token, if the curve states virtual reserves or the price itself. */
+  #spotOf(row: CurveRow, sqrtPrice?: bigint): Partial<Pick<CurveRow, 'price' | 'cashUsd'>> {
     const { quote, decimals, quoteDecimals, reserves } = row
     const { virtualBase, virtualQuote } = reserves
     if (quote === null || decimals === null || quoteDecimals === null) return {}
-    if (virtualBase === undefined || virtualQuote === undefined) return {}
+    if (virtualBase === undefined || virtualQuote === undefined) {
+      if (sqrtPrice === undefined) return {}
+      return { price: priceOfRoot(sqrtPrice, decimals, quoteDecimals), cashUsd: this.#usdOf(quote) }
+    }
     const cash = { mint: quote, decimals: quoteDecimals, amount: virtualQuote }
     const price = priceOf(cash, { mint: row.mint, decimals, amount: virtualBase })
     return { price, cashUsd: this.#usdOf(quote) }
@@ -148,7 +168,8 @@ export const CURVE_STAGES: readonly CurveStatus[] = ['bonding', 'graduating', 'g
 
 function newCurve({ venue, cursor, slot, blockTime }: RowOrigin, mint: Pubkey, curve: Pubkey): CurveRow {
   const tokens = { quote: null, decimals: null, quoteDecimals: null }
-  const state = { status: 'bonding', progressPct: null, reserves: {}, targetQuote: null } as const
+  const course = { progressPct: null, reserves: {}, forSale: null, targetQuote: null }
+  const state = { status: 'bonding', ...course } as const
   const rest = { price: null, cashUsd: null, creator: null, created: null, graduated: null }
   return { mint, platform: venue, curve, ...tokens, ...state, ...rest, cursor, slot, blockTime }
 }
@@ -159,14 +180,38 @@ function quoteOf(row: CurveRow, stated: Pubkey | null): Pick<CurveRow, 'quote' |
   return { quote, quoteDecimals: row.quoteDecimals ?? known }
 }
 
-/** Returns the fields that follow from newly stated reserves. */
+/** Returns the fields that follow from newly stated reserves, and from what the event states besides. */
 function courseOf(
   row: CurveRow,
-  reserves: CurveReserves
-): Pick<CurveRow, 'reserves' | 'progressPct' | 'targetQuote'> {
-  const course = curveCourse(reserves)
-  const targetQuote = course?.targetQuote ?? row.targetQuote
-  return { reserves, progressPct: course?.progressPct ?? null, targetQuote }
+  reserves: CurveReserves,
+  stated: StatedCurve
+): Pick<CurveRow, 'reserves' | 'progressPct' | 'forSale' | 'targetQuote'> {
+  const forSale = row.forSale ?? stated.forSale ?? null
+  const course = curveCourse(reserves, forSaleOf(row.platform, forSale, reserves))
+  // The target of a stated start stays: later reserves are off it by the rounding of each trade.
+  const known = row.forSale === null ? null : row.targetQuote
+  const targetQuote = stated.targetQuote ?? known ?? course?.targetQuote ?? row.targetQuote
+  return {
+    reserves,
+    progressPct: course?.progressPct ?? raisedPct(reserves, stated.targetQuote),
+    forSale,
+    targetQuote
+  }
+}
+
+/** Returns the raised part of the quote that completes a curve, in percent; null if either is unknown. */
+function raisedPct({ realQuote }: CurveReserves, target: bigint | undefined): number | null {
+  if (realQuote === undefined || target === undefined || target === 0n) return null
+  return Math.min(100, 100 * ratio(realQuote, target))
+}
+
+/** Returns what the creation of a curve that is to be sold out states of its start. */
+function startStated({ platform }: CurveRow, { event, reserves, targetQuote }: CurveChange): StatedCurve {
+  const isStart = event === 'create' && SOLD_OUT.has(platform) && reserves?.realBase !== undefined
+  return {
+    ...(isStart && { forSale: reserves.realBase }),
+    ...(targetQuote !== undefined && { targetQuote })
+  }
 }
 
 /** Returns the stated reserves; a curve being created has none of its quote yet. */

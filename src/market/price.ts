@@ -12,6 +12,8 @@ const RECENT_MAX = 20
 const OUTLIER_FACTOR = 10
 const AGREEING = 3
 const AGREEMENT = 1.25
+/** The square of the fixed point of a square root with 64 fractional bits. */
+const ROOT_UNIT = 2n ** 128n
 
 /**
  * Returns cash per token in human units, from the raw amounts: the double nearest to the true quotient (half a unit in
@@ -23,6 +25,18 @@ export function priceOf(cash: Leg, token: Leg): number | null {
   return shift >= 0
     ? ratio(cash.amount * powerOfTen(shift), token.amount)
     : ratio(cash.amount, token.amount * powerOfTen(-shift))
+}
+
+/**
+ * Returns cash per token in human units from the square root of the price in base units, times 2^64, as Meteora's
+ * programs state it: the double nearest to the true value.
+ */
+export function priceOfRoot(root: bigint, decimals: number, cashDecimals: number): number {
+  const shift = decimals - cashDecimals
+  const square = root * root
+  return shift >= 0
+    ? ratio(square * powerOfTen(shift), ROOT_UNIT)
+    : ratio(square, ROOT_UNIT * powerOfTen(-shift))
 }
 
 /** Whether a trade is too small to form a price. `cashUsd` is null only for SOL without a price. */

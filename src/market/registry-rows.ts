@@ -82,7 +82,9 @@ export interface CurveRow {
   /** 0 to 100: the sold part of the tokens for sale. */
   readonly progressPct: number | null
   readonly reserves: CurveReserves
-  /** Quote that the curve holds when it completes, if its reserves determine it or its completion states it. */
+  /** Tokens for sale at the start, as the creation or a trade states them; null in records of older stores. */
+  readonly forSale: bigint | null
+  /** Quote that completes the curve: stated by its venue, else by its start, else what it held at completion. */
   readonly targetQuote: bigint | null
   /**
    * Quote per token in human units: from the virtual reserves if stated, else from the newest price-forming trade.

@@ -1,6 +1,6 @@
 import { samePubkey } from '../chain/pubkey.ts'
 import { humanAmount } from './amount.ts'
-import { curveCourse } from './curve-course.ts'
+import { curveCourse, forSaleOf } from './curve-course.ts'
 import { isLaunchpad } from './curves.ts'
 import { priceUsd } from './cash-price.ts'
 import { type PricedPair } from './latest-price.ts'
@@ -81,10 +81,10 @@ export function tokenValue({ launch, minted, curve, pools, pair }: ValuedToken):
 function circulatingOf(
   supply: bigint | null,
   launched: bigint | null,
-  { status, reserves }: CurveRow
+  { platform, status, reserves, forSale }: CurveRow
 ): bigint | null {
   if (status === 'graduated') return supply
-  const sold = curveCourse(reserves)?.sold ?? null
+  const sold = curveCourse(reserves, forSaleOf(platform, forSale, reserves))?.sold ?? null
   if (sold === null || supply === null || launched === null) return sold
   const left = sold + supply - launched
   return left < 0n ? null : left

@@ -32,6 +32,7 @@ export const curveKind: RecordKind<CurveRow> = {
     out.count(row.cursor)
     out.count(row.slot)
     out.offset(row.blockTime)
+    out.optionalAmount(row.forSale)
   },
   read: (source, key) => ({
     mint: addressIn(key),
@@ -51,7 +52,9 @@ export const curveKind: RecordKind<CurveRow> = {
     graduated: source.byte() === 0 ? null : readGraduation(source),
     cursor: source.count(),
     slot: source.count(),
-    blockTime: source.offset()
+    blockTime: source.offset(),
+    // A record of an older store ends before it.
+    forSale: source.atEnd ? null : source.optionalAmount()
   }),
   weigh: () => 1_200
 }

@@ -18,6 +18,9 @@ const liquidityCodes = new Codes<LiquidityChange['event']>({ add: 0, remove: 1 }
 /** Beside the event's code: the provider's amounts are stored, since they are not the vaults'. Unset in older rows. */
 const TRADER_AMOUNTS = 2
 const curveCodes = new Codes<CurveChange['event']>({ create: 0, complete: 1, migrate: 2 })
+/** Bits of the stated fields of a curve event. The target is unset in older rows. */
+const PROGRESS = 1
+const TARGET = 2
 const poolCodes = new Codes<PoolChange['event']>({ create: 0, update: 1 })
 /** Reserves in the order of the bits that tell which of them are stated. */
 const CURVE_RESERVES = ['realBase', 'realQuote', 'virtualBase', 'virtualQuote'] as const
@@ -123,22 +126,27 @@ function writeCurve(out: ByteWriter, body: CurveChange, keys: KeyTable): void {
   keys.write(out, body.baseMint)
   keys.writeOptional(out, body.quoteMint)
   keys.write(out, body.curve)
-  out.byte(body.progressPct === null ? 0 : 1)
+  out.byte((body.progressPct === null ? 0 : PROGRESS) | (body.targetQuote === undefined ? 0 : TARGET))
   if (body.progressPct !== null) out.float(body.progressPct)
+  if (body.targetQuote !== undefined) out.amount(body.targetQuote)
   keys.writeOptional(out, body.destination)
   out.byte(body.reserves === null ? 0 : 1)
   if (body.reserves !== null) writeCurveReserves(out, body.reserves)
 }
 
 function readCurve(source: ByteReader, origin: EventOrigin, keys: KeyTable): CurveChange {
+  const event = curveCodes.wordOf(source.byte())
+  const mints = { baseMint: keys.read(source), quoteMint: keys.readOptional(source) }
+  const curve = keys.read(source)
+  const stated = source.byte()
   return {
     kind: 'curve',
     ...origin,
-    event: curveCodes.wordOf(source.byte()),
-    baseMint: keys.read(source),
-    quoteMint: keys.readOptional(source),
-    curve: keys.read(source),
-    progressPct: source.byte() === 0 ? null : source.float(),
+    event,
+    ...mints,
+    curve,
+    progressPct: (stated & PROGRESS) === 0 ? null : source.float(),
+    ...((stated & TARGET) !== 0 && { targetQuote: source.amount() }),
     destination: keys.readOptional(source),
     reserves: source.byte() === 0 ? null : readCurveReserves(source)
   }

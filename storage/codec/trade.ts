@@ -1,4 +1,4 @@
-import type { Fee, TradeReserves } from '../../src/chain/events.ts'
+import type { Fee, StatedCurve, TradeReserves } from '../../src/chain/events.ts'
 import type { TradeRow } from '../../src/market/rows.ts'
 import type { ByteReader } from './byte-reader.ts'
 import type { ByteWriter } from './byte-writer.ts'
@@ -21,6 +21,10 @@ const RESERVE_OUT = 512
 const VIRTUAL_IN = 1024
 const VIRTUAL_OUT = 2048
 const ROUTE = 4096
+/** Facts of a bonding curve; rows of older stores have none. */
+const STATED_CURVE = 8192
+/** Facts in the order of the bits that tell which of them are stated. */
+const CURVE_FACTS = ['forSale', 'targetQuote', 'sqrtPrice'] as const
 
 /** Trades of a page: the shared fields relative to the previous row, addresses by number in the page's table. */
 export const tradeCodec: RowCodec<TradeRow> = {
@@ -40,11 +44,13 @@ export const tradeCodec: RowCodec<TradeRow> = {
     if (row.reserves !== null) writeReserves(out, row.reserves)
     if (row.price !== null) out.float(row.price)
     if (row.cashUsd !== null) out.float(row.cashUsd)
-    if (row.route === null) return
-    keys.write(out, row.route.program)
-    out.count(row.route.ixIndex)
-    out.count(row.route.hop)
-    out.count(row.route.hops)
+    if (row.route !== null) {
+      keys.write(out, row.route.program)
+      out.count(row.route.ixIndex)
+      out.count(row.route.hop)
+      out.count(row.route.hops)
+    }
+    if (row.statedCurve !== undefined) writeStatedCurve(out, row.statedCurve)
   },
 
   read(source, before, keys) {
@@ -76,7 +82,8 @@ export const tradeCodec: RowCodec<TradeRow> = {
               hop: source.count(),
               hops: source.count()
             }
-          : null
+          : null,
+      ...(flags & STATED_CURVE ? { statedCurve: readStatedCurve(source) } : {})
     }
   }
 }
@@ -94,6 +101,7 @@ function flagsOf(row: TradeRow): number {
   if (row.reserves?.virtualIn !== undefined) flags |= VIRTUAL_IN
   if (row.reserves?.virtualOut !== undefined) flags |= VIRTUAL_OUT
   if (row.route !== null) flags |= ROUTE
+  if (row.statedCurve !== undefined) flags |= STATED_CURVE
   return flags
 }
 
@@ -127,4 +135,18 @@ function readReserves(source: ByteReader, flags: number): TradeReserves {
     ...(flags & VIRTUAL_IN ? { virtualIn: source.amount() } : {}),
     ...(flags & VIRTUAL_OUT ? { virtualOut: source.amount() } : {})
   }
+}
+
+function writeStatedCurve(out: ByteWriter, stated: StatedCurve): void {
+  out.byte(CURVE_FACTS.reduce((bits, name, i) => (stated[name] === undefined ? bits : bits | (1 << i)), 0))
+  for (const name of CURVE_FACTS) if (stated[name] !== undefined) out.amount(stated[name])
+}
+
+function readStatedCurve(source: ByteReader): StatedCurve {
+  const bits = source.byte()
+  const stated: { -readonly [Name in keyof StatedCurve]: StatedCurve[Name] } = {}
+  CURVE_FACTS.forEach((name, i) => {
+    if (bits & (1 << i)) stated[name] = source.amount()
+  })
+  return stated
 }

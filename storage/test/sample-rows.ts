@@ -1,4 +1,10 @@
-import type { CurveChange, EventOrigin, LiquidityChange, PoolChange } from '../../src/chain/events.ts'
+import type {
+  CurveChange,
+  EventOrigin,
+  LiquidityChange,
+  PoolChange,
+  StatedCurve
+} from '../../src/chain/events.ts'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 import { VENUE_IDS } from '../../src/chain/venue-id.ts'
 import { cursorAt } from '../../src/market/cursor.ts'
@@ -69,6 +75,7 @@ export function sampleTrade(choices: Choices, origin: RowOrigin, mint: Pubkey): 
     price: choices.chance(0.2) ? null : choices.fraction() * 10 ** (choices.below(30) - 15),
     cashUsd: choices.chance(0.2) ? null : 150 * choices.fraction(),
     priceForming: choices.chance(0.7),
+    ...(choices.chance(0.3) ? { statedCurve: sampleStatedCurve(choices) } : {}),
     route: choices.chance(0.5)
       ? null
       : { program: samplePool(200), ixIndex: choices.below(5), hop: 1 + choices.below(3), hops: 3 }
@@ -102,6 +109,14 @@ function sampleLiquidity(choices: Choices, event: EventOrigin): LiquidityChange 
   }
 }
 
+function sampleStatedCurve(choices: Choices): StatedCurve {
+  return {
+    ...(choices.chance(0.5) ? { forSale: choices.amount() } : {}),
+    ...(choices.chance(0.5) ? { targetQuote: choices.amount() } : {}),
+    ...(choices.chance(0.5) ? { sqrtPrice: choices.amount() << 40n } : {})
+  }
+}
+
 function sampleCurve(choices: Choices, event: EventOrigin): CurveChange {
   return {
     kind: 'curve',
@@ -117,7 +132,8 @@ function sampleCurve(choices: Choices, event: EventOrigin): CurveChange {
       : {
           ...(choices.chance(0.5) ? { realBase: choices.amount() } : {}),
           ...(choices.chance(0.5) ? { virtualQuote: choices.amount() } : {})
-        }
+        },
+    ...(choices.chance(0.3) ? { targetQuote: choices.amount() } : {})
   }
 }
 

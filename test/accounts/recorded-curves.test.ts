@@ -23,7 +23,14 @@ testWithFixtures(t, 'recorded curves state reserves, progress and target', async
     realBase: 790_519_577_927_421n,
     realQuote: 72_319_932n
   })
-  t.ok(Math.abs(old.progressPct! - 100 * (1 - 790_519_577_927_421 / 793.1e12)) < 1e-6, 'the part sold')
+  t.equal(old.progressPct, 100 * ((793_100_000_000_000 - 790_519_577_927_421) / 793.1e12), 'the part sold')
+  t.equal(old.targetQuote, 85_005_359_057n, 'what the start states, whatever trades rounded')
+  const paired = new Uint8Array(166)
+  paired.set(pump.get('bonding_curve_124')!.data)
+  new DataView(paired.buffer).setBigUint64(142, 9_749_855_000n, true)
+  const { owner } = pump.get('bonding_curve_124')!
+  const { curve: later } = pool(read('pumpfun', stated(owner, paired)))
+  t.equal(later!.targetQuote, 27_626_330_835n, 'of the virtual quote at the start that the account states')
 
   const lab = recorded('raydium-launchlab')
   const config = new Uint8Array(371)
@@ -71,7 +78,7 @@ testWithFixtures(t, 'recorded curves state reserves, progress and target', async
   ])
   t.match(both.curve, { status: 'bonding', targetQuote: 100_000_000_000n })
   t.ok(Math.abs(both.curve!.progressPct! - 11.725382491) < 1e-9)
-  t.ok(Math.abs(both.curve!.rawPrice! - (139_394_230_708_914_577 / 2 ** 64) ** 2) < 1e-18)
+  t.equal(both.curve!.sqrtPrice, 139_394_230_708_914_577n)
   const quoted = pool(
     read('meteora-dbc', dbc.get('fee_in_quote_pool')!, {
       '7UMR4yEaVYsQGbQGvxNUypFmPn15GkzVmwUEpUFJUPPX': dbc.get('fee_in_quote_config')!

@@ -94,7 +94,7 @@ t.test('curves are those of one store, their state that of the newest part that 
           t.equal(curve, null)
           continue
         }
-        const state = { progressPct: 0, price: 0, cashUsd: 0, targetQuote: 0n, reserves: {} }
+        const state = { progressPct: 0, price: 0, cashUsd: 0, forSale: 0n, targetQuote: 0n, reserves: {} }
         // A trade after completion states the decimals in the live store alone.
         const decimals = expected.decimals ?? curve?.decimals ?? null
         t.strictSame({ ...curve, ...state }, { ...expected, ...state, decimals }, 'facts')

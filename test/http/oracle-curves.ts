@@ -5,6 +5,7 @@ import { address, stamp, type Json } from './oracle-bodies.ts'
 import { CASH, human, isCash, signatureOf, type Listed, type StoryEvent } from './oracle-story.ts'
 
 const LAUNCHPADS = ['pumpfun', 'raydium-launchlab', 'meteora-dbc', 'moonshot']
+const SOLD_OUT = ['pumpfun', 'raydium-launchlab']
 const ORDER = ['bonding', 'graduating', 'graduated']
 
 interface Curve {
@@ -16,6 +17,9 @@ interface Curve {
   quoteDecimals: number | null
   reserves: CurveReserves
   progress: number | null
+  forSale: bigint | null
+  /** Whether the target follows from a stated start, and stays. */
+  isTargetKnown: boolean
   target: bigint | null
   price: number | null
   solUsd: number | null
@@ -44,10 +48,14 @@ export function curvesJson(story: readonly StoryEvent[], rows: readonly Listed[]
           event.event === 'create' && event.reserves !== null
             ? { realQuote: 0n, ...event.reserves }
             : event.reserves
-        if (stated !== null) takeReserves(curve, stated)
+        if (event.event === 'create' && SOLD_OUT.includes(curve.platform))
+          curve.forSale ??= stated?.realBase ?? null
+        if (stated !== null) takeReserves(curve, stated, event.targetQuote)
+        else curve.target = event.targetQuote ?? curve.target
         takeSpot(curve, told)
         curve.progress = event.progressPct ?? curve.progress
-        if (event.event === 'complete') curve.target ??= stated?.realQuote ?? null
+        if (event.event === 'complete' && curve.platform !== 'meteora-dbc')
+          curve.target ??= stated?.realQuote ?? null
         if (event.event === 'create') curve.created ??= told
         if (event.event === 'migrate') curve.graduated ??= { told, pool: address(event.destination) }
       } else {
@@ -65,7 +73,8 @@ export function curvesJson(story: readonly StoryEvent[], rows: readonly Listed[]
 }
 
 function newCurve(told: StoryEvent, curve: string): Curve {
-  const none = { quote: null, decimals: null, quoteDecimals: null, progress: null, target: null, price: null }
+  const start = { progress: null, forSale: null, isTargetKnown: false, target: null }
+  const none = { quote: null, decimals: null, quoteDecimals: null, ...start, price: null }
   const more = { solUsd: null, creator: null, created: null, graduated: null, newest: told }
   return { platform: told.event.venue, curve, status: 'bonding', reserves: {}, ...none, ...more }
 }
@@ -92,8 +101,10 @@ function takeTrade(curves: Map<string, Curve>, row: Listed): void {
     curve.price = row.price
     curve.solUsd = row.cashUsd
   }
-  takeReserves(curve, reserves === null ? {} : curveReserves(reserves, isBuy))
-  takeSpot(curve, row)
+  const { statedCurve = {} } = row.trade
+  curve.forSale ??= statedCurve.forSale ?? null
+  takeReserves(curve, reserves === null ? {} : curveReserves(reserves, isBuy), statedCurve.targetQuote)
+  takeSpot(curve, row, statedCurve.sqrtPrice)
   curve.newest = row
   curves.set(mint, curve)
 }
@@ -115,32 +126,40 @@ function curveReserves(stated: TradeReserves, isBuy: boolean): CurveReserves {
   return Object.fromEntries(Object.entries(pairs).filter(([, amount]) => amount !== undefined))
 }
 
-function takeReserves(curve: Curve, reserves: CurveReserves): void {
+function takeReserves(curve: Curve, reserves: CurveReserves, stated: bigint | undefined): void {
   curve.reserves = reserves
   curve.progress = null
   const { virtualBase, virtualQuote, realBase, realQuote } = reserves
-  if (virtualBase === undefined || virtualQuote === undefined) return
-  if (realBase === undefined || realQuote === undefined) return
-  const startQuote = virtualQuote - realQuote
-  const endBase = virtualBase - realBase
-  if (startQuote <= 0n || endBase <= 0n) return
-  const forSale = (virtualBase * virtualQuote) / startQuote - endBase
-  if (forSale <= 0n || realBase > forSale) return
-  curve.progress = 100 * ratio(forSale - realBase, forSale)
-  curve.target = (virtualBase * virtualQuote) / endBase - startQuote
+  const { forSale } = curve
+  if (stated !== undefined) curve.target = stated
+  if (forSale === null || realBase === undefined) {
+    if (stated && realQuote !== undefined) curve.progress = Math.min(100, 100 * ratio(realQuote, stated))
+    return
+  }
+  curve.progress = 100 * ratio(forSale > realBase ? forSale - realBase : 0n, forSale)
+  if (
+    stated === undefined &&
+    !curve.isTargetKnown &&
+    virtualBase !== undefined &&
+    virtualQuote !== undefined
+  ) {
+    const [start, unsold] = [virtualQuote - realQuote!, virtualBase - realBase]
+    // Rounded up.
+    curve.target = -((-start * forSale) / unsold) + ((start * forSale) % unsold === 0n ? 0n : 1n)
+  }
+  curve.isTargetKnown = curve.target !== null
 }
 
-function takeSpot(curve: Curve, { solUsd }: StoryEvent): void {
+function takeSpot(curve: Curve, { solUsd }: StoryEvent, root?: bigint): void {
   const { quote, decimals, quoteDecimals, reserves } = curve
   if (quote === null || decimals === null || quoteDecimals === null) return
-  if (reserves.virtualBase === undefined || reserves.virtualQuote === undefined) return
+  const isVirtual = reserves.virtualBase !== undefined && reserves.virtualQuote !== undefined
+  if (!isVirtual && root === undefined) return
+  const [top, bottom] = isVirtual
+    ? [reserves.virtualQuote!, reserves.virtualBase!]
+    : [root! ** 2n, 2n ** 128n]
   curve.price =
-    reserves.virtualBase === 0n
-      ? null
-      : ratio(
-          reserves.virtualQuote * 10n ** BigInt(decimals),
-          reserves.virtualBase * 10n ** BigInt(quoteDecimals)
-        )
+    bottom === 0n ? null : ratio(top * 10n ** BigInt(decimals), bottom * 10n ** BigInt(quoteDecimals))
   curve.solUsd = quote === CASH[0] ? solUsd : isCash(quote) ? 1 : null
 }
 

@@ -3,7 +3,10 @@ import t from 'tap'
 import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
 import type { ChainEvent, CurveChange, Launch, Trade, TradeReserves } from '../../src/chain/events.ts'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
-import { curveCourse } from '../../src/market/curve-course.ts'
+import { decodeTransaction } from '../../src/chain/decode.ts'
+import { readRpcTransaction } from '../../src/chain/rpc/transaction.ts'
+import { curveCourse, forSaleOf } from '../../src/market/curve-course.ts'
+import { recordedCase } from '../chain/cases/recorded-case.ts'
 import { randomRuns } from '../random-runs.ts'
 import { ingestAll } from './memory-store.ts'
 import {
@@ -29,6 +32,7 @@ const AT_CURVE = { venue: 'pumpfun', pool: CURVE } as const
 const VIRTUAL_SOL = 30_000_000_000n
 const VIRTUAL_TOKENS = 1_073_000_000_000_000n
 const FOR_SALE = 793_100_000_000_000n
+const TARGET = 85_005_359_057n
 
 /** Returns the curve of a mint after each block of events. */
 function curvesOf(...blocks: readonly (readonly ChainEvent[])[]) {
@@ -69,33 +73,122 @@ const bought = (lamports: bigint, fields: Partial<Trade> = {}) =>
   buy(10n ** 9n, 10n ** 12n, { ...AT_CURVE, reserves: buyReserves(lamports), ...fields })
 
 t.test('a pump.fun curve of 30 SOL and 1,073 million tokens completes at about 85 SOL', async (t) => {
-  const course = curveCourse(reservesAt(0n))
+  const course = curveCourse(reservesAt(0n), FOR_SALE)
   t.equal(course?.progressPct, 0)
-  t.equal(course?.targetQuote, 85_005_359_056n)
+  t.equal(course?.targetQuote, TARGET)
 })
 
 t.test('the course of a curve is the same wherever on it its reserves are read', async (t) => {
   fc.assert(
-    fc.property(fc.bigInt({ min: 0n, max: 85_005_359_056n }), (lamports) => {
-      const course = curveCourse(reservesAt(lamports))!
+    fc.property(fc.bigInt({ min: 0n, max: TARGET - 1n }), (lamports) => {
+      const course = curveCourse(reservesAt(lamports), FOR_SALE)!
       const sold = FOR_SALE - reservesAt(lamports).realBase
-      t.ok(Math.abs(course.progressPct - (Number(sold) / Number(FOR_SALE)) * 100) < 1e-6)
-      const off = course.targetQuote - 85_005_359_056n
-      t.ok(off <= 0n && off > -2_000n, `${off} lamports`)
-      t.ok(course.progressPct >= 0 && course.progressPct <= 100)
+      t.equal(course.progressPct, 100 * (Number(sold) / Number(FOR_SALE)))
+      t.equal(course.targetQuote, TARGET)
     }),
     randomRuns(200, 51)
   )
 })
 
-t.test('reserves that are not all stated, or of no such curve, have no course', async (t) => {
-  const all = reservesAt(5n * 10n ** 9n)
-  for (const missing of Object.keys(all)) {
-    t.equal(curveCourse(Object.fromEntries(Object.entries(all).filter(([name]) => name !== missing))), null)
+t.test(
+  'reserves that are not all stated have no target, and without tokens for sale no course',
+  async (t) => {
+    const all = reservesAt(5n * 10n ** 9n)
+    for (const missing of ['virtualBase', 'virtualQuote', 'realQuote']) {
+      const rest = Object.fromEntries(Object.entries(all).filter(([name]) => name !== missing))
+      t.match(curveCourse(rest, FOR_SALE), { targetQuote: null, sold: FOR_SALE - all.realBase }, missing)
+    }
+    t.equal(curveCourse({ ...all, realBase: undefined! }, FOR_SALE), null)
+    t.match(curveCourse({ ...all, realQuote: all.virtualQuote }, FOR_SALE), { targetQuote: null })
+    t.match(curveCourse({ ...all, realBase: all.virtualBase }, FOR_SALE), { targetQuote: null })
+    t.equal(curveCourse(all, 0n), null, 'nothing was ever for sale')
+    t.equal(curveCourse(all, null), null)
   }
-  t.equal(curveCourse({ ...all, realQuote: all.virtualQuote }), null)
-  t.equal(curveCourse({ ...all, realBase: all.virtualBase }), null)
-  t.equal(curveCourse({ ...reservesAt(0n), realBase: 0n }), null, 'nothing was ever for sale')
+)
+
+t.test('a curve that was sold more tokens than it sold has a progress of 0', async (t) => {
+  const { realBase, ...rest } = reservesAt(0n)
+  t.match(curveCourse({ ...rest, realBase: realBase + 1n }, FOR_SALE), { progressPct: 0, sold: 0n })
+})
+
+t.test('the start is what the launchpad states, never what the product of the reserves says', async (t) => {
+  // As after an agent's purchase below the curve's price: the product is lower than at the start.
+  const reserves = { realBase: 700_000_000n, virtualBase: 980_000_000n, realQuote: 5n, virtualQuote: 25n }
+  t.equal(forSaleOf('pumpfun', 800_000_000n, reserves), 800_000_000n)
+  t.equal(forSaleOf('pumpfun', null, reserves), null, 'other virtual tokens than the program gives')
+  t.equal(forSaleOf('pumpfun', null, reservesAt(7n * 10n ** 9n)), FOR_SALE, 'those that the program gives')
+  t.equal(forSaleOf('raydium-launchlab', null, reservesAt(0n)), null, 'each has its own')
+  const mayhem = reservesAt(10n ** 9n)
+  const below = {
+    ...mayhem,
+    realBase: mayhem.realBase - 10n ** 13n,
+    virtualBase: mayhem.virtualBase - 10n ** 13n
+  }
+  const trade = bought(0n, {
+    reserves: {
+      in: below.realQuote,
+      out: below.realBase,
+      virtualIn: below.virtualQuote,
+      virtualOut: below.virtualBase
+    }
+  })
+  for (const events of [[trade], [birth(), creation(), trade]]) {
+    const row = lastCurve(...events)!
+    t.equal(row.progressPct, 100 * (Number(FOR_SALE - below.realBase) / Number(FOR_SALE)))
+    t.equal(row.targetQuote, TARGET)
+  }
+})
+
+t.test('a recorded curve in mayhem mode has sold 0.6711 % by the tokens that it had for sale', async (t) => {
+  const outcome = readRpcTransaction(recordedCase('mayhem-agent-buy'))
+  if (outcome.kind !== 'transaction') throw new Error(outcome.kind)
+  const row = lastCurve(...decodeTransaction(outcome.transaction).events)!
+  t.equal(row.progressPct, 100 * (5_322_500_188_431 / 793_100_000_000_000))
+  t.equal(row.progressPct!.toFixed(4), '0.6711')
+  // 9,773.313612 USDC of virtual quote at the start, × 793.1 ÷ 279.9, rounded up.
+  t.equal(row.targetQuote, 27_692_801_093n)
+})
+
+t.test(
+  'a curve of LaunchLab has the target of its creation, and the tokens for sale of its trades',
+  async (t) => {
+    const lab = { venue: 'raydium-launchlab' } as const
+    const trade = bought(10n ** 9n, { ...lab, statedCurve: { forSale: FOR_SALE } })
+    const created = creation({
+      ...lab,
+      reserves: { realBase: FOR_SALE, realQuote: 0n },
+      targetQuote: 85n * 10n ** 9n
+    })
+    t.match(lastCurve(created), { progressPct: 0, forSale: FOR_SALE, targetQuote: 85n * 10n ** 9n })
+    const { realBase } = reservesAt(10n ** 9n)
+    const progressPct = 100 * (Number(FOR_SALE - realBase) / Number(FOR_SALE))
+    t.match(lastCurve(created, trade), { progressPct, targetQuote: 85n * 10n ** 9n })
+    t.match(
+      lastCurve(trade),
+      { progressPct, targetQuote: TARGET },
+      'without the creation it follows from the start'
+    )
+  }
+)
+
+t.test('trades of a DBC curve state its price, its target and so its progress', async (t) => {
+  const dbc = { venue: 'meteora-dbc' } as const
+  const threshold = 80n * 10n ** 9n
+  const sqrtPrice = 2n ** 64n / 100n
+  const traded = (raised: bigint): Trade =>
+    bought(0n, { ...dbc, reserves: { in: raised }, statedCurve: { targetQuote: threshold, sqrtPrice } })
+  const live = lastCurve(
+    solSale(200),
+    birth(dbc),
+    creation({ ...dbc, reserves: null }),
+    traded(20n * 10n ** 9n)
+  )!
+  t.match(live, { progressPct: 25, targetQuote: threshold, cashUsd: 200 })
+  t.ok(Math.abs(live.price! - 1e-4 / 1e3) < 1e-20, 'base units of 6 decimals in those of 9')
+  const held = { realBase: 7n, realQuote: threshold + 3n }
+  const ended = lastCurve(birth(dbc), traded(threshold + 3n), completion({ ...dbc, reserves: held }))!
+  t.match(ended, { status: 'graduating', progressPct: 100, targetQuote: threshold, reserves: held })
+  t.equal(ended.price, live.price, 'not the average of the completing fill')
 })
 
 t.test('a new curve states its price, its target and what is for sale', async (t) => {
@@ -109,7 +202,7 @@ t.test('a new curve states its price, its target and what is for sale', async (t
     status: 'bonding',
     progressPct: 0,
     reserves: { realBase: FOR_SALE, realQuote: 0n, virtualBase: VIRTUAL_TOKENS, virtualQuote: VIRTUAL_SOL },
-    targetQuote: 85_005_359_056n,
+    targetQuote: TARGET,
     price: 30 / 1_073_000_000,
     cashUsd: 200,
     creator: key(301),
@@ -138,7 +231,7 @@ t.test('what a trade does not state is unknown after it, and so is the progress'
   const after = lastCurve(birth(), creation(), quiet)!
   t.same(after.reserves, { realQuote: 5n })
   t.equal(after.progressPct, null)
-  t.equal(after.targetQuote, 85_005_359_056n, 'the target does not change with trades')
+  t.equal(after.targetQuote, TARGET, 'the target does not change with trades')
   t.equal(after.price, 1 / 1_000_000, 'the price of the trade stands in')
 })
 
@@ -164,24 +257,33 @@ t.test(
   }
 )
 
-t.test('a completed curve holds what its completion states, where that was not known before', async (t) => {
-  const dbc = { venue: 'meteora-dbc' } as const
-  const stated = { realBase: 7n, realQuote: 80n * 10n ** 9n }
-  const rows = curvesOf(
-    [birth(dbc), creation({ ...dbc, reserves: null })],
-    [bought(0n, { ...dbc, reserves: { in: 79n } })],
-    [completion({ ...dbc, reserves: stated })]
-  )
-  t.same(
-    rows.map(([row]) => row?.targetQuote),
-    [null, null, 80n * 10n ** 9n]
-  )
-  t.same(
-    rows.map(([row]) => row?.progressPct),
-    [0, null, 100]
-  )
-  t.same(rows[2]![0]!.reserves, stated)
-})
+t.test(
+  'a completed curve that is sold out holds what its completion states, if that was unknown',
+  async (t) => {
+    const lab = { venue: 'raydium-launchlab' } as const
+    const stated = { realBase: 7n, realQuote: 80n * 10n ** 9n }
+    const rows = curvesOf(
+      [birth(lab), creation({ ...lab, reserves: null })],
+      [bought(0n, { ...lab, reserves: { in: 79n } })],
+      [completion({ ...lab, reserves: stated })]
+    )
+    t.equal(
+      lastCurve(birth({ venue: 'meteora-dbc' }), completion({ venue: 'meteora-dbc', reserves: stated }))!
+        .targetQuote,
+      null,
+      'a DBC curve completes at a threshold that the completion does not state'
+    )
+    t.same(
+      rows.map(([row]) => row?.targetQuote),
+      [null, null, 80n * 10n ** 9n]
+    )
+    t.same(
+      rows.map(([row]) => row?.progressPct),
+      [0, null, 100]
+    )
+    t.same(rows[2]![0]!.reserves, stated)
+  }
+)
 
 t.test('a curve graduates once: a second migration leaves the first', async (t) => {
   const [, , rows] = curvesOf([birth()], [migration()], [migration({ destination: key(161) })])

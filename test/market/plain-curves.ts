@@ -1,7 +1,9 @@
 import { pubkeyMapKey, samePubkey } from '../../src/chain/pubkey.ts'
-import type { CurveReserves } from '../../src/chain/events.ts'
+import type { CurveReserves, StatedCurve } from '../../src/chain/events.ts'
+import type { VenueId } from '../../src/chain/venue-id.ts'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
-import { curveCourse } from '../../src/market/curve-course.ts'
+import { ratio } from '../../src/market/amount.ts'
+import { curveCourse, forSaleOf } from '../../src/market/curve-course.ts'
 import { priceOf } from '../../src/market/price.ts'
 import type { CurveRow } from '../../src/market/registry-rows.ts'
 import type { Listed } from './plain-market.ts'
@@ -19,6 +21,7 @@ interface Step {
   /** Null if the event states no reserves. */
   readonly reserves: CurveReserves | null
   readonly progressPct: number | null
+  readonly statedCurve: StatedCurve
   readonly tradePrice: number | null
 }
 
@@ -73,7 +76,8 @@ function ownerOf(
 
 function stepOf(told: Listed, mint: Pubkey): Step {
   const { event, rows } = told
-  const nothing = { decimals: null, quoteDecimals: null, reserves: null, progressPct: null, tradePrice: null }
+  const unknown = { decimals: null, quoteDecimals: null, reserves: null, progressPct: null, tradePrice: null }
+  const nothing = { ...unknown, statedCurve: {} }
   if (event.kind === 'launch') {
     return { ...nothing, told, stage: 0, quote: event.quoteMint, decimals: event.decimals }
   }
@@ -81,7 +85,9 @@ function stepOf(told: Listed, mint: Pubkey): Step {
     const stage = ['create', 'complete', 'migrate'].indexOf(event.event)
     const isNew = event.event === 'create'
     const reserves = event.reserves === null ? null : { ...(isNew && { realQuote: 0n }), ...event.reserves }
-    return { ...nothing, told, stage, quote: event.quoteMint, reserves, progressPct: event.progressPct }
+    const { quoteMint: quote, progressPct, targetQuote } = event
+    const statedCurve = targetQuote === undefined ? {} : { targetQuote }
+    return { ...nothing, told, stage, quote, reserves, progressPct, statedCurve }
   }
   if (event.kind !== 'trade') throw new Error('no event of a curve')
   const isBuy = samePubkey(event.outMint, mint)
@@ -107,6 +113,7 @@ function stepOf(told: Listed, mint: Pubkey): Step {
     decimals: isBuy ? event.outDecimals : event.inDecimals,
     quoteDecimals: isBuy ? event.inDecimals : event.outDecimals,
     reserves: Object.fromEntries(Object.entries(reserves).filter(([, amount]) => amount !== undefined)),
+    statedCurve: event.statedCurve ?? {},
     tradePrice: rows[0]!.priceForming ? rows[0]!.price : null
   }
 }
@@ -137,9 +144,10 @@ function rowOf(
     decimals: firstOf(steps.map((step) => step.decimals)),
     quoteDecimals: quoteDecimalsOf(steps),
     status: STAGES[Math.max(...steps.map(({ stage }) => stage))]!,
-    progressPct: progressOf(steps),
+    progressPct: progressOf(steps, first.event.venue),
+    forSale: forSaleAt(steps, first.event.venue),
     reserves: stated?.reserves ?? {},
-    targetQuote: targetOf(steps),
+    targetQuote: targetOf(steps, first.event.venue),
     price: prices.at(-1)?.price ?? null,
     cashUsd: prices.at(-1)?.cashUsd ?? null,
     creator: firstOf(steps.map(({ told: { event } }) => (event.kind === 'launch' ? event.creator : null))),
@@ -157,18 +165,44 @@ function rowOf(
   }
 }
 
-function progressOf(steps: readonly Step[]): number | null {
-  const step = steps.findLast(({ reserves, progressPct }) => reserves !== null || progressPct !== null)
-  if (step === undefined) return null
-  return step.progressPct ?? curveCourse(step.reserves!)?.progressPct ?? null
+/** Returns the tokens for sale as the first step that states them says. */
+function forSaleAt(steps: readonly Step[], platform: VenueId): bigint | null {
+  const isSoldOut = platform === 'pumpfun' || platform === 'raydium-launchlab'
+  return firstOf(
+    steps.map(({ told: { event }, reserves, statedCurve }) => {
+      const isCreation = event.kind === 'curve' && event.event === 'create'
+      return statedCurve.forSale ?? (isSoldOut && isCreation ? (reserves?.realBase ?? null) : null)
+    })
+  )
 }
 
-function targetOf(steps: readonly Step[]): bigint | null {
+function courseAt(steps: readonly Step[], platform: VenueId) {
+  const { reserves } = steps.at(-1)!
+  if (reserves === null) return null
+  return curveCourse(reserves, forSaleOf(platform, forSaleAt(steps, platform), reserves))
+}
+
+function progressOf(steps: readonly Step[], platform: VenueId): number | null {
+  const last = steps.findLastIndex(({ reserves, progressPct }) => reserves !== null || progressPct !== null)
+  if (last < 0) return null
+  const { progressPct, reserves, statedCurve } = steps[last]!
+  if (progressPct !== null) return progressPct
+  const sold = courseAt(steps.slice(0, last + 1), platform)?.progressPct
+  if (sold !== undefined) return sold
+  const { targetQuote } = statedCurve
+  const raised = reserves?.realQuote
+  return raised === undefined || !targetQuote ? null : Math.min(100, 100 * ratio(raised, targetQuote))
+}
+
+function targetOf(steps: readonly Step[], platform: VenueId): bigint | null {
   let target: bigint | null = null
-  for (const { reserves, stage } of steps) {
-    if (reserves === null) continue
-    target =
-      curveCourse(reserves)?.targetQuote ?? target ?? (stage === 1 ? (reserves.realQuote ?? null) : null)
+  let isStarted = false
+  for (const [i, { reserves, stage, statedCurve }] of steps.entries()) {
+    const until = steps.slice(0, i + 1)
+    const held = stage === 1 && platform !== 'meteora-dbc' ? (reserves?.realQuote ?? null) : null
+    const known: bigint | null = isStarted ? target : null
+    target = statedCurve.targetQuote ?? known ?? courseAt(until, platform)?.targetQuote ?? target ?? held
+    isStarted = forSaleAt(until, platform) !== null
   }
   return target
 }

@@ -1,7 +1,7 @@
 import { isZeroPubkey } from '../../chain/pubkey.ts'
 import { NATIVE_MINT } from '../../chain/token-accounts.ts'
 import { ratio } from '../../market/amount.ts'
-import { curveCourse } from '../../market/curve-course.ts'
+import { curveCourse, forSaleOf } from '../../market/curve-course.ts'
 import type { CurveStatus } from '../../market/registry-rows.ts'
 import { isKind, keyAt, u128At, u64At } from '../account-fields.ts'
 import type { AccountSet } from '../account-set.ts'
@@ -14,15 +14,22 @@ import type { PoolState } from './pool-state.ts'
 
 const NO_LAUNCHPAD = refused('is no curve of its launchpad')
 
-/** Reads a curve of Pump.fun, of any version of its account. The account does not name the token. */
+/** Offset of the virtual quote at the start, which accounts since 2026 state. */
+const PUMPFUN_START_QUOTE = 142
+
+/**
+ * Reads a curve of Pump.fun, of any version of its account. The account does not name the token. Its course follows
+ * from the start that the program gives every curve.
+ */
 export function readPumpfunCurve({ data }: Account): PoolState | Refused {
   if (!isKind(data, '17b7f83760d8ac60', 49)) return NO_LAUNCHPAD
   const [virtualBase, virtualQuote, realBase, realQuote] = reserves(data, 8)
-  const stated = data.length >= 115 ? keyAt(data, 83) : NATIVE_MINT
-  const quote = isZeroPubkey(stated) ? NATIVE_MINT : stated
+  const named = data.length >= 115 ? keyAt(data, 83) : NATIVE_MINT
+  const quote = isZeroPubkey(named) ? NATIVE_MINT : named
   const isComplete = data[48] === 1
   const all = { virtualBase, virtualQuote, realBase, realQuote }
-  const course = curveCourse(all)
+  const stated = data.length >= PUMPFUN_START_QUOTE + 8 ? u64At(data, PUMPFUN_START_QUOTE) : 0n
+  const course = curveCourse(all, forSaleOf('pumpfun', null, all), stated === 0n ? null : stated)
   return {
     kind: 'pool',
     sides: [
@@ -33,8 +40,8 @@ export function readPumpfunCurve({ data }: Account): PoolState | Refused {
       status: isComplete ? 'graduating' : 'bonding',
       reserves: all,
       progressPct: isComplete ? 100 : (course?.progressPct ?? null),
-      targetQuote: isComplete ? null : (course?.targetQuote ?? null),
-      rawPrice: null
+      targetQuote: course?.targetQuote ?? null,
+      sqrtPrice: null
     }
   }
 }
@@ -71,7 +78,7 @@ export function readLaunchlabCurve({ data }: Account, accounts: AccountSet): Poo
       reserves: { realBase: forSale - sold, realQuote: raised, ...virtual },
       progressPct: status === 'bonding' ? (forSale === 0n ? null : 100 * ratio(sold, forSale)) : 100,
       targetQuote: u64At(data, 69),
-      rawPrice: null
+      sqrtPrice: null
     }
   }
 }
@@ -93,7 +100,7 @@ export function readDbcCurve({ data }: Account, accounts: AccountSet): PoolState
   const [realBase, realQuote] = reserves(data, 232)
   const target = u64At(config.data, 264)
   const isOver = status === 'graduated'
-  const root = Number(u128At(data, 280)) / 2 ** 64
+  const root = u128At(data, 280)
   const raised = target === 0n ? null : Math.min(100, 100 * ratio(realQuote, target))
   return {
     kind: 'pool',
@@ -106,7 +113,7 @@ export function readDbcCurve({ data }: Account, accounts: AccountSet): PoolState
       reserves: { realBase, realQuote },
       progressPct: status === 'bonding' ? raised : 100,
       targetQuote: target === 0n ? null : target,
-      rawPrice: root === 0 ? null : root * root
+      sqrtPrice: root === 0n ? null : root
     }
   }
 }
@@ -148,7 +155,7 @@ export function readMoonshotCurve({ data }: Account): PoolState | Refused {
       },
       progressPct: isOver ? 100 : null,
       targetQuote: null,
-      rawPrice: null
+      sqrtPrice: null
     }
   }
 }

@@ -3,8 +3,9 @@ import type { AccountParts } from '../parts.ts'
 import { orientedSides, type CurveState } from './pool-state.ts'
 import type { CurveReserves } from '../../chain/events.ts'
 import { isWrappedSol, SOL_DECIMALS } from '../../market/cash.ts'
+import { curveCourse } from '../../market/curve-course.ts'
 import { CURVE_STAGES } from '../../market/curves.ts'
-import { priceOf } from '../../market/price.ts'
+import { priceOf, priceOfRoot } from '../../market/price.ts'
 import type { CurveRow } from '../../market/registry-rows.ts'
 
 /** The source of a curve's state, and why the state is not fresh from its account. */
@@ -67,11 +68,14 @@ export function withState(row: CurveRow, state: CurveState): CurveRow {
     status,
     quoteDecimals: row.quoteDecimals ?? (isSol ? SOL_DECIMALS : null)
   }
+  const progress = state.progressPct ?? curveCourse(reserves, row.forSale)?.progressPct
+  // The creation of a Pump.fun curve states its start; the account of an older version does not.
+  const target = row.platform === 'pumpfun' && row.forSale !== null ? row.targetQuote : null
   return {
     ...about,
-    progressPct: state.progressPct ?? (isSame || status !== 'bonding' ? row.progressPct : null),
-    targetQuote: state.targetQuote ?? row.targetQuote,
-    price: status === 'bonding' ? (spotOf(about, state) ?? row.price) : row.price
+    progressPct: progress ?? (isSame || status !== 'bonding' ? row.progressPct : null),
+    targetQuote: target ?? state.targetQuote ?? row.targetQuote,
+    price: status === 'graduated' ? row.price : (spotOf(about, state) ?? row.price)
   }
 }
 
@@ -85,7 +89,7 @@ function agrees(one: CurveReserves, other: CurveReserves): boolean {
 /** Returns the price of the next token, in human units. */
 function spotOf(
   { mint, quote, decimals, quoteDecimals, reserves }: CurveRow,
-  { rawPrice }: CurveState
+  { sqrtPrice }: CurveState
 ): number | null {
   if (quote === null || decimals === null || quoteDecimals === null) return null
   const { virtualBase, virtualQuote } = reserves
@@ -93,5 +97,5 @@ function spotOf(
     const cash = { mint: quote, decimals: quoteDecimals, amount: virtualQuote }
     return priceOf(cash, { mint, decimals, amount: virtualBase })
   }
-  return rawPrice === null ? null : rawPrice * 10 ** (decimals - quoteDecimals)
+  return sqrtPrice === null ? null : priceOfRoot(sqrtPrice, decimals, quoteDecimals)
 }

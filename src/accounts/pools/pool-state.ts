@@ -28,10 +28,10 @@ export interface CurveState {
   /** Quote that the curve holds when it completes. */
   readonly targetQuote: bigint | null
   /**
-   * Base units of quote per base unit of the token, if the account states it. Otherwise virtual reserves determine
+   * Square root of the price in base units, times 2^64, if the account states it. Otherwise virtual reserves determine
    * the price.
    */
-  readonly rawPrice: number | null
+  readonly sqrtPrice: bigint | null
 }
 
 /** A pool as its accounts state it, all of one slot. The sides are in the order of its program. */

@@ -45,8 +45,11 @@ interface CurveSwap extends StatedSwap {
   readonly tradingFee: bigint
   readonly protocolFee: bigint
   readonly referralFee: bigint
-  /** Quote tokens in the curve after the swap; null in the older event. */
+  /** Price after the swap, as the program stores it. */
+  readonly sqrtPrice: bigint
+  /** Quote tokens in the curve after the swap, and those that complete it; null in the older event. */
   readonly quoteReserve: bigint | null
+  readonly threshold: bigint | null
 }
 
 /** Returns the swaps that a call states, each once: from EvtSwap2 if there is any, else from the older EvtSwap. */
@@ -55,10 +58,11 @@ function statedSwaps(call: Invocation): CurveSwap[] {
   if (newer.length > 0) {
     return newer.map(({ value, innerIndex }) => {
       const { includedFeeInputAmount, excludedFeeInputAmount } = value.swapResult
-      const { quoteReserveAmount } = value
+      const { quoteReserveAmount, migrationThreshold } = value
       return {
         ...curveSwap(value, innerIndex, includedFeeInputAmount, excludedFeeInputAmount),
-        quoteReserve: quoteReserveAmount
+        quoteReserve: quoteReserveAmount,
+        threshold: migrationThreshold
       }
     })
   }
@@ -78,6 +82,7 @@ function curveSwap(
     readonly tradeDirection: number
     readonly swapResult: {
       readonly outputAmount: bigint
+      readonly nextSqrtPrice: bigint
       readonly tradingFee: bigint
       readonly protocolFee: bigint
       readonly referralFee: bigint
@@ -87,7 +92,7 @@ function curveSwap(
   paid: bigint,
   received: bigint
 ): CurveSwap {
-  const { outputAmount, tradingFee, protocolFee, referralFee } = event.swapResult
+  const { outputAmount, nextSqrtPrice, tradingFee, protocolFee, referralFee } = event.swapResult
   const feeOnInput = received < paid
   return {
     pool: event.pool,
@@ -104,7 +109,9 @@ function curveSwap(
     tradingFee,
     protocolFee,
     referralFee,
-    quoteReserve: null
+    sqrtPrice: nextSqrtPrice,
+    quoteReserve: null,
+    threshold: null
   }
 }
 
@@ -162,7 +169,7 @@ function decodeUnknownSwaps(call: Invocation, emit: Emitter, swaps: readonly Cur
 
 /** Builds a trade. The fill has the amounts that the curve received and paid; the totals are the trader's own. */
 function tradeOf(stated: CurveSwap, settled: SettledSwap, [inMint, outMint]: readonly [Pubkey, Pubkey]) {
-  const { quoteReserve } = stated
+  const { quoteReserve, sqrtPrice, threshold } = stated
   const mint = stated.feeOnInput ? inMint : outMint
   const fees: Fee[] = [
     { kind: 'trading', mint, amount: stated.tradingFee },
@@ -178,7 +185,8 @@ function tradeOf(stated: CurveSwap, settled: SettledSwap, [inMint, outMint]: rea
     traderIn: settled.inGross,
     traderOut: settled.outNet,
     fees: fees.filter(({ amount }) => amount > 0n),
-    reserves: quoteReserve === null ? null : stated.buys ? { in: quoteReserve } : { out: quoteReserve }
+    reserves: quoteReserve === null ? null : stated.buys ? { in: quoteReserve } : { out: quoteReserve },
+    statedCurve: { ...(threshold !== null && { targetQuote: threshold }), sqrtPrice }
   }
 }
 

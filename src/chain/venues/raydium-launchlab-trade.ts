@@ -145,6 +145,7 @@ function emitTrade(call: Invocation, emit: Emitter, trade: CurveTrade): void {
     traderOut: received,
     fees,
     reserves: reservesAfter(event, isBuy),
+    statedCurve: { forSale: event.totalBaseSell },
     exact: trade.exact,
     innerIxIndex: trade.innerIxIndex
   })

@@ -79,7 +79,8 @@ function decodeInitialize(call: Invocation, emit: Emitter, layout: (typeof INITI
     reserves:
       curveParam.totalBaseSell === null
         ? { realQuote: 0n }
-        : { realBase: curveParam.totalBaseSell, realQuote: 0n }
+        : { realBase: curveParam.totalBaseSell, realQuote: 0n },
+    targetQuote: curveParam.totalQuoteFundRaising
   })
 }
 
