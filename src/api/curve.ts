@@ -26,8 +26,13 @@ const CURVE_RESERVES = z
 
 const GRADUATION = z
   .object({
-    target_cash: schema.amount('Cash that the curve holds when it completes').nullable(),
-    target_cash_raw: schema.rawAmount('Cash that the curve holds when it completes').nullable(),
+    target_cash: schema
+      .amount('Cash that completes the curve')
+      .nullable()
+      .describe(
+        'Cash that completes the curve, as its launchpad states it; for a curve that is sold out, what its start implies. Trades do not change it. Null if unknown'
+      ),
+    target_cash_raw: schema.rawAmount('Cash that completes the curve').nullable(),
     remaining_cash: schema
       .amount('Cash until the curve completes')
       .nullable()
@@ -58,7 +63,7 @@ export const CURVE = z
       .max(100)
       .nullable()
       .describe(
-        'Sold part of the tokens for sale, 0 to 100. For Meteora DBC: raised part of the target cash. Null if the state does not determine it'
+        'Sold part of the tokens for sale at the start, 0 to 100. For Meteora DBC: raised part of the target cash. Null if the state does not determine it'
       ),
     price: schema.price('Price').nullable().describe('Cash per token on the curve; null when unknown'),
     price_usd: schema.usd('Price').nullable(),

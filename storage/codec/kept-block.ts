@@ -52,6 +52,9 @@ function storedForm(loaded: LoadedRecords) {
   }
 }
 
+/** The start of a curve that an older version packed. */
+const NO_START = { forSale: null }
+
 /** Used for records that a block was not folded on when it was stored. */
 const NOTHING_READ = byName<LoadedRecords>(READ_FIRST, () => [])
 
@@ -64,15 +67,15 @@ function loadedForm(stored: ReturnType<typeof storedForm>): LoadedRecords {
     launches: launches.map(({ mint, launch }) => ({ address: mint, row: launch })),
     tokens: tokens.map(({ mint, token }) => ({ address: mint, row: token })),
     pools: pools.map(({ pool, row }) => ({ address: pool, row: row && completedPool(row) })),
-    curves: curves.map(({ mint, curve }) => ({ address: mint, row: curve })),
+    curves: curves.map(({ mint, curve }) => ({ address: mint, row: curve && { ...NO_START, ...curve } })),
     activity: hours.map(({ activity, ...address }) => ({ address, row: activity })),
     ...others
   }
 }
 
 /**
- * Adds the fields that an older version did not write: hashes, the provider's side of liquidity, and a pool's newest
- * price-forming price and reserves.
+ * Adds the fields that an older version did not write: hashes, the provider's side of liquidity, a pool's newest
+ * price-forming price and reserves, and the start of a curve.
  */
 function completed({ block, before }: StoredBlock): KeptBlock {
   return {

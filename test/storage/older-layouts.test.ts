@@ -7,6 +7,7 @@ import { foldBlock } from '../../src/market/fold.ts'
 import { marketBefore, type KeptBlock } from '../../src/market/kept-block.ts'
 import { MarketState } from '../../src/market/market-state.ts'
 import { noneStored } from '../../src/market/read-set.ts'
+import type { CurveRow } from '../../src/market/registry-rows.ts'
 import { READ_FIRST, type ReadName } from '../../src/market/records.ts'
 import { COLD_SOL_USD } from '../../src/market/sol-usd.ts'
 import { affectedKeys } from '../../src/market/affected-keys.ts'
@@ -16,9 +17,10 @@ import { ByteWriter } from '../../storage/codec/byte-writer.ts'
 import { KeyTable } from '../../storage/codec/key-table.ts'
 import { keptBlockKind } from '../../storage/codec/kept-block.ts'
 import { activityKey, addressKey, keptBlockKey } from '../../storage/codec/keys.ts'
+import { curveKind } from '../../storage/codec/curve.ts'
 import { poolEventCodec } from '../../storage/codec/pool-event.ts'
 import { poolKind } from '../../storage/codec/pool.ts'
-import { packRecord, unpackRecord } from '../../storage/codec/record.ts'
+import { packRecord, unpackRecord, type RecordKind } from '../../storage/codec/record.ts'
 import { tokenKind } from '../../storage/codec/token.ts'
 import { block, buy, curve, key, launch, liquidity, NOON, OPTIONS, POOL, solSale } from '../market/world.ts'
 
@@ -55,6 +57,25 @@ t.test('a pool of an older store has its newest trade, and no price that may not
     packRecord(poolKind, addressKey('q', POOL), row).slice()
   )
   t.strictSame(again, row)
+})
+
+t.test('a curve of an older store has no stated start', async (t) => {
+  const [stored] = foldBlock(emptyMarket(), block(5, NOON, [launch(), curve('create')]), OPTIONS).curves
+  const older: RecordKind<CurveRow> = {
+    ...curveKind,
+    write: (out, row) => {
+      const whole = new ByteWriter()
+      curveKind.write(whole, row)
+      // The start was appended: one byte where there is none.
+      const bytes = whole.written(0).slice(0, -1)
+      out.fixed(bytes, bytes.length)
+    }
+  }
+  const address = addressKey('b', key(1))
+  const read = (kind: RecordKind<CurveRow>): CurveRow =>
+    unpackRecord(curveKind, address, packRecord(kind, address, stored!).slice())
+  t.equal(read(older).forSale, null)
+  t.strictSame(read(older), read(curveKind))
 })
 
 t.test('prices in USD of an older store are read as they were', async (t) => {
