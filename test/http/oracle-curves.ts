@@ -29,8 +29,14 @@ interface Curve {
   newest: StoryEvent
 }
 
+/** The answer about a curve, and the tokens that it has sold, in base units; null if unknown. */
+export interface CurveAnswer {
+  readonly json: Json
+  readonly sold: bigint | null
+}
+
 /** Returns the bonding curve of each mint at the end of a story, folded event by event. */
-export function curvesJson(story: readonly StoryEvent[], rows: readonly Listed[]): Map<string, Json> {
+export function curvesOf(story: readonly StoryEvent[], rows: readonly Listed[]): Map<string, CurveAnswer> {
   const curves = new Map<string, Curve>()
   const first = new Map(rows.filter(({ isFirst }) => isFirst).map((row) => [row.cursor, row]))
   for (const told of story) {
@@ -69,7 +75,9 @@ export function curvesJson(story: readonly StoryEvent[], rows: readonly Listed[]
     }
     if (event.kind === 'trade' && LAUNCHPADS.includes(event.venue)) takeTrade(curves, first.get(told.cursor)!)
   }
-  return new Map([...curves].map(([mint, curve]) => [mint, curveJson(mint, curve)]))
+  return new Map(
+    [...curves].map(([mint, curve]) => [mint, { json: curveJson(mint, curve), sold: soldOf(curve) }])
+  )
 }
 
 function newCurve(told: StoryEvent, curve: string): Curve {
@@ -130,7 +138,7 @@ function takeReserves(curve: Curve, reserves: CurveReserves, stated: bigint | un
   curve.reserves = reserves
   curve.progress = null
   const { virtualBase, virtualQuote, realBase, realQuote } = reserves
-  const { forSale } = curve
+  const forSale = forSaleOf(curve)
   if (stated !== undefined) curve.target = stated
   if (forSale === null || realBase === undefined) {
     if (stated && realQuote !== undefined) curve.progress = Math.min(100, 100 * ratio(realQuote, stated))
@@ -147,7 +155,21 @@ function takeReserves(curve: Curve, reserves: CurveReserves, stated: bigint | un
     // Rounded up.
     curve.target = -((-start * forSale) / unsold) + ((start * forSale) % unsold === 0n ? 0n : 1n)
   }
-  curve.isTargetKnown = curve.target !== null
+  curve.isTargetKnown = curve.forSale !== null && curve.target !== null
+}
+
+/** Returns the tokens for sale at the start: as stated, else those of every Pump.fun curve. */
+function forSaleOf({ platform, forSale, reserves: { virtualBase, realBase } }: Curve): bigint | null {
+  if (forSale !== null || platform !== 'pumpfun') return forSale
+  if (virtualBase === undefined || realBase === undefined) return null
+  return virtualBase - realBase === 279_900_000n * 10n ** 6n ? 793_100_000n * 10n ** 6n : null
+}
+
+function soldOf(curve: Curve): bigint | null {
+  const forSale = forSaleOf(curve)
+  const { realBase } = curve.reserves
+  if (forSale === null || realBase === undefined) return null
+  return forSale > realBase ? forSale - realBase : 0n
 }
 
 function takeSpot(curve: Curve, { solUsd }: StoryEvent, root?: bigint): void {

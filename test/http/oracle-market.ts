@@ -1,7 +1,7 @@
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { address, launchesJson, stamp, type Json } from './oracle-bodies.ts'
 import { sum, usdOf, volume } from './oracle-candles.ts'
-import { curvesJson } from './oracle-curves.ts'
+import { curvesOf, type CurveAnswer } from './oracle-curves.ts'
 import { decimalsIn, sidesOf } from './oracle-sides.ts'
 import {
   CASH,
@@ -39,16 +39,6 @@ function reservesJson(reserves: bigint[] | null, decimals: readonly (number | nu
   }
 }
 
-/** Returns the tokens that a constant-product curve has sold: its initial virtual tokens minus the present ones. */
-function soldOf({ reserves, progress_pct }: Json, decimals: number): number | null {
-  if (progress_pct === null) return null
-  const of = reserves as Record<string, string | null>
-  const [token, cash, real] = [of.virtual_token_raw, of.virtual_cash_raw, of.real_cash_raw]
-  if (token == null || cash == null || real == null) return null
-  const start = (BigInt(token) * BigInt(cash)) / (BigInt(cash) - BigInt(real))
-  return human(start - BigInt(token), decimals)
-}
-
 /** Fields of a token's metadata that only its accounts state, in a process without a node. */
 const ACCOUNT_STATE = {
   mint_authority: null,
@@ -78,7 +68,7 @@ export class Oracle {
   readonly #told = new Map<string, StoryEvent[]>()
   readonly #rowsOf: ReadonlyMap<string, readonly Listed[]>
   readonly #launches: ReadonlyMap<unknown, Json>
-  readonly #curves: ReadonlyMap<string, Json>
+  readonly #curves: ReadonlyMap<string, CurveAnswer>
 
   constructor(blocks: readonly DecodedBlock[]) {
     this.story = storyOf(blocks)
@@ -86,7 +76,7 @@ export class Oracle {
     this.headTime = blocks.at(-1)!.blockTime
     this.#rowsOf = Map.groupBy(this.rows, ({ mint }) => mint)
     this.#launches = new Map(launchesJson(this.story).map((launch) => [launch.mint, launch]))
-    this.#curves = curvesJson(this.story, this.rows)
+    this.#curves = curvesOf(this.story, this.rows)
     for (const told of this.story) {
       const [base, quote] = sidesOf(told)
       if (base === null) continue
@@ -115,7 +105,7 @@ export class Oracle {
   }
 
   curve(mint: string): Json | null {
-    return this.#curves.get(mint) ?? null
+    return this.#curves.get(mint)?.json ?? null
   }
 
   /** Pools of a mint, the most liquid first; those of unknown liquidity last, the newest of equal ones first. */
@@ -214,6 +204,7 @@ export class Oracle {
   #value(mint: string): Json {
     const launch = this.#launches.get(mint)
     const curve = this.curve(mint)
+    const sold = this.#curves.get(mint)?.sold ?? null
     const last = this.#newest(mint)
     const usd = last === null ? null : usdOf(last)
     const pools = this.poolsOf(mint).map(({ liquidity_usd }) => liquidity_usd as number | null)
@@ -226,7 +217,9 @@ export class Oracle {
         ? null
         : curve.status === 'graduated'
           ? supply
-          : soldOf(curve, decimals!)
+          : sold === null
+            ? null
+            : human(sold, decimals!)
     return {
       supply_raw: raw,
       supply,
