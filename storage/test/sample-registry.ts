@@ -77,7 +77,7 @@ export function sampleCurveOf(choices: Choices, mint: Pubkey, last: TradeRow): C
       ...(choices.chance(0.5) ? { virtualBase: BigInt(choices.below(1e15)) } : {}),
       ...(choices.chance(0.5) ? { virtualQuote: BigInt(choices.below(1e15)) } : {})
     },
-    forSale: optional(BigInt(choices.below(1e15))),
+    forSale: slot % 2 === 0 ? null : BigInt(slot),
     targetQuote: optional(BigInt(choices.below(1e15))),
     price: optional(choices.fraction()),
     cashUsd: optional(choices.fraction()),

@@ -75,7 +75,7 @@ export function sampleTrade(choices: Choices, origin: RowOrigin, mint: Pubkey): 
     price: choices.chance(0.2) ? null : choices.fraction() * 10 ** (choices.below(30) - 15),
     cashUsd: choices.chance(0.2) ? null : 150 * choices.fraction(),
     priceForming: choices.chance(0.7),
-    ...(choices.chance(0.3) ? { statedCurve: sampleStatedCurve(choices) } : {}),
+    ...(origin.cursor % 3 === 0 ? { statedCurve: sampleStatedCurve(origin.cursor) } : {}),
     route: choices.chance(0.5)
       ? null
       : { program: samplePool(200), ixIndex: choices.below(5), hop: 1 + choices.below(3), hops: 3 }
@@ -109,11 +109,13 @@ function sampleLiquidity(choices: Choices, event: EventOrigin): LiquidityChange 
   }
 }
 
-function sampleStatedCurve(choices: Choices): StatedCurve {
+/** Drawn from the cursor, so that the other fields of a sample stay as they were before a trade had these. */
+function sampleStatedCurve(cursor: number): StatedCurve {
+  const amount = BigInt(cursor)
   return {
-    ...(choices.chance(0.5) ? { forSale: choices.amount() } : {}),
-    ...(choices.chance(0.5) ? { targetQuote: choices.amount() } : {}),
-    ...(choices.chance(0.5) ? { sqrtPrice: choices.amount() << 40n } : {})
+    ...(cursor % 2 === 0 ? { forSale: amount } : {}),
+    ...(cursor % 5 === 0 ? {} : { targetQuote: amount * 7n }),
+    ...(cursor % 7 === 0 ? {} : { sqrtPrice: amount << 64n })
   }
 }
 
@@ -133,7 +135,7 @@ function sampleCurve(choices: Choices, event: EventOrigin): CurveChange {
           ...(choices.chance(0.5) ? { realBase: choices.amount() } : {}),
           ...(choices.chance(0.5) ? { virtualQuote: choices.amount() } : {})
         },
-    ...(choices.chance(0.3) ? { targetQuote: choices.amount() } : {})
+    ...(event.ixIndex % 2 === 0 ? { targetQuote: BigInt(event.ixIndex) } : {})
   }
 }
 

@@ -103,6 +103,7 @@ t.test('supply is that of the launch, and market cap counts what the curve has s
     block(1, NOON - 60, [solSale(200)]),
     block(2, NOON, [
       launch({ ...CURVE, supply: 1_000_000_000n }),
+      curve('create', { ...CURVE, reserves: { realBase: 800_000_000n } }),
       buy(10_000_000_000n, 250_000_000n, { ...CURVE, reserves: RESERVES })
     ])
   )
