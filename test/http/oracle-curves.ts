@@ -177,9 +177,7 @@ function takeSpot(curve: Curve, { solUsd }: StoryEvent, root?: bigint): void {
   if (quote === null || decimals === null || quoteDecimals === null) return
   const isVirtual = reserves.virtualBase !== undefined && reserves.virtualQuote !== undefined
   if (!isVirtual && root === undefined) return
-  const [top, bottom] = isVirtual
-    ? [reserves.virtualQuote!, reserves.virtualBase!]
-    : [root! ** 2n, 2n ** 128n]
+  const [top, bottom] = isVirtual ? [reserves.virtualQuote, reserves.virtualBase] : [root! ** 2n, 2n ** 128n]
   curve.price =
     bottom === 0n ? null : ratio(top * 10n ** BigInt(decimals), bottom * 10n ** BigInt(quoteDecimals))
   curve.solUsd = quote === CASH[0] ? solUsd : isCash(quote) ? 1 : null
