@@ -462,7 +462,7 @@ function nested(user: string, more: Partial<TransactionSpec> = {}) {
   })
 }
 
-t.test('below another program the trader is the user that signed, else whoever paid the fee', async (t) => {
+t.test('below another program the trader is the user that signed, else the address that the event states', async (t) => {
   t.match(plain(nested('trader').events), [{ user: text(keyOf('trader')), innerIxIndex: 0 }])
   t.match(plain(nested('vault of the bot').events), [
     { user: text(keyOf('vault of the bot')), innerIxIndex: 0 }
