@@ -140,11 +140,16 @@ function stateAfter(context: TransactionContext, event: TransactionEvent): Trans
   return landing === null ? null : stateOf(landing)
 }
 
-/** Returns the known facts after a send. The state stays the same, except that final states ignore a send. */
+/**
+ * Returns the known facts after a send. The state stays the same, except that final states ignore a send. Sends of one
+ * instant by several routes count as one, even if a slow route answers after the next instant.
+ */
 export function afterSend(
   context: TransactionContext,
   { atMs, slot, leaders }: SendMade
 ): TransactionContext {
+  if (context.lastSentAtMs !== null && atMs <= context.lastSentAtMs)
+    return leaders === 0 ? context : { ...context, leadersSent: context.leadersSent + leaders }
   return {
     ...context,
     sends: context.sends + 1,

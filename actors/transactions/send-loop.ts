@@ -2,7 +2,7 @@ import type { TransactionEvent } from '../../machines/transaction.machine.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { TransactionMetrics } from '../../src/telemetry/transaction-metrics.ts'
 import type { BlockSightings } from '../../src/transactions/ports.ts'
-import { REBROADCAST_MS } from '../../src/transactions/submission.ts'
+import { REBROADCAST_MS, routesOf, type Route } from '../../src/transactions/submission.ts'
 import { isOutage } from '../storage/retry.ts'
 import type { ProgressWriter } from './progress-writer.ts'
 import { SendGrid } from './send-grid.ts'
@@ -25,8 +25,9 @@ export interface SendLoopDeps extends TransactionSenderDeps {
 /**
  * Sends tracked transactions at the instants of their grid.
  *
- * S1. One send of a transaction is in flight. While another process may have its shard, it follows a read that shows no greater
- *     token.
+ * S1. One send of a transaction by each of its routes is in flight. While another process may have its shard, it follows a
+ *     read that shows no greater token.
+ * S2. A route that a request adds is used at once, and then at the instants of the others. That happens once for each route.
  */
 export class SendLoop {
   readonly #deps: SendLoopDeps
@@ -63,6 +64,18 @@ export class SendLoop {
     }
   }
 
+  /**
+   * Applies a repeated request: puts a transaction whose sends start again on the grid, and sends it now by the routes that
+   * the request added.
+   */
+  repeat(transaction: TrackedTransaction, added: readonly Route[], nowMs: number): void {
+    this.adjust(transaction, nowMs)
+    if (!transaction.isLooping(nowMs) || !this.#isSendable(transaction)) return
+    // Otherwise the new route waits for the next instant.
+    const { claim, isUnclaimed, isConfirming } = transaction
+    if (claim.held && !isUnclaimed && !isConfirming) this.#send(transaction, added, nowMs)
+  }
+
   delete(transaction: TrackedTransaction): void {
     this.#grid.delete(transaction)
   }
@@ -79,11 +92,12 @@ export class SendLoop {
     for (const each of due) {
       if (!this.#isSendable(each)) continue
       if (!each.isLooping(nowMs)) this.#grid.delete(each)
-      else if (each.isSending) metrics.sends.inc({ route: each.value.route, outcome: 'limited' })
       else {
+        const routes = this.#idleRoutes(each)
+        if (routes.length === 0) continue
         if (each.context.sends > 0)
           metrics.lateness.observe((nowMs - each.instantAfter(nowMs) + REBROADCAST_MS) / 1_000)
-        if (each.claim.held && !each.isUnclaimed) void this.#send(each, nowMs)
+        if (each.claim.held && !each.isUnclaimed) this.#send(each, routes, nowMs)
         else unsure.push(each)
       }
     }
@@ -92,7 +106,7 @@ export class SendLoop {
 
   /** Sends after a read that shows that no other process has the shard. While the store is unavailable nothing is sent. */
   async #sendConfirmed(unsure: readonly TrackedTransaction[], atMs: number): Promise<void> {
-    for (const each of unsure) each.isSending = true
+    for (const each of unsure) each.isConfirming = true
     let confirmed: readonly TrackedTransaction[] = []
     try {
       // A first send is seen by a later owner only if its token was stored before.
@@ -105,21 +119,35 @@ export class SendLoop {
     } catch (fault) {
       if (!isOutage(fault)) this.#deps.report(fault)
     } finally {
-      for (const each of unsure) each.isSending = false
+      for (const each of unsure) each.isConfirming = false
     }
     for (const each of confirmed)
-      if (this.#isSendable(each) && each.isLooping(atMs)) void this.#send(each, atMs)
+      if (this.#isSendable(each) && each.isLooping(atMs)) this.#send(each, this.#idleRoutes(each), atMs)
   }
 
   #isSendable({ isOver, isDropped, claim }: TrackedTransaction): boolean {
     return !isOver && !isDropped && !claim.lost.aborted
   }
 
-  async #send(transaction: TrackedTransaction, atMs: number): Promise<void> {
-    transaction.isSending = true
+  /** Returns the routes of a transaction without a send in flight. The others are counted as left out. */
+  #idleRoutes({ value, sendingBy, isConfirming }: TrackedTransaction): readonly Route[] {
+    const routes = routesOf(value)
+    const isBusy = (route: Route): boolean => isConfirming || sendingBy.includes(route)
+    for (const route of routes) if (isBusy(route)) this.#deps.metrics.sends.inc({ route, outcome: 'limited' })
+    return routes.filter((route) => !isBusy(route))
+  }
+
+  #send(transaction: TrackedTransaction, routes: readonly Route[], atMs: number): void {
+    for (const route of routes) void this.#sendBy(transaction, route, atMs)
+  }
+
+  async #sendBy(transaction: TrackedTransaction, route: Route, atMs: number): Promise<void> {
+    transaction.sendingBy = [...transaction.sendingBy, route]
     try {
       const slot = this.#deps.sightings.newest?.slot ?? null
-      const outcome = await this.#sender.send(transaction.value, this.#end)
+      const { value } = transaction
+      const sent = route === value.route ? value : { ...value, route }
+      const outcome = await this.#sender.send(sent, this.#end)
       if (outcome !== null)
         this.#deps.apply(transaction, { type: 'send.made', atMs, slot, leaders: outcome.leaders })
       else if (transaction.context.sends === 0 && this.#isSendable(transaction))
@@ -127,7 +155,7 @@ export class SendLoop {
     } catch (fault) {
       this.#deps.fail(transaction, fault)
     } finally {
-      transaction.isSending = false
+      transaction.sendingBy = transaction.sendingBy.filter((each) => each !== route)
     }
   }
 }

@@ -20,6 +20,10 @@ export class ShardLists {
     if (this.#running > 0) this.#ended.add(keyOf(submission))
   }
 
+  noteReopened(submission: Submission): void {
+    this.#ended.delete(keyOf(submission))
+  }
+
   hasEnded(submission: Submission): boolean {
     return this.#ended.has(keyOf(submission))
   }

@@ -14,9 +14,11 @@ import type { SightedBlock, SightedNonce } from '../../src/transactions/ports.ts
 import { contextOf, progressOf } from '../../src/transactions/progress.ts'
 import {
   FOLLOWED_MS,
-  NONCE_RESENDS_MS,
   REBROADCAST_MS,
+  resendsUntilMs,
+  routesOf,
   SUBMISSION,
+  type Route,
   type Submission,
   type SubmissionProgress
 } from '../../src/transactions/submission.ts'
@@ -53,7 +55,10 @@ export class TrackedTransaction {
   anchorMs: number
   /** The next instant. */
   dueAtMs: number
-  isSending = false
+  /** Routes with a send in flight. */
+  sendingBy: readonly Route[] = []
+  /** Whether its sends wait for a read that shows no greater token. */
+  isConfirming = false
   /** Whether this process has stopped sending it. */
   isDropped = false
   /** Stops watching for it in blocks. */
@@ -82,8 +87,8 @@ export class TrackedTransaction {
   /** The newest slot as of which a node proved that it had not landed; null before. */
   absentSlot: number | null = null
   readonly #takenUpAtMs: number
-  readonly value: Submission
-  readonly #reference: DocumentReference
+  #value: Submission
+  #reference: DocumentReference
   #state: TransactionMachineState = 'sent'
   #context: TransactionContext = START.context
   #contradictions = 0
@@ -96,7 +101,7 @@ export class TrackedTransaction {
     isUnclaimed: boolean,
     nowMs: number
   ) {
-    this.value = stored.value
+    this.#value = stored.value
     this.#reference = referenceOf(stored)
     this.claim = claim
     this.#takenUpAtMs = nowMs
@@ -108,6 +113,32 @@ export class TrackedTransaction {
     }
     this.anchorMs = progress?.firstSentAtMs ?? nowMs
     this.dueAtMs = progress === null || progress.firstSentAtMs === null ? nowMs : this.instantAfter(nowMs)
+  }
+
+  get value(): Submission {
+    return this.#value
+  }
+
+  /** Whether a send is in flight, or about to begin. */
+  get isSending(): boolean {
+    return this.isConfirming || this.sendingBy.length > 0
+  }
+
+  /**
+   * Adopts its document after a repeated request, and returns the routes that the request added; null for a document
+   * that is older than the adopted one.
+   */
+  adopt(stored: Stored<Submission>): readonly Route[] | null {
+    const before = this.#value
+    const routes = routesOf(before)
+    const added = routesOf(stored.value).filter((each) => !routes.includes(each))
+    const isOlder =
+      routesOf(stored.value).length < routes.length ||
+      (stored.value.resumedAtMs ?? 0) < (before.resumedAtMs ?? 0)
+    if (isOlder || stored.value.end !== null) return null
+    this.#value = stored.value
+    this.#reference = referenceOf(stored)
+    return added
   }
 
   /** A reference to its document, by which its hot value is read and written. A change of the document needs a read first. */
@@ -145,8 +176,7 @@ export class TrackedTransaction {
 
   /** Tells whether it is to be sent at its next instant. */
   isLooping(nowMs: number): boolean {
-    const { nonceAccount } = this.value
-    const isInTime = nonceAccount === null || nowMs < this.anchorMs + NONCE_RESENDS_MS
+    const isInTime = nowMs < resendsUntilMs(this.value, this.anchorMs)
     return isInTime && isLooping({ value: this.#state, context: this.#context })
   }
 
@@ -206,10 +236,8 @@ export class TrackedTransaction {
 
   /** Tells whether it was followed for long enough to end it as `unresolved`. */
   isFollowedEnough(nowMs: number): boolean {
-    return (
-      nowMs >= this.value.receivedAtMs + FOLLOWED_MS.sinceReception &&
-      nowMs >= this.#takenUpAtMs + FOLLOWED_MS.here
-    )
+    const { receivedAtMs, resumedAtMs = receivedAtMs } = this.value
+    return nowMs >= resumedAtMs + FOLLOWED_MS.sinceReception && nowMs >= this.#takenUpAtMs + FOLLOWED_MS.here
   }
 
   progress(updatedAtMs: number): SubmissionProgress {

@@ -51,6 +51,8 @@ export class Tracker {
   #blockAtMs = -Infinity
   #isFull = false
   readonly #lists = new ShardLists()
+  /** Transactions whose end is being stored, with the documents that repeated requests have opened again meanwhile. */
+  readonly #reopened = new WeakMap<TrackedTransaction, Stored<Submission>>()
 
   constructor(deps: TrackerDeps) {
     const { clock, node, sightings, documents, retentionMs, metrics, changes, report } = deps
@@ -147,6 +149,15 @@ export class Tracker {
     this.#add(stored, claim, null, false)
   }
 
+  /** Adopts the document of a tracked submission after a repeated request. */
+  repeat(transaction: TrackedTransaction, stored: Stored<Submission>): void {
+    if (transaction.isOver) return void this.#reopened.set(transaction, stored)
+    const added = transaction.adopt(stored)
+    if (added === null) return
+    transaction.askNonceAtMs = 0
+    this.#loop.repeat(transaction, added, this.#deps.clock.now())
+  }
+
   /** Runs a list of stored submissions. Submissions whose end is stored meanwhile are not taken up from it. */
   listing(list: () => Promise<void>): Promise<void> {
     return this.#lists.run(list)
@@ -162,6 +173,12 @@ export class Tracker {
     if (progress !== null && progress.token > claim.token) return claim.outranked(progress.token)
     if (this.#lists.hasEnded(stored.value)) return
     this.#add(stored, claim, progress, this.#deps.isShared && progress?.token !== claim.token, published)
+  }
+
+  /** Takes up a submission whose tracking had ended without a known end, after a repeated request. */
+  reopen(stored: Stored<Submission>, claim: ShardClaim, progress: SubmissionProgress | null): void {
+    this.#lists.noteReopened(stored.value)
+    this.takeUp(stored, claim, progress)
   }
 
   /** Asks nodes until `end` aborts. Rejects on a fault that concerns all transactions. */
@@ -269,8 +286,10 @@ export class Tracker {
   }
 
   #end(transaction: TrackedTransaction): void {
-    this.#lists.noteEnd(transaction.value)
     this.#remove(transaction)
+    const reopened = this.#reopened.get(transaction)
+    if (reopened === undefined) return this.#lists.noteEnd(transaction.value)
+    this.reopen(reopened, transaction.claim, transaction.progress(this.#deps.clock.now()))
   }
 
   #remove(transaction: TrackedTransaction): void {

@@ -67,9 +67,15 @@ export class TransactionShard implements OwnedShard {
     return this.#syncing
   }
 
-  /** Begins a submission that was stored just now. */
+  /** Begins a submission that was stored just now, or applies a repeated request to it. */
   begin(stored: Stored<Submission>): void {
-    if (!this.#isStopping) this.#tracker.begin(stored, this.claim)
+    if (this.#isStopping) return
+    const { tenant, signature, resumedAtMs } = stored.value
+    const tracked = this.#tracker.find(tenant, signature)
+    if (tracked !== undefined) this.#tracker.repeat(tracked, stored)
+    // It may have been tracked before, and its sends are counted on.
+    else if (resumedAtMs === undefined) this.#tracker.begin(stored, this.claim)
+    else this.#reopen(stored).catch(() => undefined)
   }
 
   /** Begins a bundle that was stored just now. */
@@ -108,6 +114,13 @@ export class TransactionShard implements OwnedShard {
     this.#published.clear()
   }
 
+  /** Takes up a submission that a repeated request has opened again. If that fails, the next list of the shard does it. */
+  async #reopen(stored: Stored<Submission>): Promise<void> {
+    const [progress = null] = await this.#documents.hot([stored])
+    if (this.#isStopping || this.claim.lost.aborted) return
+    this.#tracker.reopen(stored, this.claim, progress)
+  }
+
   /** Returns a listed submission, or its tracked copy if there is one, so that no submission is held twice. */
   #leanOf(listed: Stored<Submission>): Stored<Submission> {
     const { tenant, signature } = listed.value
@@ -115,9 +128,7 @@ export class TransactionShard implements OwnedShard {
   }
 
   async #takeUp(documents: readonly Stored<Submission>[]): Promise<void> {
-    const isNew = ({ value: { tenant, signature } }: Stored<Submission>): boolean =>
-      this.#tracker.find(tenant, signature) === undefined
-    const added = documents.filter(isNew)
+    const added = documents.filter((listed) => !this.#isTracked(listed))
     if (added.length === 0) return
     const progress = await this.#documents.hot(added)
     for (const [at, stored] of added.entries()) {
@@ -135,6 +146,15 @@ export class TransactionShard implements OwnedShard {
           publishedState(published)
         )
     }
+  }
+
+  /** Tells whether a listed submission is tracked here. Applies a repeated request that no hint has announced. */
+  #isTracked(listed: Stored<Submission>): boolean {
+    const { tenant, signature } = listed.value
+    const tracked = this.#tracker.find(tenant, signature)
+    if (tracked !== undefined && tracked.reference.version !== listed.version)
+      this.#tracker.repeat(tracked, listed)
+    return tracked !== undefined
   }
 
   /** Returns the change that an earlier process last published to a tenant; null if there can be none. */

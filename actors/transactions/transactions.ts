@@ -126,10 +126,10 @@ export function transactions<Needs extends TransactionsNeeds>(
     gauge('full', () => (tracker.isFull ? 1 : 0))
     const stored = new Documents(documents, SUBMISSION)
     const storedBundles = new Documents(documents, BUNDLE)
-    /** Takes up a submission or bundle that another process has stored. */
+    /** Takes up a submission or bundle that another process has stored, or changed by a repeated request. */
     const hear = async ({ tenant, signature }: StoredSubmission): Promise<void> => {
       const shard = owner.shard(transactionShard(tenant))
-      if (shard === undefined || tracker.find(tenant, signature) !== undefined) return
+      if (shard === undefined) return
       const found = await stored.get(submissionPartition(tenant, signature), [tenant, signature])
       if (found?.value.end === null) return shard.begin(found)
       // The id of a bundle stands in the place of a signature.

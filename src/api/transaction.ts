@@ -5,11 +5,6 @@ import { count, listOf, signature, text } from './schema.ts'
 export const transactionRoute = z.enum(['node', 'jito'])
 export const transactionState = z.enum(['sent', 'processed', 'confirmed', 'finalized', 'failed', 'expired'])
 
-/** Schema of the answer to a submission. */
-export const sentTransactionAnswer = z.object({
-  signature: signature('First signature of the transaction, which identifies it in `/v1/tx/{signature}`')
-})
-
 const STATUS = {
   signature: signature('First signature of the transaction'),
   status: z
@@ -31,8 +26,11 @@ const STATUS = {
   route: transactionRoute
     .nullable()
     .describe(
-      'Route by which it is sent: `jito` is the block engine; null if the tenant has not submitted it'
+      'Route of the first request for it: `jito` is the block engine; null if the tenant has not submitted it'
     ),
+  routes: z
+    .array(transactionRoute)
+    .describe('Routes by which it is sent, in the order in which requests added them'),
   received_at: moment('Time of the submission; null if the tenant has not submitted it').nullable(),
   first_sent_at: moment('Time of the first send; null before it').nullable(),
   last_sent_at: moment('Time of the last send; null before the first').nullable(),
@@ -49,6 +47,34 @@ const STATUS = {
   ).nullable(),
   bundle_id: text('Bundle that it belongs to; null for none').nullable()
 }
+
+/** Schema of the answer to a submission. */
+export const sentTransactionAnswer = z.object({
+  signature: signature('First signature of the transaction, which identifies it in `/v1/tx/{signature}`'),
+  repeated: z
+    .literal(true)
+    .optional()
+    .describe(
+      'Present if the tenant has submitted the signature before; all further fields are then present too'
+    ),
+  routes: STATUS.routes.optional(),
+  resumed: z
+    .boolean()
+    .optional()
+    .describe('Whether its sends had stopped and start again because of this request'),
+  status: STATUS.status.optional().describe('Only of a submission that has ended: commitment of its block'),
+  state: transactionState.optional().describe('Only of a submission that has ended: its last state'),
+  slot: STATUS.slot
+    .optional()
+    .describe('Only of a submission that has ended: slot of its block; null without one'),
+  err: z
+    .unknown()
+    .optional()
+    .describe('Only of a submission that has ended: error of the transaction in its block; null for none'),
+  expired: STATUS.expired
+    .optional()
+    .describe('Only of a submission that has ended: whether it can certainly no longer land')
+})
 
 /** Schema of a submission in a list. */
 export const submissionAnswer = z

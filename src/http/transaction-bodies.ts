@@ -1,10 +1,10 @@
 import type { z } from 'zod'
 import { momentText } from '../api/api-key.ts'
-import type { submissionAnswer } from '../api/transaction.ts'
+import type { sentTransactionAnswer, submissionAnswer } from '../api/transaction.ts'
 import type { FoundMember } from '../transactions/bundle-intake.ts'
 import type { SignatureStatus } from '../transactions/ports.ts'
-import { NONCE_RESENDS_MS, type SubmissionProgress } from '../transactions/submission.ts'
-import { stateOf, type SubmissionState } from '../transactions/submissions.ts'
+import { resendsUntilMs, routesOf, type SubmissionProgress } from '../transactions/submission.ts'
+import { stateOf, type RepeatOutcome, type SubmissionState } from '../transactions/submissions.ts'
 
 type SubmissionBody = z.input<typeof submissionAnswer>
 type LandedFields = Pick<
@@ -30,6 +30,7 @@ export function submissionBody(
     ...landed,
     rebroadcasts: progress?.rebroadcasts ?? 0,
     route: submission.route,
+    routes: [...routesOf(submission)],
     received_at: momentText(submission.receivedAtMs),
     first_sent_at: momentOrNull(firstSentAtMs),
     last_sent_at: momentOrNull(progress?.lastSentAtMs ?? null),
@@ -40,6 +41,24 @@ export function submissionBody(
     last_valid_block_height: progress?.lastValidBlockHeight ?? null,
     leaders_sent: progress?.leadersSent ?? 0,
     bundle_id: submission.bundleId
+  }
+}
+
+/** Renders the answer to a repeated request. An ended submission shows its status. */
+export function repeatBody(
+  { state, isResumed }: Pick<RepeatOutcome, 'state' | 'isResumed'>,
+  nowMs: number,
+  onChain: SignatureStatus | null
+): z.input<typeof sentTransactionAnswer> {
+  const { signature, routes, ...shown } = submissionBody(state, nowMs, onChain)
+  const { status, state: last, slot, err, expired } = shown
+  const ended = { status, ...(last !== null && { state: last }), slot, err, expired }
+  return {
+    signature,
+    repeated: true,
+    routes,
+    resumed: isResumed,
+    ...(state.submission.end !== null && ended)
   }
 }
 
@@ -61,6 +80,7 @@ export function memberBody(
     state: onChain === null ? (expired ? 'expired' : 'sent') : landedFields(onChain).state,
     expired,
     route: 'jito',
+    routes: ['jito'],
     received_at: momentText(bundle.receivedAtMs),
     first_sent_at: sentAt,
     last_sent_at: sentAt,
@@ -83,6 +103,7 @@ export function foreignBody(signature: string, onChain: SignatureStatus | null):
     tracking: false,
     rebroadcasts: 0,
     route: null,
+    routes: [],
     received_at: null,
     first_sent_at: null,
     last_sent_at: null,
@@ -101,11 +122,8 @@ function isSentAgain(
   { submission, progress }: Pick<SubmissionState, 'submission' | 'progress'>,
   nowMs: number
 ): boolean {
-  const firstSentAtMs = progress?.firstSentAtMs ?? null
   if (submission.end !== null) return false
-  return (
-    submission.nonceAccount === null || firstSentAtMs === null || nowMs < firstSentAtMs + NONCE_RESENDS_MS
-  )
+  return nowMs < resendsUntilMs(submission, progress?.firstSentAtMs ?? null)
 }
 
 function trackedFields(progress: SubmissionProgress | null): LandedFields {

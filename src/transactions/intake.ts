@@ -1,12 +1,18 @@
 import type { DocumentStore } from '../../storage/document-store.ts'
+import type { Stored } from '../../storage/documents.ts'
 import { TIP_MIN_LAMPORTS, tipOf } from '../chain/tip.ts'
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../ports.ts'
 import { checkBase64, type CheckedTransaction } from './checked-transaction.ts'
+import { NewestHeight } from './newest-height.ts'
 import type { TransactionParts } from './ports.ts'
-import { TRACKED_PER_PROCESS_MAX, TRACKED_PER_TENANT_MAX, type Route } from './submission.ts'
-import { Submissions } from './submissions.ts'
+import { afterRepeat, type RepeatedRequest } from './repeat.ts'
+import { TRACKED_PER_PROCESS_MAX, TRACKED_PER_TENANT_MAX, type Route, type Submission } from './submission.ts'
+import { Submissions, type RepeatOutcome, type SubmissionState } from './submissions.ts'
 import { fromNode } from '../node/upstream.ts'
+
+/** Writes and reads that a race with the end of a submission's retention can need. */
+const ATTEMPTS_MAX = 3
 
 /** A transaction that a tenant wants to be sent. */
 export interface SendWish {
@@ -27,10 +33,12 @@ interface IntakeDeps {
 export class TransactionIntake {
   readonly #deps: IntakeDeps
   readonly #submissions: Submissions
+  readonly #height: NewestHeight
 
   constructor(deps: IntakeDeps) {
     this.#deps = deps
     this.#submissions = new Submissions(deps.documents, deps.parts)
+    this.#height = new NewestHeight(deps.parts.node, deps.clock)
   }
 
   /**
@@ -43,29 +51,69 @@ export class TransactionIntake {
     const fault = await this.#limitReached(tenant)
     if (fault === null && !wish.preflight) return
     // Only this case needs a read: otherwise the insert itself detects a repeated signature.
-    if (await this.#submissions.has(tenant, wish.transaction.signature)) return
+    const known = await this.#submissions.get(tenant, wish.transaction.signature)
+    if (known !== null && (fault === null || !this.#takesPlace(known, wish))) return
     if (fault !== null) throw new ServiceError('TRANSACTION_LIMIT_REACHED', fault)
     await this.#simulate(wish.transaction, signal)
   }
 
   /**
-   * Stores a checked transaction and starts to send it. Does neither if the tenant has already submitted its
-   * signature.
+   * Stores a checked transaction and starts to send it. If the tenant has already submitted its signature, applies the
+   * request to that submission as `afterRepeat` does, and returns the outcome; null for a new submission.
    */
-  async take(tenant: string, { transaction, route, revertProtection }: SendWish): Promise<void> {
-    const stored = await this.#submissions.insert({
+  async take(tenant: string, wish: SendWish): Promise<RepeatOutcome | null> {
+    const { tracking } = this.#deps.parts
+    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+      const stored = await this.#insert(tenant, wish)
+      if (stored !== null) {
+        tracking.begin(stored)
+        return null
+      }
+      const repeat = await this.#repeat(tenant, wish)
+      if (repeat === null) continue
+      if (repeat.changed !== null) tracking.begin(repeat.changed)
+      return repeat
+    }
+    throw new ServiceError('STORAGE_UNAVAILABLE', 'a submission was stored and deleted repeatedly')
+  }
+
+  #insert(
+    tenant: string,
+    { transaction, route, revertProtection }: SendWish
+  ): Promise<Stored<Submission> | null> {
+    const { sightings } = this.#deps.parts
+    const reported = this.#height.read()
+    const receivedSlot = sightings.newest?.slot ?? reported?.slot
+    const lastValidBlockHeight =
+      transaction.nonce === null ? sightings.lastValidBlockHeight(transaction.blockhash) : null
+    return this.#submissions.insert({
       tenant,
       signature: transaction.signature,
       wire: transaction.bytes,
       route,
       revertProtection,
       receivedAtMs: this.#deps.clock.now(),
+      ...(receivedSlot !== undefined && { receivedSlot }),
+      ...(reported !== null && { receivedHeight: reported.height }),
+      ...(lastValidBlockHeight !== null && { lastValidBlockHeight }),
       blockhash: transaction.blockhash,
       nonceAccount: transaction.nonce?.account ?? null,
       bundleId: null,
       end: null
     })
-    if (stored !== null) this.#deps.parts.tracking.begin(stored)
+  }
+
+  #repeat(tenant: string, wish: SendWish): Promise<RepeatOutcome | null> {
+    return this.#submissions.repeat(tenant, wish.transaction.signature, this.#requestOf(wish))
+  }
+
+  #requestOf({ transaction, route, revertProtection }: SendWish): RepeatedRequest {
+    return { route, revertProtection, wire: transaction.bytes, atMs: this.#deps.clock.now() }
+  }
+
+  /** Tells whether a repeated request starts the tracking of an ended submission again. */
+  #takesPlace({ submission, progress }: SubmissionState, wish: SendWish): boolean {
+    return submission.end !== null && afterRepeat(submission, progress, this.#requestOf(wish)).isResumed
   }
 
   async #checkTip({ wire }: CheckedTransaction, signal: AbortSignal): Promise<void> {

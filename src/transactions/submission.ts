@@ -9,8 +9,8 @@ export const TRACKED_PER_TENANT_MAX = 2_000
 /** Milliseconds between two sends of a tracked transaction (spec, Limits). */
 export const REBROADCAST_MS = 2_000
 /**
- * Milliseconds after the first send for which a transaction with a durable nonce is sent again (choices, 0 E). It is
- * tracked until its nonce advances, because it can land until then.
+ * Milliseconds for which a transaction with a durable nonce is sent again after its first send (choices, 0 E), and
+ * after each request that restarts its sends. It is tracked until its nonce advances, because it can land until then.
  */
 export const NONCE_RESENDS_MS = 60_000
 
@@ -84,7 +84,10 @@ const progress = z.object({
 })
 export type SubmissionProgress = z.infer<typeof progress>
 
-/** A transaction that a tenant submitted. All fields but `wire` and `end` stay as they were at its reception. */
+/**
+ * A transaction that a tenant submitted. A repeated request may change `routes`, `resumedAtMs` and `revertProtection`;
+ * its end clears `wire`. All other fields stay as they were at its reception.
+ */
 export const SUBMISSION = defineDocument({
   kind: 'submission',
   schema: z.object({
@@ -93,10 +96,21 @@ export const SUBMISSION = defineDocument({
     signature: z.string(),
     /** The signed transaction; null once it is no longer sent. */
     wire: jsonBytes.nullable(),
+    /** Route of the first request. */
     route: z.enum(ROUTES),
+    /** All routes in use, in the order of the requests that added them. Absent: `route` alone. */
+    routes: z.array(z.enum(ROUTES)).optional(),
+    /** Unix milliseconds at which a repeated request last restarted its sends. Absent: never. */
+    resumedAtMs: z.number().optional(),
+    /** Of the sends through the block engine. */
     revertProtection: z.boolean(),
     /** Unix milliseconds. */
     receivedAtMs: z.number(),
+    /** The newest slot and confirmed height that its process knew at the reception. Absent: unknown. */
+    receivedSlot: z.number().optional(),
+    receivedHeight: z.number().optional(),
+    /** The last block height at which it can land, from the block of its blockhash. Absent: unknown at the reception. */
+    lastValidBlockHeight: z.number().optional(),
     /** Recent blockhash, or the value of the nonce, in base58. */
     blockhash: z.string(),
     /** Account of the durable nonce in base58; null for a recent blockhash. */
@@ -119,6 +133,22 @@ export const SUBMISSION = defineDocument({
   hot: progress
 })
 export type Submission = z.infer<typeof SUBMISSION.schema>
+
+/** Returns the routes that a submission is sent by. */
+export const routesOf = ({ route, routes }: Pick<Submission, 'route' | 'routes'>): readonly Route[] =>
+  routes ?? [route]
+
+/**
+ * Returns the time until which a transaction with a durable nonce is sent again, in Unix milliseconds; infinite with a
+ * recent blockhash, and before the first send.
+ */
+export function resendsUntilMs(
+  { nonceAccount, resumedAtMs }: Pick<Submission, 'nonceAccount' | 'resumedAtMs'>,
+  firstSentAtMs: number | null
+): number {
+  if (nonceAccount === null || firstSentAtMs === null) return Infinity
+  return Math.max(firstSentAtMs, resumedAtMs ?? firstSentAtMs) + NONCE_RESENDS_MS
+}
 
 /**
  * Cache of the shards of tenants, each needed half a dozen times for a submission. Cleared at 1,024 tenants. Chosen:

@@ -2,6 +2,7 @@ import type { DocumentStore } from '../../storage/document-store.ts'
 import { withTtl } from '../../storage/document-definition.ts'
 import { Documents, PAGE_MAX, type Stored } from '../../storage/documents.ts'
 import type { Tracking } from './ports.ts'
+import { afterRepeat, type RepeatedRequest } from './repeat.ts'
 import {
   partitionsOf,
   SUBMISSION,
@@ -19,6 +20,15 @@ export interface SubmissionState {
   readonly progress: SubmissionProgress | null
   /** Whether the progress comes from this process's own tracking, and so is the newest. */
   readonly isTrackedHere: boolean
+}
+
+/** The outcome of a repeated request. */
+export interface RepeatOutcome {
+  readonly state: SubmissionState
+  /** Whether its sends had stopped, and start again. */
+  readonly isResumed: boolean
+  /** The stored submission if the request has changed it; null if not. */
+  readonly changed: Stored<Submission> | null
 }
 
 /** The position of a submission in a list. */
@@ -74,9 +84,26 @@ export class Submissions {
     throw new Error(`a new submission was refused: ${outcome.reason}`)
   }
 
-  /** Whether a tenant has submitted a signature. */
-  async has(tenant: string, signature: string): Promise<boolean> {
-    return (await this.#find(tenant, signature)) !== null
+  /** Applies a repeated request to the submission of a tenant; null if it has not submitted the signature. */
+  async repeat(tenant: string, signature: string, request: RepeatedRequest): Promise<RepeatOutcome | null> {
+    const before = await this.#find(tenant, signature)
+    if (before === null) return null
+    const [state] = await this.#withProgress([before])
+    let after = afterRepeat(before.value, state!.progress, request)
+    if (after.submission === before.value) return { state: state!, isResumed: after.isResumed, changed: null }
+    const outcome = await this.#documents.change(before, (value) => {
+      after = afterRepeat(value, state!.progress, request)
+      return after.submission
+    })
+    // Its retention has ended just now.
+    if (!outcome.ok) return null
+    const submission = outcome.stored.value
+    const isChanged = outcome.stored.version !== before.version
+    return {
+      state: { ...state!, submission, progress: submission.end ?? state!.progress },
+      isResumed: after.isResumed,
+      changed: isChanged ? outcome.stored : null
+    }
   }
 
   /** Returns the submission of a tenant; null if it has not submitted the signature. */

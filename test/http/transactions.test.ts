@@ -37,8 +37,9 @@ t.test('a transaction is stored, handed to tracking once, and shown', async (t) 
   t.match(stored, { blockhash: BLOCKHASH, end: null, bundleId: null })
   t.same([...stored!.wire!], [...bytes])
 
-  t.strictSame((await app.post({ tx: toBase64(bytes), skip_preflight: true })).body, { signature })
-  t.strictSame((await app.post({ tx: toBase64(bytes), skip_preflight: false })).body, { signature })
+  const repeated = { signature, repeated: true, routes: ['node'], resumed: false }
+  t.strictSame((await app.post({ tx: toBase64(bytes), skip_preflight: true })).body, repeated)
+  t.strictSame((await app.post({ tx: toBase64(bytes), skip_preflight: false })).body, repeated)
   t.equal(app.parts.begun.length, 1, 'the same signature begins nothing')
   t.equal(app.parts.simulated.length, 0, 'and is not simulated')
 
@@ -52,6 +53,7 @@ t.test('a transaction is stored, handed to tracking once, and shown', async (t) 
     tracking: true,
     state: 'sent',
     route: 'node',
+    routes: ['node'],
     received_at: '2026-08-24T12:00:00.000Z',
     first_sent_at: null,
     last_sent_at: null,
@@ -129,6 +131,120 @@ t.test(
     }
   }
 )
+
+t.test('a repeat adds its route, and a route that is in use changes nothing', async (t) => {
+  const app = await transactionClient(t)
+  const tx = transferText(1_000n, TIP_ACCOUNT)
+  const { body: first } = await app.post({ tx, via: 'jito', revert_protection: true })
+  t.strictSame(Object.keys(first), ['signature'])
+  const plain = await app.post({ tx })
+  t.strictSame(plain.body, { ...first, repeated: true, routes: ['jito', 'node'], resumed: false })
+  t.match(app.parts.begun[1], { route: 'jito', routes: ['jito', 'node'], revertProtection: true })
+  for (const body of [{ tx }, { tx, via: 'jito' }]) t.strictSame((await app.post(body)).body, plain.body)
+  t.equal(app.parts.begun.length, 2, 'tracking hears of the change alone')
+  const [stored] = await storedOf(app, [String(first.signature)])
+  t.match(stored, { revertProtection: true, routes: ['jito', 'node'], end: null })
+  const status = await app.call('GET', `/v1/tx/${String(first.signature)}/status`)
+  t.match(status.body, { route: 'jito', routes: ['jito', 'node'] })
+  t.match(
+    (await app.post({ tx: transferText(5n) })).body.repeated,
+    undefined,
+    'another signature is no repeat'
+  )
+  const untipped = await app.submit(6n)
+  t.match((await app.post({ tx: transferText(6n), via: 'jito' })).body, { code: 'tip_missing' })
+  t.match((await storedOf(app, [untipped]))[0]?.routes, undefined)
+})
+
+t.test('a repeat restarts the sends of a durable nonce once they have stopped, and no earlier', async (t) => {
+  const app = await transactionClient(t)
+  const advance = SystemProgram.nonceAdvance({
+    noncePubkey: wallet(20).publicKey,
+    authorizedPubkey: wallet(1).publicKey
+  })
+  const tx = toBase64(signedWire([advance, transfer()]))
+  const signature = String((await app.post({ tx })).body.signature)
+  app.parts.tracked.set(signature, sentProgress(NOON, { lastValidBlockHeight: null }))
+  const answers: unknown[] = []
+  for (const afterMs of [59_999, 60_000, 60_001, 119_999, 120_000]) {
+    app.nowMs = NOON + afterMs
+    answers.push((await app.post({ tx })).body.resumed)
+    t.match((await app.call('GET', `/v1/tx/${signature}/status`)).body, { tracking: true })
+  }
+  t.same(answers, [false, true, false, false, true])
+  t.match(
+    app.parts.begun.map(({ resumedAtMs }) => resumedAtMs),
+    [undefined, NOON + 60_000, NOON + 120_000]
+  )
+  const landed = { slot: 9, commitment: 'confirmed', state: 'confirmed' } as const
+  app.parts.tracked.set(signature, sentProgress(NOON, landed))
+  app.nowMs += 600_000
+  t.match((await app.post({ tx })).body, { repeated: true, resumed: false }, 'it has landed')
+})
+
+t.test(
+  'a repeat of an ended submission answers with its status, and opens none that cannot land',
+  async (t) => {
+    const app = await transactionClient(t)
+    const ends: [Partial<SubmissionProgress>, object][] = [
+      [
+        { state: 'finalized', slot: 9, commitment: 'finalized' },
+        { status: 'finalized', state: 'finalized', slot: 9, expired: false }
+      ],
+      [
+        { state: 'failed', slot: 9, commitment: 'finalized', err: 'AccountInUse' },
+        { status: 'finalized', state: 'failed', err: 'AccountInUse' }
+      ],
+      [{ state: 'expired' }, { status: 'unknown', state: 'expired', expired: true, slot: null, err: null }],
+      [{ state: 'sent' }, { status: 'unknown', state: 'sent', expired: false }]
+    ]
+    for (const [at, [changed, expected]] of ends.entries()) {
+      const signature = await app.submit(BigInt(at + 1))
+      await end(app, signature, changed)
+      const { body } = await app.post({ tx: transferText(BigInt(at + 1)) })
+      t.match(body, { signature, repeated: true, routes: ['node'], resumed: false, ...expected })
+    }
+    t.equal(app.parts.begun.length, ends.length)
+    const advance = SystemProgram.nonceAdvance({
+      noncePubkey: wallet(20).publicKey,
+      authorizedPubkey: wallet(1).publicKey
+    })
+    const tx = toBase64(signedWire([advance, transfer()]))
+    const signature = String((await app.post({ tx })).body.signature)
+    await end(app, signature, { state: 'sent' })
+    app.parts.count = { process: 0, tenant: 2_000 }
+    t.match(await app.post({ tx }), { status: 429 }, 'it takes a place')
+    app.parts.count = { process: 0, tenant: 0 }
+    t.strictSame((await app.post({ tx })).body, {
+      signature,
+      repeated: true,
+      routes: ['node'],
+      resumed: true
+    })
+    const [stored] = await storedOf(app, [signature])
+    t.match(stored, { end: null, resumedAtMs: NOON })
+    t.equal(toBase64(stored!.wire!), tx)
+  }
+)
+
+t.test('the height at the reception is stored, without waiting for a node', async (t) => {
+  const app = await transactionClient(t)
+  const first = await app.submit(1n)
+  await new Promise(setImmediate)
+  const second = await app.submit(2n)
+  app.nowMs += 3_000
+  app.parts.height = null
+  const third = await app.submit(3n)
+  const stored = await storedOf(app, [first, second, third])
+  t.same(
+    stored.map((each) => [each?.receivedSlot, each?.receivedHeight]),
+    [
+      [undefined, undefined],
+      [1, 1_000],
+      [undefined, undefined]
+    ]
+  )
+})
 
 t.test('an ended submission is answered from its record, and the list is by state', async (t) => {
   const app = await transactionClient(t)
@@ -246,6 +362,7 @@ t.test('a signature of nobody, or of another tenant, is answered by the chain al
     tracking: false,
     state: null,
     route: null,
+    routes: [],
     received_at: null,
     first_sent_at: null,
     last_sent_at: null,

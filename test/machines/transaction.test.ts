@@ -15,7 +15,7 @@ const RESTORED = {
   sends: 3,
   leadersSent: 2,
   firstSentAtMs: 500,
-  lastSentAtMs: 4_500,
+  lastSentAtMs: 2_500,
   firstSentSlot: 7,
   slot: null,
   commitment: null,
@@ -30,6 +30,7 @@ const ON_10 = { slot: 10, commitment: 'confirmed', landedAtMs: 700 } as const
 const EVENTS: Record<string, TransactionEvent> = {
   send: { type: 'send.made', atMs: 1_000, slot: 8, leaders: 2 },
   'send again': { type: 'send.made', atMs: 3_000, slot: 13, leaders: 0 },
+  'send by another route': { type: 'send.made', atMs: 1_000, slot: 8, leaders: 3 },
   'block 10': { ...inBlock, slot: 10, commitment: 'processed' },
   'block 10 confirmed': { ...inBlock, slot: 10, commitment: 'confirmed' },
   'block 10 failed': { ...inBlock, slot: 10, commitment: 'confirmed', failed: true },
@@ -60,6 +61,13 @@ const TABLE: [path: string, state: string, loops: boolean, context: object][] = 
     'sent',
     true,
     { sends: 2, leadersSent: 2, firstSentAtMs: 1_000, lastSentAtMs: 3_000, firstSentSlot: 8 }
+  ],
+  ['send, send by another route', 'sent', true, { sends: 1, leadersSent: 5, lastSentAtMs: 1_000 }],
+  [
+    'send, send again, send by another route',
+    'sent',
+    true,
+    { sends: 2, leadersSent: 5, lastSentAtMs: 3_000 }
   ],
   ['block 10', 'processed', true, { slot: 10, index: 4, landedAtMs: 8_000 }],
   ['processed 10', 'processed', true, { slot: 10, index: null, landedAtMs: 9_000 }],

@@ -88,7 +88,7 @@ export function fakeTransactions(): FakeTransactions {
     sightings: {
       watch: unused,
       subscribe: unused,
-      lastValidBlockHeight: unused,
+      lastValidBlockHeight: () => null,
       heights: null,
       newest: null
     },

@@ -16,7 +16,7 @@ import { Idempotency, idempotencyKeyOf } from '../idempotency.ts'
 import { readWordsCursor, writeWordsCursor } from '../page-cursor.ts'
 import { invalid, oneOf, wholeNumber } from '../parameters.ts'
 import { isSignature } from '../signature.ts'
-import { foreignBody, memberBody, submissionBody } from '../transaction-bodies.ts'
+import { foreignBody, memberBody, repeatBody, submissionBody } from '../transaction-bodies.ts'
 
 /** Milliseconds to take a transaction. Chosen: a simulation, or the tip accounts, may take the node some seconds. */
 const SEND_MS = 10_000
@@ -37,7 +37,7 @@ export const sendTransaction = endpoint({
   tag: 'Transactions',
   summary: 'Send a transaction',
   description:
-    'Stores a signed transaction and sends it. It is sent again every 2 s until it is confirmed, has failed or can no longer land. The call is idempotent: the same signature gets the same answer and starts no second submission.',
+    'Stores a signed transaction and sends it. It is sent again every 2 s until it is confirmed, has failed or can no longer land. The call is idempotent: a repeated signature starts no second submission, and its sends become no more frequent. A repeat adds its route, and restarts sends that have stopped while the transaction can still land; the answer says what it did.',
   scope: 'tx:send',
   body: z.object({
     tx: z
@@ -127,7 +127,7 @@ export const transactionRoutes: FastifyPluginAsync<
       preflight: !body.skip_preflight
     }
     const { signature } = wish.transaction
-    await idempotency.once(
+    const repeat = await idempotency.once(
       {
         tenant,
         operation: `${sendTransaction.method} ${sendTransaction.path}`,
@@ -138,9 +138,14 @@ export const transactionRoutes: FastifyPluginAsync<
         await intake.check(tenant, wish, signal)
         return signature
       },
-      ({ isDone }) => (isDone ? Promise.resolve() : intake.take(tenant, wish))
+      ({ isDone }) => (isDone ? Promise.resolve(null) : intake.take(tenant, wish))
     )
-    return { signature }
+    if (repeat === null) return { signature }
+    return repeatBody(
+      repeat,
+      clock.now(),
+      repeat.state.submission.end === null ? null : await onChain(repeat.state)
+    )
   })
 
   serve(app, transactionStatus, async ({ params: { signature }, caller }) => {

@@ -8,9 +8,12 @@ import {
   SUBMISSION,
   submissionPartition,
   transactionShard,
+  type Route,
   type Submission,
   type SubmissionProgress
 } from '../../../src/transactions/submission.ts'
+import { Submissions } from '../../../src/transactions/submissions.ts'
+import { sleep } from '../../../src/ports.ts'
 import { endOfEvents } from '../../../src/market/cursor.ts'
 import {
   changeBatches,
@@ -55,11 +58,17 @@ export class TestProcess {
     readonly progress: Pick<SubmissionProgress, 'state' | 'slot' | 'commitment' | 'err' | 'updatedAtMs'>
   }[] = []
   readonly faults: unknown[] = []
+  /** Sends through the block engine. */
+  readonly engineSends: { readonly signature: string; readonly atMs: number }[] = []
+  /** Milliseconds until the engine answers a send. */
+  engineMs = 0
   readonly running: Promise<void>
   readonly #end = new AbortController()
+  readonly #world: TrackingWorld
   #heardTo = -1
 
   constructor(world: TrackingWorld, token: number) {
+    this.#world = world
     this.node = new FakeNode(world.chain, token)
     this.claim = testClaim(token)
     const changes = new ChangeLog(
@@ -78,7 +87,7 @@ export class TestProcess {
     this.tracker = new Tracker({
       node: this.node,
       leaders: null,
-      engine: null,
+      engine: { send: (wire) => this.engine(Buffer.from(wire).toString()) },
       sightings: world.chain.sightings,
       documents: world.store,
       retentionMs: RETENTION_MS,
@@ -95,6 +104,12 @@ export class TestProcess {
       retentionMs: RETENTION_MS
     })
     this.running = this.tracker.run(this.#end.signal)
+  }
+
+  async engine(signature: string): Promise<void> {
+    const { clock } = this.#world
+    this.engineSends.push({ signature, atMs: clock.now() })
+    if (this.engineMs > 0) await sleep(clock, this.engineMs, this.#end.signal)
   }
 
   #hear({ changes }: ChangeBatch): void {
@@ -143,6 +158,24 @@ export class TrackingWorld {
     const outcome = await this.documents.insert(sampleSubmission({ signature, receivedAtMs, ...changes }))
     if (!outcome.ok) throw new Error(outcome.reason)
     return outcome.stored
+  }
+
+  /** Repeats a request as a gateway does; a process hears of it if it is told. */
+  async repeat(
+    signature: string,
+    route: Route = 'node',
+    told: TestProcess | null = null
+  ): Promise<boolean | undefined> {
+    const submissions = new Submissions(this.store, {
+      tracking: { progress: (_, each) => told?.progress(each) ?? null },
+      retentionMs: RETENTION_MS
+    })
+    const wire = Buffer.from(signature)
+    const request = { route, revertProtection: false, wire, atMs: this.clock.now() }
+    const outcome = await submissions.repeat(TENANT, signature, request)
+    if (outcome?.changed != null) told?.shard.begin(outcome.changed)
+    await this.settle()
+    return outcome?.isResumed
   }
 
   async stored(signature: string): Promise<Stored<Submission>> {

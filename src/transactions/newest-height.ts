@@ -1,0 +1,42 @@
+import type { Clock } from '../ports.ts'
+import type { TransactionNode } from './ports.ts'
+
+/** Milliseconds after which the height is requested again. Chosen: two to three blocks. */
+const REFRESH_MS = 1_000
+/** Milliseconds for which a height counts as the present one. Chosen: five blocks, of the 150 for which it matters. */
+const FRESH_MS = 2_000
+/** Timeout of a request in milliseconds. A later answer would not count. */
+const TIMEOUT_MS = FRESH_MS
+
+/** The newest confirmed height that nodes reported, for callers that must not wait for a node. */
+export class NewestHeight {
+  readonly #node: Pick<TransactionNode, 'height'>
+  readonly #clock: Pick<Clock, 'now'>
+  #known: { readonly slot: number; readonly height: number; readonly atMs: number } | null = null
+  #isAsking = false
+
+  constructor(node: Pick<TransactionNode, 'height'>, clock: Pick<Clock, 'now'>) {
+    this.#node = node
+    this.#clock = clock
+  }
+
+  /** Returns the height if a node reported it within the last two seconds; null if not. Refreshes it in the background. */
+  read(): { readonly slot: number; readonly height: number } | null {
+    const ageMs = this.#clock.now() - (this.#known?.atMs ?? -Infinity)
+    if (ageMs >= REFRESH_MS || ageMs < 0) void this.#refresh()
+    return ageMs >= 0 && ageMs <= FRESH_MS ? this.#known : null
+  }
+
+  async #refresh(): Promise<void> {
+    if (this.#isAsking) return
+    this.#isAsking = true
+    try {
+      const { slot, height } = await this.#node.height(AbortSignal.timeout(TIMEOUT_MS))
+      this.#known = { slot, height, atMs: this.#clock.now() }
+    } catch {
+      // The caller does without it.
+    } finally {
+      this.#isAsking = false
+    }
+  }
+}
