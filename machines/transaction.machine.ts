@@ -11,7 +11,11 @@ import type { Commitment } from '../src/market/rows.ts'
  *     not shown.
  * T4. A fork that drops its block returns it to `sent`, unless the block was finalized.
  * T5. It expires only while no block has it.
- * T6. If its end cannot be known, it is followed only for a limited time. It is then `unresolved`, with the facts known so
+ * T6. A landing is stated by a block that was read, by two nodes, or by one node. The word of one node is a claim: it is
+ *     finalized only once later answers have borne it out (`BORNE_OUT`), and it can be taken back until answers of a minute
+ *     have stated the same (`CLAIMED_MS`). Until then its state is `claimed`, which is shown as final.
+ * T7. A contrary answer starts the time of a claim anew.
+ * T8. If its end cannot be known, it is followed only for a limited time. It is then `unresolved`, with the facts known so
  *     far.
  */
 export interface TransactionContext {
@@ -33,7 +37,31 @@ export interface TransactionContext {
   readonly confirmations: number | null
   /** Unix milliseconds at which the block was first seen. */
   readonly landedAtMs: number | null
+  /** The strongest evidence of that block; null before. */
+  readonly evidence: Evidence | null
+  /** The first answer since when nothing has contradicted that block: Unix milliseconds, and the slot as of which it holds. */
+  readonly claimedAtMs: number | null
+  readonly claimedSlot: number | null
 }
+
+/**
+ * Evidence of a landing, the weakest first: `claim` is the word of one node, `node` that of one node over a minute, `nodes`
+ * that of several nodes, `block` a block that this service read.
+ */
+export const EVIDENCE = ['claim', 'node', 'nodes', 'block'] as const
+export type Evidence = (typeof EVIDENCE)[number]
+
+/**
+ * Slots and milliseconds between the first and a later answer of one node that make it believable that a block is
+ * finalized. Chosen: less than the 32 slots that finality takes, so that a transaction whose landing is seen does not wait
+ * for it. The time counts too, because a node can report any slot.
+ */
+const BORNE_OUT = { slots: 24, ms: 9_600 } as const
+/**
+ * Milliseconds of equal answers after which the word of one node ends the tracking. Chosen: 150 slots, in which a
+ * transaction that did not land is likely to have come to its own end.
+ */
+const CLAIMED_MS = 60_000
 
 /** A block that has the transaction, as the ingested chain shows it. */
 export interface BlockSeen {
@@ -53,6 +81,10 @@ export interface StatusSeen {
   readonly err: unknown
   readonly confirmations: number | null
   readonly atMs: number
+  /** The slot as of which the node answers. */
+  readonly contextSlot: number
+  /** Number of nodes that state it. */
+  readonly nodes: number
 }
 
 /** A send that a node or a leader took. */
@@ -69,6 +101,8 @@ export type TransactionEvent =
   | StatusSeen
   /** Blocks above a slot were on a fork that the chain has left. */
   | { readonly type: 'fork.lost'; readonly afterSlot: number }
+  /** A node does not know a landing, or states another one. */
+  | { readonly type: 'landing.doubted' }
   /** No block has it, and none can have it any more. */
   | { readonly type: 'lifetime.ended' }
   /** It is not followed any longer, although its end is unknown. */
@@ -78,7 +112,15 @@ export type TransactionEvent =
 
 type Landing = Pick<
   TransactionContext,
-  'slot' | 'commitment' | 'index' | 'err' | 'confirmations' | 'landedAtMs'
+  | 'slot'
+  | 'commitment'
+  | 'index'
+  | 'err'
+  | 'confirmations'
+  | 'landedAtMs'
+  | 'evidence'
+  | 'claimedAtMs'
+  | 'claimedSlot'
 >
 
 const NOWHERE: Landing = {
@@ -87,7 +129,10 @@ const NOWHERE: Landing = {
   index: null,
   err: null,
   confirmations: null,
-  landedAtMs: null
+  landedAtMs: null,
+  evidence: null,
+  claimedAtMs: null,
+  claimedSlot: null
 }
 const RANK: Readonly<Record<Commitment, number>> = { processed: 0, confirmed: 1, finalized: 2 }
 /** The error of a transaction that a block shows as failed, before a status has given the actual error. */
@@ -101,12 +146,21 @@ export function isStale(
   return known.commitment !== null && known.slot !== slot && RANK[commitment] < RANK[known.commitment]
 }
 
+/** Tells whether the word of one node is of another block than one that was read, or that several nodes state. */
+function isOutweighed(known: TransactionContext, event: BlockSeen | StatusSeen): boolean {
+  const isFirm = known.evidence === 'block' || known.evidence === 'nodes'
+  return isFirm && known.slot !== event.slot && event.type === 'status.seen' && event.nodes === 1
+}
+
+const higher = (known: Commitment | null, reported: Commitment): Commitment =>
+  known !== null && RANK[known] > RANK[reported] ? known : reported
+
 /** Returns the known facts after a block or a status; null if it changes nothing. */
 function seen(before: TransactionContext, event: BlockSeen | StatusSeen): Landing | null {
   const { slot, commitment, atMs } = event
   const isSame = before.slot === slot
   const isLower = before.commitment !== null && RANK[commitment] < RANK[before.commitment]
-  if (isStale(before, event)) return null
+  if (isStale(before, event) || isOutweighed(before, event)) return null
   const known = isSame ? before : { ...NOWHERE, landedAtMs: atMs }
   const reported = 'failed' in event ? (event.failed ? UNKNOWN_ERROR : null) : event.err
   // A block is stronger evidence of a failure than a status, and only a status tells the error.
@@ -115,9 +169,11 @@ function seen(before: TransactionContext, event: BlockSeen | StatusSeen): Landin
     hasFailed && (reported === UNKNOWN_ERROR || reported === null || before.err !== UNKNOWN_ERROR)
       ? before.err
       : reported
+  const claim = claimAfter(known, event)
   return {
     slot,
-    commitment: isSame && isLower ? before.commitment : commitment,
+    commitment: higher(isSame ? before.commitment : null, believed(commitment, claim, event)),
+    ...claim,
     index: 'index' in event ? event.index : known.index,
     err,
     confirmations: 'confirmations' in event && !isLower ? event.confirmations : known.confirmations,
@@ -125,10 +181,37 @@ function seen(before: TransactionContext, event: BlockSeen | StatusSeen): Landin
   }
 }
 
+type Claim = Pick<Landing, 'evidence' | 'claimedAtMs' | 'claimedSlot'>
+
+/** Returns the evidence of a block after one more block or status that states it. */
+function claimAfter(known: Claim, event: BlockSeen | StatusSeen): Claim {
+  const isBlock = event.type === 'block.seen'
+  const asOfSlot = isBlock ? event.slot : event.contextSlot
+  const { claimedAtMs, claimedSlot } =
+    known.claimedAtMs === null ? { claimedAtMs: event.atMs, claimedSlot: asOfSlot } : known
+  const isOld = event.atMs - claimedAtMs! >= CLAIMED_MS
+  const stated = isBlock ? 'block' : event.nodes > 1 ? 'nodes' : isOld ? 'node' : 'claim'
+  const isStronger = EVIDENCE.indexOf(stated) > EVIDENCE.indexOf(known.evidence ?? 'claim')
+  return { evidence: isStronger ? stated : (known.evidence ?? stated), claimedAtMs, claimedSlot }
+}
+
+/** Returns the commitment that a block or status makes believable: one node alone does not state that a new block is final. */
+function believed(
+  commitment: Commitment,
+  { claimedAtMs, claimedSlot }: Claim,
+  event: BlockSeen | StatusSeen
+): Commitment {
+  if (commitment !== 'finalized' || event.type === 'block.seen' || event.nodes > 1) return commitment
+  const isBorneOut =
+    event.contextSlot >= claimedSlot! + BORNE_OUT.slots && event.atMs >= claimedAtMs! + BORNE_OUT.ms
+  return isBorneOut ? commitment : 'confirmed'
+}
+
 /** Returns the state that a landing stands for. */
-function stateOf({ commitment, err }: Landing): TransactionMachineState {
+function stateOf({ commitment, err, evidence }: Landing): TransactionMachineState {
   if (err === UNKNOWN_ERROR) return 'failing'
   if (commitment === null) return 'sent'
+  if (commitment === 'finalized' && evidence === 'claim') return 'claimed'
   return commitment === 'finalized' && err !== null ? 'failed' : commitment
 }
 
@@ -177,12 +260,14 @@ const charts = setup({
       event.type === 'block.seen' || event.type === 'status.seen' ? (seen(context, event) ?? {}) : {}
     ),
     restore: assign(({ event }) => (event.type === 'progress.restored' ? event.context : {})),
-    forgetBlock: assign(NOWHERE)
+    forgetBlock: assign(NOWHERE),
+    doubt: assign({ claimedAtMs: null, claimedSlot: null })
   },
   guards: {
     isFailing: leadsTo('failing'),
     isProcessed: leadsTo('processed'),
     isConfirmed: leadsTo('confirmed'),
+    isClaimed: leadsTo('claimed'),
     isFinalized: leadsTo('finalized'),
     hasFailed: leadsTo('failed'),
     isOnLostFork: ({ context, event }) =>
@@ -195,6 +280,7 @@ const LANDED = [
   { guard: 'isFailing', target: '#transaction.failing', actions: 'land' },
   { guard: 'isProcessed', target: '#transaction.processed', actions: 'land' },
   { guard: 'isConfirmed', target: '#transaction.confirmed', actions: 'land' },
+  { guard: 'isClaimed', target: '#transaction.claimed', actions: 'land' },
   { guard: 'isFinalized', target: '#transaction.finalized', actions: 'land' },
   { guard: 'hasFailed', target: '#transaction.failed', actions: 'land' }
 ] as const
@@ -204,7 +290,8 @@ const SEEN = {
   'status.seen': LANDED
 } as const
 const DROPPED = {
-  'fork.lost': { guard: 'isOnLostFork', target: '#transaction.sent', actions: 'forgetBlock' }
+  'fork.lost': { guard: 'isOnLostFork', target: '#transaction.sent', actions: 'forgetBlock' },
+  'landing.doubted': { actions: 'doubt' }
 } as const
 
 const LEFT = { 'following.ended': '#transaction.unresolved' } as const
@@ -227,6 +314,7 @@ export const transactionMachine = charts.createMachine({
         'progress.restored': [
           { guard: 'isProcessed', target: 'processed', actions: 'restore' },
           { guard: 'isConfirmed', target: 'confirmed', actions: 'restore' },
+          { guard: 'isClaimed', target: 'claimed', actions: 'restore' },
           { actions: 'restore' }
         ],
         'lifetime.ended': 'expired',
@@ -238,6 +326,7 @@ export const transactionMachine = charts.createMachine({
     },
     processed: { on: { ...SEEN, ...DROPPED, ...LEFT } },
     confirmed: { on: { ...SEEN, ...DROPPED, ...LEFT } },
+    claimed: { on: { ...SEEN, ...DROPPED, ...LEFT } },
     unresolved: { type: 'final' },
     finalized: { type: 'final' },
     failed: { type: 'final' },
@@ -250,6 +339,7 @@ export const TRANSACTION_MACHINE_STATES = [
   'failing',
   'processed',
   'confirmed',
+  'claimed',
   'unresolved',
   'finalized',
   'failed',

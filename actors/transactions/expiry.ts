@@ -1,8 +1,8 @@
 import { NodeError } from '../../src/node/node-fault.ts'
 import type { Clock } from '../../src/ports.ts'
-import { isBorneOut } from '../../src/transactions/independent-evidence.ts'
+import { isBorneOut, NODES_ALONE_MS } from '../../src/transactions/independent-evidence.ts'
 import type { BlockSightings, TransactionNode } from '../../src/transactions/ports.ts'
-import { FOLLOWED_MS } from '../../src/transactions/submission.ts'
+import { FOLLOWED_MS, type Submission } from '../../src/transactions/submission.ts'
 import type { StatusPoller } from './status-poller.ts'
 import type { TrackedTransaction } from './tracked-transaction.ts'
 
@@ -13,6 +13,8 @@ const BLOCKHASH_BLOCKS = 150
  * blockhash of an unconfirmed block, at most 32 ahead of the confirmed one.
  */
 const BLOCKS_AHEAD = 32
+/** Milliseconds of a block at most, over a minute and more. Chosen: one and a half times the slot time of 400 ms. */
+const BLOCK_MS_MAX = 600
 /** Milliseconds between two requests for the height. Chosen: five slots; a send too many costs little. */
 const HEIGHT_MS = 2_000
 /** Blockhashes and nonces checked in one round. The others follow in the next rounds. */
@@ -43,11 +45,11 @@ export interface ExpiryDeps {
  *     without history proves absence only if it was asked in time and without a gap. Otherwise a transaction that can land no
  *     more is `unresolved` after ten minutes.
  * E2. With a durable nonce: if a confirmed block that this process read has another transaction that used the nonce up, no
- *     node is asked. Otherwise the nonce account has another value, after it had this one, and as of that slot or a later one
- *     no status is known. If the account was never seen with this value here, the answer counts after 150 blocks, because a
- *     stale node has older values.
+ *     node is asked. Otherwise the nonce account has another value, as of a slot after it had this one, and as of that slot or
+ *     a later one no status is known. If the account was never seen with this value here, the answer counts as of a slot by
+ *     which the nonce had this value for certain, because a stale node has older values (`isNonceUsed`).
  * E3. If the height of its blockhash is unknown, the last valid height is at most the height known after its reception plus
- *     150. A node whose height falls reported a wrong one before, and the bound falls with it. A blockhash that is in no
+ *     150, and at most the height stored at the reception plus 150. A node whose height falls reported a wrong one before, and the bound falls with it. A blockhash that is in no
  *     block read here is older than all blocks read here, once these reach beyond its reception. The last valid height is
  *     then the height just below the first block of the run read without a gap, plus 150.
  */
@@ -77,7 +79,8 @@ export class Expiry {
       this.#bound(open, known)
       this.#known = known
       await this.#checkBlockhashes(open, known, signal)
-      await this.#checkNonces(open, known, signal)
+      await this.#checkNonces(open, signal)
+      await this.#findValid(open, signal)
     } catch (error) {
       if (!(error instanceof NodeError) && !signal.aborted) throw error
     }
@@ -91,20 +94,28 @@ export class Expiry {
     const { heights } = sightings
     const hasFallen = this.#known !== null && known.height < this.#known.height
     const since = { ...known, seenSlot: sightings.newest?.slot ?? null, seenHeight: heights?.last ?? 0 }
+    const nowMs = this.#deps.clock.now()
     for (const each of open) {
-      each.since ??= since
+      const passed = blocksSince(each.value, nowMs)
+      each.since ??= { ...since, slot: since.slot - passed, height: since.height - passed }
       if (hasFallen && known.height < each.since.height) each.since = { ...each.since, ...known }
       if (each.value.nonceAccount !== null || each.lifetime?.isExact === true) continue
       const exact = sightings.lastValidBlockHeight(each.value.blockhash)
       if (exact !== null) {
-        each.lifetime = { height: exact, isExact: true }
+        each.lifetime = { height: exact, isExact: true, borneOutHeight: exact }
         continue
       }
       const { height, seenHeight } = each.since
       const isOlder = heights !== null && heights.last >= Math.max(height, seenHeight) + BLOCKS_AHEAD
       const newest = isOlder ? Math.min(height, heights.first - 1) : height
       const bound = newest + BLOCKHASH_BLOCKS
-      each.lifetime = { height: Math.min(bound, each.lifetime?.height ?? Infinity), isExact: false }
+      const { receivedHeight = Infinity } = each.value
+      const before = each.lifetime ?? { height: Infinity, borneOutHeight: Infinity }
+      each.lifetime = {
+        height: Math.min(bound, before.height, receivedHeight + BLOCKHASH_BLOCKS),
+        isExact: false,
+        borneOutHeight: Math.min(bound, before.borneOutHeight)
+      }
     }
   }
 
@@ -118,7 +129,7 @@ export class Expiry {
     const late = open.filter(({ lifetime, since, value: { receivedAtMs } }) => {
       if (lifetime === null || height <= lifetime.height) return false
       if (slot <= since!.slot + Math.min(lifetime.height - since!.height, BLOCKHASH_BLOCKS)) return false
-      const lifespan = { lastHeight: lifetime.height, receivedAtMs, seenSlot: since!.seenSlot }
+      const lifespan = { lastHeight: lifetime.borneOutHeight, receivedAtMs, seenSlot: since!.seenSlot }
       return isBorneOut(lifespan, this.#deps.sightings, nowMs)
     })
     const byBlockhash = [...Map.groupBy(late, ({ value }) => value.blockhash)].slice(0, ROUND_MAX)
@@ -128,11 +139,27 @@ export class Expiry {
     }
   }
 
-  async #checkNonces(
-    open: readonly TrackedTransaction[],
-    { height }: { readonly height: number },
-    signal: AbortSignal
-  ): Promise<void> {
+  /**
+   * Asks whether blockhashes are still valid of which nothing is known, where nodes have no history. Only then has a
+   * transaction that a node's cache does not have not landed.
+   */
+  async #findValid(open: readonly TrackedTransaction[], signal: AbortSignal): Promise<void> {
+    const unsure = open.filter(
+      ({ unknowableSinceMs, lifetime, hasSeenBlockhash, absentSlot, value }) =>
+        unknowableSinceMs !== null &&
+        value.nonceAccount === null &&
+        lifetime?.isExact !== true &&
+        !hasSeenBlockhash &&
+        absentSlot === null
+    )
+    const byBlockhash = [...Map.groupBy(unsure, ({ value }) => value.blockhash)].slice(0, ROUND_MAX)
+    for (const [blockhash, transactions] of byBlockhash) {
+      const { isValid } = await this.#deps.node.isBlockhashValid(blockhash, signal)
+      if (isValid) for (const each of transactions) each.hasSeenBlockhash = true
+    }
+  }
+
+  async #checkNonces(open: readonly TrackedTransaction[], signal: AbortSignal): Promise<void> {
     const nowMs = this.#deps.clock.now()
     const due = open.filter(({ value, askNonceAtMs }) => value.nonceAccount !== null && askNonceAtMs <= nowMs)
     const byAccount = [...Map.groupBy(due, ({ value }) => value.nonceAccount!)].slice(0, ROUND_MAX)
@@ -142,8 +169,8 @@ export class Expiry {
       for (const each of transactions) {
         const restMs = (nowMs - each.value.receivedAtMs) * NONCE_PART
         each.askNonceAtMs = nowMs + Math.min(Math.max(restMs, NONCE_MS.least), NONCE_MS.most)
-        if (each.value.blockhash === nonce) each.hasSeenNonce = true
-        else if (each.hasSeenNonce || height > each.since!.height + BLOCKHASH_BLOCKS) over.push(each)
+        if (each.value.blockhash === nonce) each.unusedNonceSlot = contextSlot
+        else if (isNonceUsed(each, contextSlot)) over.push(each)
       }
       await this.#conclude(over, contextSlot, signal)
     }
@@ -164,4 +191,25 @@ export class Expiry {
       if (each.state === 'sent' && !each.isSending && (each.unknowableSinceMs ?? Infinity) <= sinceMs)
         this.#deps.unresolved(each)
   }
+}
+
+/**
+ * Tells whether a nonce account with another value, as of a slot, has used the nonce up. A client reads the nonce of a block
+ * that is at most `BLOCKS_AHEAD` slots above the confirmed ones. If only nodes told the slot of the reception, they may have
+ * lagged, and the lifetime of a blockhash must pass too.
+ */
+function isNonceUsed({ unusedNonceSlot, since, value }: TrackedTransaction, contextSlot: number): boolean {
+  if (unusedNonceSlot !== null) return contextSlot > unusedNonceSlot
+  const { slot, seenSlot } = since!
+  if (seenSlot === null) return contextSlot > slot + BLOCKHASH_BLOCKS
+  return contextSlot >= Math.max(slot, seenSlot, value.receivedSlot ?? 0) + BLOCKS_AHEAD
+}
+
+/**
+ * Returns the number of blocks that have certainly come since the reception of a transaction whose height is not stored; 0
+ * for a new one, whose first known height is that of its reception.
+ */
+function blocksSince({ receivedAtMs, receivedHeight }: Submission, nowMs: number): number {
+  const ageMs = nowMs - receivedAtMs
+  return receivedHeight !== undefined || ageMs < NODES_ALONE_MS ? 0 : Math.floor(ageMs / BLOCK_MS_MAX)
 }

@@ -19,6 +19,8 @@ const REQUESTS_PER_SECOND = 8
  */
 const REST_WITH_BLOCKS = 5
 const REST_CONFIRMED = 2
+/** The same for one that one node calls final, of which a minute of equal answers is awaited. */
+const REST_CLAIMED = 5
 /** Milliseconds after which a node answers about a landed signature only from its history: 150 slots take 60 s. */
 const RECENT_MS = 60_000
 /**
@@ -40,9 +42,17 @@ export interface StatusPollerDeps {
   ) => void
 }
 
+/** A request for the statuses of some transactions: of the newest node, of every node, or also from the histories. */
+interface StatusRequest {
+  readonly kind: 'recent' | 'every node' | 'history'
+  readonly chunk: readonly TrackedTransaction[]
+}
+
 /** Asks nodes for the statuses of tracked transactions, many at once, each as often as its state needs it. */
 export class StatusPoller {
   readonly #deps: StatusPollerDeps
+  /** The slot of the last answer; 0 before. */
+  #contextSlot = 0
 
   constructor(deps: StatusPollerDeps) {
     this.#deps = deps
@@ -55,13 +65,14 @@ export class StatusPoller {
     for (const each of due) each.askAtMs = nowMs + this.#intervalOf(each, all.length)
     const isOld = ({ context, value }: TrackedTransaction): boolean =>
       nowMs - (context.firstSentAtMs ?? value.receivedAtMs) > RECENT_MS
-    const chunks = [
-      ...chunked(due.filter((each) => !isOld(each))).map((chunk) => ({ chunk, history: false })),
-      ...chunked(due.filter(isOld)).map((chunk) => ({ chunk, history: true }))
-    ]
+    const kindOf = (each: TrackedTransaction): StatusRequest['kind'] =>
+      isOld(each) || this.#isBeyondCache(each) ? 'history' : each.isFinalToOne ? 'every node' : 'recent'
+    const requests: StatusRequest[] = [...Map.groupBy(due, kindOf)].flatMap(([kind, transactions]) =>
+      chunked(transactions).map((chunk) => ({ kind, chunk }))
+    )
     const lane = async (): Promise<void> => {
-      for (let next = chunks.pop(); next !== undefined && !signal.aborted; next = chunks.pop())
-        await this.#ask(next.chunk, next.history, signal)
+      for (let next = requests.pop(); next !== undefined && !signal.aborted; next = requests.pop())
+        await this.#ask(next, signal)
     }
     await Promise.all(Array.from({ length: LANES }, lane))
   }
@@ -76,27 +87,27 @@ export class StatusPoller {
   ): Promise<{ readonly transaction: TrackedTransaction; readonly contextSlot: number }[]> {
     const unknown: { transaction: TrackedTransaction; contextSlot: number }[] = []
     for (const chunk of chunked(transactions))
-      await this.#ask(chunk, true, signal, (transaction, contextSlot) =>
+      await this.#ask({ kind: 'history', chunk }, signal, (transaction, contextSlot) =>
         unknown.push({ transaction, contextSlot })
       )
     return unknown
   }
 
   async #ask(
-    chunk: readonly TrackedTransaction[],
-    history: boolean,
+    { kind, chunk }: StatusRequest,
     signal: AbortSignal,
     onUnknown: (transaction: TrackedTransaction, contextSlot: number) => void = () => undefined
   ): Promise<void> {
     try {
       const signatures = chunk.map(({ value }) => value.signature)
-      const { contextSlot, statuses, isWhole } = await this.#statuses(signatures, history, signal)
+      const { contextSlot, statuses, isWhole } = await this.#statuses(signatures, kind, signal)
+      this.#contextSlot = contextSlot
       for (const [at, transaction] of chunk.entries()) {
         const status = statuses[at] ?? null
         if (status === null) {
           const isAbsent = this.#isAbsent(transaction, contextSlot, isWhole)
           if (isAbsent) onUnknown(transaction, contextSlot)
-          transaction.noteAnswer(isAbsent || !history, this.#deps.clock.now())
+          transaction.noteAnswer(isAbsent || kind !== 'history', this.#deps.clock.now())
           // Either a node without history has forgotten it, or it never landed: the answer does not tell.
           if (!isAbsent) continue
         }
@@ -108,24 +119,43 @@ export class StatusPoller {
   }
 
   /** Asks a node that has no history for its cache. `isWhole` tells whether the history was searched. */
-  async #statuses(signatures: readonly string[], history: boolean, signal: AbortSignal) {
+  async #statuses(signatures: readonly string[], kind: StatusRequest['kind'], signal: AbortSignal) {
     const { node } = this.#deps
+    const history = kind === 'history'
+    const everyNode = kind !== 'recent'
     try {
-      return { ...(await node.statuses(signatures, { history }, signal)), isWhole: history }
+      return { ...(await node.statuses(signatures, { history, everyNode }, signal)), isWhole: history }
     } catch (error) {
       if (!history || !hasNoHistory(error)) throw error
-      return { ...(await node.statuses(signatures, { history: false }, signal)), isWhole: false }
+      return { ...(await node.statuses(signatures, { history: false, everyNode }, signal)), isWhole: false }
     }
+  }
+
+  /**
+   * Tells whether the cache of a node may lack a transaction that has landed: if its block is old, or if nothing shows that
+   * it is not older than its reception. Then an answer without it tells nothing, unless the history was searched.
+   */
+  #isBeyondCache({ context, absentSlot, lifetime, hasSeenBlockhash }: TrackedTransaction): boolean {
+    if (context.slot !== null) return this.#contextSlot - context.slot > CACHE_SLOTS
+    return absentSlot === null && lifetime?.isExact !== true && !hasSeenBlockhash
   }
 
   /** Records that a status is not known as of a slot. Returns whether the transaction has not landed until then. */
   #isAbsent(transaction: TrackedTransaction, slot: number, isWhole: boolean): boolean {
-    const { absentSlot, value, hasSeenNonce } = transaction
-    // With a nonce that was never seen it can have landed long before its reception; with a blockhash 150 blocks before.
+    const { absentSlot, value, unusedNonceSlot, hasSeenBlockhash, lifetime, context } = transaction
+    // With a nonce or a blockhash that was never seen valid it can have landed long before its reception; else 150 blocks
+    // before.
     const isNew =
       this.#deps.clock.now() - value.receivedAtMs <= RECENT_MS &&
-      (value.nonceAccount === null || hasSeenNonce)
-    const isCovered = absentSlot === null ? isNew : slot - absentSlot <= CACHE_SLOTS
+      (value.nonceAccount === null
+        ? lifetime?.isExact === true || hasSeenBlockhash
+        : unusedNonceSlot !== null)
+    const isLanded = context.slot !== null
+    const isCovered = isLanded
+      ? slot - context.slot <= CACHE_SLOTS
+      : absentSlot === null
+        ? isNew
+        : slot - absentSlot <= CACHE_SLOTS
     if (isWhole || isCovered) transaction.absentSlot = Math.max(slot, absentSlot ?? 0)
     return isWhole || isCovered
   }
@@ -134,6 +164,7 @@ export class StatusPoller {
     const requests = Math.ceil(tracked / SIGNATURES_MAX)
     const intervalMs = Math.max(INTERVAL_MS, (requests / REQUESTS_PER_SECOND) * 1_000)
     if (state === 'sent' && this.#deps.hasBlocks()) return intervalMs * REST_WITH_BLOCKS
+    if (state === 'claimed') return intervalMs * REST_CLAIMED
     return state === 'confirmed' ? intervalMs * REST_CONFIRMED : intervalMs
   }
 }

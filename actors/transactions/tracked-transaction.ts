@@ -44,6 +44,8 @@ export interface Lifetime {
   readonly height: number
   /** Whether it follows from the height of its blockhash; else it is an upper bound. */
   readonly isExact: boolean
+  /** The height above which blocks that were read bear its end out, whatever nodes reported at its reception. */
+  readonly borneOutHeight: number
 }
 
 /** One submission while this process tracks it. It has no timers and does no reads: its tracker does both. */
@@ -67,8 +69,16 @@ export class TrackedTransaction {
   askAtMs = 0
   askNonceAtMs = 0
   lifetime: Lifetime | null = null
-  /** Whether its nonce account had its nonce since it is tracked here. */
-  hasSeenNonce = false
+  /** The newest slot as of which its nonce account had its nonce since it is tracked here; null before. */
+  unusedNonceSlot: number | null = null
+  /** Whether a node said, since it is tracked here, that its blockhash is still valid. */
+  hasSeenBlockhash = false
+  /** Whether one node states that its block is final, so that all are asked. */
+  isFinalToOne = false
+  /** The highest slot of the blocks that were read before they were searched for it. */
+  readonly unsearchedTo: number
+  /** Slot of the newest block that was read with it; null before, and after a lost fork. */
+  sightedSlot: number | null = null
   /** The confirmed block in which another transaction has used its nonce up; null before. */
   nonceSpentSlot: number | null = null
   /**
@@ -99,17 +109,24 @@ export class TrackedTransaction {
     claim: ShardClaim,
     progress: SubmissionProgress | null,
     isUnclaimed: boolean,
-    nowMs: number
+    nowMs: number,
+    unsearchedTo = -1
   ) {
     this.#value = stored.value
     this.#reference = referenceOf(stored)
     this.claim = claim
     this.#takenUpAtMs = nowMs
     this.isUnclaimed = isUnclaimed
+    this.unsearchedTo = unsearchedTo
+    const { lastValidBlockHeight = null } = stored.value
+    if (lastValidBlockHeight !== null)
+      this.lifetime = { height: lastValidBlockHeight, isExact: true, borneOutHeight: lastValidBlockHeight }
     if (progress !== null) {
       this.#change({ type: 'progress.restored', context: contextOf(progress) })
+      this.absentSlot = progress.absentSlot ?? null
+      // The stored height may be a bound that rests on nodes.
       if (progress.lastValidBlockHeight !== null)
-        this.lifetime = { height: progress.lastValidBlockHeight, isExact: false }
+        this.lifetime ??= { height: progress.lastValidBlockHeight, isExact: false, borneOutHeight: Infinity }
     }
     this.anchorMs = progress?.firstSentAtMs ?? nowMs
     this.dueAtMs = progress === null || progress.firstSentAtMs === null ? nowMs : this.instantAfter(nowMs)
@@ -190,6 +207,8 @@ export class TrackedTransaction {
   apply(event: TransactionEvent): boolean {
     const [state, before] = [this.#state, this.#context]
     if (event.type === 'status.seen' && !isStale(before, event)) this.#contradictions = 0
+    if (event.type === 'block.seen') this.sightedSlot = event.slot
+    if (event.type === 'fork.lost' && (this.sightedSlot ?? -1) > event.afterSlot) this.sightedSlot = null
     this.#change(event)
     const context = this.#context
     return (
@@ -208,6 +227,7 @@ export class TrackedTransaction {
     const { slot } = this.context
     if (slot === null || contextSlot <= Math.max(slot, this.#contradictedSlot)) return false
     this.#contradictedSlot = contextSlot
+    this.#change({ type: 'landing.doubted' })
     return ++this.#contradictions >= CONTRADICTIONS_MAX
   }
 
@@ -245,7 +265,12 @@ export class TrackedTransaction {
     const lastValidBlockHeight = this.lifetime?.height ?? null
     return progressOf(
       { value: this.#state, context: this.#context },
-      { token, lastValidBlockHeight, updatedAtMs }
+      {
+        token,
+        lastValidBlockHeight,
+        updatedAtMs,
+        ...(this.absentSlot !== null && { absentSlot: this.absentSlot })
+      }
     )
   }
 

@@ -3,6 +3,8 @@ import { sleep } from '../../src/ports.ts'
 import { submissionChange, type SeenState } from '../../src/transactions/changes.ts'
 import type { TrackedLabel } from '../../src/telemetry/transaction-metrics.ts'
 import type { SightedBlock, SignatureStatus } from '../../src/transactions/ports.ts'
+import { isPossibleLanding } from '../../src/transactions/possible-landing.ts'
+import { SearchedBlocks } from '../../src/transactions/searched-blocks.ts'
 import {
   TRACKED_PER_PROCESS_MAX,
   type Submission,
@@ -45,6 +47,7 @@ export class Tracker {
   readonly #writer: ProgressWriter
   readonly #poller: StatusPoller
   readonly #expiry: Expiry
+  readonly #searched: SearchedBlocks
   readonly #look = new AutoResetEvent()
   readonly #ended = new AbortController()
   readonly #unsubscribe: () => void
@@ -57,6 +60,7 @@ export class Tracker {
   constructor(deps: TrackerDeps) {
     const { clock, node, sightings, documents, retentionMs, metrics, changes, report } = deps
     this.#deps = deps
+    this.#searched = new SearchedBlocks(sightings)
     this.#writer = new ProgressWriter(
       {
         documents,
@@ -81,7 +85,7 @@ export class Tracker {
     this.#poller = new StatusPoller({
       node,
       clock,
-      hasBlocks: () => clock.now() - this.#blockAtMs < BLOCKS_MS,
+      hasBlocks: () => this.#hasBlocks,
       answered: (each, status, slot) => this.#answered(each, status, slot)
     })
     this.#expiry = new Expiry({
@@ -95,6 +99,7 @@ export class Tracker {
     this.#unsubscribe = sightings.subscribe({
       seen: (block) => this.#seen(block),
       lost: (afterSlot) => {
+        this.#searched.forget(afterSlot)
         for (const each of this.#table) {
           each.noteLost(afterSlot)
           this.#apply(each, { type: 'fork.lost', afterSlot })
@@ -227,7 +232,8 @@ export class Tracker {
     this.#isFull = this.size >= TRACKED_PER_PROCESS_MAX
     if (this.#isFull) return
     const nowMs = this.#deps.clock.now()
-    const added = new TrackedTransaction(stored, claim, progress, isUnclaimed, nowMs)
+    const { readTo } = this.#deps.sightings
+    const added = new TrackedTransaction(stored, claim, progress, isUnclaimed, nowMs, readTo)
     if (this.size === 0) this.#look.set()
     this.#table.add(added)
     added.unwatch = this.#deps.sightings.watch(signature, nonceAccount)
@@ -240,20 +246,58 @@ export class Tracker {
     const { slot, commitment, sightings, nonces } = block
     const atMs = this.#deps.clock.now()
     this.#blockAtMs = atMs
+    this.#searched.add(slot)
     for (const { signature, index, failed } of sightings)
       for (const each of this.#table.having(signature))
         this.#apply(each, { type: 'block.seen', slot, commitment, index, failed, atMs })
     for (const nonce of nonces)
       for (const each of this.#table) if (each.noteNonce(nonce, block)) this.#look.set()
+    for (const each of this.#table) this.#refute(each)
+  }
+
+  /** Takes back the landing of a transaction in a block that was read without it, whatever nodes say. */
+  #refute(transaction: TrackedTransaction): void {
+    const { slot, evidence } = transaction.context
+    if (slot !== null && evidence !== 'block' && this.#isRefuted(transaction, slot))
+      this.#apply(transaction, { type: 'fork.lost', afterSlot: slot - 1 })
+  }
+
+  /** Tells whether the block of a slot was searched for a transaction and does not have it. */
+  #isRefuted({ unsearchedTo, sightedSlot }: TrackedTransaction, slot: number): boolean {
+    return slot > unsearchedTo && slot !== sightedSlot && this.#searched.has(slot)
+  }
+
+  /** Tells whether a status can be true, as far as this process knows. */
+  #isCredible(transaction: TrackedTransaction, status: SignatureStatus, contextSlot: number): boolean {
+    const { value, unusedNonceSlot } = transaction
+    if (status.slot > contextSlot || this.#isRefuted(transaction, status.slot)) return false
+    if ((status.nodes ?? 1) > 1) return true
+    return isPossibleLanding({ ...value, unusedNonceSlot }, status, contextSlot, this.#deps.clock.now())
   }
 
   #answered(transaction: TrackedTransaction, status: SignatureStatus | null, contextSlot: number): void {
-    const { slot } = transaction.context
+    const atMs = this.#deps.clock.now()
+    // A wrong answer is no answer: neither a landing nor its absence.
+    if (status !== null && !this.#isCredible(transaction, status, contextSlot))
+      return transaction.noteAnswer(false, atMs)
+    const { slot, evidence } = transaction.context
     const isOld = status === null || isStale(transaction.context, status)
-    if (isOld && slot !== null && transaction.isContradicted(contextSlot))
+    // A block that was read is dropped by the blocks that follow, as long as they come.
+    const isFirm = evidence === 'block' && this.#hasBlocks
+    if (isOld && slot !== null && !isFirm && transaction.isContradicted(contextSlot))
       this.#apply(transaction, { type: 'fork.lost', afterSlot: slot - 1 })
-    if (status !== null)
-      this.#apply(transaction, { type: 'status.seen', ...status, atMs: this.#deps.clock.now() })
+    if (status === null) return
+    const { nodes = 1 } = status
+    this.#apply(transaction, { type: 'status.seen', ...status, nodes, contextSlot, atMs })
+    if (status.commitment !== 'finalized' || nodes > 1 || transaction.isFinalToOne || transaction.isOver)
+      return
+    transaction.isFinalToOne = true
+    transaction.askAtMs = 0
+  }
+
+  /** Whether blocks arrive in this process. */
+  get #hasBlocks(): boolean {
+    return this.#deps.clock.now() - this.#blockAtMs < BLOCKS_MS
   }
 
   #apply(transaction: TrackedTransaction, event: TransactionEvent): void {

@@ -4,9 +4,9 @@ import {
   partitionsOf,
   SUBMISSION,
   type Submission,
-  type SubmissionProgress,
-  type TransactionState
+  type SubmissionProgress
 } from '../../src/transactions/submission.ts'
+import { isEnd } from '../../src/transactions/progress.ts'
 import { storeEnd } from '../../src/transactions/submission-end.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { withTtl } from '../../storage/document-definition.ts'
@@ -135,16 +135,13 @@ export class TransactionShard implements OwnedShard {
       const known = progress[at] ?? null
       const published = await this.#publishedChange(stored.value, known)
       if (this.#isStopping || this.claim.lost.aborted) return
-      if (known === null || published === null)
+      if (known === null || published === null) {
         this.#tracker.takeUp(stored, this.claim, known, published && publishedState(published))
-      else if (isEnd(published.event)) await this.#end(stored, progressAsPublished(known, published))
-      else
-        this.#tracker.takeUp(
-          stored,
-          this.claim,
-          progressAsPublished(known, published),
-          publishedState(published)
-        )
+        continue
+      }
+      const newest = progressAsPublished(known, published)
+      if (isEnd(newest)) await this.#end(stored, newest)
+      else this.#tracker.takeUp(stored, this.claim, newest, publishedState(published))
     }
   }
 
@@ -177,6 +174,3 @@ export class TransactionShard implements OwnedShard {
     await storeEnd(this.#documents, value, { ...end, token: this.claim.token })
   }
 }
-
-const isEnd = (state: TransactionState): boolean =>
-  state === 'finalized' || state === 'failed' || state === 'expired'

@@ -17,7 +17,7 @@ export class TransactionTable implements Iterable<TrackedTransaction> {
 
   /** Numbers of transactions by state; those that are over are left out. */
   get states(): Record<TrackedLabel, number> {
-    const counts = { sent: 0, failing: 0, processed: 0, confirmed: 0 }
+    const counts = { sent: 0, failing: 0, processed: 0, confirmed: 0, claimed: 0 }
     for (const { state } of this) {
       const label = TRACKED_LABELS.find((each) => each === state)
       if (label !== undefined) counts[label]++

@@ -45,7 +45,13 @@ const STATUS = {
   confirmations: count(
     'Blocks on top of its block; null once the block is finalized, and if no node has reported it'
   ).nullable(),
-  bundle_id: text('Bundle that it belongs to; null for none').nullable()
+  bundle_id: text('Bundle that it belongs to; null for none').nullable(),
+  evidence: z
+    .enum(['block', 'nodes', 'node', 'claim'])
+    .nullable()
+    .describe(
+      'What states that it has landed: `block`: a block that the service read; `nodes`: at least two nodes; `node`: one node, for a minute; `claim`: one node, so far, and it may be taken back. Null without a block, and in records of earlier versions'
+    )
 }
 
 /** Schema of the answer to a submission. */

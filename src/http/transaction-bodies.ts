@@ -9,7 +9,7 @@ import { stateOf, type RepeatOutcome, type SubmissionState } from '../transactio
 type SubmissionBody = z.input<typeof submissionAnswer>
 type LandedFields = Pick<
   SubmissionBody,
-  'status' | 'err' | 'slot' | 'confirmations' | 'tracking' | 'state' | 'expired'
+  'status' | 'err' | 'slot' | 'confirmations' | 'tracking' | 'state' | 'expired' | 'evidence'
 >
 
 /**
@@ -98,6 +98,7 @@ export function foreignBody(signature: string, onChain: SignatureStatus | null):
     slot: null,
     confirmations: null,
     expired: false,
+    evidence: null,
     ...(onChain === null ? {} : landedFields(onChain)),
     state: null,
     tracking: false,
@@ -128,8 +129,8 @@ function isSentAgain(
 
 function trackedFields(progress: SubmissionProgress | null): LandedFields {
   const state = stateOf(progress)
-  const { err = null, slot = null, confirmations = null } = progress ?? {}
-  const facts = { err, slot, confirmations, state }
+  const { err = null, slot = null, confirmations = null, evidence = null } = progress ?? {}
+  const facts = { err, slot, confirmations, state, evidence }
   switch (state) {
     case 'sent':
       return { ...facts, status: 'unknown', tracking: true, expired: false }
@@ -145,8 +146,9 @@ function trackedFields(progress: SubmissionProgress | null): LandedFields {
   }
 }
 
-function landedFields({ commitment, err, slot, confirmations }: SignatureStatus): LandedFields {
+function landedFields({ commitment, err, slot, confirmations, nodes = 1 }: SignatureStatus): LandedFields {
   return {
+    evidence: nodes > 1 ? 'nodes' : 'claim',
     status: commitment,
     err: err ?? null,
     slot,

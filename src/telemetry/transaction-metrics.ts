@@ -3,7 +3,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 /** Outcomes of a send: taken by a node or leader, refused, or left out at a limit. */
 export type SendLabel = 'taken' | 'refused' | 'limited'
 /** States that a tracked transaction can have, as the gauge names them. */
-export const TRACKED_LABELS = ['sent', 'failing', 'processed', 'confirmed'] as const
+export const TRACKED_LABELS = ['sent', 'failing', 'processed', 'confirmed', 'claimed'] as const
 export type TrackedLabel = (typeof TRACKED_LABELS)[number]
 
 /** Tenants with their own label; all further ones share `other`. Chosen: 800 series at most. */

@@ -27,6 +27,9 @@ export class WatchedSignatures implements BlockSightings, BlockObserver {
   readonly #blockhashes = new RecentBlockhashes()
   readonly #nonces = new WatchedNonces()
   #newest: { readonly slot: number; readonly height: number | null } | null = null
+  #readTo = -1
+  /** The highest slot of the blocks that were recalled: those are not searched. */
+  #recalledTo = -1
 
   /** The feed also advances `newest` with blocks of other processes, whose heights it does not know. */
   constructor(feed: Pick<CommitFeed, 'follow'>) {
@@ -71,8 +74,20 @@ export class WatchedSignatures implements BlockSightings, BlockObserver {
     return this.#blockhashes.heights
   }
 
+  get searched(): { readonly first: number; readonly last: number } | null {
+    const slots = this.#blockhashes.slots
+    if (slots === null) return null
+    const first = Math.max(slots.first, this.#recalledTo + 1)
+    return first > slots.last ? null : { first, last: slots.last }
+  }
+
+  get readTo(): number {
+    return this.#readTo
+  }
+
   read({ block, commitment }: SourcedBlock): () => void {
     const { slot, height = null, blockhash = null } = block
+    this.#readTo = Math.max(this.#readTo, slot)
     const seen: SightedBlock = {
       slot,
       height,
@@ -105,6 +120,7 @@ export class WatchedSignatures implements BlockSightings, BlockObserver {
   }
 
   recall({ slot, height, blockhash }: Pick<Block, 'slot' | 'height' | 'blockhash'>): void {
+    this.#recalledTo = Math.max(this.#recalledTo, slot)
     if (height !== undefined && blockhash !== undefined) this.#blockhashes.add({ slot, height, blockhash })
   }
 

@@ -1,4 +1,4 @@
-import { hasNoHistory } from '../node/node-fault.ts'
+import { hasNoHistory, NodeError } from '../node/node-fault.ts'
 import type { Clock } from '../ports.ts'
 import type { SignatureStatus, TransactionNode } from './ports.ts'
 
@@ -93,25 +93,33 @@ export class ChainStatuses {
   async #askHistory(questions: readonly Question[]): Promise<void> {
     const signatures = questions.map(([signature]) => signature)
     try {
-      const { statuses } = await this.#statuses(signatures, true)
-      for (const [at, [, { resolve }]] of questions.entries()) resolve(statuses[at] ?? null)
+      const { contextSlot, statuses } = await this.#statuses(signatures, true)
+      for (const [at, [, { resolve, reject }]] of questions.entries()) {
+        const status = statuses[at] ?? null
+        // Such an answer contradicts itself, so it states neither a landing nor its absence.
+        if (status !== null && status.slot > contextSlot) reject(wrongSlot())
+        else resolve(status)
+      }
     } catch (error) {
-      const none = { statuses: [] }
-      const { statuses } = hasNoHistory(error)
+      const none = { contextSlot: 0, statuses: [] }
+      const { contextSlot, statuses } = hasNoHistory(error)
         ? await this.#statuses(signatures, false).catch(() => none)
         : none
       for (const [at, [, { resolve, reject }]] of questions.entries()) {
         const status = statuses[at]
-        if (status === undefined || status === null) reject(error)
+        if (status === undefined || status === null || status.slot > contextSlot) reject(error)
         else resolve(status)
       }
     }
   }
 
-  #statuses(
-    signatures: readonly string[],
-    history: boolean
-  ): Promise<{ readonly statuses: readonly (SignatureStatus | null)[] }> {
+  #statuses(signatures: readonly string[], history: boolean): ReturnType<TransactionNode['statuses']> {
     return this.#node.statuses(signatures, { history }, AbortSignal.timeout(STATUS_MS))
   }
 }
+
+const wrongSlot = (): NodeError =>
+  new NodeError('node', {
+    kind: 'garbage',
+    detail: 'the slot of a status, which is above that of the answer'
+  })

@@ -61,7 +61,7 @@ export function progressAsPublished(
 ): SubmissionProgress {
   const seen = publishedState(published)
   if (isSameToTenant(progress, seen) || progress.updatedAtMs > published.ts_ms) return progress
-  const { err = null, landed_ms: landedMs, ts_ms: updatedAtMs } = published
+  const { err = null, slot, landed_ms: landedMs, ts_ms: updatedAtMs } = published
   const { firstSentAtMs } = progress
   return {
     ...progress,
@@ -69,6 +69,12 @@ export function progressAsPublished(
     err,
     index: null,
     confirmations: null,
+    // Its evidence is not published. It begins anew, unless the block is the stored one.
+    ...(slot !== progress.slot && {
+      evidence: slot === null ? null : 'claim',
+      claimedAtMs: null,
+      claimedSlot: null
+    }),
     landedAtMs: landedMs === null || firstSentAtMs === null ? null : firstSentAtMs + landedMs,
     updatedAtMs
   }

@@ -4,12 +4,12 @@ import type { BlockSightings } from './ports.ts'
  * Milliseconds after reception during which an answer of nodes alone ends no transaction. Chosen: 150 blocks, the
  * lifetime of a blockhash, at one and a half times the slot time of 400 ms.
  */
-const NODES_ALONE_MS = 90_000
+export const NODES_ALONE_MS = 90_000
 /**
  * Committed slots after which 150 blocks have certainly passed, for a process that knows only slots. Chosen: one slot
  * in six may be skipped; mainnet skips about one in twenty (2025).
  */
-const SLOTS_OF_LIFE = 180
+export const SLOTS_OF_LIFE = 180
 
 /** A transaction's last valid block height, and its minimum age. */
 export interface Lifespan {

@@ -6,6 +6,7 @@ import { NodeGroup, type GroupNode, type NodeClients } from '../node/node-group.
 import { NodeError } from '../node/node-fault.ts'
 import { RpcClient, type RpcClientOptions } from '../node/rpc-client.ts'
 import type { Clock } from '../ports.ts'
+import { COMMITMENTS } from './bundle-landing.ts'
 import type { SignatureStatus, SimulatedOutcome, TransactionNode } from './ports.ts'
 import { SendBatches } from './send-batches.ts'
 import { readSimulation, readStatus } from './node-answers.ts'
@@ -82,7 +83,7 @@ export class RpcTransactionNode implements TransactionNode {
 
   async statuses(
     signatures: readonly string[],
-    { history }: { readonly history: boolean },
+    { history, everyNode = history }: { readonly history: boolean; readonly everyNode?: boolean },
     signal: AbortSignal
   ): ReturnType<TransactionNode['statuses']> {
     const params = [signatures, { searchTransactionHistory: history }]
@@ -91,12 +92,21 @@ export class RpcTransactionNode implements TransactionNode {
       if (!Array.isArray(value) || value.length !== signatures.length) throw garbage('getSignatureStatuses')
       return { contextSlot, statuses: value.map(readStatus) }
     }
-    if (!history) return this.#nodes.ask(ask, signal)
-    const [newest, ...others] = await this.#nodes.askEach(ask)
-    const { contextSlot, statuses } = newest!
+    if (!everyNode) return this.#nodes.ask(ask, signal)
+    const answers = await this.#nodes.askEach(ask)
+    const [{ contextSlot, statuses }, ...others] = answers as [Statuses, ...Statuses[]]
     return {
       contextSlot,
-      statuses: statuses.map((status, at) => status ?? firmStatus(others.map((each) => each.statuses[at]!)))
+      statuses: statuses.map((status, at) => {
+        const found = status ?? firmStatus(others.map((each) => each.statuses[at]!))
+        return (
+          found &&
+          withNodes(
+            found,
+            answers.map((each) => each.statuses[at]!)
+          )
+        )
+      })
     }
   }
 
@@ -171,6 +181,19 @@ async function contextOf(
  */
 const firmStatus = (statuses: readonly (SignatureStatus | null)[]): SignatureStatus | null =>
   statuses.find((status) => status !== null && status.commitment !== 'processed') ?? null
+
+/** Returns a status with the number of nodes that state the same block and outcome, at its commitment or above. */
+function withNodes(status: SignatureStatus, stated: readonly (SignatureStatus | null)[]): SignatureStatus {
+  const err = JSON.stringify(status.err ?? null)
+  const nodes = stated.filter(
+    (each) =>
+      each !== null &&
+      each.slot === status.slot &&
+      COMMITMENTS.indexOf(each.commitment) >= COMMITMENTS.indexOf(status.commitment) &&
+      JSON.stringify(each.err ?? null) === err
+  ).length
+  return nodes > 1 ? { ...status, nodes } : status
+}
 
 const isUnreached = ({ fault: { kind } }: NodeError): boolean => kind === 'unreachable' || kind === 'busy'
 

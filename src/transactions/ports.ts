@@ -13,6 +13,8 @@ export interface SignatureStatus {
   /** The chain's error in JSON-RPC form; null for none. */
   readonly err: unknown
   readonly commitment: Commitment
+  /** Number of the nodes asked that state this block, at this commitment or above. Absent: one. */
+  readonly nodes?: number
 }
 
 /** The outcome of a simulation, as a node reports a failed preflight. */
@@ -31,10 +33,13 @@ export interface TransactionNode {
   send(wire: Uint8Array, signal: AbortSignal): Promise<void>
   /** Simulates at processed, with the signatures verified. */
   simulate(wire: Uint8Array, signal: AbortSignal): Promise<SimulatedOutcome>
-  /** Statuses in the order of the signatures (base58, at most 256), as of a slot; null for an unknown signature. */
+  /**
+   * Statuses in the order of the signatures (base58, at most 256), as of a slot; null for an unknown signature. With
+   * `history` every node is asked, also for old signatures; with `everyNode` every node is asked for recent ones.
+   */
   statuses(
     signatures: readonly string[],
-    options: { readonly history: boolean },
+    options: { readonly history: boolean; readonly everyNode?: boolean },
     signal: AbortSignal
   ): Promise<{ readonly contextSlot: number; readonly statuses: readonly (SignatureStatus | null)[] }>
   /** The newest block at confirmed. */
@@ -136,6 +141,13 @@ export interface BlockSightings {
    * reads none.
    */
   readonly heights: { readonly first: number; readonly last: number } | null
+  /**
+   * First and last slot, both inclusive, of the newest gapless run of blocks that were searched; null in a process that
+   * searches none, and without heights.
+   */
+  readonly searched: { readonly first: number; readonly last: number } | null
+  /** The highest slot of the blocks read so far, committed or not; -1 before the first. */
+  readonly readTo: number
   /** The newest block; null before the first. */
   readonly newest: { readonly slot: number; readonly height: number | null } | null
 }

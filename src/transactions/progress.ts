@@ -1,5 +1,9 @@
-import type { TransactionContext, TransactionMachineState } from '../../machines/transaction.machine.ts'
-import type { SubmissionProgress } from './submission.ts'
+import type {
+  Evidence,
+  TransactionContext,
+  TransactionMachineState
+} from '../../machines/transaction.machine.ts'
+import type { SubmissionProgress, TransactionState } from './submission.ts'
 
 /** A snapshot of a transaction's machine. */
 export interface TransactionSnapshot {
@@ -10,12 +14,12 @@ export interface TransactionSnapshot {
 /** Returns the progress for a machine's snapshot. A failure is not shown while its error is unknown. */
 export function progressOf(
   { value, context }: TransactionSnapshot,
-  rest: Pick<SubmissionProgress, 'token' | 'lastValidBlockHeight' | 'updatedAtMs'>
+  rest: Pick<SubmissionProgress, 'token' | 'lastValidBlockHeight' | 'updatedAtMs' | 'absentSlot'>
 ): SubmissionProgress {
   const { sends, ...facts } = context
   const progress = { ...rest, ...facts, rebroadcasts: Math.max(0, sends - 1) }
   // The progress stays at the last known state, because nothing newer is known.
-  if (value === 'unresolved') return { ...progress, state: context.commitment ?? 'sent' }
+  if (value === 'unresolved' || value === 'claimed') return { ...progress, state: shownState(context) }
   if (value !== 'failing') return { ...progress, state: value }
   return {
     ...progress,
@@ -25,9 +29,35 @@ export function progressOf(
     index: null,
     err: null,
     confirmations: null,
-    landedAtMs: null
+    landedAtMs: null,
+    evidence: null,
+    claimedAtMs: null,
+    claimedSlot: null
   }
 }
+
+/** Returns the state that the known block stands for. */
+function shownState({ commitment, err }: TransactionContext): TransactionState {
+  if (commitment === null) return 'sent'
+  return commitment === 'finalized' && err !== null ? 'failed' : commitment
+}
+
+/**
+ * Tells whether stored progress is the end of a submission. A final state on the word of one node is none yet: it may be
+ * taken back.
+ */
+export function isEnd({
+  state,
+  slot,
+  evidence
+}: Pick<SubmissionProgress, 'state' | 'slot' | 'evidence'>): boolean {
+  if (state === 'expired') return true
+  return (state === 'finalized' || state === 'failed') && evidenceOf(slot, evidence) !== 'claim'
+}
+
+/** Returns the evidence of stored progress. Earlier versions stored none, and believed one node. */
+const evidenceOf = (slot: number | null, evidence: Evidence | null | undefined): Evidence | null =>
+  slot === null ? null : (evidence ?? 'claim')
 
 /** Returns the context with which a machine resumes from stored progress. */
 export function contextOf({
@@ -41,7 +71,10 @@ export function contextOf({
   index,
   err,
   confirmations,
-  landedAtMs
+  landedAtMs,
+  evidence,
+  claimedAtMs = null,
+  claimedSlot = null
 }: SubmissionProgress): TransactionContext {
   return {
     sends: firstSentAtMs === null ? 0 : rebroadcasts + 1,
@@ -54,6 +87,9 @@ export function contextOf({
     index,
     err,
     confirmations,
-    landedAtMs
+    landedAtMs,
+    evidence: evidenceOf(slot, evidence),
+    claimedAtMs,
+    claimedSlot
   }
 }

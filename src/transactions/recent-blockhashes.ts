@@ -40,10 +40,25 @@ export class RecentBlockhashes {
 
   /** First and last height of the newest gapless run of blocks, both inclusive; null without a block. */
   get heights(): { readonly first: number; readonly last: number } | null {
-    const last = this.newest?.height
-    if (last === undefined) return null
+    const run = this.#run
+    return run && { first: run.first.height, last: run.last.height }
+  }
+
+  /** First and last slot of that run, both inclusive; null without a block. */
+  get slots(): { readonly first: number; readonly last: number } | null {
+    const run = this.#run
+    return run && { first: run.first.slot, last: run.last.slot }
+  }
+
+  get #run(): { readonly first: HashedBlock; readonly last: HashedBlock } | null {
+    const last = this.newest
+    if (last === null) return null
     let first = last
-    for (let at = this.#blocks.length - 2; at >= 0 && this.#blocks[at]!.height === first - 1; at--) first--
+    for (let at = this.#blocks.length - 2; at >= 0; at--) {
+      const before = this.#blocks[at]!
+      if (before.height !== first.height - 1) break
+      first = before
+    }
     return { first, last }
   }
 

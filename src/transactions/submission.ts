@@ -80,7 +80,13 @@ const progress = z.object({
    * height of its blockhash is unknown.
    */
   lastValidBlockHeight: z.number().nullable(),
-  updatedAtMs: z.number()
+  updatedAtMs: z.number(),
+  /** Fields of the transaction machine's context. Absent in progress of earlier versions. */
+  evidence: z.enum(['claim', 'node', 'nodes', 'block']).nullable().optional(),
+  claimedAtMs: z.number().nullable().optional(),
+  claimedSlot: z.number().nullable().optional(),
+  /** The newest slot as of which a node proved that it had not landed. Absent: none did. */
+  absentSlot: z.number().optional()
 })
 export type SubmissionProgress = z.infer<typeof progress>
 

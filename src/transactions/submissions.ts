@@ -214,17 +214,14 @@ export const stateOf = (progress: SubmissionProgress | null): TransactionState =
 
 const placeOf = ({ receivedAtMs, signature }: Submission): SubmissionPlace => ({ receivedAtMs, signature })
 
-const isFinal = (state: TransactionState): boolean =>
-  state === 'finalized' || state === 'failed' || state === 'expired'
-
 /**
  * Returns the index prefix for submissions of a state; null for all. The tracking of an open one may have ended
- * without a known end.
+ * without a known end, and one that one node calls final is still tracked.
  */
 function indexesOf(tenant: string, state: TransactionState | null): readonly IndexRange[] {
   if (state === null) return [['received', [tenant]]]
   const ended = ['ended', [tenant, state]] as const
-  return isFinal(state) ? [ended] : [['tracked', [tenant]], ended]
+  return state === 'expired' ? [ended] : [['tracked', [tenant]], ended]
 }
 
 /** Orders positions of a list; base58 text sorts as its bytes do. */

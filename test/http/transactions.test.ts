@@ -63,6 +63,7 @@ t.test('a transaction is stored, handed to tracking once, and shown', async (t) 
     leaders_sent: 0,
     confirmations: null,
     bundle_id: null,
+    evidence: null,
     current_block_height: 1_000
   })
 })
@@ -347,6 +348,35 @@ t.test(
   }
 )
 
+t.test('a status says what states the landing, and no slot that is impossible', async (t) => {
+  const app = await transactionClient(t)
+  app.parts.contextSlot = 20_000
+  const finalized = { slot: 19_000, confirmations: null, err: null, commitment: 'finalized' } as const
+  const statusOf = async (signature: string) => {
+    app.nowMs += 1_000
+    return app.call('GET', `/v1/tx/${signature}/status`)
+  }
+  app.parts.chain.set(UNKNOWN, finalized)
+  t.match((await statusOf(UNKNOWN)).body, { status: 'finalized', evidence: 'claim' })
+  app.parts.chain.set(UNKNOWN, { ...finalized, nodes: 2 })
+  t.match((await statusOf(UNKNOWN)).body, { status: 'finalized', evidence: 'nodes' })
+  app.parts.chain.set(UNKNOWN, { ...finalized, slot: 20_001 })
+  t.match(await statusOf(UNKNOWN), { status: 502, body: { code: 'upstream_error' } })
+
+  Object.assign(app.parts.sightings, { newest: { slot: 19_900, height: 18_000 } })
+  const own = await app.submit(1n)
+  app.parts.chain.set(own, { ...finalized, slot: 5 })
+  t.match((await statusOf(own)).body, { status: 'unknown', state: 'sent', slot: null, evidence: null })
+  app.parts.chain.set(own, { ...finalized, slot: 19_800 })
+  t.match(
+    (await statusOf(own)).body,
+    { status: 'finalized', state: 'finalized', evidence: 'claim' },
+    'before its reception'
+  )
+  await end(app, own, { state: 'finalized', slot: 19_800, commitment: 'finalized', evidence: 'block' })
+  t.match((await statusOf(own)).body, { status: 'finalized', evidence: 'block' })
+})
+
 t.test('a signature of nobody, or of another tenant, is answered by the chain alone', async (t) => {
   const app = await transactionClient(t)
   await app.keys.createTenant('other', NOON)
@@ -372,6 +402,7 @@ t.test('a signature of nobody, or of another tenant, is answered by the chain al
     leaders_sent: 0,
     confirmations: null,
     bundle_id: null,
+    evidence: null,
     current_block_height: 1_000
   })
   for (const signature of [UNKNOWN, mine])
@@ -384,7 +415,8 @@ t.test('a signature of nobody, or of another tenant, is answered by the chain al
     status: 'processed',
     slot: 77,
     err: 'AccountInUse',
-    confirmations: 3
+    confirmations: 3,
+    evidence: 'claim'
   })
 
   // The same signature of a second tenant has a record of its own.

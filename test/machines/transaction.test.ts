@@ -9,7 +9,14 @@ import {
 import { stateName } from './explore.ts'
 
 const ERR = { InstructionError: [0, 'Custom'] }
-const seen = { type: 'status.seen', err: null, confirmations: 1, atMs: 9_000 } as const
+const seen = {
+  type: 'status.seen',
+  err: null,
+  confirmations: 1,
+  atMs: 9_000,
+  contextSlot: 14,
+  nodes: 2
+} as const
 const inBlock = { type: 'block.seen', index: 4, failed: false, atMs: 8_000 } as const
 const RESTORED = {
   sends: 3,
@@ -22,9 +29,12 @@ const RESTORED = {
   index: null,
   err: null,
   confirmations: null,
-  landedAtMs: null
+  landedAtMs: null,
+  evidence: null,
+  claimedAtMs: null,
+  claimedSlot: null
 }
-const ON_10 = { slot: 10, commitment: 'confirmed', landedAtMs: 700 } as const
+const ON_10 = { slot: 10, commitment: 'confirmed', landedAtMs: 700, evidence: 'claim' } as const
 
 /** Events by the words of the table. */
 const EVENTS: Record<string, TransactionEvent> = {

@@ -79,6 +79,8 @@ export async function bundleWorld(t: Test) {
     get heights() {
       return { first: 0, last: chain.height - chain.unread }
     },
+    searched: null,
+    readTo: -1,
     newest: null,
     watch(signature) {
       watched.set(signature, (watched.get(signature) ?? 0) + 1)

@@ -22,6 +22,8 @@ export interface FakeTransactions extends TransactionParts {
   simulation: SimulatedOutcome
   /** Statuses that the node has, by signature. */
   readonly chain: Map<string, SignatureStatus>
+  /** The slot as of which the node answers. */
+  contextSlot: number
   /** Signatures of each request for statuses. */
   readonly asked: (readonly string[])[]
   /** Block height of the node; null while it does not answer. */
@@ -52,6 +54,7 @@ export function fakeTransactions(): FakeTransactions {
     simulated: [],
     simulation: { err: null, logs: [], unitsConsumed: 150 },
     chain: new Map<string, SignatureStatus>(),
+    contextSlot: 1_000,
     asked: [],
     height: 1_000,
     fault: null,
@@ -73,7 +76,10 @@ export function fakeTransactions(): FakeTransactions {
       statuses: (signatures: readonly string[]) =>
         answer(() => {
           parts.asked.push(signatures)
-          return { contextSlot: 1, statuses: signatures.map((each) => parts.chain.get(each) ?? null) }
+          return {
+            contextSlot: parts.contextSlot,
+            statuses: signatures.map((each) => parts.chain.get(each) ?? null)
+          }
         }),
       height: async () => {
         if (parts.height === null) throw new NodeError('node', { kind: 'timeout', afterMs: 1 })
@@ -90,6 +96,8 @@ export function fakeTransactions(): FakeTransactions {
       subscribe: unused,
       lastValidBlockHeight: () => null,
       heights: null,
+      searched: null,
+      readTo: -1,
       newest: null
     },
     engine: {
@@ -127,6 +135,7 @@ export function sentProgress(
     landedAtMs: null,
     lastValidBlockHeight: 1_150,
     updatedAtMs: firstSentAtMs,
+    absentSlot: 1,
     ...changed
   }
 }

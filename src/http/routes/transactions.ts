@@ -5,6 +5,7 @@ import { BundleIntake } from '../../transactions/bundle-intake.ts'
 import { ChainStatuses } from '../../transactions/chain-statuses.ts'
 import { TransactionIntake, transactionIn, type SendWish } from '../../transactions/intake.ts'
 import type { SignatureStatus } from '../../transactions/ports.ts'
+import { isPossibleLanding } from '../../transactions/possible-landing.ts'
 import { TRANSACTION_STATES } from '../../transactions/submission.ts'
 import { stateOf, Submissions, type SubmissionState } from '../../transactions/submissions.ts'
 import { fromNode } from '../../node/upstream.ts'
@@ -185,8 +186,9 @@ export const transactionRoutes: FastifyPluginAsync<
   }
 
   /**
-   * Asks the node for a submission that seems not to have landed, unless this process tracks it. The process that
-   * tracks it may be down, and an expiry may rest on a lost fork. Without an answer the stored record stands.
+   * Asks the nodes for a submission that seems not to have landed, unless this process tracks it and a node has told it
+   * so. It may have landed before its reception, the process that tracks it may be down, and an expiry may rest on a
+   * lost fork. Without an answer, and with one that cannot be true, the stored record stands.
    */
   async function onChain({
     progress,
@@ -194,8 +196,13 @@ export const transactionRoutes: FastifyPluginAsync<
     submission
   }: SubmissionState): Promise<SignatureStatus | null> {
     const state = stateOf(progress)
-    if (isTrackedHere || (state !== 'sent' && state !== 'expired')) return null
-    return chain.status(submission.signature).catch(() => null)
+    const isAsked = isTrackedHere && progress?.absentSlot !== undefined
+    if (isAsked || (state !== 'sent' && state !== 'expired')) return null
+    const status = await chain.status(submission.signature).catch(() => null)
+    if (status === null || (status.nodes ?? 1) > 1) return status
+    const bounds = { ...submission, unusedNonceSlot: null }
+    const newestSlot = Math.max(parts!.sightings.newest?.slot ?? 0, status.slot)
+    return isPossibleLanding(bounds, status, newestSlot, clock.now()) ? status : null
   }
 }
 

@@ -154,6 +154,8 @@ export class FakeChain {
       return this.hasBlocks && isRead ? Number(height) + BLOCKHASH_BLOCKS : null
     },
     heights: null,
+    searched: null,
+    readTo: -1,
     newest: null
   })
 
@@ -161,6 +163,10 @@ export class FakeChain {
     const slot = (): number => this.confirmed
     return Object.defineProperties(sightings, {
       newest: { get: () => (this.hasBlocks || this.hasSlots ? { slot: slot(), height: null } : null) },
+      searched: {
+        get: () => (this.hasBlocks && this.readFrom <= slot() ? { first: this.readFrom, last: slot() } : null)
+      },
+      readTo: { get: () => (this.hasBlocks ? this.slot : -1) },
       heights: { get: () => (this.hasBlocks ? { first: this.readFrom, last: this.heightOf(slot()) } : null) }
     })
   }
@@ -184,6 +190,10 @@ export class FakeNode implements TransactionNode {
    * nothing has landed.
    */
   ahead = 0
+  /** Statuses that it reports instead of those of the chain, by signature; null for none. */
+  lies: (signature: string, contextSlot: number) => SignatureStatus | null | undefined = () => undefined
+  /** Number of nodes that it stands for, if every one is asked. */
+  nodes = 2
   /** Slots of statuses that it has; with a number it has no history and refuses requests for it. */
   cacheSlots: number | null = null
   /** Requests by method. */
@@ -205,7 +215,10 @@ export class FakeNode implements TransactionNode {
     return { err: null, logs: [], unitsConsumed: null }
   }
 
-  async statuses(signatures: readonly string[], { history }: { readonly history: boolean }) {
+  async statuses(
+    signatures: readonly string[],
+    { history, everyNode = history }: Parameters<TransactionNode['statuses']>[1]
+  ) {
     this.#answer('statuses')
     if (history && this.cacheSlots !== null)
       throw new NodeError('node', {
@@ -215,9 +228,12 @@ export class FakeNode implements TransactionNode {
       })
     const contextSlot = this.chain.slot - this.lag - this.statusLag + this.ahead
     const known = (signature: string): SignatureStatus | null => {
+      const lie = this.lies(signature, contextSlot)
+      if (lie !== undefined) return lie
       const status = this.ahead > 0 ? null : this.chain.status(signature)
       if (status === null || status.slot > contextSlot) return null
-      return contextSlot - status.slot > (this.cacheSlots ?? Infinity) ? null : status
+      if (contextSlot - status.slot > (this.cacheSlots ?? Infinity)) return null
+      return everyNode && this.nodes > 1 ? { ...status, nodes: this.nodes } : status
     }
     return { contextSlot, statuses: signatures.map(known) }
   }

@@ -5,10 +5,11 @@ import { virtualClock } from '../../virtual-time.ts'
 
 /** A transaction that was received at a time, as far as the poller looks at it. */
 function tracked(signature: string, receivedAtMs: number): TrackedTransaction {
-  const context = { firstSentAtMs: null }
+  const context = { firstSentAtMs: null, slot: null }
   const value = { signature, receivedAtMs, nonceAccount: null }
   return {
-    ...{ value, context, state: 'sent', isOver: false, askAtMs: 0, absentSlot: null, hasSeenNonce: false },
+    ...{ value, context, state: 'sent', isOver: false, askAtMs: 0, absentSlot: null, unusedNonceSlot: null },
+    lifetime: { height: 1, isExact: true, borneOutHeight: 1 },
     noteAnswer: () => undefined
   } as unknown as TrackedTransaction
 }
