@@ -13,6 +13,8 @@ const BLOCKHASH_BLOCKS = 150
  * blockhash of an unconfirmed block, at most 32 ahead of the confirmed one.
  */
 const BLOCKS_AHEAD = 32
+/** Milliseconds after its reception in which a blockhash that was valid then has hardly expired. Chosen: 50 blocks. */
+const VALID_MS = 20_000
 /** Milliseconds of a block at most, over a minute and more. Chosen: one and a half times the slot time of 400 ms. */
 const BLOCK_MS_MAX = 600
 /** Milliseconds between two requests for the height. Chosen: five slots; a send too many costs little. */
@@ -140,22 +142,25 @@ export class Expiry {
   }
 
   /**
-   * Asks whether blockhashes are still valid of which nothing is known, where nodes have no history. Only then has a
-   * transaction that a node's cache does not have not landed.
+   * Finds out whether blockhashes were valid at the reception, where an answer about a transaction told nothing: only then it
+   * cannot have landed long before. Nodes are asked in the first minute, as later every blockhash has expired.
    */
   async #findValid(open: readonly TrackedTransaction[], signal: AbortSignal): Promise<void> {
-    const unsure = open.filter(
-      ({ unknowableSinceMs, lifetime, hasSeenBlockhash, absentSlot, value }) =>
-        unknowableSinceMs !== null &&
-        value.nonceAccount === null &&
-        lifetime?.isExact !== true &&
-        !hasSeenBlockhash &&
-        absentSlot === null
-    )
+    const nowMs = this.#deps.clock.now()
+    const { heights } = this.#deps.sightings
+    const isNew = ({ value }: TrackedTransaction): boolean =>
+      value.nonceAccount === null && nowMs - value.receivedAtMs < VALID_MS
+    const recent = open.filter((each) => isNew(each) && each.unknowableSinceMs !== null)
+    for (const each of recent)
+      each.isBlockhashOld ||= each.lifetime?.isExact === true && (heights?.last ?? 0) > each.lifetime.height
+    const unsure = recent.filter(({ hadBlockhash, isBlockhashOld }) => !hadBlockhash && !isBlockhashOld)
     const byBlockhash = [...Map.groupBy(unsure, ({ value }) => value.blockhash)].slice(0, ROUND_MAX)
     for (const [blockhash, transactions] of byBlockhash) {
       const { isValid } = await this.#deps.node.isBlockhashValid(blockhash, signal)
-      if (isValid) for (const each of transactions) each.hasSeenBlockhash = true
+      for (const each of transactions) {
+        if (isValid) each.hasSeenBlockhash = true
+        else each.isBlockhashOld = true
+      }
     }
   }
 

@@ -135,21 +135,19 @@ export class StatusPoller {
    * Tells whether the cache of a node may lack a transaction that has landed: if its block is old, or if nothing shows that
    * it is not older than its reception. Then an answer without it tells nothing, unless the history was searched.
    */
-  #isBeyondCache({ context, absentSlot, lifetime, hasSeenBlockhash }: TrackedTransaction): boolean {
+  #isBeyondCache({ context, absentSlot, hadBlockhash }: TrackedTransaction): boolean {
     if (context.slot !== null) return this.#contextSlot - context.slot > CACHE_SLOTS
-    return absentSlot === null && lifetime?.isExact !== true && !hasSeenBlockhash
+    return absentSlot === null && !hadBlockhash
   }
 
   /** Records that a status is not known as of a slot. Returns whether the transaction has not landed until then. */
   #isAbsent(transaction: TrackedTransaction, slot: number, isWhole: boolean): boolean {
-    const { absentSlot, value, unusedNonceSlot, hasSeenBlockhash, lifetime, context } = transaction
+    const { absentSlot, value, unusedNonceSlot, hadBlockhash, context } = transaction
     // With a nonce or a blockhash that was never seen valid it can have landed long before its reception; else 150 blocks
     // before.
     const isNew =
       this.#deps.clock.now() - value.receivedAtMs <= RECENT_MS &&
-      (value.nonceAccount === null
-        ? lifetime?.isExact === true || hasSeenBlockhash
-        : unusedNonceSlot !== null)
+      (value.nonceAccount === null ? hadBlockhash : unusedNonceSlot !== null)
     const isLanded = context.slot !== null
     const isCovered = isLanded
       ? slot - context.slot <= CACHE_SLOTS

@@ -73,6 +73,8 @@ export class TrackedTransaction {
   unusedNonceSlot: number | null = null
   /** Whether a node said, since it is tracked here, that its blockhash is still valid. */
   hasSeenBlockhash = false
+  /** Whether its blockhash had expired at its reception, so that it may have landed long before. */
+  isBlockhashOld = false
   /** Whether one node states that its block is final, so that all are asked. */
   isFinalToOne = false
   /** The highest slot of the blocks that were read before they were searched for it. */
@@ -134,6 +136,11 @@ export class TrackedTransaction {
 
   get value(): Submission {
     return this.#value
+  }
+
+  /** Whether its blockhash was valid at its reception for certain. With a durable nonce it is false. */
+  get hadBlockhash(): boolean {
+    return !this.isBlockhashOld && (this.hasSeenBlockhash || this.lifetime?.isExact === true)
   }
 
   /** Whether a send is in flight, or about to begin. */

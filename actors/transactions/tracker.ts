@@ -269,10 +269,15 @@ export class Tracker {
 
   /** Tells whether a status can be true, as far as this process knows. */
   #isCredible(transaction: TrackedTransaction, status: SignatureStatus, contextSlot: number): boolean {
-    const { value, unusedNonceSlot } = transaction
+    const { value, unusedNonceSlot, isBlockhashOld } = transaction
     if (status.slot > contextSlot || this.#isRefuted(transaction, status.slot)) return false
     if ((status.nodes ?? 1) > 1) return true
-    return isPossibleLanding({ ...value, unusedNonceSlot }, status, contextSlot, this.#deps.clock.now())
+    return isPossibleLanding(
+      { ...value, unusedNonceSlot, isBlockhashOld },
+      status,
+      contextSlot,
+      this.#deps.clock.now()
+    )
   }
 
   #answered(transaction: TrackedTransaction, status: SignatureStatus | null, contextSlot: number): void {

@@ -8,7 +8,8 @@ const CACHE_MS = 400
 const CACHED_MAX = 2_000
 /** Signatures of one request (the limit of getSignatureStatuses). */
 const BATCH_MAX = 256
-/** Timeouts in milliseconds: of a status, which can need the node's archive, and of a height, which is optional. */
+/** Timeouts in milliseconds: of a status, which can need the node's archive, and of a height or a blockhash's
+ * validity, which are optional. */
 const STATUS_MS = 5_000
 const HEIGHT_MS = 1_000
 
@@ -22,13 +23,16 @@ interface CachedAnswer<T> {
 
 /** Statuses of signatures on the chain, read from the node. Equal requests are sent once, others in one batch. */
 export class ChainStatuses {
-  readonly #node: Pick<TransactionNode, 'statuses' | 'height'>
+  readonly #node: Pick<TransactionNode, 'statuses' | 'height' | 'isBlockhashValid'>
   readonly #clock: Pick<Clock, 'now'>
   readonly #cached = new Map<string, CachedAnswer<SignatureStatus | null>>()
   #gathered: Map<string, PromiseWithResolvers<SignatureStatus | null>> | null = null
   #height: CachedAnswer<number> | null = null
 
-  constructor(node: Pick<TransactionNode, 'statuses' | 'height'>, clock: Pick<Clock, 'now'>) {
+  constructor(
+    node: Pick<TransactionNode, 'statuses' | 'height' | 'isBlockhashValid'>,
+    clock: Pick<Clock, 'now'>
+  ) {
     this.#node = node
     this.#clock = clock
   }
@@ -55,6 +59,15 @@ export class ChainStatuses {
     }
     try {
       return await this.#height.answer
+    } catch {
+      return null
+    }
+  }
+
+  /** Tells whether a blockhash is still valid; null if the node does not answer. */
+  async isValid(blockhash: string): Promise<boolean | null> {
+    try {
+      return (await this.#node.isBlockhashValid(blockhash, AbortSignal.timeout(HEIGHT_MS))).isValid
     } catch {
       return null
     }

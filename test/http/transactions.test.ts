@@ -367,6 +367,9 @@ t.test('a status says what states the landing, and no slot that is impossible', 
   const own = await app.submit(1n)
   app.parts.chain.set(own, { ...finalized, slot: 5 })
   t.match((await statusOf(own)).body, { status: 'unknown', state: 'sent', slot: null, evidence: null })
+  app.parts.isBlockhashValid = false
+  t.match((await statusOf(own)).body, { status: 'finalized', slot: 5 }, 'it had expired before its reception')
+  app.parts.isBlockhashValid = true
   app.parts.chain.set(own, { ...finalized, slot: 19_800 })
   t.match(
     (await statusOf(own)).body,

@@ -22,6 +22,8 @@ export interface FakeTransactions extends TransactionParts {
   simulation: SimulatedOutcome
   /** Statuses that the node has, by signature. */
   readonly chain: Map<string, SignatureStatus>
+  /** Whether the node calls every blockhash valid. */
+  isBlockhashValid: boolean
   /** The slot as of which the node answers. */
   contextSlot: number
   /** Signatures of each request for statuses. */
@@ -54,6 +56,7 @@ export function fakeTransactions(): FakeTransactions {
     simulated: [],
     simulation: { err: null, logs: [], unitsConsumed: 150 },
     chain: new Map<string, SignatureStatus>(),
+    isBlockhashValid: true,
     contextSlot: 1_000,
     asked: [],
     height: 1_000,
@@ -67,7 +70,8 @@ export function fakeTransactions(): FakeTransactions {
       send: unused,
       nonce: unused,
       account: unused,
-      isBlockhashValid: unused,
+      isBlockhashValid: () =>
+        answer(() => ({ contextSlot: parts.contextSlot, isValid: parts.isBlockhashValid })),
       simulate: (wire: Uint8Array) =>
         answer(() => {
           parts.simulated.push(wire)

@@ -200,9 +200,16 @@ export const transactionRoutes: FastifyPluginAsync<
     if (isAsked || (state !== 'sent' && state !== 'expired')) return null
     const status = await chain.status(submission.signature).catch(() => null)
     if (status === null || (status.nodes ?? 1) > 1) return status
-    const bounds = { ...submission, unusedNonceSlot: null }
     const newestSlot = Math.max(parts!.sightings.newest?.slot ?? 0, status.slot)
-    return isPossibleLanding(bounds, status, newestSlot, clock.now()) ? status : null
+    const isPossible = (isBlockhashOld: boolean): boolean =>
+      isPossibleLanding(
+        { ...submission, unusedNonceSlot: null, isBlockhashOld },
+        status,
+        newestSlot,
+        clock.now()
+      )
+    if (isPossible(false)) return status
+    return (await chain.isValid(submission.blockhash)) === false ? status : null
   }
 }
 

@@ -9,7 +9,7 @@ function tracked(signature: string, receivedAtMs: number): TrackedTransaction {
   const value = { signature, receivedAtMs, nonceAccount: null }
   return {
     ...{ value, context, state: 'sent', isOver: false, askAtMs: 0, absentSlot: null, unusedNonceSlot: null },
-    lifetime: { height: 1, isExact: true, borneOutHeight: 1 },
+    hadBlockhash: true,
     noteAnswer: () => undefined
   } as unknown as TrackedTransaction
 }
