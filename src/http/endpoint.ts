@@ -4,6 +4,7 @@ import type { Caller } from '../access/caller.ts'
 import type { ErrorCode } from '../errors.ts'
 import { DEADLINE_MS } from './deadline.ts'
 import { answerKey, type Answer, type Making } from './response-cache.ts'
+import { withoutNullFields } from './null-fields.ts'
 import { reader } from './parameters.ts'
 import type { RouteScope } from './plugins/access.ts'
 import type { Rendering } from './rendering.ts'
@@ -212,9 +213,15 @@ function routeOf({ method, path, scope, answersWhileDraining }: Endpoint) {
   }
 }
 
-/** Returns a reader of the body; without a declared body it accepts and ignores any. */
+/**
+ * Returns a reader of the body; without a declared body it accepts and ignores any. An optional field that is null counts
+ * as absent, unless null has a meaning of its own.
+ */
 function bodyReader<B extends z.ZodType>(schema: B): (body: unknown) => z.output<B> {
-  if (schema instanceof z.ZodObject) return reader(schema, 'body')
+  if (schema instanceof z.ZodObject) {
+    const [read, withoutNulls] = [reader(schema, 'body'), withoutNullFields(schema)]
+    return (body) => read(withoutNulls(body)) as z.output<B>
+  }
   if (schema instanceof z.ZodOptional) {
     const readBody = bodyReader(schema.unwrap() as z.ZodType)
     return (body) => (body === undefined ? undefined : readBody(body)) as z.output<B>

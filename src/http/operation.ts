@@ -3,6 +3,7 @@ import type { ErrorCode } from '../errors.ts'
 import type { Endpoint, Example, Served } from './endpoint.ts'
 import { IDEMPOTENCY_KEY_MAX } from './idempotency.ts'
 import type { JsonSchema, JsonSchemas } from './json-schemas.ts'
+import { withNullFields } from './null-fields.ts'
 import { strictly } from './parameters.ts'
 import { headersOf, type ProblemResponses } from './problem-responses.ts'
 
@@ -165,7 +166,10 @@ function requestBodyOf(body: z.ZodType, examples: readonly Example[], schemas: J
     content: {
       'application/json': {
         // The body's reader refuses fields that its schema does not name, unless the schema is loose.
-        schema: schemas.ofInput(schema instanceof z.ZodObject ? strictly(schema) : schema),
+        schema:
+          schema instanceof z.ZodObject
+            ? withNullFields(schemas.ofInput(strictly(schema)), schema)
+            : schemas.ofInput(schema),
         ...(shown.length > 0
           ? { examples: Object.fromEntries(shown.map(({ name, body: value }) => [name, { value }])) }
           : {})

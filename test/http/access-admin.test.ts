@@ -281,7 +281,7 @@ t.test(
       t.match(again, { status: 409, body: { code: 'key_inactive' } })
     }
     const { body } = await app.admin('POST', '/v1/admin/keys', { tenant: 'acme' })
-    for (const grace_seconds of [-1, 1.5, '60', null, 2_592_001]) {
+    for (const grace_seconds of [-1, 1.5, '60', 2_592_001]) {
       const refused = await app.admin('POST', `/v1/admin/keys/${String(body.id)}/rotate`, { grace_seconds })
       t.match(refused, { status: 400, body: { detail: /^grace_seconds / } })
     }

@@ -53,6 +53,25 @@ const EVENTS: Record<string, TransactionEvent> = {
   'processed 10 failed': { ...seen, slot: 10, commitment: 'processed', err: ERR },
   'confirmed 10 failed': { ...seen, slot: 10, commitment: 'confirmed', err: ERR },
   'finalized 10 failed': { ...seen, slot: 10, commitment: 'finalized', err: ERR, confirmations: null },
+  'claim 10 final': { ...seen, slot: 10, commitment: 'finalized', nodes: 1, contextSlot: 20 },
+  'claim 10 final 24 slots later': {
+    ...seen,
+    ...{ slot: 10, commitment: 'finalized', nodes: 1, contextSlot: 44, atMs: 18_600 }
+  },
+  'claim 10 final 24 slots later, at once': {
+    ...seen,
+    ...{ slot: 10, commitment: 'finalized', nodes: 1, contextSlot: 44 }
+  },
+  'claim 10 failed 24 slots later': {
+    ...seen,
+    ...{ slot: 10, commitment: 'finalized', err: ERR, nodes: 1, contextSlot: 44, atMs: 18_600 }
+  },
+  'claim 10 final a minute later': {
+    ...seen,
+    ...{ slot: 10, commitment: 'finalized', nodes: 1, contextSlot: 170, atMs: 69_000 }
+  },
+  'claim 12 final': { ...seen, slot: 12, commitment: 'finalized', nodes: 1, contextSlot: 50 },
+  doubted: { type: 'landing.doubted' },
   'fork 9': { type: 'fork.lost', afterSlot: 9 },
   'fork 10': { type: 'fork.lost', afterSlot: 10 },
   ended: { type: 'lifetime.ended' },
@@ -114,6 +133,41 @@ const TABLE: [path: string, state: string, loops: boolean, context: object][] = 
   ['processed 10 failed, confirmed 10', 'confirmed', false, { err: ERR }],
   ['confirmed 10 failed, finalized 10 failed', 'failed', false, { err: ERR, commitment: 'finalized' }],
   ['block 10 failed, finalized 10 failed', 'failed', false, { err: ERR }],
+  ['claim 10 final', 'confirmed', false, { commitment: 'confirmed', evidence: 'claim', claimedSlot: 20 }],
+  ['claim 10 final | claim 10 final 24 slots later, at once', 'confirmed', false, { evidence: 'claim' }],
+  ['claim 10 final | claim 10 final 24 slots later', 'claimed', false, { commitment: 'finalized' }],
+  [
+    'claim 10 final | claim 10 final 24 slots later | claim 10 final a minute later',
+    'finalized',
+    false,
+    { evidence: 'node' }
+  ],
+  [
+    'claim 10 final | claim 10 final 24 slots later | finalized 10',
+    'finalized',
+    false,
+    { evidence: 'nodes' }
+  ],
+  ['claim 10 final | claim 10 final 24 slots later | block 10', 'finalized', false, { evidence: 'block' }],
+  ['claim 10 final | claim 10 final 24 slots later | fork 9', 'sent', true, { ...NOWHERE, evidence: null }],
+  ['claim 10 final | claim 10 final 24 slots later | left', 'unresolved', false, { commitment: 'finalized' }],
+  ['claim 10 final | claim 10 failed 24 slots later', 'claimed', false, { err: ERR }],
+  [
+    'claim 10 final | doubted | claim 10 final 24 slots later',
+    'confirmed',
+    false,
+    { claimedSlot: 44, claimedAtMs: 18_600 }
+  ],
+  [
+    'claim 10 final | claim 10 final 24 slots later | doubted | claim 10 final a minute later',
+    'claimed',
+    false,
+    { claimedAtMs: 69_000, commitment: 'finalized' }
+  ],
+  ['block 10 confirmed | claim 12 final', 'confirmed', false, { slot: 10, evidence: 'block' }],
+  ['confirmed 10 | claim 12 final', 'confirmed', false, { slot: 10, evidence: 'nodes' }],
+  ['claim 10 final | claim 12 final', 'confirmed', false, { slot: 12, claimedSlot: 50 }],
+  ['block 10 | claim 10 final 24 slots later', 'finalized', false, { slot: 10, evidence: 'block' }],
   ['ended', 'expired', false, NOWHERE],
   ['ended, block 10', 'expired', false, NOWHERE],
   ['ended, send', 'expired', false, { sends: 0 }],
@@ -133,7 +187,7 @@ const TABLE: [path: string, state: string, loops: boolean, context: object][] = 
 for (const [path, state, loops, context] of TABLE) {
   t.test(`a transaction after ${path === '' ? 'nothing' : path} is ${state}`, async (t) => {
     let [snapshot] = initialTransition(transactionMachine)
-    for (const word of path.split(', ').filter(Boolean))
+    for (const word of path.split(path.includes('|') ? ' | ' : ', ').filter(Boolean))
       [snapshot] = transition(transactionMachine, snapshot, EVENTS[word]!)
     t.equal(stateName(snapshot.value), state)
     t.equal(isLooping(snapshot), loops)
