@@ -13,6 +13,8 @@ const BLOCKHASH_BLOCKS = 150
  * blockhash of an unconfirmed block, at most 32 ahead of the confirmed one.
  */
 const BLOCKS_AHEAD = 32
+/** Milliseconds for which nodes must deny a landing that they stated. Chosen: as long as one node must state one. */
+const DENIED_MS = 60_000
 /** Milliseconds after its reception in which a blockhash that was valid then has hardly expired. Chosen: 50 blocks. */
 const VALID_MS = 20_000
 /** Milliseconds of a block at most, over a minute and more. Chosen: one and a half times the slot time of 400 ms. */
@@ -181,6 +183,11 @@ export class Expiry {
     }
   }
 
+  /** Tells whether nodes took a landing back of late. They may state it again. */
+  #isDenied({ deniedAtMs }: TrackedTransaction): boolean {
+    return deniedAtMs !== null && this.#deps.clock.now() < deniedAtMs + DENIED_MS
+  }
+
   /** Ends transactions without a known status as of a slot. The others have landed, and their statuses are applied. */
   async #conclude(
     transactions: readonly TrackedTransaction[],
@@ -190,7 +197,8 @@ export class Expiry {
     if (transactions.length === 0) return
     for (const { transaction, contextSlot } of await this.#deps.poller.unknownAsOf(transactions, signal))
       // A send in flight is counted first.
-      if (contextSlot >= slot && !transaction.isSending) this.#deps.expired(transaction)
+      if (contextSlot >= slot && !transaction.isSending && !this.#isDenied(transaction))
+        this.#deps.expired(transaction)
     const sinceMs = this.#deps.clock.now() - FOLLOWED_MS.here
     for (const each of transactions)
       if (each.state === 'sent' && !each.isSending && (each.unknowableSinceMs ?? Infinity) <= sinceMs)

@@ -79,6 +79,8 @@ export class TrackedTransaction {
   isFinalToOne = false
   /** The highest slot of the blocks that were read before they were searched for it. */
   readonly unsearchedTo: number
+  /** Unix milliseconds at which nodes took a landing back; null if they never did. */
+  deniedAtMs: number | null = null
   /** Slot of the newest block that was read with it; null before, and after a lost fork. */
   sightedSlot: number | null = null
   /** The confirmed block in which another transaction has used its nonce up; null before. */
@@ -215,7 +217,6 @@ export class TrackedTransaction {
     const [state, before] = [this.#state, this.#context]
     if (event.type === 'status.seen' && !isStale(before, event)) this.#contradictions = 0
     if (event.type === 'block.seen') this.sightedSlot = event.slot
-    if (event.type === 'fork.lost' && (this.sightedSlot ?? -1) > event.afterSlot) this.sightedSlot = null
     this.#change(event)
     const context = this.#context
     return (
@@ -254,6 +255,7 @@ export class TrackedTransaction {
   /** Records that all blocks after a slot were on a lost fork. */
   noteLost(afterSlot: number): void {
     if (this.nonceSpentSlot !== null && this.nonceSpentSlot > afterSlot) this.nonceSpentSlot = null
+    if (this.sightedSlot !== null && this.sightedSlot > afterSlot) this.sightedSlot = null
   }
 
   /** Records an answer without a status. `isTelling` says whether the answer proves anything. */

@@ -289,8 +289,10 @@ export class Tracker {
     const isOld = status === null || isStale(transaction.context, status)
     // A block that was read is dropped by the blocks that follow, as long as they come.
     const isFirm = evidence === 'block' && this.#hasBlocks
-    if (isOld && slot !== null && !isFirm && transaction.isContradicted(contextSlot))
+    if (isOld && slot !== null && !isFirm && transaction.isContradicted(contextSlot)) {
+      transaction.deniedAtMs = atMs
       this.#apply(transaction, { type: 'fork.lost', afterSlot: slot - 1 })
+    }
     if (status === null) return
     const { nodes = 1 } = status
     this.#apply(transaction, { type: 'status.seen', ...status, nodes, contextSlot, atMs })

@@ -220,7 +220,7 @@ function routeOf({ method, path, scope, answersWhileDraining }: Endpoint) {
 function bodyReader<B extends z.ZodType>(schema: B): (body: unknown) => z.output<B> {
   if (schema instanceof z.ZodObject) {
     const [read, withoutNulls] = [reader(schema, 'body'), withoutNullFields(schema)]
-    return (body) => read(withoutNulls(body)) as z.output<B>
+    return (body) => read(withoutNulls(body))
   }
   if (schema instanceof z.ZodOptional) {
     const readBody = bodyReader(schema.unwrap() as z.ZodType)

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { JsonSchema } from './json-schemas.ts'
 
 /** Returns the fields of a body that may be left out and have no meaning of null: there null counts as left out. */
