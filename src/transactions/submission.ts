@@ -108,7 +108,7 @@ export const SUBMISSION = defineDocument({
     routes: z.array(z.enum(ROUTES)).optional(),
     /** Unix milliseconds at which a repeated request last restarted its sends. Absent: never. */
     resumedAtMs: z.number().optional(),
-    /** Of the sends through the block engine. */
+    /** Applies to the sends through the block engine. */
     revertProtection: z.boolean(),
     /** Unix milliseconds. */
     receivedAtMs: z.number(),

@@ -228,7 +228,7 @@ t.test('a nonce that was used before the submission ends as soon as the node say
   own.kill()
 })
 
-/** What a single node does for a while. */
+/** Behavior of a single node for a while. */
 type Phase =
   | { readonly kind: 'honest' | 'silent' | 'denies'; readonly ms: number }
   | { readonly kind: 'lies'; readonly ms: number; readonly slotsBack: number; readonly failed: boolean }
