@@ -1,6 +1,7 @@
 import type { TransactionEvent } from '../../machines/transaction.machine.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { TransactionMetrics } from '../../src/telemetry/transaction-metrics.ts'
+import type { RevocableTurn } from '../../src/transactions/fair-queue.ts'
 import type { BlockSightings } from '../../src/transactions/ports.ts'
 import { REBROADCAST_MS, routesOf, type Route } from '../../src/transactions/submission.ts'
 import { isOutage } from '../storage/retry.ts'
@@ -34,6 +35,8 @@ export class SendLoop {
   readonly #grid: SendGrid<TrackedTransaction>
   readonly #sender: TransactionSender
   readonly #end: AbortSignal
+  /** Routes that this process has tried to send a transaction by. Its next sends wait behind the first ones of others. */
+  readonly #tried = new WeakMap<TrackedTransaction, Set<Route>>()
 
   /** Sends in flight are abandoned when `end` aborts. */
   constructor(deps: SendLoopDeps, end: AbortSignal) {
@@ -141,14 +144,32 @@ export class SendLoop {
     for (const route of routes) void this.#sendBy(transaction, route, atMs)
   }
 
+  #turnOf(transaction: TrackedTransaction, route: Route): RevocableTurn {
+    const { context, value } = transaction
+    const wasSent = this.#tried.get(transaction)?.has(route) ?? (context.sends > 0 && route === value.route)
+    return {
+      tenant: value.tenant,
+      rank: wasSent ? 'resend' : 'first',
+      // It may have landed or expired while it waited.
+      begin: () => this.#isSendable(transaction) && transaction.isLooping(this.#deps.clock.now())
+    }
+  }
+
+  #noteTried(transaction: TrackedTransaction, route: Route): void {
+    const tried = this.#tried.get(transaction)
+    if (tried === undefined) this.#tried.set(transaction, new Set([route]))
+    else tried.add(route)
+  }
+
   async #sendBy(transaction: TrackedTransaction, route: Route, atMs: number): Promise<void> {
     transaction.sendingBy = [...transaction.sendingBy, route]
     try {
       const slot = this.#deps.sightings.newest?.slot ?? null
       const { value } = transaction
       const sent = route === value.route ? value : { ...value, route }
-      const outcome = await this.#sender.send(sent, this.#end)
-      if (outcome !== null)
+      const outcome = await this.#sender.send(sent, this.#end, this.#turnOf(transaction, route))
+      if (outcome !== 'deferred') this.#noteTried(transaction, route)
+      if (outcome !== null && outcome !== 'deferred')
         this.#deps.apply(transaction, { type: 'send.made', atMs, slot, leaders: outcome.leaders })
       else if (transaction.context.sends === 0 && this.#isSendable(transaction))
         this.#deps.writer.add(transaction)

@@ -45,6 +45,8 @@ export class TrackedBundle {
   #unfollow: (() => void) | null = null
   #notBeforeMs = 0
   #isSubmitting = false
+  /** Whether a region was asked to take it, as far as this process knows. */
+  #wasSubmitted: boolean
 
   /** Takes the stored progress; a submission that was cut short is unsure. */
   constructor(stored: Stored<Bundle>, progress: BundleProgress, deps: TrackedBundleDeps) {
@@ -52,6 +54,7 @@ export class TrackedBundle {
     this.members = new Map(stored.value.signatures.map((signature) => [signature, null]))
     const state = progress.state === 'submitting' ? 'unsure' : progress.state
     this.#progress = { ...progress, state, token: deps.token }
+    this.#wasSubmitted = progress.submittedAtMs !== null
     this.#deps = deps
     this.#follow()
   }
@@ -87,9 +90,12 @@ export class TrackedBundle {
     if (!isDue || this.#isSubmitting || wires === null) return
     this.#isSubmitting = true
     try {
-      await this.apply({ type: 'submission.began' }, { submittedAtMs: clock.now() })
-      if (this.#progress.state !== 'submitting') return
-      const outcome = await engine.submitBundle(wires, signal)
+      const outcome = await engine.submitBundle(wires, signal, {
+        tenant: this.stored.value.tenant,
+        rank: this.#wasSubmitted ? 'bundle' : 'first',
+        begin: () => this.#begin()
+      })
+      if (outcome.kind !== 'deferred' && outcome.kind !== 'withdrawn') this.#wasSubmitted = true
       switch (outcome.kind) {
         case 'accepted':
           return await this.apply(
@@ -99,6 +105,8 @@ export class TrackedBundle {
         case 'deferred':
           this.#notBeforeMs = clock.now() + outcome.waitMs
           return await this.apply({ type: 'submission.deferred' }, {})
+        case 'withdrawn':
+          return
         case 'unsure':
           return await this.apply({ type: 'submission.unsure' }, {})
         case 'refused':
@@ -115,6 +123,13 @@ export class TrackedBundle {
     } finally {
       this.#isSubmitting = false
     }
+  }
+
+  /** Stores that the engine is about to be called. Returns whether the bundle is still to be submitted. */
+  async #begin(): Promise<boolean> {
+    if (this.#progress.state !== 'queued') return false
+    await this.apply({ type: 'submission.began' }, { submittedAtMs: this.#deps.clock.now() })
+    return (this.#progress.state as BundleProgress['state']) === 'submitting'
   }
 
   /** Records a node's answer about a member, as of a slot. */

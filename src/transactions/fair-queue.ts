@@ -9,17 +9,47 @@ export interface SendTurn {
   readonly rank: SendRank
 }
 
-/** The turn of sends that belong to no tenant. */
+/** A turn whose send may have become needless while it waited. */
+export interface RevocableTurn extends SendTurn {
+  /** Called once, when the turn has come, before anything is sent. Nothing is sent if it returns false. */
+  readonly begin?: () => boolean | Promise<boolean>
+}
+
+/** The turn of requests that this process makes for no tenant, such as that for the tip accounts. */
 export const OWN_TURN: SendTurn = { tenant: '', rank: 'first' }
 
+/** The items of one tenant in one rank. */
+interface Share<Item> {
+  readonly items: Set<Item>
+  /** Number of the round in which its next item is due. */
+  round: number
+  /** Number of items of the rank that were served before its last one, inclusive; 0 if none was. */
+  servedAs: number
+}
+
+/** The items of one rank. */
+interface Rank<Item> {
+  /** By tenant. Tenants without items stay until the round that they were served in is over, or the rank is empty. */
+  readonly shares: Map<string, Share<Item>>
+  /** The round of the item that was served last. */
+  round: number
+  served: number
+  size: number
+}
+
 /**
- * A queue of sends of several tenants. A lower rank is served only when no higher one waits. Within a rank tenants take
- * turns: while a send waits with n - 1 earlier ones of its tenant and rank, each other tenant gets at most n sends of this
- * rank through.
+ * A queue of sends of several tenants. A lower rank is served only when no higher one waits. Within a rank each tenant gets
+ * one item a round (start-time fair queueing). A tenant that was idle joins the round in service before those who had their
+ * turn in it. So while an item waits with n - 1 earlier ones of its tenant and rank, each other tenant gets at most n items
+ * of this rank through.
  */
 export class FairQueue<Item> {
-  /** For each rank the waiting items by tenant; the tenant that is served next is first. */
-  readonly #ranks: readonly Map<string, Set<Item>>[] = SEND_RANKS.map(() => new Map<string, Set<Item>>())
+  readonly #ranks: readonly Rank<Item>[] = SEND_RANKS.map(() => ({
+    shares: new Map<string, Share<Item>>(),
+    round: 0,
+    served: 0,
+    size: 0
+  }))
   readonly #turns = new Map<Item, SendTurn>()
 
   get size(): number {
@@ -30,32 +60,49 @@ export class FairQueue<Item> {
   push(item: Item, turn: SendTurn): void {
     if (this.#turns.has(item)) return
     this.#turns.set(item, turn)
-    const tenants = this.#tenantsOf(turn)
-    const items = tenants.get(turn.tenant)
-    if (items === undefined) tenants.set(turn.tenant, new Set([item]))
-    else items.add(item)
+    const rank = this.#rankOf(turn)
+    const share = rank.shares.get(turn.tenant) ?? { items: new Set<Item>(), round: rank.round, servedAs: 0 }
+    rank.shares.set(turn.tenant, share)
+    share.round = Math.max(share.round, rank.round)
+    share.items.add(item)
+    rank.size++
+  }
+
+  /** Puts an item before those of its tenant and rank: its turn had come, and the path that it got has failed. */
+  restore(item: Item, turn: SendTurn): void {
+    this.push(item, turn)
+    const { items } = this.#rankOf(turn).shares.get(turn.tenant)!
+    const others = [...items].filter((each) => each !== item)
+    items.clear()
+    for (const each of [item, ...others]) items.add(each)
   }
 
   /** Removes and returns the first item in the order of service that `isReady` accepts; undefined without one. */
   take(isReady: (item: Item, turn: SendTurn) => boolean = () => true): Item | undefined {
-    for (const tenants of this.#ranks)
-      for (const [tenant, items] of tenants)
-        for (const item of items) {
+    for (const rank of this.#ranks) {
+      const passed = new Set<Share<Item>>()
+      for (let share = nextOf(rank, passed); share !== undefined; share = nextOf(rank, passed)) {
+        for (const item of share.items) {
           if (!isReady(item, this.#turns.get(item)!)) continue
+          rank.round = Math.max(rank.round, share.round)
+          share.round++
+          share.servedAs = ++rank.served
           this.delete(item)
-          // The tenant is served again after all others.
-          if (tenants.delete(tenant) && items.size > 0) tenants.set(tenant, items)
           return item
         }
+        passed.add(share)
+      }
+    }
     return undefined
   }
 
   /** Removes and returns the newest item of the tenant with the most items in the lowest rank; undefined if it is empty. */
   evict(): Item | undefined {
-    const tenants = this.#ranks.findLast(({ size }) => size > 0)
-    if (tenants === undefined) return undefined
-    const longest = [...tenants.values()].reduce((most, items) => (items.size > most.size ? items : most))
-    const item = [...longest].at(-1)!
+    const rank = this.#ranks.findLast(({ size }) => size > 0)
+    if (rank === undefined) return undefined
+    const shares = [...rank.shares.values()]
+    const longest = shares.reduce((most, share) => (share.items.size > most.items.size ? share : most))
+    const item = [...longest.items].at(-1)!
     this.delete(item)
     return item
   }
@@ -65,14 +112,31 @@ export class FairQueue<Item> {
     const turn = this.#turns.get(item)
     if (turn === undefined) return false
     this.#turns.delete(item)
-    const tenants = this.#tenantsOf(turn)
-    const items = tenants.get(turn.tenant)!
-    items.delete(item)
-    if (items.size === 0) tenants.delete(turn.tenant)
+    const rank = this.#rankOf(turn)
+    const share = rank.shares.get(turn.tenant)!
+    share.items.delete(item)
+    if (--rank.size === 0) {
+      rank.shares.clear()
+      rank.round = rank.served = 0
+    } else if (share.items.size === 0 && share.round <= rank.round) rank.shares.delete(turn.tenant)
     return true
   }
 
-  #tenantsOf({ rank }: SendTurn): Map<string, Set<Item>> {
+  #rankOf({ rank }: SendTurn): Rank<Item> {
     return this.#ranks[SEND_RANKS.indexOf(rank)]!
   }
+}
+
+/** Returns the share that is served next, without those passed over; undefined if no other has items. */
+function nextOf<Item>({ shares }: Rank<Item>, passed: ReadonlySet<Share<Item>>): Share<Item> | undefined {
+  let next: Share<Item> | undefined
+  for (const share of shares.values()) {
+    if (share.items.size === 0 || passed.has(share)) continue
+    const isEarlier =
+      next === undefined ||
+      share.round < next.round ||
+      (share.round === next.round && share.servedAs < next.servedAs)
+    if (isEarlier) next = share
+  }
+  return next
 }

@@ -3,6 +3,7 @@ import type { Stored } from '../../storage/documents.ts'
 import type { Bundle } from './bundle.ts'
 import type { EngineStatus } from './engine/answers.ts'
 import type { TipFloor } from './engine/tip-floor.ts'
+import type { RevocableTurn, SendTurn } from './fair-queue.ts'
 import type { Submission, SubmissionProgress } from './submission.ts'
 
 /** The status of a signature, as a node reports it. */
@@ -30,7 +31,7 @@ export interface SimulatedOutcome {
  */
 export interface TransactionNode {
   /** Sends without preflight and without the node's own retries. Resolves when the node has taken it. */
-  send(wire: Uint8Array, signal: AbortSignal): Promise<void>
+  send(wire: Uint8Array, signal: AbortSignal, turn?: SendTurn): Promise<void>
   /** Simulates at processed, with the signatures verified. */
   simulate(wire: Uint8Array, signal: AbortSignal): Promise<SimulatedOutcome>
   /**
@@ -64,7 +65,7 @@ export interface TransactionNode {
 /** Sends directly to leaders. Never rejects; a write that resolves proves no delivery (see `docs`). */
 export interface LeaderSender {
   /** Returns the number of leaders that the transaction was written to; 0 if none is known. */
-  send(wire: Uint8Array): Promise<number>
+  send(wire: Uint8Array, turn?: SendTurn): Promise<number>
 }
 
 /** The outcome of a submission to the block engine. */
@@ -77,14 +78,21 @@ export type SubmissionOutcome =
   | { readonly kind: 'deferred'; readonly detail: string; readonly waitMs: number }
   /** It may have been accepted: the answer was lost. */
   | { readonly kind: 'unsure'; readonly detail: string }
+  /** Its turn's `begin` returned false. Nothing was sent. */
+  | { readonly kind: 'withdrawn' }
 
 /** Sends by the block engine. */
 export interface EngineSender {
   /**
-   * With `revertProtection` it lands only if it succeeds. Rejects with UPSTREAM_ERROR and the engine's reason, or
-   * with the signal's reason. A send whose answer was lost counts as sent.
+   * With `revertProtection` it lands only if it succeeds. Resolves with whether a region has received it. If not, none
+   * could be asked, or it is no longer needed. Rejects with UPSTREAM_ERROR and the engine's reason for a refusal, or
+   * with the signal's reason. A send whose answer was lost counts as received.
    */
-  send(wire: Uint8Array, signal: AbortSignal, options?: { readonly revertProtection: boolean }): Promise<void>
+  send(
+    wire: Uint8Array,
+    signal: AbortSignal,
+    options: { readonly revertProtection: boolean; readonly turn: RevocableTurn }
+  ): Promise<boolean>
 }
 
 /** A signature in a block that a source delivered, or that was removed with a lost fork. */
@@ -200,8 +208,12 @@ export interface Tips {
 
 /** The block engine, as the tracking of bundles needs it. */
 export interface BundleEngine {
-  /** Rejects only with the signal's reason. */
-  submitBundle(wires: readonly Uint8Array[], signal: AbortSignal): Promise<SubmissionOutcome>
+  /** Rejects only with the signal's reason, or with an error of the turn's `begin`. */
+  submitBundle(
+    wires: readonly Uint8Array[],
+    signal: AbortSignal,
+    turn: RevocableTurn
+  ): Promise<SubmissionOutcome>
   /** Polls a bundle's status and calls `heard` with each answer, until the returned function is called. */
   follow(id: string, heard: (status: EngineStatus) => void): () => void
 }

@@ -65,6 +65,7 @@ t.test(
     world.say(stored, 'unknown')
     await world.pass(2)
     t.equal(world.submitted.length, 2)
+    t.same(world.ranks, ['first', 'bundle'], 'a repeat waits behind first sends')
     t.match(await world.progress(stored), { state: 'pending' })
   }
 )

@@ -3,6 +3,7 @@ import { BundleTracker } from '../../actors/transactions/bundle-tracker.ts'
 import { bundleIdOf } from '../../src/signing/bundle-id.ts'
 import { BUNDLE, type Bundle, type BundleProgress } from '../../src/transactions/bundle.ts'
 import type { EngineStatus } from '../../src/transactions/engine/answers.ts'
+import type { RevocableTurn, SendRank } from '../../src/transactions/fair-queue.ts'
 import type { BlockSightings, SignatureStatus, SubmissionOutcome } from '../../src/transactions/ports.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents, type Stored } from '../../storage/documents.ts'
@@ -21,6 +22,8 @@ export async function bundleWorld(t: Test) {
   /** Outcomes of the next submissions; `taken` when there are no more. */
   const outcomes: (SubmissionOutcome | Promise<SubmissionOutcome>)[] = []
   const submitted: string[] = []
+  /** Ranks of the submissions. */
+  const ranks: SendRank[] = []
   const followed = new Map<string, Set<(status: EngineStatus) => void>>()
   const chain = {
     slot: 100,
@@ -46,7 +49,13 @@ export async function bundleWorld(t: Test) {
   const reports: unknown[] = []
 
   const engine = {
-    async submitBundle(wires: readonly Uint8Array[]): Promise<SubmissionOutcome> {
+    async submitBundle(
+      wires: readonly Uint8Array[],
+      _: AbortSignal,
+      { rank, begin }: RevocableTurn
+    ): Promise<SubmissionOutcome> {
+      if ((await begin?.()) === false) return { kind: 'withdrawn' }
+      ranks.push(rank)
       submitted.push(Buffer.from(wires[0]!).toString())
       return (await outcomes.shift()) ?? { kind: 'accepted', id: null }
     },
@@ -119,6 +128,7 @@ export async function bundleWorld(t: Test) {
     chain,
     outcomes,
     submitted,
+    ranks,
     followed,
     watched,
     reports,

@@ -7,41 +7,55 @@ interface Sample extends SendTurn {
   readonly id: number
 }
 
-/** The order of service in the plainest form: a list of all items, and the tenants of each rank in the order of their turns. */
+/**
+ * The rule in the plainest form. Of the highest rank that waits, the tenant is served that had the fewest turns. An idle
+ * tenant that comes back has had as many as the one in service. Of equal ones, it is the one served longest ago.
+ */
 class Model {
   items: Sample[] = []
-  readonly #turns = new Map<string, string[]>()
+  #ranks = new Map<string, { turns: Map<string, number>; served: string[]; round: number }>()
 
-  push(item: Sample): void {
-    this.items.push(item)
-    const turns = this.#turnsOf(item)
-    if (!turns.includes(item.tenant)) turns.push(item.tenant)
+  push(item: Sample, isFirst = false): void {
+    const rank = this.#ranks.get(item.rank) ?? { turns: new Map<string, number>(), served: [], round: 0 }
+    this.#ranks.set(item.rank, rank)
+    rank.turns.set(item.tenant, Math.max(rank.turns.get(item.tenant) ?? 0, rank.round))
+    if (isFirst) this.items.unshift(item)
+    else this.items.push(item)
   }
 
   take(isReady: (item: Sample) => boolean): Sample | undefined {
-    for (const rank of SEND_RANKS)
-      for (const tenant of this.#turns.get(rank) ?? []) {
-        const item = this.items.find((each) => each.rank === rank && each.tenant === tenant && isReady(each))
-        if (item === undefined) continue
-        this.delete(item)
-        const turns = this.#turnsOf(item)
-        if (turns.includes(tenant)) turns.push(turns.splice(turns.indexOf(tenant), 1)[0]!)
-        return item
-      }
+    for (const name of SEND_RANKS) {
+      const rank = this.#ranks.get(name)
+      const ready = this.items.filter((each) => each.rank === name && isReady(each))
+      if (rank === undefined || ready.length === 0) continue
+      const { turns, served } = rank
+      // Those never served come in the order in which they came to the rank.
+      const tenants = [...turns.keys()].filter((tenant) => ready.some((each) => each.tenant === tenant))
+      const [tenant] = tenants.toSorted(
+        (a, b) => turns.get(a)! - turns.get(b)! || served.lastIndexOf(a) - served.lastIndexOf(b)
+      ) as [string]
+      rank.round = Math.max(rank.round, turns.get(tenant)!)
+      turns.set(tenant, turns.get(tenant)! + 1)
+      served.push(tenant)
+      const item = ready.find((each) => each.tenant === tenant)!
+      this.delete(item)
+      return item
+    }
     return undefined
   }
 
   delete(item: Sample): void {
     this.items = this.items.filter((each) => each !== item)
-    const waits = this.items.some((each) => each.rank === item.rank && each.tenant === item.tenant)
-    const turns = this.#turnsOf(item)
-    if (!waits && turns.includes(item.tenant)) turns.splice(turns.indexOf(item.tenant), 1)
-  }
-
-  #turnsOf({ rank }: Sample): string[] {
-    const turns = this.#turns.get(rank) ?? []
-    this.#turns.set(rank, turns)
-    return turns
+    const own = this.items.filter(({ rank }) => rank === item.rank)
+    const rank = this.#ranks.get(item.rank)!
+    if (own.length === 0) this.#ranks.delete(item.rank)
+    else if (
+      own.every(({ tenant }) => tenant !== item.tenant) &&
+      rank.turns.get(item.tenant)! <= rank.round
+    ) {
+      rank.turns.delete(item.tenant)
+      rank.served = rank.served.filter((each) => each !== item.tenant)
+    }
   }
 }
 
@@ -52,6 +66,7 @@ const turns = fc.record({
 const steps = fc.array(
   fc.oneof(
     { weight: 4, arbitrary: fc.record({ step: fc.constant('push' as const), turn: turns }) },
+    { weight: 1, arbitrary: fc.record({ step: fc.constant('restore' as const), turn: turns }) },
     { weight: 3, arbitrary: fc.constant({ step: 'take' as const }) },
     { weight: 1, arbitrary: fc.constant({ step: 'take odd' as const }) },
     { weight: 1, arbitrary: fc.record({ step: fc.constant('delete' as const), nth: fc.nat() }) },
@@ -72,6 +87,10 @@ t.test('items are served as in the model, in any order of pushes, takes, deletio
           queue.push(item, item)
           queue.push(item, { tenant: 'd', rank: 'first' })
           model.push(item)
+        } else if (each.step === 'restore') {
+          const item = { ...each.turn, id: id++ }
+          queue.restore(item, item)
+          model.push(item, true)
         } else if (each.step === 'take' || each.step === 'take odd') {
           const isReady = (item: Sample): boolean => each.step === 'take' || item.id % 2 === 1
           const taken = queue.take(isReady)

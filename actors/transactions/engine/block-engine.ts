@@ -1,5 +1,6 @@
 import { ServiceError } from '../../../src/errors.ts'
 import type { Clock } from '../../../src/ports.ts'
+import type { RevocableTurn } from '../../../src/transactions/fair-queue.ts'
 import type { BlockEngine, BundleEngine, SubmissionOutcome, Tips } from '../../../src/transactions/ports.ts'
 import type { Run } from '../../supervision/process.ts'
 import { EngineClient, type EngineClientOptions } from './engine-client.ts'
@@ -31,9 +32,9 @@ export class OpenBlockEngine implements BlockEngine, BundleEngine {
     this.#tips = new TipBoard(this.#client, options.tipFloorUrl, { clock, end: this.#end.signal })
   }
 
-  /** Bundles whose statuses are being polled, and requests sent since the start. */
-  get use(): { readonly followed: number; readonly sent: number } {
-    return { followed: this.#poller.followed, sent: this.#client.sent }
+  /** Bundles whose statuses are being polled, requests that wait for a region, and requests sent since the start. */
+  get use(): { readonly followed: number; readonly waiting: number; readonly sent: number } {
+    return { followed: this.#poller.followed, waiting: this.#client.waiting, sent: this.#client.sent }
   }
 
   /** Polls until the signal aborts, then closes all connections. */
@@ -49,19 +50,20 @@ export class OpenBlockEngine implements BlockEngine, BundleEngine {
   async send(
     wire: Uint8Array,
     signal: AbortSignal,
-    { revertProtection }: { readonly revertProtection: boolean } = { revertProtection: false }
-  ): Promise<void> {
-    const outcome = await this.#client.sendTransaction(wire, revertProtection, signal)
+    { revertProtection, turn }: { readonly revertProtection: boolean; readonly turn: RevocableTurn }
+  ): Promise<boolean> {
+    const outcome = await this.#client.sendTransaction(wire, revertProtection, signal, turn)
     if (outcome.kind === 'refused')
       throw new ServiceError('UPSTREAM_ERROR', `the block engine refuses the transaction: ${outcome.message}`)
-    if (outcome.kind === 'deferred')
-      throw new ServiceError('UPSTREAM_ERROR', 'the block engine accepts no transaction at present', {
-        cause: new Error(outcome.detail)
-      })
+    return outcome.kind === 'accepted' || outcome.kind === 'unsure'
   }
 
-  submitBundle(wires: readonly Uint8Array[], signal: AbortSignal): Promise<SubmissionOutcome> {
-    return this.#client.sendBundle(wires, signal)
+  submitBundle(
+    wires: readonly Uint8Array[],
+    signal: AbortSignal,
+    turn: RevocableTurn
+  ): Promise<SubmissionOutcome> {
+    return this.#client.sendBundle(wires, signal, turn)
   }
 
   follow: BundleEngine['follow'] = (id, heard) => this.#poller.follow(id, heard)
@@ -83,6 +85,7 @@ export function blockEngine(
   return async ({ draining, ready, gauge, report }) => {
     const engine = new OpenBlockEngine(optionsOf(), clock, report)
     gauge('bundles_followed', () => engine.use.followed)
+    gauge('requests_waiting', () => engine.use.waiting)
     gauge('requests', () => engine.use.sent)
     ready(engine)
     await engine.run(draining)

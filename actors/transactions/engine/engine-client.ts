@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { nodeAddresses } from '../../../src/node/node-address.ts'
-import { NodeError } from '../../../src/node/node-fault.ts'
+import { NodeError, RPC_CODE } from '../../../src/node/node-fault.ts'
 import { RpcClient, type RpcClientOptions } from '../../../src/node/rpc-client.ts'
 import type { Clock } from '../../../src/ports.ts'
 import {
@@ -9,7 +9,9 @@ import {
   tipAccountsAnswer,
   type EngineStatus
 } from '../../../src/transactions/engine/answers.ts'
+import { OWN_TURN, type RevocableTurn, type SendTurn } from '../../../src/transactions/fair-queue.ts'
 import type { SubmissionOutcome } from '../../../src/transactions/ports.ts'
+import { EngineRegion, RegionTurns, type EngineWork } from './region-turns.ts'
 
 export interface EngineClientOptions {
   /** Base URLs of the regions, nearest first. */
@@ -27,11 +29,18 @@ const TRANSACTIONS = '/api/v1/transactions'
 /** Bytes of an answer at most. Chosen: far above five statuses with errors. */
 const BODY_BYTES_MAX = 256 * 1024
 const TIMEOUT_MS = 5_000
-/** Submissions that wait for a region's rate at most; further ones are for another region, or later. */
-const WAITING_MAX = 10
+/** The same for a submission to a region whose last one failed: it costs the submission this time before the next region. */
+const TRIAL_TIMEOUT_MS = 1_000
+/** Pause of a region that refuses for its rate without saying for how long. */
+const REST_MS = 1_000
+/** Milliseconds until a submission that no region can have taken is tried again. */
+const DEFERRED_MS = 1_000
 /** Codes by which the engine refuses for its rate limit within an answer: it has taken nothing. */
 const RATE_CODES: readonly number[] = [-32097, -32429]
 const INTERNAL_ERROR = -32603
+const REQUEST_TIMEOUT = 408
+/** HTTP statuses by which a region refuses the submission itself. Others concern the region. */
+const REFUSING: readonly number[] = [400, 413, 415, 422]
 /** Errors of a connection that was never made, so that nothing was sent. */
 const NOT_CONNECTED: readonly string[] = [
   'ECONNREFUSED',
@@ -45,29 +54,35 @@ const NOT_CONNECTED: readonly string[] = [
 /**
  * The block engine's JSON interface, over all of its regions.
  *
- * E1. A submission goes to the nearest region that is free. It goes to another one only if the engine cannot have taken it:
- *     no connection, or a refusal before accepting (HTTP 429, 401). After any other fault the outcome is unknown, and nothing
- *     is sent.
+ * E1. A submission goes to one region after another until one has accepted it, or refused it for good. That is safe after a
+ *     lost answer too: the chain executes a signature once, so a second region's copy changes nothing.
  * E2. A read goes to the next region after any fault.
- * E3. Each region gets at most its requests a second; submissions go before reads. A region that answered 429 gets no
+ * E3. Regions are tried in their listed order, those with recent failures last (`RegionHealth`).
+ * E4. Each region gets at most its requests a second, in the order of `FairQueue`. A region that refuses for its rate gets no
  *     requests for the time that it states.
  */
 export class EngineClient {
-  readonly #regions: readonly { readonly client: RpcClient; readonly base: string }[]
+  readonly #regions: readonly EngineRegion[]
+  readonly #turns: RegionTurns
+  readonly #clock: Clock
+  readonly #timeoutMs: number
 
   constructor({ urls, auth, requestsPerSecond, clock, client }: EngineClientOptions) {
     const options: Partial<RpcClientOptions> = {
-      requestsPerSecond,
       timeoutMs: TIMEOUT_MS,
       bodyBytesMax: BODY_BYTES_MAX,
       compressed: false,
       ...(auth !== null && { headers: { 'x-jito-auth': auth } }),
-      ...client
+      ...client,
+      // The turns keep the rate.
+      requestsPerSecond: Infinity
     }
-    this.#regions = nodeAddresses(urls).map((address) => ({
-      client: new RpcClient(address, clock, options),
-      base: address.path.replace(/\/+$/, '')
-    }))
+    this.#regions = nodeAddresses(urls).map(
+      (address) => new EngineRegion(new RpcClient(address, clock, options), requestsPerSecond)
+    )
+    this.#turns = new RegionTurns(this.#regions, clock)
+    this.#clock = clock
+    this.#timeoutMs = options.timeoutMs ?? TIMEOUT_MS
   }
 
   get regions(): number {
@@ -79,90 +94,176 @@ export class EngineClient {
     return this.#regions.reduce((sum, { client }) => sum + client.sent, 0)
   }
 
-  /** Submits a bundle. Rejects only with the signal's reason. */
-  sendBundle(wires: readonly Uint8Array[], signal: AbortSignal): Promise<SubmissionOutcome> {
-    const texts = wires.map((wire) => Buffer.from(wire).toString('base64'))
-    return this.#submit(BUNDLES, 'sendBundle', [texts, { encoding: 'base64' }], signal)
+  /** Requests that wait for a region. */
+  get waiting(): number {
+    return this.#turns.waiting
+  }
+
+  /** Submits a bundle. Rejects only with the signal's reason, or with an error of the turn's `begin`. */
+  sendBundle(
+    wires: readonly Uint8Array[],
+    signal: AbortSignal,
+    turn: RevocableTurn = OWN_TURN
+  ): Promise<SubmissionOutcome> {
+    const params = (): unknown[] => [
+      wires.map((wire) => Buffer.from(wire).toString('base64')),
+      { encoding: 'base64' }
+    ]
+    return this.#submit({ path: BUNDLES, method: 'sendBundle', params, signal, turn })
   }
 
   /**
-   * Submits a transaction; with `bundleOnly` as a bundle of one, which lands only if it succeeds. Rejects only with the
-   * signal's reason.
+   * Submits a transaction; with `bundleOnly` as a bundle of one, which lands only if it succeeds. Rejects like
+   * `sendBundle`.
    */
-  sendTransaction(wire: Uint8Array, bundleOnly: boolean, signal: AbortSignal): Promise<SubmissionOutcome> {
-    const params = [Buffer.from(wire).toString('base64'), { encoding: 'base64' }]
-    return this.#submit(
-      TRANSACTIONS + (bundleOnly ? '?bundleOnly=true' : ''),
-      'sendTransaction',
-      params,
-      signal
-    )
+  sendTransaction(
+    wire: Uint8Array,
+    bundleOnly: boolean,
+    signal: AbortSignal,
+    turn: RevocableTurn = OWN_TURN
+  ): Promise<SubmissionOutcome> {
+    const params = (): unknown[] => [Buffer.from(wire).toString('base64'), { encoding: 'base64' }]
+    const path = TRANSACTIONS + (bundleOnly ? '?bundleOnly=true' : '')
+    return this.#submit({ path, method: 'sendTransaction', params, signal, turn })
   }
 
   /** Statuses of at most five bundles, by id. Rejects with NodeError of the last region. */
   async statuses(ids: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, EngineStatus>> {
-    return engineStatuses(await this.#read('getInflightBundleStatuses', [ids], inflightAnswer, signal), ids)
+    const turn = { ...OWN_TURN, rank: 'read' } as const
+    const answer = await this.#read('getInflightBundleStatuses', [ids], inflightAnswer, signal, turn)
+    return engineStatuses(answer, ids)
   }
 
   /** Base58 addresses. Rejects with NodeError of the last region. */
   tipAccounts(signal: AbortSignal): Promise<readonly string[]> {
-    return this.#read('getTipAccounts', [], tipAccountsAnswer, signal)
+    return this.#read('getTipAccounts', [], tipAccountsAnswer, signal, OWN_TURN)
   }
 
   async close(): Promise<void> {
+    this.#turns.close()
     await Promise.all(this.#regions.map(({ client }) => client.close()))
   }
 
-  async #submit(
+  async #submit({ path, method, params, signal, turn }: Submission): Promise<SubmissionOutcome> {
+    const tried = new Set<EngineRegion>()
+    const outcomes: SubmissionOutcome[] = []
+    for (;;) {
+      const region = await this.#turns.acquire(turn, 'submission', tried, signal)
+      if (region === null) return this.#outcomeOfAll(outcomes)
+      let isUnused = true
+      try {
+        if (tried.size === 0 && turn.begin !== undefined && !(await turn.begin()))
+          return { kind: 'withdrawn' }
+        tried.add(region)
+        isUnused = false
+        const outcome = await this.#submitTo(region, path, method, params(), signal)
+        if (outcome.kind === 'accepted') return outcome
+        // After a lost answer a refusal may be that of a bundle which a region has already.
+        const isFinal = outcome.kind === 'refused' && !isOfRegion(outcome)
+        if (isFinal) return outcomes.find(({ kind }) => kind === 'unsure') ?? outcome
+        outcomes.push(outcome)
+      } finally {
+        if (isUnused) region.health.submission.noteNothing()
+        this.#turns.release(region, { isUnused })
+      }
+    }
+  }
+
+  async #submitTo(
+    region: EngineRegion,
     path: string,
     method: string,
     params: readonly unknown[],
     signal: AbortSignal
   ): Promise<SubmissionOutcome> {
-    let deferred: SubmissionOutcome = {
+    const { client, base, health } = region
+    const timeoutMs = health.submission.isSuspect
+      ? Math.min(TRIAL_TIMEOUT_MS, this.#timeoutMs)
+      : this.#timeoutMs
+    try {
+      const { result } = await client.call(method, params, { signal, timeoutMs, path: base + path })
+      health.submission.noteSuccess()
+      return { kind: 'accepted', id: typeof result === 'string' ? result : null }
+    } catch (error) {
+      const outcome = outcomeOf(error)
+      this.#note(region, 'submission', error as NodeError, outcome.kind === 'refused' && !isOfRegion(outcome))
+      return outcome
+    }
+  }
+
+  /** Returns the outcome of a submission that no region has accepted. */
+  #outcomeOfAll(outcomes: readonly SubmissionOutcome[]): SubmissionOutcome {
+    const unsure = outcomes.find(({ kind }) => kind === 'unsure')
+    if (unsure !== undefined) return unsure
+    const deferred = outcomes.filter((each) => each.kind === 'deferred')
+    if (outcomes.length === this.#regions.length && deferred.length === 0) return outcomes.at(-1)!
+    const { restMs } = this.#turns
+    return {
       kind: 'deferred',
-      detail: 'the queue of every region is full',
-      waitMs: 1_000
+      detail: deferred.at(-1)?.detail ?? 'every region rests after a refusal for its rate',
+      waitMs: Math.min(...deferred.map(({ waitMs }) => waitMs), restMs > 0 ? restMs : DEFERRED_MS)
     }
-    for (const { client, base } of this.#nearest()) {
-      if (client.waiting >= WAITING_MAX) continue
-      try {
-        const { result } = await client.call(method, params, { signal, urgent: true, path: base + path })
-        return { kind: 'accepted', id: typeof result === 'string' ? result : null }
-      } catch (error) {
-        const outcome = outcomeOf(error)
-        if (outcome.kind !== 'deferred') return outcome
-        deferred = outcome
-      }
-    }
-    return deferred
   }
 
   async #read<T>(
     method: string,
     params: readonly unknown[],
     schema: z.ZodType<T>,
-    signal: AbortSignal
+    signal: AbortSignal,
+    turn: SendTurn
   ): Promise<T> {
-    let last: unknown
-    for (const { client, base } of this.#nearest()) {
+    const tried = new Set<EngineRegion>()
+    let last: NodeError | null = null
+    for (;;) {
+      const region = await this.#turns.acquire(turn, 'read', tried, signal)
+      if (region === null)
+        throw last ?? new NodeError('block engine', { kind: 'throttled', restMs: this.#turns.restMs })
+      tried.add(region)
+      const { client, base, health } = region
       try {
         const { result } = await client.call(method, params, { signal, path: base + BUNDLES })
         const read = schema.safeParse(result)
-        if (read.success) return read.data
+        if (read.success) {
+          health.read.noteSuccess()
+          return read.data
+        }
         last = new NodeError(client.name, { kind: 'garbage', detail: `no answer to ${method}` })
+        health.read.noteFailure(this.#clock.now())
       } catch (error) {
         if (!(error instanceof NodeError)) throw error
+        this.#note(region, 'read', error, false)
         last = error
+      } finally {
+        this.#turns.release(region)
       }
     }
-    throw last
   }
 
-  /** The regions, those with the fewest waiting requests first, of equal ones the nearest. */
-  #nearest() {
-    return this.#regions.toSorted((a, b) => a.client.waiting - b.client.waiting)
+  /** Records a fault of a region. `isAnswer` says that it refused the request itself. */
+  #note(region: EngineRegion, work: EngineWork, { fault }: NodeError, isAnswer: boolean): void {
+    const nowMs = this.#clock.now()
+    const health = region.health[work]
+    const isRate = fault.kind === 'throttled' || (fault.kind === 'rpc' && RATE_CODES.includes(fault.code))
+    if (isRate) {
+      region.restUntilMs = nowMs + (fault.kind === 'throttled' ? fault.restMs : REST_MS)
+      health.noteNothing()
+    } else if (isAnswer) health.noteSuccess()
+    else health.noteFailure(nowMs)
   }
+}
+
+/** A submission, whose parameters are made when its turn has come. */
+interface Submission {
+  readonly path: string
+  readonly method: string
+  readonly params: () => readonly unknown[]
+  readonly signal: AbortSignal
+  readonly turn: RevocableTurn
+}
+
+/** Tells whether a refusal concerns the region, such as a wrong path, so that another one may accept the submission. */
+function isOfRegion({ code }: { readonly code: number }): boolean {
+  return code === RPC_CODE.methodNotFound || (code > 0 && !REFUSING.includes(code))
 }
 
 /** Returns the outcome of a submission that failed with a fault. */
@@ -174,18 +275,18 @@ function outcomeOf(error: unknown): SubmissionOutcome {
       return { kind: 'deferred', detail, waitMs: fault.restMs }
     case 'busy':
     case 'unauthorized':
-      return { kind: 'deferred', detail, waitMs: 1_000 }
+      return { kind: 'deferred', detail, waitMs: DEFERRED_MS }
     case 'unreachable': {
       const code = (error.cause as NodeJS.ErrnoException | undefined)?.code ?? ''
       const isUnsent = NOT_CONNECTED.includes(code)
-      return isUnsent ? { kind: 'deferred', detail, waitMs: 1_000 } : { kind: 'unsure', detail }
+      return isUnsent ? { kind: 'deferred', detail, waitMs: DEFERRED_MS } : { kind: 'unsure', detail }
     }
     case 'rpc':
-      if (RATE_CODES.includes(fault.code)) return { kind: 'deferred', detail, waitMs: 1_000 }
+      if (RATE_CODES.includes(fault.code)) return { kind: 'deferred', detail, waitMs: REST_MS }
       if (fault.code === INTERNAL_ERROR) return { kind: 'unsure', detail }
       return { kind: 'refused', code: fault.code, message: fault.message }
     case 'http':
-      return fault.status < 500
+      return fault.status < 500 && fault.status !== REQUEST_TIMEOUT
         ? { kind: 'refused', code: fault.status, message: `HTTP ${fault.status}` }
         : { kind: 'unsure', detail }
     default:
