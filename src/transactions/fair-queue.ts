@@ -96,6 +96,12 @@ export class FairQueue<Item> {
     return undefined
   }
 
+  /** Returns the first item in the order of service without removing it; undefined if the queue is empty. */
+  peek(): Item | undefined {
+    const rank = this.#ranks.find(({ size }) => size > 0)
+    return rank && nextOf(rank, new Set())?.items.values().next().value
+  }
+
   /** Removes and returns the newest item of the tenant with the most items in the lowest rank; undefined if it is empty. */
   evict(): Item | undefined {
     const rank = this.#ranks.findLast(({ size }) => size > 0)

@@ -7,6 +7,7 @@ import { NodeError } from '../node/node-fault.ts'
 import { RpcClient, type RpcClientOptions } from '../node/rpc-client.ts'
 import type { Clock } from '../ports.ts'
 import { COMMITMENTS } from './bundle-landing.ts'
+import type { SendTurn } from './fair-queue.ts'
 import type { SignatureStatus, SimulatedOutcome, TransactionNode } from './ports.ts'
 import { SendBatches } from './send-batches.ts'
 import { readSimulation, readStatus } from './node-answers.ts'
@@ -23,8 +24,8 @@ const READS: Partial<RpcClientOptions> = {
   compressed: false
 }
 /**
- * Limits of sends. There is no rate limit: each request is a batch of all sends due at once, the node is the
- * operator's own, and a late send is lost. The timeout is 2 s, because the next round then repeats the send.
+ * Limits of sends. There is no rate limit: each request is a batch of sends that are due at once (`SendBatches`), the
+ * node is the operator's own, and a late send is lost. The timeout is 2 s, because the next round then repeats the send.
  */
 const SENDS: Partial<RpcClientOptions> = {
   requestsPerSecond: Infinity,
@@ -68,10 +69,12 @@ export class RpcTransactionNode implements TransactionNode {
     return this.#nodes.waiting
   }
 
-  async send(wire: Uint8Array, signal: AbortSignal): Promise<void> {
+  async send(wire: Uint8Array, signal: AbortSignal, turn?: SendTurn): Promise<void> {
     const transaction = Buffer.from(wire.buffer, wire.byteOffset, wire.byteLength).toString('base64')
     // A node that was not reached has received nothing, so another node may be tried.
-    await this.#nodes.ask(({ clients }) => clients.batches.send(transaction, signal), signal, isUnreached)
+    const send = ({ clients }: GroupNode<Clients>): Promise<void> =>
+      clients.batches.send(transaction, signal, turn)
+    await this.#nodes.ask(send, signal, isUnreached)
   }
 
   async simulate(wire: Uint8Array, signal: AbortSignal): Promise<SimulatedOutcome> {

@@ -93,7 +93,10 @@ t.test('items are served as in the model, in any order of pushes, takes, deletio
           model.push(item, true)
         } else if (each.step === 'take' || each.step === 'take odd') {
           const isReady = (item: Sample): boolean => each.step === 'take' || item.id % 2 === 1
+          const next = queue.peek()
           const taken = queue.take(isReady)
+          if (each.step === 'take' && taken !== next)
+            throw new Error(`${next?.id} was next, not ${taken?.id}`)
           const expected = model.take(isReady)
           if (taken !== expected) throw new Error(`took ${taken?.id} instead of ${expected?.id}`)
         } else if (each.step === 'delete') {

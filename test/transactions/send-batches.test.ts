@@ -3,6 +3,7 @@ import { nodeAddresses } from '../../src/node/node-address.ts'
 import { RpcClient } from '../../src/node/rpc-client.ts'
 import { systemPorts } from '../../src/ports.ts'
 import { SendBatches } from '../../src/transactions/send-batches.ts'
+import { settle } from '../virtual-time.ts'
 import { AnsweringNode } from './answering-node.ts'
 
 const { signal } = new AbortController()
@@ -88,4 +89,38 @@ t.test('a send that is given up rejects at once, and the others of its batch do 
   await t.rejects(given, /given up/)
   await t.resolves(kept)
   await t.rejects(batches.send('c', giveUp.signal), /given up/)
+})
+
+t.test('with all requests in flight, first sends go on at once, and tenants take turns', async (t) => {
+  const posts: { readonly names: readonly string[]; readonly answer: () => void }[] = []
+  const hang = (names: readonly string[]): Promise<unknown[]> =>
+    new Promise((resolve) => posts.push({ names, answer: () => resolve(names.map(() => null)) }))
+  const client = {
+    call: async (_: string, params: readonly unknown[]) => {
+      await hang([params[0] as string])
+      return { result: null, body: Buffer.alloc(0) }
+    },
+    batch: (_: string, calls: readonly (readonly unknown[])[]) => hang(calls.map(([name]) => name as string))
+  }
+  const batches = new SendBatches(client)
+  const sends: Promise<void>[] = []
+  for (let nth = 0; nth < 2_000; nth++)
+    sends.push(batches.send(`a${nth}`, signal, { tenant: 'a', rank: 'resend' }))
+  await settle()
+  t.equal(posts.length, 24, 'repeats leave some requests to first sends')
+  sends.push(batches.send('b first', signal, { tenant: 'b', rank: 'first' }))
+  await settle()
+  t.equal(posts.length, 25)
+  t.equal(posts[24]!.names[0], 'b first')
+  sends.push(batches.send('b repeat', signal, { tenant: 'b', rank: 'resend' }))
+  posts[0]!.answer()
+  posts[1]!.answer()
+  await settle()
+  t.ok(posts[25]!.names.slice(0, 2).includes('b repeat'), 'it waits for one of the other tenant at most')
+  for (let at = 2; at < posts.length; at++) {
+    posts[at]!.answer()
+    await settle()
+  }
+  await Promise.all(sends)
+  t.equal(new Set(posts.flatMap(({ names }) => names)).size, 2_002)
 })

@@ -1,4 +1,5 @@
 import type { Clock } from '../../../src/ports.ts'
+import { FairQueue, OWN_TURN, type SendTurn } from '../../../src/transactions/fair-queue.ts'
 import type { LeaderAddress } from '../../../src/transactions/tpu/leader-node.ts'
 import type { CountOutcome, LeaderOutcome } from '../../../src/transactions/tpu/outcome.ts'
 import { QuicError, type QuicConnection, type QuicTransport } from '../../../src/transactions/tpu/quic.ts'
@@ -8,7 +9,7 @@ export const STREAMS_MAX = 96
 const REPLACE_AT = 64
 /** Writes in flight on one connection. With 8 all landed on Agave 4.2.1, with 64 none did, although each was written. */
 export const IN_FLIGHT_MAX = 8
-/** Transactions that wait for one leader: those of half a second at the rate of the busiest leaders. Further ones are dropped. */
+/** Transactions that wait for one leader: those of half a second at the rate of the busiest leaders. Beyond them a repeat is dropped. */
 export const WAITING_MAX = 256
 /** Milliseconds from `send` to the end of the write; a leader has four slots, which are 1.6 s. */
 export const WRITE_WITHIN_MS = 1_000
@@ -43,7 +44,7 @@ export class LeaderLink {
   readonly #count: CountOutcome
   #current: Opened | null = null
   #opening: QuicConnection | null = null
-  readonly #waiting = new Set<Queued>()
+  readonly #waiting = new FairQueue<Queued>()
   /** Connections that get no more writes, and their timers. */
   readonly #lingering = new Map<QuicConnection, unknown>()
   #retryAtMs = -Infinity
@@ -76,7 +77,7 @@ export class LeaderLink {
   }
 
   /** Returns whether the transaction was written. Never rejects. */
-  send(wire: Uint8Array): Promise<boolean> {
+  send(wire: Uint8Array, turn: SendTurn = OWN_TURN): Promise<boolean> {
     return new Promise((resolve) => {
       let isDone = false
       const timer = this.#clock.setTimeout(() => {
@@ -96,10 +97,10 @@ export class LeaderLink {
       this.open()
       if (this.#isEnded) done('closed')
       else if (this.#current === null && this.#opening === null) done('unreachable')
-      else if (this.#waiting.size >= WAITING_MAX) done('queue_full')
       else {
-        this.#waiting.add(queued)
+        this.#waiting.push(queued, turn)
         this.#writeWaiting()
+        if (this.#waiting.size > WAITING_MAX) this.#waiting.evict()?.done('queue_full')
       }
     })
   }
@@ -156,10 +157,11 @@ export class LeaderLink {
   }
 
   #writeWaiting(): void {
-    for (const queued of this.#waiting) {
+    for (;;) {
       const current = this.#current
       if (current === null || current.inFlight >= IN_FLIGHT_MAX || current.streams >= STREAMS_MAX) break
-      this.#waiting.delete(queued)
+      const queued = this.#waiting.take()
+      if (queued === undefined) break
       void this.#write(current, queued)
     }
     if ((this.#current?.streams ?? 0) >= REPLACE_AT) this.#next()
@@ -195,7 +197,8 @@ export class LeaderLink {
   }
 
   #fail(reason: LeaderOutcome): void {
-    for (const { done } of [...this.#waiting]) done(reason)
+    for (let queued = this.#waiting.take(); queued !== undefined; queued = this.#waiting.take())
+      queued.done(reason)
   }
 
   /** Ends the use of the current connection. */

@@ -1,4 +1,5 @@
 import type { Clock } from '../../../src/ports.ts'
+import type { SendTurn } from '../../../src/transactions/fair-queue.ts'
 import type { LeaderAddress } from '../../../src/transactions/tpu/leader-node.ts'
 import type { CountOutcome } from '../../../src/transactions/tpu/outcome.ts'
 import type { QuicTransport } from '../../../src/transactions/tpu/quic.ts'
@@ -48,9 +49,9 @@ export class LeaderLinks {
   }
 
   /** Returns to how many of these leaders the transaction was written; one without a connection is left out. */
-  async send(wire: Uint8Array, leaders: readonly string[]): Promise<number> {
+  async send(wire: Uint8Array, leaders: readonly string[], turn?: SendTurn): Promise<number> {
     const links = leaders.flatMap((leader) => this.#links.get(leader) ?? [])
-    const written = await Promise.all(links.map((link) => link.send(wire)))
+    const written = await Promise.all(links.map((link) => link.send(wire, turn)))
     return written.filter(Boolean).length
   }
 

@@ -1,5 +1,6 @@
 import { NodeError } from '../../../src/node/node-fault.ts'
 import type { Clock } from '../../../src/ports.ts'
+import type { SendTurn } from '../../../src/transactions/fair-queue.ts'
 import type { LeaderSender } from '../../../src/transactions/ports.ts'
 import type { LeaderAddress, LeaderNode } from '../../../src/transactions/tpu/leader-node.ts'
 import {
@@ -70,7 +71,7 @@ export class ScheduledLeaders implements LeaderSender {
     return Math.max(0, Math.min(this.#slotDueMs, this.#nodesDueMs) - now)
   }
 
-  async send(wire: Uint8Array): Promise<number> {
+  async send(wire: Uint8Array, turn?: SendTurn): Promise<number> {
     const wasActive = this.isActive
     this.#usedAtMs = this.#clock.now()
     const slot = this.#slots.at(this.#usedAtMs)
@@ -80,7 +81,7 @@ export class ScheduledLeaders implements LeaderSender {
       this.#slotDueMs = Math.min(this.#slotDueMs, this.#usedAtMs)
       this.#onWake()
     }
-    return this.#links.send(wire, leadersOf(this.#schedule, slot, NOW))
+    return this.#links.send(wire, leadersOf(this.#schedule, slot, NOW), turn)
   }
 
   /** Sets the connections to send by; null while there are none. */

@@ -72,6 +72,32 @@ t.test('eight writes are in flight, and the others wait for their turn', async (
   t.equal(results.filter(Boolean).length, 20)
 })
 
+t.test(
+  'a first send of one tenant is written before repeats of another, which are dropped for it',
+  async (t) => {
+    const { transport, counts, link } = world()
+    link.open()
+    const [connection] = transport.connections
+    connection!.open()
+    await settle()
+    for (let nth = 0; nth < IN_FLIGHT_MAX + WAITING_MAX; nth++)
+      void link.send(WIRE, { tenant: 'a', rank: 'resend' })
+    const first = new Uint8Array([7])
+    const written = link.send(first, { tenant: 'b', rank: 'first' })
+    await settle()
+    t.same(counts, { queue_full: 1 })
+    connection!.answer()
+    await settle()
+    t.same(connection!.writes.at(-1)!.bytes, first)
+    while (connection!.inFlight > 0) {
+      connection!.answer()
+      await settle()
+    }
+    t.ok(await written)
+    link.close()
+  }
+)
+
 t.test('one more than may wait is dropped and counted', async (t) => {
   const { counts, results, send } = world()
   send(WAITING_MAX + 1)
