@@ -1,10 +1,12 @@
 import { sleep, type Clock } from '../../src/ports.ts'
 import { isBorneOut } from '../../src/transactions/independent-evidence.ts'
 import { BUNDLE, firstProgress, type Bundle, type BundleProgress } from '../../src/transactions/bundle.ts'
+import { statusesOrCached } from '../../src/transactions/absence.ts'
 import type {
   BlockSightings,
   BundleEngine,
   SightedBlock,
+  SignatureStatus,
   TransactionNode
 } from '../../src/transactions/ports.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
@@ -55,6 +57,8 @@ export class BundleTracker {
   readonly #stopping = new AbortController()
   readonly #end: AbortSignal
   readonly #unsubscribe: () => void
+  /** The slot of the last statuses; 0 before. */
+  #contextSlot = 0
   #checking = Promise.resolve()
   #isChecking = false
 
@@ -201,7 +205,7 @@ export class BundleTracker {
       if (this.#end.aborted) break
       for (const bundle of this.#bundles.values()) void bundle.submit()
       try {
-        await this.#readStatuses([...this.#bundles.values()])
+        await this.#poll()
         await this.#expire()
       } catch (error) {
         this.#fail(error)
@@ -210,29 +214,53 @@ export class BundleTracker {
     this.#isChecking = false
   }
 
+  /** Reads the statuses of all bundles: recent ones from the caches of nodes, others also from their histories. */
+  async #poll(): Promise<void> {
+    const { sightings, node } = this.#deps
+    const all = [...this.#bundles.values()]
+    for (const bundle of all) {
+      if (bundle.hasSeenBlockhashes || bundle.absentSlot !== null) continue
+      const { blockhashes } = bundle.stored.value
+      const unread = blockhashes.filter(
+        (each) => (sightings.lastValidBlockHeight(each) ?? -1) < (sightings.heights?.last ?? Infinity)
+      )
+      const answers = await Promise.all(unread.map((each) => node.isBlockhashValid(each, this.#end)))
+      bundle.hasSeenBlockhashes = blockhashes.length > 0 && answers.every(({ isValid }) => isValid)
+    }
+    const { true: old = [], false: recent = [] } = Object.groupBy(all, (bundle) =>
+      bundle.needsHistory(this.#contextSlot) ? 'true' : 'false'
+    )
+    await this.#readStatuses(recent)
+    await this.#readStatuses(old, { history: true })
+  }
+
   /** Reads the statuses of all members of some bundles. Returns the lowest slot as of which they hold. */
   async #readStatuses(bundles: readonly TrackedBundle[], { history } = { history: false }): Promise<number> {
     const { node } = this.#deps
     const signatures = bundles.flatMap(({ stored }) => stored.value.signatures)
-    const found = new Map<string, Parameters<TrackedBundle['noteStatus']>[1]>()
-    let asOf = Infinity
+    const found = new Map<string, SignatureStatus | null>()
+    let contextSlot = Infinity
+    let isWhole = history
     for (let at = 0; at < signatures.length; at += STATUSES_MAX) {
       const batch = signatures.slice(at, at + STATUSES_MAX)
-      const answer = await node.statuses(batch, { history }, this.#end)
-      asOf = Math.min(asOf, answer.contextSlot)
+      const answer = await statusesOrCached(node, batch, { history }, this.#end)
+      contextSlot = Math.min(contextSlot, answer.contextSlot)
+      isWhole &&= answer.isWhole
       for (const [index, signature] of batch.entries()) found.set(signature, answer.statuses[index] ?? null)
     }
+    if (signatures.length > 0) this.#contextSlot = contextSlot
     for (const bundle of bundles) {
-      for (const signature of bundle.stored.value.signatures)
-        bundle.noteStatus(signature, found.get(signature) ?? null, asOf)
+      bundle.noteAnswer(found, { contextSlot, isWhole }, history)
       await bundle.settle()
     }
-    return asOf
+    return contextSlot
   }
 
-  /** Ends the bundles of which no member can land any more. */
+  /** Ends the bundles of which no member can land any more, and the tracking of those whose end cannot be known. */
   async #expire(): Promise<void> {
     const { node, clock } = this.#deps
+    for (const bundle of this.#bundles.values())
+      if (bundle.isFollowedEnough(clock.now())) await bundle.abandon()
     const open = [...this.#bundles.values()].filter(
       ({ stored, landing }) => stored.value.blockhashes.length > 0 && landing.kind !== 'landed'
     )
@@ -258,7 +286,7 @@ export class BundleTracker {
       since = Math.max(since, contextSlot)
     }
     const asOf = await this.#readStatuses([bundle], { history: true })
-    return asOf >= since && bundle.landing.kind !== 'landed'
+    return asOf >= since && (bundle.absentSlot ?? -1) >= since && bundle.landing.kind !== 'landed'
   }
 }
 

@@ -1,5 +1,6 @@
-import { hasNoHistory, NodeError } from '../../src/node/node-fault.ts'
+import { NodeError } from '../../src/node/node-fault.ts'
 import type { Clock } from '../../src/ports.ts'
+import { isAbsent, isBeyondCache, RECENT_MS, statusesOrCached } from '../../src/transactions/absence.ts'
 import type { SignatureStatus, TransactionNode } from '../../src/transactions/ports.ts'
 import type { TrackedTransaction } from './tracked-transaction.ts'
 
@@ -21,14 +22,6 @@ const REST_WITH_BLOCKS = 5
 const REST_CONFIRMED = 2
 /** The same for one that one node calls final, of which a minute of equal answers is awaited. */
 const REST_CLAIMED = 5
-/** Milliseconds after which a node answers about a landed signature only from its history: 150 slots take 60 s. */
-const RECENT_MS = 60_000
-/**
- * Slots between two answers from a node's status cache that leave no gap. Chosen: half of the last 300 rooted blocks, which
- * the cache has at least (agave, MAX_RECENT_BLOCKHASHES). So a change of forks between the answers is covered too.
- */
-const CACHE_SLOTS = 150
-
 export interface StatusPollerDeps {
   readonly node: Pick<TransactionNode, 'statuses'>
   readonly clock: Clock
@@ -100,16 +93,22 @@ export class StatusPoller {
   ): Promise<void> {
     try {
       const signatures = chunk.map(({ value }) => value.signature)
-      const { contextSlot, statuses, isWhole } = await this.#statuses(signatures, kind, signal)
+      const options = { history: kind === 'history', everyNode: kind !== 'recent' }
+      const { contextSlot, statuses, isWhole } = await statusesOrCached(
+        this.#deps.node,
+        signatures,
+        options,
+        signal
+      )
       this.#contextSlot = contextSlot
       for (const [at, transaction] of chunk.entries()) {
         const status = statuses[at] ?? null
         if (status === null) {
-          const isAbsent = this.#isAbsent(transaction, contextSlot, isWhole)
-          if (isAbsent) onUnknown(transaction, contextSlot)
-          transaction.noteAnswer(isAbsent || kind !== 'history', this.#deps.clock.now())
+          const isProven = this.#noteAbsence(transaction, contextSlot, isWhole)
+          if (isProven) onUnknown(transaction, contextSlot)
+          transaction.noteAnswer(isProven || kind !== 'history', this.#deps.clock.now())
           // Either a node without history has forgotten it, or it never landed: the answer does not tell.
-          if (!isAbsent) continue
+          if (!isProven) continue
         }
         this.#deps.answered(transaction, status, contextSlot)
       }
@@ -118,44 +117,26 @@ export class StatusPoller {
     }
   }
 
-  /** Asks a node that has no history for its cache. `isWhole` tells whether the history was searched. */
-  async #statuses(signatures: readonly string[], kind: StatusRequest['kind'], signal: AbortSignal) {
-    const { node } = this.#deps
-    const history = kind === 'history'
-    const everyNode = kind !== 'recent'
-    try {
-      return { ...(await node.statuses(signatures, { history, everyNode }, signal)), isWhole: history }
-    } catch (error) {
-      if (!history || !hasNoHistory(error)) throw error
-      return { ...(await node.statuses(signatures, { history: false, everyNode }, signal)), isWhole: false }
-    }
-  }
-
   /**
    * Tells whether the cache of a node may lack a transaction that has landed: if its block is old, or if nothing shows that
    * it is not older than its reception. Then an answer without it tells nothing, unless the history was searched.
    */
   #isBeyondCache({ context, absentSlot, hadBlockhash }: TrackedTransaction): boolean {
-    if (context.slot !== null) return this.#contextSlot - context.slot > CACHE_SLOTS
+    if (context.slot !== null) return isBeyondCache(context.slot, this.#contextSlot)
     return absentSlot === null && !hadBlockhash
   }
 
   /** Records that a status is not known as of a slot. Returns whether the transaction has not landed until then. */
-  #isAbsent(transaction: TrackedTransaction, slot: number, isWhole: boolean): boolean {
+  #noteAbsence(transaction: TrackedTransaction, slot: number, isWhole: boolean): boolean {
     const { absentSlot, value, unusedNonceSlot, hadBlockhash, context } = transaction
     // With a nonce or a blockhash that was never seen valid it can have landed long before its reception; else 150 blocks
     // before.
     const isNew =
       this.#deps.clock.now() - value.receivedAtMs <= RECENT_MS &&
       (value.nonceAccount === null ? hadBlockhash : unusedNonceSlot !== null)
-    const isLanded = context.slot !== null
-    const isCovered = isLanded
-      ? slot - context.slot <= CACHE_SLOTS
-      : absentSlot === null
-        ? isNew
-        : slot - absentSlot <= CACHE_SLOTS
-    if (isWhole || isCovered) transaction.absentSlot = Math.max(slot, absentSlot ?? 0)
-    return isWhole || isCovered
+    if (!isAbsent({ landedSlot: context.slot, absentSlot, isNew }, slot, isWhole)) return false
+    transaction.absentSlot = Math.max(slot, absentSlot ?? 0)
+    return true
   }
 
   #intervalOf({ state }: TrackedTransaction, tracked: number): number {

@@ -1,5 +1,8 @@
 import { transition } from 'xstate'
 import { bundleMachine, type BundleEvent } from '../../machines/bundle.machine.ts'
+import { isStale } from '../../machines/transaction.machine.ts'
+import { isAbsent, isBeyondCache, RECENT_MS, type AnsweredStatuses } from '../../src/transactions/absence.ts'
+import { Contradictions } from '../../src/transactions/contradictions.ts'
 import { LOOK_BACK_MS, type EngineStatus } from '../../src/transactions/engine/answers.ts'
 import { BUNDLE_REASONS } from '../../src/api/bundle.ts'
 import type { Bundle, BundleProgress, BundleReason } from '../../src/transactions/bundle.ts'
@@ -10,6 +13,7 @@ import {
   type Landing
 } from '../../src/transactions/bundle-landing.ts'
 import type { BlockSightings, BundleEngine, SignatureStatus } from '../../src/transactions/ports.ts'
+import { FOLLOWED_MS } from '../../src/transactions/submission.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { Stored } from '../../storage/documents.ts'
 
@@ -45,13 +49,27 @@ export class TrackedBundle {
   #unfollow: (() => void) | null = null
   #notBeforeMs = 0
   #isSubmitting = false
+  readonly #contradictions = new Map<string, Contradictions>()
+  /** The newest slot as of which each unknown member had not landed for certain; null before. */
+  absentSlot: number | null = null
+  /** Unix milliseconds since when nodes without history were asked for it in vain; null if they were not. */
+  unknowableSinceMs: number | null = null
+  /** Whether its blockhashes were valid for certain while it was tracked. */
+  hasSeenBlockhashes = false
+  readonly #takenUpAtMs: number
   /** Whether a region was asked to take it, as far as this process knows. */
   #wasSubmitted: boolean
 
   /** Takes the stored progress; a submission that was cut short is unsure. */
   constructor(stored: Stored<Bundle>, progress: BundleProgress, deps: TrackedBundleDeps) {
     this.stored = stored
-    this.members = new Map(stored.value.signatures.map((signature) => [signature, null]))
+    const { state: known, slot } = progress
+    const landed =
+      slot !== null && (known === 'processed' || known === 'confirmed')
+        ? { slot, commitment: known, hasFailed: false, err: null }
+        : null
+    this.members = new Map(stored.value.signatures.map((signature) => [signature, landed]))
+    this.#takenUpAtMs = deps.clock.now()
     const state = progress.state === 'submitting' ? 'unsure' : progress.state
     this.#progress = { ...progress, state, token: deps.token }
     this.#wasSubmitted = progress.submittedAtMs !== null
@@ -132,19 +150,60 @@ export class TrackedBundle {
     return (this.#progress.state as BundleProgress['state']) === 'submitting'
   }
 
-  /** Records a node's answer about a member, as of a slot. */
-  noteStatus(signature: string, status: SignatureStatus | null, contextSlot: number): void {
-    const known = this.members.get(signature) ?? null
-    if (status === null) {
-      // A node that is behind the block of a member says nothing about it.
-      if (known !== null && contextSlot > known.slot) this.members.set(signature, null)
-      return
+  /** Tells whether nodes are asked for their history: their caches may no longer have the blocks of its members. */
+  needsHistory(contextSlot: number): boolean {
+    const sinceMs = this.#progress.submittedAtMs ?? this.stored.value.receivedAtMs
+    return (
+      this.#deps.clock.now() - sinceMs > RECENT_MS ||
+      this.members.values().some((member) => member !== null && isBeyondCache(member.slot, contextSlot))
+    )
+  }
+
+  /** Records the answer of a node about all members, with `history` if it was asked for its history. */
+  noteAnswer(
+    statuses: ReadonlyMap<string, SignatureStatus | null>,
+    { contextSlot, isWhole }: Pick<AnsweredStatuses, 'contextSlot' | 'isWhole'>,
+    history: boolean
+  ): void {
+    const { clock } = this.#deps
+    let isProven = true
+    for (const signature of this.members.keys()) {
+      const status = statuses.get(signature) ?? null
+      if (status !== null) {
+        this.#noteStatus(signature, status, contextSlot)
+        continue
+      }
+      const landedSlot = this.members.get(signature)?.slot ?? null
+      const isNew = this.hasSeenBlockhashes && clock.now() - this.stored.value.receivedAtMs <= RECENT_MS
+      const facts = { landedSlot, absentSlot: this.absentSlot, isNew }
+      if (isAbsent(facts, contextSlot, isWhole)) this.#contradict(signature, contextSlot)
+      else isProven = false
     }
-    const { slot, err } = status
+    if (isProven) this.absentSlot = Math.max(contextSlot, this.absentSlot ?? 0)
+    this.unknowableSinceMs = isProven || !history ? null : (this.unknowableSinceMs ?? clock.now())
+  }
+
+  #noteStatus(signature: string, status: SignatureStatus, contextSlot: number): void {
+    const known = this.members.get(signature) ?? null
+    const { slot, commitment: stated, err } = status
+    if (known !== null && isStale(known, status) && !this.#contradict(signature, contextSlot)) return
+    this.#contradictions.get(signature)?.clear()
     const isBehind =
-      known?.slot === slot && COMMITMENTS.indexOf(known.commitment) > COMMITMENTS.indexOf(status.commitment)
-    const commitment = isBehind ? known.commitment : status.commitment
+      known?.slot === slot && COMMITMENTS.indexOf(known.commitment) > COMMITMENTS.indexOf(stated)
+    const commitment = isBehind ? known.commitment : stated
     this.members.set(signature, { slot, commitment, hasFailed: err !== null, err })
+  }
+
+  /** Records an answer without the known block of a member. Returns whether the member has lost its block. */
+  #contradict(signature: string, contextSlot: number): boolean {
+    const known = this.members.get(signature) ?? null
+    if (known === null) return false
+    const contradictions = this.#contradictions.get(signature) ?? new Contradictions()
+    this.#contradictions.set(signature, contradictions)
+    if (!contradictions.note(known.slot, contextSlot) || !contradictions.areEnough) return false
+    contradictions.clear()
+    this.members.set(signature, null)
+    return true
   }
 
   /** Notes a block with a member. */
@@ -159,6 +218,7 @@ export class TrackedBundle {
     if (known?.slot === slot && COMMITMENTS.indexOf(known.commitment) >= COMMITMENTS.indexOf(commitment))
       return
     const err = known?.slot === slot ? known.err : null
+    this.#contradictions.get(signature)?.clear()
     this.members.set(signature, { slot, commitment, hasFailed, err })
   }
 
@@ -222,6 +282,26 @@ export class TrackedBundle {
   /** Ends a bundle on durable nonces that the engine has forgotten. */
   drop(): Promise<void> {
     return this.apply({ type: 'members.expired' }, { slot: null, reason: 'dropped_bundle' })
+  }
+
+  /**
+   * Tells whether it was followed for long enough without a known end: ten minutes in which nodes without history were
+   * asked in vain, or a day since its reception.
+   */
+  isFollowedEnough(nowMs: number): boolean {
+    if (nowMs - (this.unknowableSinceMs ?? Infinity) >= FOLLOWED_MS.here) return true
+    const { receivedAtMs } = this.stored.value
+    return nowMs >= receivedAtMs + FOLLOWED_MS.sinceReception && nowMs >= this.#takenUpAtMs + FOLLOWED_MS.here
+  }
+
+  /** Ends the tracking of a bundle whose end cannot be known, at its last known state. */
+  abandon(): Promise<void> {
+    const ended = this.#work.then(async () => {
+      this.#deps.signal.throwIfAborted()
+      if (!this.isDone) await this.#deps.finish(this.stored, this.#progress)
+    })
+    this.#work = ended.catch(() => undefined)
+    return ended
   }
 
   /** Stores the change that an event makes, if it makes one. Events are applied one after another. */

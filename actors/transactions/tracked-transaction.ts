@@ -11,6 +11,7 @@ import {
 } from '../../machines/transaction.machine.ts'
 import type { EndedTransaction } from '../../src/telemetry/transaction-metrics.ts'
 import type { SightedBlock, SightedNonce } from '../../src/transactions/ports.ts'
+import { Contradictions } from '../../src/transactions/contradictions.ts'
 import { contextOf, progressOf } from '../../src/transactions/progress.ts'
 import {
   FOLLOWED_MS,
@@ -24,9 +25,6 @@ import {
 } from '../../src/transactions/submission.ts'
 import { referenceOf, storedFrom, type DocumentReference, type Stored } from '../../storage/documents.ts'
 import type { ShardClaim } from '../shards/shard-claims.ts'
-
-/** Answers in a row, each as of a later slot, after which a block counts as dropped. A stale node gives one or two. */
-const CONTRADICTIONS_MAX = 3
 
 type Snapshot = SnapshotFrom<typeof transactionMachine>
 
@@ -105,8 +103,7 @@ export class TrackedTransaction {
   #reference: DocumentReference
   #state: TransactionMachineState = 'sent'
   #context: TransactionContext = START.context
-  #contradictions = 0
-  #contradictedSlot = 0
+  readonly #contradictions = new Contradictions()
 
   constructor(
     stored: Stored<Submission>,
@@ -215,7 +212,7 @@ export class TrackedTransaction {
   /** Applies an event. Returns whether the change is worth a write: more than another number of confirmations. */
   apply(event: TransactionEvent): boolean {
     const [state, before] = [this.#state, this.#context]
-    if (event.type === 'status.seen' && !isStale(before, event)) this.#contradictions = 0
+    if (event.type === 'status.seen' && !isStale(before, event)) this.#contradictions.clear()
     if (event.type === 'block.seen') this.sightedSlot = event.slot
     this.#change(event)
     const context = this.#context
@@ -233,10 +230,9 @@ export class TrackedTransaction {
    */
   isContradicted(contextSlot: number): boolean {
     const { slot } = this.context
-    if (slot === null || contextSlot <= Math.max(slot, this.#contradictedSlot)) return false
-    this.#contradictedSlot = contextSlot
+    if (slot === null || !this.#contradictions.note(slot, contextSlot)) return false
     this.#change({ type: 'landing.doubted' })
-    return ++this.#contradictions >= CONTRADICTIONS_MAX
+    return this.#contradictions.areEnough
   }
 
   /** Records a block that has a use of a nonce. Returns whether another transaction has used up the nonce of this one. */

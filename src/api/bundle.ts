@@ -34,7 +34,9 @@ export const bundleStatusAnswer = z
     bundle_id: bundleId,
     status: z
       .enum(['pending', 'landed', 'failed', 'unknown'])
-      .describe('`unknown`: the tenant has not submitted it, or its record is older than the retention'),
+      .describe(
+        '`unknown`: the tenant has not submitted it, its record is older than the retention, or no node can tell whether it has landed (`submitted_at` is then not null)'
+      ),
     landed_slot: count('Slot of its block; null without one').nullable(),
     signatures: z.array(signature('First signature of a transaction')).describe('In the order of execution'),
     confirmation_status: z

@@ -20,7 +20,9 @@ const STATUS: Readonly<Record<BundleState, BundleBody['status']>> = {
 
 /** Renders a bundle of a tenant. */
 export function bundleBody(bundle: Bundle, progress: BundleProgress | null): BundleBody {
-  const status = STATUS[progress?.state ?? 'queued']
+  const shown = STATUS[progress?.state ?? 'queued']
+  // Its tracking has ended, and nobody can tell whether it has landed.
+  const status = shown === 'pending' && bundle.end !== null ? 'unknown' : shown
   const { state, slot = null, err = null, reason = null } = progress ?? {}
   return {
     bundle_id: bundle.bundleId,

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { bundleBody } from '../../src/http/bundle-bodies.ts'
 import { BUNDLE } from '../../src/transactions/bundle.ts'
 import { bundleWorld } from './bundle-world.ts'
 
@@ -124,12 +125,95 @@ t.test('a fork takes a landed bundle back; it may land elsewhere', async (t) => 
   world.chain.slot = 103
   await world.pass(2)
   t.match(await world.progress(stored), { state: 'processed', slot: 104 })
-  world.chain.slot = 105
+  for (const slot of [105, 106]) {
+    world.chain.slot = slot
+    await world.pass(2)
+    t.match(await world.progress(stored), { state: 'processed', slot: 104 }, 'one or two may be stale')
+  }
+  world.chain.slot = 107
   await world.pass(1)
   t.match(await world.progress(stored), { state: 'pending', slot: null })
-  world.land(['b0', 'b1'], { slot: 105, commitment: 'finalized' })
+  world.land(['b0', 'b1'], { slot: 107, commitment: 'finalized' })
   await world.pass(2)
-  t.match(await world.end(stored), { state: 'finalized', slot: 105 })
+  t.match(await world.end(stored), { state: 'finalized', slot: 107 })
+})
+
+t.test('a confirmed bundle stays confirmed on answers without it, also in another process', async (t) => {
+  const world = await bundleWorld(t)
+  const first = world.startTracker(1)
+  const stored = await world.store()
+  first.tracker.begin(stored)
+  await world.pass(1)
+  world.see(100, ['b0', 'b1'])
+  await world.pass(1)
+  const states = async (): Promise<unknown> => (await world.progress(stored))?.state
+  world.chain.slot = 101
+  await world.pass(2)
+  t.equal(await states(), 'confirmed')
+  first.lose()
+  await first.tracker.stop()
+  const { tracker } = world.startTracker(2)
+  await tracker.sync(BUNDLE.partition(stored.value))
+  world.chain.slot = 102
+  await world.pass(2)
+  t.equal(await states(), 'confirmed')
+  world.land(['b0', 'b1'], { slot: 100, commitment: 'confirmed' })
+  world.chain.slot = 103
+  await world.pass(2)
+  world.chain.statuses.clear()
+  for (const slot of [104, 105]) {
+    world.chain.slot = slot
+    await world.pass(2)
+    t.equal(await states(), 'confirmed', 'an answer with it makes those before it void')
+  }
+  world.chain.slot = 106
+  await world.pass(2)
+  t.equal(await states(), 'pending')
+})
+
+t.test(
+  'on nodes without history a bundle ends by the answers of their caches, if these have no gap',
+  async (t) => {
+    const world = await bundleWorld(t)
+    world.chain.hasHistory = false
+    const { tracker } = world.startTracker(1)
+    const stored = await world.store()
+    tracker.begin(stored)
+    for (let second = 0; second < 70; second += 10) {
+      await world.pass(10)
+      world.chain.slot += 25
+    }
+    world.chain.height = 201
+    world.chain.valid.clear()
+    await world.pass(3)
+    t.match(await world.end(stored), { state: 'failed', reason: 'blockhash_expired' })
+    t.equal(tracker.size, 0, 'its place is free')
+    t.same(world.reports, [])
+  }
+)
+
+t.test('a bundle whose end no node can tell is given up after ten minutes, as unknown', async (t) => {
+  const world = await bundleWorld(t)
+  world.chain.hasHistory = false
+  const { tracker } = world.startTracker(1)
+  const stored = await world.store()
+  tracker.begin(stored)
+  await world.pass(5)
+  world.chain.isAway = true
+  await world.pass(10)
+  world.chain.isAway = false
+  // The caches of the nodes no longer have the blocks of the gap.
+  world.chain.slot += 400
+  world.chain.height = 500
+  world.chain.valid.clear()
+  await world.pass(595)
+  t.equal(tracker.size, 1)
+  await world.pass(90)
+  t.equal(tracker.size, 0)
+  const { partition, key } = BUNDLE
+  const { value } = (await world.documents.get(partition(stored.value), key(stored.value)))!
+  t.match(value, { wires: null, end: { state: 'pending' } })
+  t.match(bundleBody(value, value.end), { status: 'unknown', submitted_at: String })
 })
 
 t.test('a bundle expires with evidence alone: height, blockhash and statuses', async (t) => {

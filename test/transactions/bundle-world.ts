@@ -1,5 +1,6 @@
 import type { Test } from 'tap'
 import { BundleTracker } from '../../actors/transactions/bundle-tracker.ts'
+import { NodeError, RPC_CODE } from '../../src/node/node-fault.ts'
 import { bundleIdOf } from '../../src/signing/bundle-id.ts'
 import { BUNDLE, type Bundle, type BundleProgress } from '../../src/transactions/bundle.ts'
 import type { EngineStatus } from '../../src/transactions/engine/answers.ts'
@@ -34,6 +35,8 @@ export async function bundleWorld(t: Test) {
     /** Statuses that the node has in its history alone. */
     history: new Map<string, SignatureStatus>(),
     isAway: false,
+    /** Whether the node keeps the history of transactions. */
+    hasHistory: true,
     /** Newest blocks that the process has not read. */
     unread: 0,
     /** Slots by which the blockhash node is ahead of the status node. */
@@ -71,6 +74,12 @@ export async function bundleWorld(t: Test) {
   const node = {
     async statuses(signatures: readonly string[], { history }: { history: boolean }) {
       ask()
+      if (history && !chain.hasHistory)
+        throw new NodeError('node', {
+          kind: 'rpc',
+          code: RPC_CODE.transactionHistoryNotAvailable,
+          message: 'Transaction history is not available from this node'
+        })
       const of = (signature: string) =>
         chain.statuses.get(signature) ?? (history ? chain.history.get(signature) : undefined) ?? null
       return { contextSlot: chain.slot, statuses: signatures.map(of) }

@@ -1,0 +1,60 @@
+import { hasNoHistory } from '../node/node-fault.ts'
+import type { SignatureStatus, TransactionNode } from './ports.ts'
+
+/** Milliseconds after which a node answers about a landed signature only from its history: 150 slots take 60 s. */
+export const RECENT_MS = 60_000
+/**
+ * Slots between two answers from a node's status cache that leave no gap. Chosen: half of the last 300 rooted blocks, which
+ * the cache has at least (agave, MAX_RECENT_BLOCKHASHES). So a change of forks between the answers is covered too.
+ */
+const CACHE_SLOTS = 150
+
+/** Statuses as of a slot, in the order of the signatures. */
+export interface AnsweredStatuses {
+  readonly contextSlot: number
+  readonly statuses: readonly (SignatureStatus | null)[]
+  /** Whether the history was searched. If not, an unknown signature may have landed before the node's cache begins. */
+  readonly isWhole: boolean
+}
+
+/** Requests statuses. Where a node has no history, requests them from its cache instead. Rejects like the node's method. */
+export async function statusesOrCached(
+  node: Pick<TransactionNode, 'statuses'>,
+  signatures: readonly string[],
+  { history, everyNode = history }: { readonly history: boolean; readonly everyNode?: boolean },
+  signal: AbortSignal
+): Promise<AnsweredStatuses> {
+  try {
+    return { ...(await node.statuses(signatures, { history, everyNode }, signal)), isWhole: history }
+  } catch (error) {
+    if (!history || !hasNoHistory(error)) throw error
+    return { ...(await node.statuses(signatures, { history: false, everyNode }, signal)), isWhole: false }
+  }
+}
+
+/** The facts by which an answer without a status proves that a transaction has not landed. */
+export interface AbsenceFacts {
+  /** The slot of the block that has it, as known so far; null without one. */
+  readonly landedSlot: number | null
+  /** The newest slot as of which it had not landed for certain; null before. */
+  readonly absentSlot: number | null
+  /** Whether the cache of a node reaches back to the first block in which it can have landed. */
+  readonly isNew: boolean
+}
+
+/**
+ * Tells whether an answer as of a slot that does not know a transaction proves that it has not landed. The cache of a node
+ * without history proves that only if it was asked in time and without a gap.
+ */
+export function isAbsent(
+  { landedSlot, absentSlot, isNew }: AbsenceFacts,
+  slot: number,
+  isWhole: boolean
+): boolean {
+  if (isWhole) return true
+  if (landedSlot !== null) return !isBeyondCache(landedSlot, slot)
+  return absentSlot === null ? isNew : !isBeyondCache(absentSlot, slot)
+}
+
+/** Tells whether the cache of a node as of a slot may have forgotten the blocks of an earlier one. */
+export const isBeyondCache = (earlierSlot: number, slot: number): boolean => slot - earlierSlot > CACHE_SLOTS
