@@ -5,8 +5,10 @@ import type { TrackedLabel } from '../../src/telemetry/transaction-metrics.ts'
 import type { SightedBlock, SignatureStatus } from '../../src/transactions/ports.ts'
 import { isPossibleLanding } from '../../src/transactions/possible-landing.ts'
 import { SearchedBlocks } from '../../src/transactions/searched-blocks.ts'
+import { releasedFor, shareOf, type Places } from '../../src/transactions/places.ts'
 import {
   TRACKED_PER_PROCESS_MAX,
+  TRACKED_PER_TENANT_MAX,
   type Submission,
   type SubmissionProgress
 } from '../../src/transactions/submission.ts'
@@ -38,7 +40,9 @@ const SETTLE_MS = 20
  *     process is sent after its progress bears this process's token.
  * A2. Nothing is sent after its end, nor for a shard that is lost. While another process may have the shard, each send
  *     follows a read that shows no greater token.
- * A3. A fault of one transaction is reported, and ends the tracking of that one alone. It is taken up again from the store.
+ * A3. If all places are in use, that of a transaction with a durable nonce that is no longer sent is released, first of
+ *     the tenant with the most places. It ends like one that was followed for long enough.
+ * A4. A fault of one transaction is reported, and ends the tracking of that one alone. It is taken up again from the store.
  */
 export class Tracker {
   readonly #deps: TrackerDeps
@@ -53,6 +57,8 @@ export class Tracker {
   readonly #unsubscribe: () => void
   #blockAtMs = -Infinity
   #isFull = false
+  /** Transactions whose tracking ends early, because another one needs the place; until the end is stored. */
+  readonly #released = new Set<TrackedTransaction>()
   readonly #lists = new ShardLists()
   /** Transactions whose end is being stored, with the documents that repeated requests have opened again meanwhile. */
   readonly #reopened = new WeakMap<TrackedTransaction, Stored<Submission>>()
@@ -136,8 +142,19 @@ export class Tracker {
     return this.#table.states
   }
 
-  count(tenant: string): number {
-    return this.#table.count(tenant)
+  /** The places in use, as they count for a tenant. */
+  places(tenant: string): Places {
+    const own = this.#table.count(tenant)
+    const tenants = this.#table.tenants + Number(own === 0)
+    const process = this.#inUse
+    const idle = own >= TRACKED_PER_TENANT_MAX ? this.#table.ofTenant(tenant).filter(this.#isIdle).length : 0
+    const isFull = process >= TRACKED_PER_PROCESS_MAX && idle === 0
+    const released = isFull ? releasedFor(tenant, this.#table.byTenant, this.#isIdle) : null
+    return {
+      process: idle > 0 || released !== null ? process - 1 : process,
+      tenant: own - idle,
+      share: shareOf(tenants)
+    }
   }
 
   find(tenant: string, signature: string): TrackedTransaction | undefined {
@@ -229,17 +246,41 @@ export class Tracker {
   ): void {
     const { tenant, signature, nonceAccount } = stored.value
     if (this.#table.get(tenant, signature) !== undefined || claim.lost.aborted) return
-    this.#isFull = this.size >= TRACKED_PER_PROCESS_MAX
-    if (this.#isFull) return
     const nowMs = this.#deps.clock.now()
     const { readTo } = this.#deps.sightings
     const added = new TrackedTransaction(stored, claim, progress, isUnclaimed, nowMs, readTo)
+    if (!this.#isIdle(added)) this.#makeRoom(tenant)
+    this.#isFull = this.#inUse >= TRACKED_PER_PROCESS_MAX
+    if (this.#isFull) return
     if (this.size === 0) this.#look.set()
     this.#table.add(added)
     added.unwatch = this.#deps.sightings.watch(signature, nonceAccount)
     if (published !== null) this.#writer.restore(added, published)
     if (added.isLooping(nowMs)) this.#loop.begin(added, nowMs)
     else this.#writer.add(added)
+  }
+
+  /** Places in use, without those of transactions that are being released. */
+  get #inUse(): number {
+    return this.size - this.#released.size
+  }
+
+  /** Whether a transaction is only waited for: it has a durable nonce, is no longer sent, and no block has it. */
+  #isIdle = (each: TrackedTransaction): boolean =>
+    each.value.nonceAccount !== null &&
+    each.state === 'sent' &&
+    !each.isSending &&
+    !this.#released.has(each) &&
+    !each.isLooping(this.#deps.clock.now())
+
+  /** Ends the tracking of an idle transaction if a tenant needs its place. */
+  #makeRoom(tenant: string): void {
+    const isFull =
+      this.#inUse >= TRACKED_PER_PROCESS_MAX || this.#table.count(tenant) >= TRACKED_PER_TENANT_MAX
+    const released = isFull ? releasedFor(tenant, this.#table.byTenant, this.#isIdle) : null
+    if (released === null) return
+    this.#released.add(released)
+    this.#apply(released, { type: 'following.ended' })
   }
 
   #seen(block: SightedBlock): void {
@@ -346,6 +387,7 @@ export class Tracker {
   #remove(transaction: TrackedTransaction): void {
     transaction.isDropped = true
     this.#loop.delete(transaction)
+    this.#released.delete(transaction)
     transaction.unwatch()
     this.#table.delete(transaction)
   }

@@ -1,4 +1,5 @@
 import { TRACKED_LABELS, type TrackedLabel } from '../../src/telemetry/transaction-metrics.ts'
+import type { TenantPlaces } from '../../src/transactions/places.ts'
 import type { ShardClaim } from '../shards/shard-claims.ts'
 import type { TrackedTransaction } from './tracked-transaction.ts'
 
@@ -27,6 +28,15 @@ export class TransactionTable implements Iterable<TrackedTransaction> {
 
   count(tenant: string): number {
     return this.#tenants.get(tenant)?.size ?? 0
+  }
+
+  /** The transactions of each tenant, in the order in which they were added. */
+  get byTenant(): readonly TenantPlaces<TrackedTransaction>[] {
+    return [...this.#tenants.keys()].map((tenant) => ({ tenant, items: this.ofTenant(tenant) }))
+  }
+
+  ofTenant(tenant: string): readonly TrackedTransaction[] {
+    return [...(this.#tenants.get(tenant)?.values() ?? [])]
   }
 
   get(tenant: string, signature: string): TrackedTransaction | undefined {

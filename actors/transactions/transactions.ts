@@ -154,10 +154,10 @@ export function transactions<Needs extends TransactionsNeeds>(
         return shard !== undefined
       },
       progress: (tenant, signature) => tracker.progress(tenant, signature),
-      count: (tenant) => (owner.shard(transactionShard(tenant)) === undefined ? null : tracker.count(tenant)),
-      get size() {
-        return tracker.size
-      }
+      places: (tenant) => ({
+        ...tracker.places(tenant),
+        ...(owner.shard(transactionShard(tenant)) === undefined && { tenant: null })
+      })
     })
     ready()
     try {

@@ -7,7 +7,8 @@ import { checkBase64, type CheckedTransaction } from './checked-transaction.ts'
 import { NewestHeight } from './newest-height.ts'
 import type { TransactionParts } from './ports.ts'
 import { afterRepeat, type RepeatedRequest } from './repeat.ts'
-import { TRACKED_PER_PROCESS_MAX, TRACKED_PER_TENANT_MAX, type Route, type Submission } from './submission.ts'
+import { placeRefusal } from './places.ts'
+import type { Route, Submission } from './submission.ts'
 import { Submissions, type RepeatOutcome, type SubmissionState } from './submissions.ts'
 import { fromNode } from '../node/upstream.ts'
 
@@ -131,12 +132,7 @@ export class TransactionIntake {
 
   /** Returns which limit is reached; null for none. */
   async #limitReached(tenant: string): Promise<string | null> {
-    const tracked = await this.#deps.parts.tracking.count(tenant)
-    if (tracked.tenant >= TRACKED_PER_TENANT_MAX)
-      return `this tenant has ${TRACKED_PER_TENANT_MAX} tracked transactions, the most a tenant may have`
-    if (tracked.process >= TRACKED_PER_PROCESS_MAX)
-      return `this process tracks ${TRACKED_PER_PROCESS_MAX} transactions, the most it can`
-    return null
+    return placeRefusal(await this.#deps.parts.tracking.count(tenant))
   }
 
   async #simulate({ bytes }: CheckedTransaction, signal: AbortSignal): Promise<void> {

@@ -4,8 +4,10 @@ import { Documents, type Stored } from '../../storage/documents.ts'
 import type { Clock } from '../ports.ts'
 import type { Bundle } from './bundle.ts'
 import type { Tracking } from './ports.ts'
+import { shareOf, type Places } from './places.ts'
 import {
   partitionsOf,
+  resendsUntilMs,
   SUBMISSION,
   TRACKED_PER_TENANT_MAX,
   transactionShard,
@@ -30,10 +32,8 @@ export interface TrackedHere {
   /** Starts to track a bundle; false if another process has its shard. */
   beginBundle(stored: Stored<Bundle>): boolean
   progress(tenant: string, signature: string): SubmissionProgress | null
-  /** Number of a tenant's tracked transactions; null if another process has its shard. */
-  count(tenant: string): number | null
-  /** Number of all tracked transactions. */
-  readonly size: number
+  /** The places in use, as they count for a tenant. Those of the tenant are null if another process has its shard. */
+  places(tenant: string): Omit<Places, 'tenant'> & { readonly tenant: number | null }
 }
 
 /** The tracking of this process, as the HTTP side sees it; null while it does not run. */
@@ -82,13 +82,15 @@ export class SharedTracking implements Tracking {
     return this.#local.served?.progress(tenant, signature) ?? null
   }
 
-  async count(tenant: string): Promise<{ readonly process: number; readonly tenant: number }> {
-    const { served } = this.#local
-    const here = served?.count(tenant) ?? null
-    return { process: served?.size ?? 0, tenant: here ?? (await this.#stored(tenant)) }
+  async count(tenant: string): Promise<Places> {
+    const here = this.#local.served?.places(tenant) ?? { process: 0, tenant: null, share: shareOf(1) }
+    return { ...here, tenant: here.tenant ?? (await this.#stored(tenant)) }
   }
 
-  /** Counts a tenant's submissions in the store, up to some more than it may have. */
+  /**
+   * Counts a tenant's submissions in the store, up to some more than it may have. Those that are no longer sent do not
+   * count: their process releases their places.
+   */
   async #stored(tenant: string): Promise<number> {
     const nowMs = this.#clock.now()
     const known = this.#counts.get(tenant)
@@ -98,7 +100,9 @@ export class SharedTracking implements Tracking {
         this.#documents.listBy('tracked', partition, { prefix: [tenant], limit: PAGE })
       )
     )
-    const count = pages.reduce((sum, { documents }) => sum + documents.length, 0)
+    const count = pages
+      .flatMap(({ documents }) => documents)
+      .filter(({ value }) => nowMs < resendsUntilMs(value, value.receivedAtMs)).length
     this.#counts.delete(tenant)
     if (this.#counts.size >= COUNTS_MAX) this.#counts.delete(this.#counts.keys().next().value!)
     this.#counts.set(tenant, { atMs: nowMs, count })

@@ -4,6 +4,7 @@ import type { Bundle } from './bundle.ts'
 import type { EngineStatus } from './engine/answers.ts'
 import type { TipFloor } from './engine/tip-floor.ts'
 import type { RevocableTurn, SendTurn } from './fair-queue.ts'
+import type { Places } from './places.ts'
 import type { Submission, SubmissionProgress } from './submission.ts'
 
 /** The status of a signature, as a node reports it. */
@@ -166,8 +167,8 @@ export interface Tracking {
   begin(submission: Stored<Submission>): void
   /** The progress of a submission that this process tracks; null for any other. */
   progress(tenant: string, signature: string): SubmissionProgress | null
-  /** Number of signatures tracked now: by this process, and by any process for the tenant (at most a second old). */
-  count(tenant: string): Promise<{ readonly process: number; readonly tenant: number }>
+  /** The places in use now, as they count for a tenant: of this process, and of the tenant in any process (at most a second old). */
+  count(tenant: string): Promise<Places>
 }
 
 /** Priority fees of the last blocks, in micro-lamports per compute unit, over non-vote transactions. */

@@ -17,7 +17,7 @@ export interface FakeTransactions extends TransactionParts {
   readonly begun: Submission[]
   /** Progress of submissions that this process tracks, by signature. */
   readonly tracked: Map<string, SubmissionProgress>
-  count: { process: number; tenant: number }
+  count: { process: number; tenant: number; share?: number }
   readonly simulated: Uint8Array[]
   simulation: SimulatedOutcome
   /** Statuses that the node has, by signature. */
@@ -93,7 +93,7 @@ export function fakeTransactions(): FakeTransactions {
     tracking: {
       begin: ({ value }: { value: Submission }) => void parts.begun.push(value),
       progress: (_tenant: string, signature: string) => parts.tracked.get(signature) ?? null,
-      count: async () => parts.count
+      count: async () => ({ share: 5_000, ...parts.count })
     },
     sightings: {
       watch: unused,

@@ -55,8 +55,7 @@ function serveHere(world: World, t: Test, ...tenants: string[]): Stored<Submissi
     begin: (stored) => isHere(stored.value.tenant) && begun.push(stored) > 0,
     beginBundle: () => t.fail('no bundle'),
     progress: () => null,
-    count: (tenant) => (isHere(tenant) ? begun.length : null),
-    size: 70
+    places: (tenant) => ({ process: 70, tenant: isHere(tenant) ? begun.length : null, share: 100 })
   })
   return begun
 }
@@ -77,18 +76,22 @@ t.test('a submission begins here if this process has its shard, else by a hint',
 t.test('a tenant of another process is counted in the store, at most once a second', async (t) => {
   const world = makeWorld()
   serveHere(world, t, 'own')
-  t.same(await world.tracking.count('own'), { process: 70, tenant: 0 })
+  t.same(await world.tracking.count('own'), { process: 70, tenant: 0, share: 100 })
   t.equal(world.lists(), 0, 'a tenant of this process needs no read')
   for (const signature of ['a', 'b', 'c', 'd', 'e']) await world.store('other', signature)
   await world.store('third', 'z')
-  t.same(await world.tracking.count('other'), { process: 70, tenant: 5 })
+  t.same(await world.tracking.count('other'), { process: 70, tenant: 5, share: 100 })
   const before = world.lists()
   world.tracking.begin(await world.store('other', 'f'))
-  t.same(await world.tracking.count('other'), { process: 70, tenant: 6 }, 'what began since then counts')
+  t.same(
+    await world.tracking.count('other'),
+    { process: 70, tenant: 6, share: 100 },
+    'what began since then counts'
+  )
   t.equal(world.lists(), before)
   world.nowMs = 1_000
   await world.store('other', 'g')
-  t.same(await world.tracking.count('other'), { process: 70, tenant: 7 })
+  t.same(await world.tracking.count('other'), { process: 70, tenant: 7, share: 100 })
   t.ok(world.lists() > before)
 })
 

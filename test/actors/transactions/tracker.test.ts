@@ -230,7 +230,7 @@ t.test('one signature of two tenants is tracked for each', async (t) => {
   own.tracker.begin(await world.submit('a'), own.claim)
   own.tracker.begin(await world.submit('a', { tenant: 'other' }), own.claim)
   await world.pass(100)
-  t.same([own.tracker.count('acme'), own.tracker.count('other'), own.tracker.size], [1, 1, 2])
+  t.same([own.tracker.places('acme').tenant, own.tracker.places('other').tenant, own.tracker.size], [1, 1, 2])
   world.chain.land('a')
   await world.pass(1_000)
   t.match(own.tracker.progress('other', 'a'), { state: 'confirmed' })
@@ -343,5 +343,31 @@ t.test(
       ['sent', 'confirmed']
     )
     second.kill()
+  }
+)
+
+t.test(
+  'a nonce transaction that is no longer sent gives its place to a new one, and ends as unknown',
+  async (t) => {
+    const world = new TrackingWorld()
+    const own = world.start()
+    own.shard.begin(await world.submit('oldest', { nonceAccount: 'account' }))
+    await world.pass(62_000)
+    const progress = own.progress('oldest')!
+    t.match(progress, { state: 'sent' })
+    for (let nth = 1; nth < 2_000; nth++) {
+      const stored = await world.submit(`n${nth}`, { nonceAccount: `account ${nth}`, receivedAtMs: 0 })
+      own.tracker.takeUp(stored, own.claim, progress)
+    }
+    t.equal(own.tracker.size, 2_000)
+    t.match(own.tracker.places('acme'), { tenant: 0 }, 'they are no reason to refuse a new one')
+    own.shard.begin(await world.submit('new'))
+    await world.settle()
+    t.equal(world.chain.sendsOf('new').length, 1)
+    await world.pass(200)
+    t.equal(own.tracker.size, 2_000)
+    t.match((await world.stored('oldest')).value, { wire: null, end: { state: 'sent' } })
+    t.same(own.faults, [])
+    own.kill()
   }
 )
