@@ -46,7 +46,8 @@ const BLOCKHASH_BLOCKS = 150
  *     fenced before its progress is read. So two processes never submit one bundle at once.
  * T2. Its end comes from the chain: either members are in blocks, or none can land any more. The evidence for the latter: the
  *     confirmed height is above the last valid one, as blocks or time confirm; a node says that each blockhash is invalid;
- *     and statuses as of that slot know no member.
+ *     and statuses as of that slot prove that no further member has landed (`isAbsent`).
+ * T3. If no node can tell its end, it is followed only for a limited time. Its tracking then ends at the last known state.
  */
 export class BundleTracker {
   readonly #deps: BundleTrackerDeps
