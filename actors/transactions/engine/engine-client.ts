@@ -185,8 +185,12 @@ export class EngineClient {
       health.submission.noteSuccess()
       return { kind: 'accepted', id: typeof result === 'string' ? result : null }
     } catch (error) {
+      if (!(error instanceof NodeError)) {
+        health.submission.noteNothing()
+        throw error
+      }
       const outcome = outcomeOf(error)
-      this.#note(region, 'submission', error as NodeError, outcome.kind === 'refused' && !isOfRegion(outcome))
+      this.#note(region, 'submission', error, outcome.kind === 'refused' && !isOfRegion(outcome))
       return outcome
     }
   }
@@ -230,7 +234,10 @@ export class EngineClient {
         last = new NodeError(client.name, { kind: 'garbage', detail: `no answer to ${method}` })
         health.read.noteFailure(this.#clock.now())
       } catch (error) {
-        if (!(error instanceof NodeError)) throw error
+        if (!(error instanceof NodeError)) {
+          health.read.noteNothing()
+          throw error
+        }
         this.#note(region, 'read', error, false)
         last = error
       } finally {
@@ -267,8 +274,7 @@ function isOfRegion({ code }: { readonly code: number }): boolean {
 }
 
 /** Returns the outcome of a submission that failed with a fault. */
-function outcomeOf(error: unknown): SubmissionOutcome {
-  if (!(error instanceof NodeError)) throw error
+function outcomeOf(error: NodeError): SubmissionOutcome {
   const { fault, message: detail } = error
   switch (fault.kind) {
     case 'throttled':
