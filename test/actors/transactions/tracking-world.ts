@@ -87,7 +87,12 @@ export class TestProcess {
     this.tracker = new Tracker({
       node: this.node,
       leaders: null,
-      engine: { send: (wire) => this.engine(Buffer.from(wire).toString()) },
+      engine: {
+        send: async (wire) => {
+          await this.engine(Buffer.from(wire).toString())
+          return true
+        }
+      },
       sightings: world.chain.sightings,
       documents: world.store,
       retentionMs: RETENTION_MS,
