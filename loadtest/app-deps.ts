@@ -5,6 +5,10 @@ import { httpBounds } from '../src/http/bounds.ts'
 import type { AppDeps } from '../src/http/deps.ts'
 import { openFilesMax } from '../src/http/open-files.ts'
 import { systemPorts } from '../src/ports.ts'
+import { MethodTable } from '../src/rpc/methods.ts'
+import { MirroredAccounts } from '../src/rpc/mirrored-accounts.ts'
+import { Gateway } from '../src/rpc/rpc-gateway.ts'
+import { SlotFloors } from '../src/rpc/slot-floors.ts'
 import { DecodingReport } from '../src/telemetry/decoding-report.ts'
 import { createMetrics } from '../src/telemetry/metrics.ts'
 import { PriorityFees } from '../src/transactions/priority-fees.ts'
@@ -28,7 +32,7 @@ export function appDeps(given: Pick<AppDeps, 'storage' | 'keys' | 'cash'> & Part
     transactions: null,
     fees: new PriorityFees(),
     accounts: null,
-    rpc: null,
+    rpc: rpcWithoutNode(given.storage),
     venues: VENUE_IDS,
     decoding,
     metrics: createMetrics(decoding),
@@ -46,4 +50,19 @@ export function appDeps(given: Pick<AppDeps, 'storage' | 'keys' | 'cash'> & Part
     metricsKeyRequired: false,
     ...given
   }
+}
+
+function rpcWithoutNode(storage: AppDeps['storage']): AppDeps['rpc'] {
+  const methods = new MethodTable()
+  const accounts = new MirroredAccounts(storage, () => undefined, false)
+  const floors = new SlotFloors()
+  const gateway = new Gateway({
+    methods,
+    reads: null,
+    floors,
+    accounts,
+    sends: null,
+    clock: systemPorts.clock
+  })
+  return { gateway, methods, hasNode: false }
 }

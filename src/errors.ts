@@ -79,7 +79,8 @@ export const ERRORS = {
   CURSOR_EXPIRED: final(410, 'cursor_expired', 'Cursor expired'),
   TRANSACTION_LIMIT_REACHED: retryable(429, 'transaction_limit_reached', 'Transaction limit reached'),
   WATCH_NOT_FOUND: final(404, 'watch_not_found', 'Watch not found'),
-  WATCH_LIMIT_REACHED: final(409, 'watch_limit_reached', 'Watch limit reached')
+  WATCH_LIMIT_REACHED: final(409, 'watch_limit_reached', 'Watch limit reached'),
+  NOT_CONFIGURED: final(501, 'not_configured', 'Not configured')
 } satisfies Record<string, ErrorKind>
 
 export type ErrorCode = keyof typeof ERRORS

@@ -1,4 +1,4 @@
-import type { NoUpstream, AnswerTooLarge, UpstreamAnswer, UpstreamCall } from '../../src/rpc/upstreams.ts'
+import type { Unanswered, UpstreamAnswer, UpstreamCall } from '../../src/rpc/upstreams.ts'
 
 /** Maximum reads in one request: as many as nodes and providers accept in a batch. Further reads form another request. */
 const GATHERED_MAX = 100
@@ -7,7 +7,7 @@ const GATHERED_MAX = 100
  */
 const PLAIN_PARAMS = /^\[(?:"\w{1,200}")?,?(?:\{"commitment":"\w{1,20}"\})?\]$/
 
-type Outcome = UpstreamAnswer | NoUpstream | AnswerTooLarge
+type Outcome = UpstreamAnswer | Unanswered
 
 interface Waiting {
   readonly call: UpstreamCall

@@ -1,5 +1,5 @@
 import type { NodeAddress } from '../../src/node/node-address.ts'
-import { NodeError, type NodeFault } from '../../src/node/node-fault.ts'
+import { NodeError, refusesSize, type NodeFault } from '../../src/node/node-fault.ts'
 import { Pool } from '../../src/node/undici.ts'
 import type { Clock } from '../../src/ports.ts'
 import { AnswerBody, BodyTooLong, type ResponseStart } from './answer-body.ts'
@@ -147,9 +147,9 @@ export class NodeLink {
   }
 }
 
-/** Tells whether a request that failed cannot have reached the node: no connection was made. */
+/** Tells whether the node cannot have taken a request that failed: no connection was made, or its size was refused. */
 export function wasUnsent({ fault, cause }: NodeError): boolean {
-  if (fault.kind === 'busy' || fault.kind === 'throttled') return true
+  if (fault.kind === 'busy' || fault.kind === 'throttled' || refusesSize(fault)) return true
   const { code } = (cause ?? {}) as NodeJS.ErrnoException
   return code === 'ECONNREFUSED' || code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ENOTFOUND'
 }

@@ -6,7 +6,7 @@ import {
   type UpstreamPolicy,
   type UpstreamState
 } from '../../machines/upstream.machine.ts'
-import { NodeError } from '../../src/node/node-fault.ts'
+import { NodeError, refusesRequest } from '../../src/node/node-fault.ts'
 import type { NodeAddress } from '../../src/node/node-address.ts'
 import type { Ports } from '../../src/ports.ts'
 import { COMMITMENTS, type Commitment } from '../../src/rpc/commitment.ts'
@@ -164,6 +164,7 @@ export class UpstreamNode implements RpcUpstream {
   failed(error: NodeError): void {
     const { kind } = error.fault
     if (kind === 'throttled' || kind === 'busy' || kind === 'too-large') return
+    if (refusesRequest(error.fault)) return
     this.#machine.send({ type: 'failed', reason: error.message })
     this.#around.changed()
   }

@@ -1,12 +1,15 @@
-import { NodeError } from '../../src/node/node-fault.ts'
+import { NodeError, refusesRequest, refusesSize } from '../../src/node/node-fault.ts'
 import { sleep, type Ports } from '../../src/ports.ts'
 import { mapBounded } from '../../src/rpc/bounded-map.ts'
 import type { Commitment } from '../../src/rpc/commitment.ts'
 import { HedgeBudget } from '../../src/rpc/hedge-budget.ts'
 import {
   AnswerTooLarge,
+  isUnanswered,
   NoUpstream,
+  RequestRefused,
   type RpcUpstreams,
+  type Unanswered,
   type UpstreamAnswer,
   type UpstreamCall
 } from '../../src/rpc/upstreams.ts'
@@ -86,17 +89,16 @@ export class RpcNodes implements RpcUpstreams {
   async requestAll(
     calls: readonly UpstreamCall[],
     signal: AbortSignal
-  ): Promise<readonly (UpstreamAnswer | NoUpstream | AnswerTooLarge)[]> {
+  ): Promise<readonly (UpstreamAnswer | Unanswered)[]> {
     this.#pool.noteRequest()
     const minSlot = Math.max(...calls.map((call) => call.minSlot))
     const [node] = this.inOrder(calls[0]!.commitment, minSlot)
     const isBatch = calls.length > 1 && node !== undefined && node.takesBatches
-    let outcomes: readonly (NodeOutcome | null)[] = calls.map(() => null)
+    let outcomes: readonly (NodeOutcome | RequestRefused | null)[] = calls.map(() => null)
     const tried = new Set<UpstreamNode>()
     if (isBatch) {
-      this.counts.requests++
       try {
-        outcomes = await askNodeAll(node, calls, this.newest('processed'), (n) => this.#buffer(n), signal)
+        outcomes = await this.#sendAll(node, calls, signal)
         // After a batch was refused as a whole, its calls are sent to the same node as single requests.
         if (outcomes.some((each) => each !== null)) tried.add(node)
       } catch (error) {
@@ -107,16 +109,40 @@ export class RpcNodes implements RpcUpstreams {
         tried.add(node)
       }
     }
-    const delivered = outcomes.flatMap((each) => (each?.verdict === 'deliver' ? [each.answer] : []))
+    const delivered = outcomes.flatMap((each) =>
+      isOutcome(each) && each.verdict === 'deliver' ? [each.answer] : []
+    )
     if (delivered.length === calls.length) return delivered
     return mapBounded(calls, SINGLES_MAX, async (call, at) => {
       const outcome = outcomes[at] ?? null
-      if (outcome?.verdict === 'deliver') return outcome.answer
+      if (isOutcome(outcome) && outcome.verdict === 'deliver') return outcome.answer
       return this.#resolve(call, signal, new Set(tried), outcome).catch((error: unknown) => {
-        if (error instanceof NoUpstream || error instanceof AnswerTooLarge) return error
+        if (isUnanswered(error)) return error
         throw error
       })
     })
+  }
+
+  /**
+   * Sends reads to a node as a batch. A batch that is too large for the node is sent in halves, and a read that is too
+   * large by itself is refused. All outcomes are null if the node refuses the batch for another reason.
+   */
+  async #sendAll(
+    node: UpstreamNode,
+    calls: readonly UpstreamCall[],
+    signal: AbortSignal
+  ): Promise<readonly (NodeOutcome | RequestRefused | null)[]> {
+    this.counts.requests++
+    try {
+      return await askNodeAll(node, calls, this.newest('processed'), (n) => this.#buffer(n), signal)
+    } catch (error) {
+      if (!(error instanceof NodeError) || !refusesRequest(error.fault)) throw error
+      if (!refusesSize(error.fault)) return calls.map(() => null)
+      if (calls.length === 1) return [refusalOf(error)]
+      const half = calls.length >> 1
+      const halves = [calls.slice(0, half), calls.slice(half)]
+      return (await Promise.all(halves.map((each) => this.#sendAll(node, each, signal)))).flat()
+    }
   }
 
   /** With a second node each read is hedged by itself. */
@@ -127,13 +153,13 @@ export class RpcNodes implements RpcUpstreams {
 
   /**
    * Asks one node after another until one has an answer for the client. `tried` were asked before, the last of them with an
-   * outcome that may be improved.
+   * outcome that may be improved, or with a refusal.
    */
   async #resolve(
     call: UpstreamCall,
     signal: AbortSignal,
     tried: Set<UpstreamNode>,
-    before: NodeOutcome | null
+    before: NodeOutcome | RequestRefused | null
   ): Promise<UpstreamAnswer> {
     this.#pool.noteRequest()
     const { clock } = this.#ports
@@ -151,7 +177,8 @@ export class RpcNodes implements RpcUpstreams {
       isAbsent ||= verdict !== 'behind' && call.method.hasArchive
       return null
     }
-    if (before !== null) judge(before)
+    let refusal = before instanceof RequestRefused ? before : null
+    if (isOutcome(before)) judge(before)
     for (;;) {
       const node = this.#next(call, tried, isArchiveOnly)
       if (node === undefined) {
@@ -170,13 +197,15 @@ export class RpcNodes implements RpcUpstreams {
         if (answer !== null) return answer
       } catch (error) {
         if (!(error instanceof NodeError)) throw error
-        last = error
+        if (refusesRequest(error.fault)) refusal = refusalOf(error)
+        else last = error
         if (!call.method.isIdempotent && !wasUnsent(error)) break
       }
     }
     // An archive that is unavailable may have blocks that the nodes lack.
     const hasTriedAll = this.nodes.every((node) => !node.isArchive || (tried.has(node) && last === null))
     if (best !== null && (!isAbsent || hasTriedAll)) return best
+    if (refusal !== null) throw refusal
     throw new NoUpstream(
       isBehind && best === null
         ? `no node has reached slot ${call.minSlot}`
@@ -269,6 +298,12 @@ export class RpcNodes implements RpcUpstreams {
     return true
   }
 }
+
+const isOutcome = (each: NodeOutcome | RequestRefused | null): each is NodeOutcome =>
+  each !== null && !(each instanceof RequestRefused)
+
+const refusalOf = ({ fault }: NodeError): RequestRefused =>
+  new RequestRefused(fault.kind === 'http' ? fault.status : 400)
 
 /** The signal of a request that is never cancelled. */
 const neverAborted = (): AbortSignal => new AbortController().signal

@@ -42,6 +42,8 @@ export interface WebhookParts {
 export interface RpcParts {
   readonly gateway: RpcGateway
   readonly methods: MethodTable
+  /** Whether the process has a node; without one, methods that need it are refused. */
+  readonly hasNode: boolean
 }
 
 /** Dependencies of the HTTP side. */
@@ -69,8 +71,7 @@ export interface AppDeps {
   readonly fees: FeeStatistics
   /** Null in a process without a node to read accounts from. */
   readonly accounts: AccountParts | null
-  /** Null in a process without a node to serve JSON-RPC from. */
-  readonly rpc: RpcParts | null
+  readonly rpc: RpcParts
   /** Announces that the whitelist of programs has changed; absent in a process that mirrors none. */
   readonly programsChanged?: (() => void) | undefined
   /** Announces a request for the holders of a token; absent in a process that stores none. */

@@ -257,9 +257,16 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
     example: 'this Idempotency-Key was used for a request with another body'
   },
   UPSTREAM_ERROR: {
-    meaning: 'A node or the block engine that the answer depends on cannot be reached, or is not configured.',
+    meaning:
+      'A node or the block engine that the answer depends on cannot be reached, or does not answer this request.',
     remedy:
       'Retry after the seconds in `Retry-After`. If the error persists, the operator has to check the upstream.',
+    example: 'the node does not answer this request now'
+  },
+  NOT_CONFIGURED: {
+    meaning: 'The answer needs a node, a block engine or a feed that this service is not configured with.',
+    remedy:
+      'Do not retry. The operator has to set the URL that the request needs, such as `MILLRACE_RPC_URL`.',
     example: 'no block engine is configured'
   },
   TIP_MISSING: {

@@ -30,8 +30,7 @@ type Deps = Pick<
  * X2. Status, header fields and bytes are those that `rest` would send.
  */
 export function rpcFastPath(deps: Deps, nextRequestId: () => string, rest: RequestListener): RequestListener {
-  const { rpc, keys, clock, logger, draining } = deps
-  if (rpc === null) return rest
+  const { keys, clock, logger, draining } = deps
   return (request, response) => {
     const query = request.method === 'POST' ? queryOf(request.url!) : null
     // At this log level each request has its line, which `rest` writes.
@@ -143,7 +142,7 @@ class Exchange implements RpcRequestContext {
     this.#rate = rateFields(ratePerMinute, use)
     if (!use.allowed) return this.#fail(quotaExceeded(ratePerMinute, use))
     try {
-      const made = this.#deps.rpc!.gateway.answer(parsed, this)
+      const made = this.#deps.rpc.gateway.answer(parsed, this)
       if (!(made instanceof Promise)) return this.#make(made)
       made.then((reply) => this.#make(reply)).catch((error: unknown) => this.#fail(error))
     } catch (error) {

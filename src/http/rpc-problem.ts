@@ -9,6 +9,7 @@ import { RPC_TYPE } from './rpc-reply.ts'
 const CODES: Partial<Record<ErrorCode, number>> = {
   RATE_LIMITED: -32429,
   UPSTREAM_ERROR: -32603,
+  NOT_CONFIGURED: -32603,
   UPSTREAM_TIMEOUT: -32603,
   SERVICE_DRAINING: -32603,
   SERVICE_FAILED: -32603,

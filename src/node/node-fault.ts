@@ -70,6 +70,21 @@ export function describeFault(fault: NodeFault): string {
   }
 }
 
+/**
+ * HTTP statuses by which a node refuses a request for its content: malformed, too large, not processable. Another
+ * request to the same node may succeed, so these are no faults of the node.
+ */
+const REFUSING_STATUSES: readonly number[] = [400, 413, 422]
+const TOO_LARGE_STATUS = 413
+
+/** Tells whether a node refused the request itself with an HTTP status, without a JSON-RPC error. */
+export const refusesRequest = (fault: NodeFault): boolean =>
+  fault.kind === 'http' && REFUSING_STATUSES.includes(fault.status)
+
+/** Tells whether a node refused a request for its size, before reading it. */
+export const refusesSize = (fault: NodeFault): boolean =>
+  fault.kind === 'http' && fault.status === TOO_LARGE_STATUS
+
 /** Tells whether a node refused because it stores no transaction history. */
 export const hasNoHistory = (error: unknown): boolean =>
   error instanceof NodeError &&

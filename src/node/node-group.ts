@@ -1,7 +1,7 @@
 import { isCount } from '../chain/rpc/fields.ts'
 import type { Clock } from '../ports.ts'
 import { nodeAddresses, type NodeAddress } from './node-address.ts'
-import { NodeError } from './node-fault.ts'
+import { NodeError, refusesRequest } from './node-fault.ts'
 import type { RpcClient } from './rpc-client.ts'
 
 /**
@@ -66,7 +66,7 @@ export class NodeGroup<C extends NodeClients> {
         signal.throwIfAborted()
         last = error
         // A refusal by the node concerns the request; every other fault concerns the node.
-        if (error.fault.kind !== 'rpc') node.slot = -1
+        if (error.fault.kind !== 'rpc' && !refusesRequest(error.fault)) node.slot = -1
         if (!isNextTried(error)) break
       }
     }

@@ -7,8 +7,9 @@ import { sourceCoverage } from '../node/coverage.ts'
 import { MethodTable } from '../rpc/methods.ts'
 import { MirroredAccounts } from '../rpc/mirrored-accounts.ts'
 import { Gateway } from '../rpc/rpc-gateway.ts'
+import { SlotFloors } from '../rpc/slot-floors.ts'
 import { TrackedSends } from '../rpc/tracked-sends.ts'
-import { hasLocalnet, hasNode, nodeUrls } from './node-urls.ts'
+import { hasLocalnet, hasNode as isConfigured, nodeUrls } from './node-urls.ts'
 import type { Given, Product, ServiceParts } from './product.ts'
 import { transactionPartsOf } from './transactions.ts'
 
@@ -18,7 +19,7 @@ export const RPC: Product = {
   roles: ['gateway'],
   settings: RPC_SETTINGS,
   units: (service) => {
-    if (!hasNode(service)) return []
+    if (!isConfigured(service)) return []
     const { ports, budget, metrics, config } = service
     const deps = { ...ports, cacheBytes: budget.rpcAnswers, metrics: metrics.rpc }
     const run = rpcNodes<Pick<Given, 'storage'>>(deps, ({ storage }) => ({
@@ -31,21 +32,25 @@ export const RPC: Product = {
   routes: [rpcRoutes]
 }
 
-/** Returns the parts of JSON-RPC that the HTTP side uses; null in a process without a node. */
-export function rpcPartsOf(service: ServiceParts, given: Given): RpcParts | null {
+/** Returns the parts of JSON-RPC that the HTTP side uses. */
+export function rpcPartsOf(service: ServiceParts, given: Given): RpcParts {
   const { rpc: open, storage } = given
-  if (open === undefined) return null
+  const hasNode = open !== undefined
   const { config, ports, metrics } = service
   const transactions = transactionPartsOf(service, given)
   const methods = new MethodTable(config.rpcAllow)
   const gateway = new Gateway({
     methods,
-    reads: open.reads,
-    floors: open.floors,
-    accounts: new MirroredAccounts(storage, (selected_by) => metrics.mirror.pages.inc({ selected_by })),
+    reads: open?.reads ?? null,
+    floors: open?.floors ?? new SlotFloors(),
+    accounts: new MirroredAccounts(
+      storage,
+      (selected_by) => metrics.mirror.pages.inc({ selected_by }),
+      hasNode
+    ),
     sends: transactions === null ? null : new TrackedSends(storage.documents, transactions, ports.clock),
     clock: ports.clock,
     count: (method, outcome) => metrics.rpc.countElement(method, outcome)
   })
-  return { gateway, methods }
+  return { gateway, methods, hasNode }
 }

@@ -14,7 +14,7 @@ import {
   type AccountFilter
 } from '../program-accounts/account-filters.ts'
 import { MirrorReader, type SelectedBy } from '../program-accounts/mirror-reader.ts'
-import { ANSWER_BYTES_MAX, ANSWER_TOO_LARGE, upstreamDown, type Refusal } from './rpc-error.ts'
+import { ANSWER_BYTES_MAX, ANSWER_TOO_LARGE, NO_NODE, upstreamDown, type Refusal } from './rpc-error.ts'
 
 /** The accounts of a program: the JSON text of the result with its slot, or a refusal. */
 export type MirroredAnswer =
@@ -38,12 +38,18 @@ interface Wish {
 /** Answers getProgramAccounts from the mirror, at one slot. */
 export class MirroredAccounts {
   readonly #mirror: MirrorReader
+  readonly #hasNode: boolean
 
-  /** @param count Called for each page of the mirror. */
+  /**
+   * @param count Called for each page of the mirror.
+   * @param hasNode Whether the process has a node; without one, accounts that are not mirrored yet never will be.
+   */
   constructor(
     storage: Pick<Storage, 'documents' | 'programAccounts'>,
-    count: (selectedBy: SelectedBy) => void
+    count: (selectedBy: SelectedBy) => void,
+    hasNode = true
   ) {
+    this.#hasNode = hasNode
     this.#mirror = new MirrorReader(storage, count)
   }
 
@@ -58,6 +64,7 @@ export class MirroredAccounts {
     const status = await this.#mirror.status(address)
     if (status === null) return NOT_WHITELISTED(program)
     const { slot } = status.progress
+    if (slot === null && !this.#hasNode) return { refusal: NO_NODE }
     if (slot === null) return { refusal: upstreamDown('the accounts of this program are still being read') }
     if (slot < wish.minContextSlot)
       return {

@@ -57,6 +57,36 @@ export const upstreamDown = (message = 'no node can answer this request now'): R
   error: { code: -32603, message, data: { retryable: true } }
 })
 
+/** The process has no node, so a retry does not help. */
+export const NO_NODE: Refusal = {
+  status: 501,
+  error: {
+    code: -32603,
+    message: 'this service has no node to ask',
+    data: { code: 'not_configured', retryable: false }
+  }
+}
+
+/** Every node that was asked refuses the request: `status` is the HTTP status of the last one. */
+export const refusedByNode = (status: number): Refusal =>
+  status === 413
+    ? {
+        status,
+        error: {
+          code: -32600,
+          message: 'the request is too large for the node; send less at once',
+          data: { retryable: false }
+        }
+      }
+    : {
+        status: 200,
+        error: {
+          code: -32600,
+          message: `the node refuses this request with HTTP ${status}`,
+          data: { retryable: false }
+        }
+      }
+
 /** The answers of a request are longer than ANSWER_BYTES_MAX. */
 export const ANSWER_TOO_LARGE: Refusal = {
   status: 200,

@@ -9,20 +9,23 @@ import {
   ANSWER_TOO_LARGE,
   METHOD_NOT_FOUND,
   methodRejected,
+  NO_NODE,
   NOT_PROCESSED,
+  refusedByNode,
   scopeMissing,
   upstreamDown,
   type Refusal
 } from './rpc-error.ts'
 import type { SharedAnswer, SharedReads } from './shared-reads.ts'
 import type { SlotFloors } from './slot-floors.ts'
-import { AnswerTooLarge, NoUpstream, type UpstreamCall } from './upstreams.ts'
+import { AnswerTooLarge, isUnanswered, NoUpstream, type Unanswered, type UpstreamCall } from './upstreams.ts'
 import type { MirroredAnswer } from './mirrored-accounts.ts'
 import type { SendOutcome } from './tracked-sends.ts'
 
 export interface GatewayDeps {
   readonly methods: MethodTable
-  readonly reads: SharedReads
+  /** Null in a process without a node. */
+  readonly reads: SharedReads | null
   readonly floors: SlotFloors
   readonly accounts: {
     answer(params: unknown, signal: AbortSignal): Promise<MirroredAnswer>
@@ -43,7 +46,12 @@ export const MAINNET_GENESIS = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d'
 type Plan =
   | { readonly kind: 'refused'; readonly refusal: Refusal; readonly id: string | null }
   | { readonly kind: 'here'; readonly call: RequestedCall; readonly method: RpcMethod }
-  | { readonly kind: 'node'; readonly call: RequestedCall; readonly upstream: UpstreamCall }
+  | {
+      readonly kind: 'node'
+      readonly call: RequestedCall
+      readonly upstream: UpstreamCall
+      readonly reads: SharedReads
+    }
 
 /** The answer to an element. */
 interface ElementAnswer {
@@ -87,10 +95,8 @@ export class Gateway implements RpcGateway {
         answers[at] = await this.#single(plan, context)
       })
     )
-    const reads = await this.#deps.reads.readAll(
-      asked.map(({ upstream }) => upstream),
-      context.signal
-    )
+    const upstreams = asked.map(({ upstream }) => upstream)
+    const reads = (await this.#deps.reads?.readAll(upstreams, context.signal)) ?? []
     await others
     for (const [index, { at, upstream }] of asked.entries()) {
       const plan = plans[at] as Extract<Plan, { kind: 'node' }>
@@ -132,19 +138,21 @@ export class Gateway implements RpcGateway {
     if (method.refusesProcessed && commitment === 'processed')
       return { kind: 'refused', refusal: NOT_PROCESSED, id }
     if (method.isLocal) return { kind: 'here', call: element, method }
+    const { reads } = this.#deps
+    if (reads === null) return { kind: 'refused', refusal: NO_NODE, id }
     const floor =
       method.slot === 'none' && method.cache !== 'by-slot'
         ? 0
         : this.#deps.floors.of(caller.keyId, commitment)
     const upstream = { method, params: element.params, commitment, minSlot: Math.max(minContextSlot, floor) }
-    return { kind: 'node', call: element, upstream }
+    return { kind: 'node', call: element, upstream, reads }
   }
 
   #single(plan: Plan, context: RpcRequestContext): ElementAnswer | Promise<ElementAnswer> {
     if (plan.kind === 'refused') return this.#refused(plan.refusal, plan.id, 'rejected')
     if (plan.kind === 'here') return this.#here(plan.call, plan.method, context)
-    const { call, upstream } = plan
-    const { sends, reads } = this.#deps
+    const { call, upstream, reads } = plan
+    const { sends } = this.#deps
     if (call.method === 'sendTransaction' && context.tracks && sends !== null) {
       const needed = 'tx:send'
       if (!context.caller.scopes.includes(needed))
@@ -163,8 +171,7 @@ export class Gateway implements RpcGateway {
     return reads.read(upstream, context, key).then(
       (read) => this.#fromNode(call, upstream, read, context),
       (error: unknown) => {
-        if (error instanceof NoUpstream || error instanceof AnswerTooLarge)
-          return this.#fromNode(call, upstream, error, context)
+        if (isUnanswered(error)) return this.#fromNode(call, upstream, error, context)
         throw error
       }
     )
@@ -182,11 +189,16 @@ export class Gateway implements RpcGateway {
   #fromNode(
     call: RequestedCall,
     upstream: UpstreamCall,
-    read: SharedAnswer | NoUpstream | AnswerTooLarge,
+    read: SharedAnswer | Unanswered,
     { caller }: RpcRequestContext
   ): ElementAnswer {
     if (read instanceof NoUpstream) return this.#refused(upstreamDown(read.message), call.id, 'down')
-    if (read instanceof AnswerTooLarge) return this.#refused(ANSWER_TOO_LARGE, call.id, 'error')
+    if (isUnanswered(read))
+      return this.#refused(
+        read instanceof AnswerTooLarge ? ANSWER_TOO_LARGE : refusedByNode(read.status),
+        call.id,
+        'error'
+      )
     const { answer, facts } = read
     this.#deps.count?.(call.method, answer.kind)
     if (answer.slot !== null) this.#deps.floors.saw(caller.keyId, upstream.commitment, answer.slot)

@@ -1,7 +1,7 @@
 import type { Clock } from '../ports.ts'
 import { callKey, type AnswerCache } from './answer-cache.ts'
 import type { ReplyFacts } from './gateway.ts'
-import type { AnswerTooLarge, NoUpstream, RpcUpstreams, UpstreamAnswer, UpstreamCall } from './upstreams.ts'
+import type { RpcUpstreams, Unanswered, UpstreamAnswer, UpstreamCall } from './upstreams.ts'
 
 /** An answer and its source. */
 export interface SharedAnswer {
@@ -81,7 +81,7 @@ export class SharedReads {
   async readAll(
     calls: readonly UpstreamCall[],
     signal: AbortSignal
-  ): Promise<readonly (SharedAnswer | NoUpstream | AnswerTooLarge)[]> {
+  ): Promise<readonly (SharedAnswer | Unanswered)[]> {
     const results = calls.map((call) => this.kept(call))
     const open = calls.flatMap((call, at) => (results[at] === undefined ? [{ call, at }] : []))
     if (open.length === 0) return results as SharedAnswer[]
@@ -97,7 +97,7 @@ export class SharedReads {
       groups.map(({ call }) => call),
       signal
     )
-    const all: (SharedAnswer | NoUpstream | AnswerTooLarge | undefined)[] = results
+    const all: (SharedAnswer | Unanswered | undefined)[] = results
     for (const [index, { key, same, call }] of groups.entries()) {
       const answer = answers[index]!
       if (answer instanceof Error) for (const { at } of same) all[at] = answer
@@ -109,7 +109,7 @@ export class SharedReads {
           all[at] = { answer, facts: { cache: 'miss', ageMs: null, slot: answer.slot } }
       }
     }
-    return all as (SharedAnswer | NoUpstream | AnswerTooLarge)[]
+    return all as (SharedAnswer | Unanswered)[]
   }
 
   get inFlight(): number {

@@ -66,6 +66,8 @@ function errorOf({ code, detail, members }: ServiceError): RpcError | null {
     }
     case 'TRANSACTION_LIMIT_REACHED':
       return { code: -32429, message: detail, data: { retryable: true } }
+    case 'NOT_CONFIGURED':
+      return { code: -32603, message: detail, data: { retryable: false } }
     case 'UPSTREAM_ERROR':
     case 'UPSTREAM_TIMEOUT':
       return upstreamDown(detail).error

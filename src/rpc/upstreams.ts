@@ -53,6 +53,23 @@ export class AnswerTooLarge extends Error {
   override readonly name = 'AnswerTooLarge'
 }
 
+/** The nodes refuse the request itself, with an HTTP status (`refusesRequest`). */
+export class RequestRefused extends Error {
+  override readonly name = 'RequestRefused'
+  readonly status: number
+
+  constructor(status: number) {
+    super(`the node refuses the request with HTTP ${status}`)
+    this.status = status
+  }
+}
+
+/** Why a request has no answer of a node. */
+export type Unanswered = NoUpstream | AnswerTooLarge | RequestRefused
+
+export const isUnanswered = (error: unknown): error is Unanswered =>
+  error instanceof NoUpstream || error instanceof AnswerTooLarge || error instanceof RequestRefused
+
 /** The operator's nodes behind the RPC URL: chosen by health and slot, with failover and hedging. */
 export interface RpcUpstreams {
   /** The nodes, the preferred one first for answers of at least a slot. Archives are last. */
@@ -64,7 +81,7 @@ export interface RpcUpstreams {
   /** Calls `listener` whenever a node's state changes, until the returned function is called. */
   onChange(listener: () => void): () => void
   /**
-   * Sends a request to the best node, and to others as the method allows. Rejects with NoUpstream, AnswerTooLarge, or
+   * Sends a request to the best node, and to others as the method allows. Rejects with `Unanswered` or
    * the signal's reason; without a signal the request is never aborted. A JSON-RPC error of a node counts as an
    * answer.
    */
@@ -76,5 +93,5 @@ export interface RpcUpstreams {
   requestAll(
     calls: readonly UpstreamCall[],
     signal: AbortSignal
-  ): Promise<readonly (UpstreamAnswer | NoUpstream | AnswerTooLarge)[]>
+  ): Promise<readonly (UpstreamAnswer | Unanswered)[]>
 }

@@ -50,12 +50,12 @@ export class BundleIntake {
   }
 
   /**
-   * Checks the tip and the tenant's limit. Rejects with TIP_MISSING, TRANSACTION_LIMIT_REACHED or UPSTREAM_ERROR. A bundle
+   * Checks the tip and the tenant's limit. Rejects with TIP_MISSING, TRANSACTION_LIMIT_REACHED, NOT_CONFIGURED or UPSTREAM_ERROR. A bundle
    * that the tenant has submitted before passes the limit.
    */
   async check(tenant: string, wish: BundleWish, signal: AbortSignal): Promise<void> {
     const { engine } = this.#deps.parts
-    if (engine === null) throw new ServiceError('UPSTREAM_ERROR', 'no block engine is configured')
+    if (engine === null) throw new ServiceError('NOT_CONFIGURED', 'no block engine is configured')
     const lamports = this.#tipOf(wish, await engine.tipAccounts(signal))
     if (lamports < TIP_MIN_LAMPORTS) {
       const last = `txs.${wish.members.length - 1}`

@@ -44,8 +44,8 @@ export class TransactionIntake {
 
   /**
    * Makes the checks that need more than the transaction's bytes. Rejects with TIP_MISSING, PREFLIGHT_FAILED,
-   * TRANSACTION_LIMIT_REACHED, UPSTREAM_ERROR or UPSTREAM_TIMEOUT. A signature that the tenant has already submitted
-   * passes.
+   * TRANSACTION_LIMIT_REACHED, NOT_CONFIGURED, UPSTREAM_ERROR or UPSTREAM_TIMEOUT. A signature that the tenant has
+   * already submitted passes.
    */
   async check(tenant: string, wish: SendWish, signal: AbortSignal): Promise<void> {
     if (wish.route === 'jito') await this.#checkTip(wish.transaction, signal)
@@ -119,7 +119,7 @@ export class TransactionIntake {
 
   async #checkTip({ wire }: CheckedTransaction, signal: AbortSignal): Promise<void> {
     const { engine } = this.#deps.parts
-    if (engine === null) throw new ServiceError('UPSTREAM_ERROR', 'no block engine is configured')
+    if (engine === null) throw new ServiceError('NOT_CONFIGURED', 'no block engine is configured')
     const lamports = tipOf(wire, new Set(await engine.tipAccounts(signal)))
     if (lamports >= TIP_MIN_LAMPORTS) return
     throw new ServiceError(

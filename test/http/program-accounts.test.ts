@@ -4,6 +4,7 @@ import { pubkeyFromBase58 } from '../../src/chain/pubkey.ts'
 import { EXAMPLE_PROGRAM } from '../../src/http/example-values.ts'
 import { programsIn, PROGRAMS_PARTITION, type MirrorProgress } from '../../src/program-accounts/program.ts'
 import { Whitelist } from '../../src/program-accounts/whitelist.ts'
+import { fakeRpc } from '../rpc/fake-rpc.ts'
 import { marketApp } from './market-app.ts'
 
 const PROGRAM = pubkeyFromBase58(EXAMPLE_PROGRAM)
@@ -54,11 +55,11 @@ async function openMirror(t: Test) {
 }
 
 t.test('a process without a node says so while nothing is mirrored', async (t) => {
-  const app = await marketApp(t, undefined, { rpc: null })
+  const app = await marketApp(t, undefined, { rpc: fakeRpc(null) })
   await new Whitelist(app.storage.documents).add(EXAMPLE_PROGRAM, 0)
   t.match(await app.get(PATH), {
-    status: 502,
-    body: { code: 'upstream_error', detail: 'this service has no node to ask' }
+    status: 501,
+    body: { code: 'not_configured', detail: 'this service has no node to read accounts from' }
   })
 })
 

@@ -19,6 +19,7 @@ export type Fault =
   | 'another id'
   | 'no batches'
   | 'parse error'
+  | '400'
 
 /** A node over HTTP whose answers, slots and faults the test sets. Probes (`getLatestBlockhash`) are never faulty. */
 export class FakeRpcNode {
@@ -33,6 +34,8 @@ export class FakeRpcNode {
   genesis = 'G'
   fault: Fault = 'none'
   slowMs = 500
+  /** Longer bodies are refused with HTTP 413 before they are read, as agave does. */
+  bodyBytesMax = Infinity
   /** Number of times that a fault occurred, and requests of clients by method. */
   fired = 0
   readonly asked: string[] = []
@@ -71,6 +74,10 @@ export class FakeRpcNode {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (Number(request.headers['content-length']) > this.bodyBytesMax) {
+      this.fired++
+      return void response.writeHead(413).end('request body size exceeds allowed maximum\n')
+    }
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Request | Request[]
@@ -120,6 +127,8 @@ export class FakeRpcNode {
         return void response.end(text.replace(/"id":(\d+)/g, '"id":999999'))
       case '429':
         return void response.writeHead(429, { 'retry-after': '1' }).end('slow down')
+      case '400':
+        return void response.writeHead(400).end('bad request')
       case '500':
         return void response.writeHead(500).end('broken')
       case 'no batches':

@@ -40,22 +40,22 @@ export function fakeUpstreams(
   }
 }
 
-/** The JSON-RPC side over fake nodes, which answer every read with 1. */
+/** The JSON-RPC side over fake nodes, which answer every read with 1; null for a process without a node. */
 export function fakeRpc(
-  upstreams: RpcUpstreams = fakeUpstreams(),
+  upstreams: RpcUpstreams | null = fakeUpstreams(),
   allowed: readonly string[] = [],
   accounts: GatewayDeps['accounts'] = { answer: async () => ({ result: '[]', slot: 1 }) }
 ): RpcParts {
   const methods = new MethodTable(allowed)
   const gateway = new Gateway({
     methods,
-    reads: new SharedReads(upstreams, new AnswerCache(2 ** 20, CLOCK), CLOCK),
+    reads: upstreams && new SharedReads(upstreams, new AnswerCache(2 ** 20, CLOCK), CLOCK),
     floors: new SlotFloors(),
     accounts,
     sends: { send: async () => ({ result: '"signature"' }) },
     clock: CLOCK
   })
-  return { gateway, methods }
+  return { gateway, methods, hasNode: upstreams !== null }
 }
 
 /** A caller of the tenant `acme`. */

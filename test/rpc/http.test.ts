@@ -86,14 +86,31 @@ t.test('a body that cannot be taken is refused with a JSON-RPC error', async (t)
   t.match(draining.text, /-32603.*"retryable":true/)
 })
 
-t.test('a process without a node says so', async (t) => {
-  const app = await marketApp(t, undefined, { rpc: null })
-  const key = await app.makeKey(['rpc:read'])
-  const answer = await app.ask('POST', PATH, { ...JSON_TYPE, 'x-api-key': key }, SLOT)
-  t.equal(answer.status, 502)
-  t.match(answer.text, /-32603,"message":"this service has no node to ask"/)
-  t.equal((await app.get('/openrpc.json')).status, 404)
-})
+t.test(
+  'a process without a node refuses what needs one for good, each element of a batch by itself',
+  async (t) => {
+    const app = await marketApp(t, undefined, { rpc: fakeRpc(null) })
+    const key = await app.makeKey(['rpc:read'])
+    const ask = (body: string) => app.ask('POST', PATH, { ...JSON_TYPE, 'x-api-key': key }, body)
+    const error =
+      '{"code":-32603,"message":"this service has no node to ask","data":{"code":"not_configured","retryable":false}}'
+    const single = await ask(SLOT)
+    t.same(
+      [single.status, single.text, single.headers['retry-after']],
+      [501, `{"jsonrpc":"2.0","error":${error},"id":7}`, undefined]
+    )
+    const batch = await ask(`[${SLOT},{"jsonrpc":"2.0","id":"b","method":"getGenesisHash"},1]`)
+    t.equal(batch.status, 200)
+    t.match(JSON.parse(batch.text), [
+      { id: 7, error: JSON.parse(error) },
+      { id: 'b', result: /./ },
+      { id: null, error: { code: -32600 } }
+    ])
+    t.equal((await ask(SLOT.replace('getSlot', 'getSupply'))).status, 403, 'rejected methods stay rejected')
+    t.match((await ask(SLOT.replace('getSlot', 'getNothing'))).text, /-32601/)
+    t.equal((await app.get('/openrpc.json')).status, 404)
+  }
+)
 
 t.test(
   'header fields say what answered; equal reads are one request, kept until the next slot',

@@ -83,9 +83,9 @@ export class TipBoard {
     return accounts.value
   }
 
-  /** Rejects with UPSTREAM_ERROR where they were never fetched. */
+  /** Rejects with UPSTREAM_ERROR where they were never fetched, and with NOT_CONFIGURED without a feed. */
   async tips(): Promise<Tips> {
-    if (this.#floor === null) throw new ServiceError('UPSTREAM_ERROR', 'no feed of tips is configured')
+    if (this.#floor === null) throw new ServiceError('NOT_CONFIGURED', 'no feed of tips is configured')
     const [accounts, floor] = await Promise.all([this.accounts(), this.#floor.get()])
     if (floor === null) throw new ServiceError('UPSTREAM_ERROR', 'the feed of tips does not answer')
     return { accounts, floor: floor.value, isStale: floor.isStale }

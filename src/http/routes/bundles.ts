@@ -38,7 +38,8 @@ export const sendBundle = endpoint({
     'TRANSACTION_UNSIGNED',
     'TIP_MISSING',
     'TRANSACTION_LIMIT_REACHED',
-    'UPSTREAM_ERROR'
+    'UPSTREAM_ERROR',
+    'NOT_CONFIGURED'
   ],
   isIdempotent: true,
   deadlineMs: SEND_MS,

@@ -72,7 +72,7 @@ export const programAccounts = endpoint({
     'CURSOR_EXPIRED',
     'PROGRAM_NOT_WHITELISTED',
     'INDEX_LOADING',
-    'UPSTREAM_ERROR'
+    'NOT_CONFIGURED'
   ],
   examples: [
     {
@@ -88,7 +88,9 @@ export const programAccountRoutes: FastifyPluginAsync<
 > = async (app, { storage, rpc, clock, metrics }) => {
   const mirror = new MirrorReader(storage, (selected_by) => metrics.mirror.pages.inc({ selected_by }))
   const missing = (program: string): ServiceError =>
-    rpc === null ? new ServiceError('UPSTREAM_ERROR', 'this service has no node to ask') : loading(program)
+    rpc.hasNode
+      ? loading(program)
+      : new ServiceError('NOT_CONFIGURED', 'this service has no node to read accounts from')
 
   serve(app, programAccounts, async ({ params, query }) => {
     const program = pubkeyToBase58(params.programId)

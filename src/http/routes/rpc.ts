@@ -115,7 +115,6 @@ export const rpcRoutes: FastifyPluginAsync<Deps> = async (app, { rpc: parts, lim
       const charged = (refusal?: Error): void => (refusal === undefined ? resolve() : reject(refusal))
       charge(caller, reply, clock.now(), charged, costOf(parsed))
     })
-    if (parts === null) throw new ServiceError('UPSTREAM_ERROR', 'this service has no node to ask')
     const left = new AbortController()
     const leave = (): void => left.abort(LEFT)
     reply.raw.once('close', leave)
@@ -127,7 +126,7 @@ export const rpcRoutes: FastifyPluginAsync<Deps> = async (app, { rpc: parts, lim
       reply.raw.off('close', leave)
     }
   }
-  if (parts === null) return
+  if (!parts.hasNode) return
   const document = new Rendering(JSON.stringify(openRpcOf(parts.methods, version)))
   app.get('/openrpc.json', { config: { scope: 'open', answersWhileDraining: true } }, (request, reply) =>
     sendRendering(

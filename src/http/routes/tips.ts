@@ -13,7 +13,7 @@ export const getTips = endpoint({
     'The accounts that a tip to the block engine may go to, and percentiles of recently landed tips. Use p50 in most cases, p75 or more if you compete for a place.',
   scope: 'tx:send',
   answer: tipsAnswer,
-  errors: ['UPSTREAM_ERROR'],
+  errors: ['UPSTREAM_ERROR', 'NOT_CONFIGURED'],
   examples: [{ name: 'the tips now' }]
 })
 
@@ -21,7 +21,7 @@ export const tipRoutes: FastifyPluginAsync<Pick<AppDeps, 'transactions'>> = asyn
   if (transactions === null) return
   const { engine } = transactions
   serve(app, getTips, async ({ signal }) => {
-    if (engine === null) throw new ServiceError('UPSTREAM_ERROR', 'no block engine is configured')
+    if (engine === null) throw new ServiceError('NOT_CONFIGURED', 'no block engine is configured')
     return tipsBody(await engine.tips(signal))
   })
 }

@@ -68,7 +68,8 @@ export const sendTransaction = endpoint({
     'PREFLIGHT_FAILED',
     'TRANSACTION_LIMIT_REACHED',
     'UPSTREAM_ERROR',
-    'UPSTREAM_TIMEOUT'
+    'UPSTREAM_TIMEOUT',
+    'NOT_CONFIGURED'
   ],
   isIdempotent: true,
   deadlineMs: SEND_MS,
