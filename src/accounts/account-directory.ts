@@ -1,11 +1,13 @@
 import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import { SecondChanceCache } from '../memory/second-chance-cache.ts'
 import { NodeError } from '../node/node-fault.ts'
+import { withinNodeTime } from '../node/node-time.ts'
 import type { Clock } from '../ports.ts'
+import { ACCOUNTS_READ_MS, ACCOUNTS_WAIT_MS } from '../time-limits.ts'
 import { ACCOUNTS_AT_ONCE } from './node-client.ts'
 
-/** Milliseconds for reading a batch, with a second node if the first one fails. Below the deadline of the endpoints. */
-export const READ_MS = 4_000
+/** Milliseconds for reading a batch, with a second node if the first one fails. */
+export const READ_MS = ACCOUNTS_READ_MS
 /** Milliseconds without background reads after a failed one, so that an unreachable node is not polled all the time. */
 export const PAUSE_MS = 1_000
 /** Chosen: half of the client's requests in flight, so that other reads find room. */
@@ -129,10 +131,11 @@ export class AccountDirectory<Subject, Reading> {
 
   /**
    * Returns the readings of subjects in the given order, each at most `freshMs` old. While the node fails, returns
-   * cached readings of any age. Rejects with NodeError if nothing is cached.
+   * cached readings of any age. Rejects with NodeError if nothing is cached. `limitMs` includes
+   * the time in the queue.
    */
-  async read(subjects: readonly Subject[]): Promise<readonly Known<Reading>[]> {
-    const readings = subjects.map((subject) => this.#freshOrRequested(subject))
+  async read(subjects: readonly Subject[], limitMs = ACCOUNTS_WAIT_MS): Promise<readonly Known<Reading>[]> {
+    const readings = subjects.map((subject) => this.#freshOrRequested(subject, limitMs))
     return Promise.all(readings)
   }
 
@@ -166,12 +169,12 @@ export class AccountDirectory<Subject, Reading> {
     return ask.known
   }
 
-  async #freshOrRequested(subject: Subject): Promise<Known<Reading>> {
+  async #freshOrRequested(subject: Subject, limitMs: number): Promise<Known<Reading>> {
     const fresh = this.fresh(subject)
     if (fresh !== null) return fresh
     const known = this.peek(subject)
     try {
-      return await this.urgently(subject)
+      return await withinNodeTime(this.#clock, limitMs, () => this.urgently(subject))
     } catch (error) {
       if (known === null || !(error instanceof NodeError)) throw error
       return known

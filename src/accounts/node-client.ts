@@ -5,6 +5,7 @@ import { NodeError } from '../node/node-fault.ts'
 import { NodeGroup, type NodeClients } from '../node/node-group.ts'
 import { RpcClient, type RpcAnswer, type RpcClientOptions } from '../node/rpc-client.ts'
 import type { Clock } from '../ports.ts'
+import { ACCOUNTS_REQUEST_MS } from '../time-limits.ts'
 import {
   readAccount,
   readAddressed,
@@ -17,13 +18,12 @@ import type { AccountNode, ProgramAccountsQuery } from './ports.ts'
 /** Maximum number of accounts in getMultipleAccounts (agave, MAX_MULTIPLE_ACCOUNTS). */
 export const ACCOUNTS_AT_ONCE = 100
 /**
- * Limits of reads that an API client waits for. The timeout is 3 s, so that a second node can still answer within the
- * endpoints' deadline. 100 accounts of 300 KB fit; usual ones have up to a few KB.
+ * Limits of reads that an API client waits for. A second node can still answer within the endpoints' deadline. 100 accounts of 300 KB fit; usual ones have up to a few KB.
  */
 const READS: Partial<RpcClientOptions> = {
   requestsPerSecond: 100,
   concurrency: 8,
-  timeoutMs: 3_000,
+  timeoutMs: ACCOUNTS_REQUEST_MS,
   bodyBytesMax: 40 * 1024 * 1024,
   compressed: false
 }

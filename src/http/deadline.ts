@@ -1,8 +1,9 @@
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../ports.ts'
+import { ANSWER_LIMIT_MS } from '../time-limits.ts'
 
 /** Milliseconds for computing an answer, unless its endpoint has its own deadline. */
-export const DEADLINE_MS = 2000
+export const DEADLINE_MS = ANSWER_LIMIT_MS
 
 /**
  * Resolves like `work`, or rejects with DEADLINE_EXCEEDED after the deadline. The signal then aborts, and the outcome

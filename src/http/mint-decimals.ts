@@ -5,10 +5,11 @@ import { NATIVE_DECIMALS, NATIVE_MINT } from '../chain/token-accounts.ts'
 /** Mints whose decimals are read; further mints have decimals only if cached. Chosen: 20 requests. */
 const MINTS_MAX = 1_000
 
-/** Returns the decimals of mints by their map key, where the mint is cached or can be read now. */
+/** Returns the decimals of mints by their map key, where the mint is cached or can be read within the limit. */
 export async function decimalsOf(
   mints: readonly Pubkey[],
-  { mints: directory }: Pick<AccountParts, 'mints'>
+  { mints: directory }: Pick<AccountParts, 'mints'>,
+  limitMs: number
 ): Promise<Map<string, number>> {
   const found = new Map([[pubkeyMapKey(NATIVE_MINT), NATIVE_DECIMALS]])
   /** Returns the mints that are not cached. */
@@ -21,7 +22,7 @@ export async function decimalsOf(
   const unknown = take(mints).slice(0, MINTS_MAX)
   if (unknown.length === 0) return found
   // Decimals never change, so a reading of any age is good. If the read fails, they are missing.
-  await directory.read(unknown).catch(() => undefined)
+  await directory.read(unknown, limitMs).catch(() => undefined)
   take(unknown)
   return found
 }

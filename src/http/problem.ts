@@ -1,4 +1,6 @@
 import { ERRORS, ServiceError, type ErrorCode } from '../errors.ts'
+import { NodeError } from '../node/node-fault.ts'
+import { upstreamError } from '../node/upstream.ts'
 
 /** An error as served (RFC 9457; spec choices, section 3). */
 export interface Problem {
@@ -43,11 +45,12 @@ export function problemOf(
 }
 
 /**
- * Returns the error to send for a thrown value: a ServiceError as it is, any other as an internal error without
- * details.
+ * Returns the error to send for a thrown value: a ServiceError as it is, a node's fault as that of the upstream, any
+ * other as an internal error without details.
  */
 export function serviceErrorOf(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown
+  if (thrown instanceof NodeError) return upstreamError(thrown)
   const statusCode =
     typeof thrown === 'object' && thrown !== null && 'statusCode' in thrown ? thrown.statusCode : undefined
   const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined

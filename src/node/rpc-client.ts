@@ -53,7 +53,12 @@ interface HttpAnswer {
 
 /** Maximum number of requests waiting for one node; further ones fail at once. */
 const WAITING_MAX = 1_000
+/**
+ * Milliseconds to connect at most, and the part of a request's timeout that connecting may take. A connection that is
+ * not made must be reported as such, before the timeout of the request: nothing was sent over it.
+ */
 const CONNECT_TIMEOUT_MS = 5_000
+const CONNECT_SHARE = 0.6
 /** Pause after HTTP 429 without a Retry-After header, and the longest pause that a node can request. */
 const REST_MS = 1_000
 const REST_MAX_MS = 60_000
@@ -265,7 +270,7 @@ export class RpcClient {
     const { concurrency, timeoutMs } = this.#options
     return new Pool(this.address.origin, {
       connections: concurrency === Infinity ? null : concurrency,
-      connect: { timeout: Math.min(timeoutMs, CONNECT_TIMEOUT_MS) },
+      connect: { timeout: Math.min(timeoutMs * CONNECT_SHARE, CONNECT_TIMEOUT_MS) },
       // The client's own timer covers the whole request.
       headersTimeout: 0,
       bodyTimeout: 0

@@ -6,10 +6,23 @@ export async function fromNode<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer
   } catch (error) {
-    if (!(error instanceof NodeError)) throw error
-    // The fault's own text can name the node; it goes to the log with the cause.
-    throw error.fault.kind === 'timeout'
-      ? new ServiceError('UPSTREAM_TIMEOUT', 'the node did not answer in time', { cause: error })
-      : new ServiceError('UPSTREAM_ERROR', 'the node does not answer this request now', { cause: error })
+    throw error instanceof NodeError ? upstreamError(error) : error
   }
+}
+
+/** Returns the error that clients get for a node's fault. */
+export function upstreamError(error: NodeError): ServiceError {
+  // The fault's own text can name the node; it goes to the log with the cause.
+  return isTimeout(error)
+    ? new ServiceError('UPSTREAM_TIMEOUT', 'the node did not answer in time', { cause: error })
+    : new ServiceError('UPSTREAM_ERROR', 'the node does not answer this request now', { cause: error })
+}
+
+/** A node that accepts no connection in time and one that accepts it and is silent are the same for a client. */
+function isTimeout({ fault, cause }: NodeError): boolean {
+  if (fault.kind === 'timeout') return true
+  return (
+    fault.kind === 'unreachable' &&
+    (cause as NodeJS.ErrnoException | undefined)?.code === 'UND_ERR_CONNECT_TIMEOUT'
+  )
 }

@@ -19,7 +19,7 @@ export type SendOutcome = { readonly result: string } | { readonly error: RpcErr
 export class TrackedSends {
   readonly #intake: TransactionIntake
 
-  constructor(documents: DocumentStore, parts: TransactionParts, clock: Pick<Clock, 'now'>) {
+  constructor(documents: DocumentStore, parts: TransactionParts, clock: Clock) {
     this.#intake = new TransactionIntake({ documents, parts, clock })
   }
 

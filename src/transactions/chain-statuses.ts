@@ -1,5 +1,7 @@
 import { hasNoHistory, NodeError } from '../node/node-fault.ts'
+import { withinNodeTime } from '../node/node-time.ts'
 import type { Clock } from '../ports.ts'
+import { HEIGHT_WAIT_MS, STATUS_WAIT_MS } from '../time-limits.ts'
 import type { SignatureStatus, TransactionNode } from './ports.ts'
 
 /** Milliseconds that an answer of the node is cached. Chosen: one slot, in which no status can change. */
@@ -8,10 +10,6 @@ const CACHE_MS = 400
 const CACHED_MAX = 2_000
 /** Signatures of one request (the limit of getSignatureStatuses). */
 const BATCH_MAX = 256
-/** Timeouts in milliseconds: of a status, which can need the node's archive, and of a height or a blockhash's
- * validity, which are optional. */
-const STATUS_MS = 5_000
-const HEIGHT_MS = 1_000
 
 type Question = readonly [string, PromiseWithResolvers<SignatureStatus | null>]
 
@@ -24,15 +22,12 @@ interface CachedAnswer<T> {
 /** Statuses of signatures on the chain, read from the node. Equal requests are sent once, others in one batch. */
 export class ChainStatuses {
   readonly #node: Pick<TransactionNode, 'statuses' | 'height' | 'isBlockhashValid'>
-  readonly #clock: Pick<Clock, 'now'>
+  readonly #clock: Clock
   readonly #cached = new Map<string, CachedAnswer<SignatureStatus | null>>()
   #gathered: Map<string, PromiseWithResolvers<SignatureStatus | null>> | null = null
   #height: CachedAnswer<number> | null = null
 
-  constructor(
-    node: Pick<TransactionNode, 'statuses' | 'height' | 'isBlockhashValid'>,
-    clock: Pick<Clock, 'now'>
-  ) {
+  constructor(node: Pick<TransactionNode, 'statuses' | 'height' | 'isBlockhashValid'>, clock: Clock) {
     this.#node = node
     this.#clock = clock
   }
@@ -54,8 +49,11 @@ export class ChainStatuses {
   /** Returns the newest block height at confirmed; null if the node does not answer. */
   async height(): Promise<number | null> {
     if (this.#height === null || this.#height.untilMs <= this.#clock.now()) {
-      const height = this.#node.height(AbortSignal.timeout(HEIGHT_MS)).then(({ height }) => height)
-      this.#height = this.#cache(height, () => (this.#height = null))
+      const asked = withinNodeTime(this.#clock, HEIGHT_WAIT_MS, (signal) => this.#node.height(signal))
+      this.#height = this.#cache(
+        asked.then(({ height }) => height),
+        () => (this.#height = null)
+      )
     }
     try {
       return await this.#height.answer
@@ -67,7 +65,11 @@ export class ChainStatuses {
   /** Tells whether a blockhash is still valid; null if the node does not answer. */
   async isValid(blockhash: string): Promise<boolean | null> {
     try {
-      return (await this.#node.isBlockhashValid(blockhash, AbortSignal.timeout(HEIGHT_MS))).isValid
+      return (
+        await withinNodeTime(this.#clock, HEIGHT_WAIT_MS, (signal) =>
+          this.#node.isBlockhashValid(blockhash, signal)
+        )
+      ).isValid
     } catch {
       return null
     }
@@ -99,37 +101,47 @@ export class ChainStatuses {
     }
   }
 
-  /**
-   * Falls back to recent signatures if the node has no history. Such a node cannot tell whether older ones are
-   * unknown.
-   */
   async #askHistory(questions: readonly Question[]): Promise<void> {
     const signatures = questions.map(([signature]) => signature)
     try {
-      const { contextSlot, statuses } = await this.#statuses(signatures, true)
+      const statuses = await withinNodeTime(this.#clock, STATUS_WAIT_MS, (signal) =>
+        this.#statuses(signatures, signal)
+      )
       for (const [at, [, { resolve, reject }]] of questions.entries()) {
         const status = statuses[at] ?? null
-        // Such an answer contradicts itself, so it states neither a landing nor its absence.
-        if (status !== null && status.slot > contextSlot) reject(wrongSlot())
+        if (status instanceof Error) reject(status)
         else resolve(status)
       }
     } catch (error) {
-      const none = { contextSlot: 0, statuses: [] }
-      const { contextSlot, statuses } = hasNoHistory(error)
-        ? await this.#statuses(signatures, false).catch(() => none)
-        : none
-      for (const [at, [, { resolve, reject }]] of questions.entries()) {
-        const status = statuses[at]
-        if (status === undefined || status === null || status.slot > contextSlot) reject(error)
-        else resolve(status)
-      }
+      for (const [, { reject }] of questions) reject(error)
     }
   }
 
-  #statuses(signatures: readonly string[], history: boolean): ReturnType<TransactionNode['statuses']> {
-    return this.#node.statuses(signatures, { history }, AbortSignal.timeout(STATUS_MS))
+  /**
+   * Returns the statuses. Falls back to recent signatures if the node has no history. Such a node cannot tell whether
+   * older ones are unknown: they get the node's error. So does a status above the answer's own slot: that answer
+   * contradicts itself, and states neither a landing nor its absence.
+   */
+  async #statuses(
+    signatures: readonly string[],
+    signal: AbortSignal
+  ): Promise<readonly (SignatureStatus | Error | null)[]> {
+    try {
+      const { contextSlot, statuses } = await this.#node.statuses(signatures, { history: true }, signal)
+      return statuses.map((status) => (isOfLaterSlot(status, contextSlot) ? wrongSlot() : status))
+    } catch (error) {
+      if (!hasNoHistory(error)) throw error
+      const recent = await this.#node.statuses(signatures, { history: false }, signal).catch(() => null)
+      return signatures.map((_, at) => {
+        const status = recent?.statuses[at] ?? null
+        return status === null || isOfLaterSlot(status, recent!.contextSlot) ? (error as Error) : status
+      })
+    }
   }
 }
+
+const isOfLaterSlot = (status: SignatureStatus | null, contextSlot: number): boolean =>
+  status !== null && status.slot > contextSlot
 
 const wrongSlot = (): NodeError =>
   new NodeError('node', {

@@ -10,7 +10,9 @@ import { afterRepeat, type RepeatedRequest } from './repeat.ts'
 import { placeRefusal } from './places.ts'
 import type { Route, Submission } from './submission.ts'
 import { Submissions, type RepeatOutcome, type SubmissionState } from './submissions.ts'
+import { withinNodeTime } from '../node/node-time.ts'
 import { fromNode } from '../node/upstream.ts'
+import { SIMULATION_WAIT_MS } from '../time-limits.ts'
 
 /** Writes and reads that a race with the end of a submission's retention can need. */
 const ATTEMPTS_MAX = 3
@@ -27,7 +29,7 @@ export interface SendWish {
 interface IntakeDeps {
   readonly documents: DocumentStore
   readonly parts: TransactionParts
-  readonly clock: Pick<Clock, 'now'>
+  readonly clock: Clock
 }
 
 /** Accepts transactions of tenants: checks them, stores them, and passes them to tracking, which sends them. */
@@ -136,7 +138,10 @@ export class TransactionIntake {
   }
 
   async #simulate({ bytes }: CheckedTransaction, signal: AbortSignal): Promise<void> {
-    const { err, logs, unitsConsumed } = await fromNode(this.#deps.parts.node.simulate(bytes, signal))
+    const { parts, clock } = this.#deps
+    const { err, logs, unitsConsumed } = await fromNode(
+      withinNodeTime(clock, SIMULATION_WAIT_MS, (end) => parts.node.simulate(bytes, end), signal)
+    )
     if (err === null || err === undefined) return
     throw new ServiceError('PREFLIGHT_FAILED', 'the simulation of tx failed; see err and logs', {
       members: { err, logs, units_consumed: unitsConsumed }

@@ -8,6 +8,7 @@ import { RpcClient, type RpcClientOptions } from '../node/rpc-client.ts'
 import type { Clock } from '../ports.ts'
 import { COMMITMENTS } from './bundle-landing.ts'
 import type { SendTurn } from './fair-queue.ts'
+import { TRANSACTION_REQUEST_MS } from '../time-limits.ts'
 import type { SignatureStatus, SimulatedOutcome, TransactionNode } from './ports.ts'
 import { SendBatches } from './send-batches.ts'
 import { readSimulation, readStatus } from './node-answers.ts'
@@ -19,7 +20,7 @@ import { readSimulation, readStatus } from './node-answers.ts'
 const READS: Partial<RpcClientOptions> = {
   requestsPerSecond: 100,
   concurrency: 8,
-  timeoutMs: 5_000,
+  timeoutMs: TRANSACTION_REQUEST_MS,
   bodyBytesMax: 32 * 1024 * 1024,
   compressed: false
 }

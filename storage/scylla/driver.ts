@@ -1,11 +1,8 @@
 import { auth, Client, policies, types } from 'cassandra-driver'
 import type { HostMap, QueryOptions } from 'cassandra-driver'
+import { CQL_STEP_MS, CQL_TRY_MS } from '../../src/time-limits.ts'
 import { HealthyNodesFirst, NodeHealth } from './node-health.ts'
 
-/** Limit of steps without one of their own, such as preparing a statement: the limit of a whole request. */
-const ANSWER_MS = 2_000
-/** Timeout of each try of a read or a conditional write: half of a request's limit, which leaves time for another node. */
-const TRY_MS = 1_000
 /** Timeout of each try of an operation without a deadline: a server's default limit for a write. */
 const PATIENT_TRY_MS = 2_000
 const CONNECT_MS = 3_000
@@ -38,7 +35,7 @@ export const QUORUM: QueryOptions = {
   prepare: true,
   isIdempotent: true,
   consistency: localQuorum,
-  readTimeout: TRY_MS,
+  readTimeout: CQL_TRY_MS,
   captureStackTrace: false
 }
 /** Writes, and reads of commits. */
@@ -88,7 +85,7 @@ export function newDriver(options: DriverOptions, keyspace: string | null): NewD
     pooling: { heartBeatInterval: HEARTBEAT_MS },
     socketOptions: {
       connectTimeout: CONNECT_MS,
-      readTimeout: ANSWER_MS,
+      readTimeout: CQL_STEP_MS,
       defunctReadTimeoutThreshold: UNANSWERED_MAX
     },
     // Each node prepares a statement when it first gets it. Preparing on all nodes at once would wait for one that hangs.

@@ -3,6 +3,7 @@ import { encodeBase58 } from '../../src/chain/base58.ts'
 import { TrackedSends } from '../../src/rpc/tracked-sends.ts'
 import { marketApp } from '../http/market-app.ts'
 import { fakeTransactions } from '../transactions/fake-transactions.ts'
+import { virtualClock } from '../virtual-time.ts'
 import { signedWire, toBase64, transfer, wallet } from '../transactions/signed.ts'
 
 const { signal } = new AbortController()
@@ -12,7 +13,7 @@ t.test(
   async (t) => {
     const { storage } = await marketApp(t)
     const parts = fakeTransactions()
-    const sends = new TrackedSends(storage.documents, parts, { now: () => 1 })
+    const sends = new TrackedSends(storage.documents, parts, virtualClock())
     const wire = signedWire([transfer(5n, wallet(2).publicKey)])
     const base58 = await sends.send('acme', [encodeBase58(wire)], signal)
     t.match(base58, { result: /^"[1-9A-HJ-NP-Za-km-z]{80,90}"$/ })
@@ -26,7 +27,7 @@ t.test(
 t.test('a tracked send that is refused is refused as a node does', async (t) => {
   const { storage } = await marketApp(t)
   const parts = fakeTransactions()
-  const sends = new TrackedSends(storage.documents, parts, { now: () => 1 })
+  const sends = new TrackedSends(storage.documents, parts, virtualClock())
   const wire = signedWire([transfer(6n, wallet(2).publicKey)])
   const send = (...params: unknown[]) => sends.send('acme', params, signal)
   const base64 = { encoding: 'base64' }

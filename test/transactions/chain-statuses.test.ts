@@ -1,6 +1,7 @@
 import t from 'tap'
 import { NodeError, RPC_CODE } from '../../src/node/node-fault.ts'
 import { ChainStatuses } from '../../src/transactions/chain-statuses.ts'
+import { virtualClock } from '../virtual-time.ts'
 import type { SignatureStatus, TransactionNode } from '../../src/transactions/ports.ts'
 
 const LANDED: SignatureStatus = { slot: 7, confirmations: 3, err: null, commitment: 'confirmed' }
@@ -17,7 +18,7 @@ function makeNode(hasHistory: boolean): { node: TransactionNode; asked: [number,
   return { node: { statuses } as TransactionNode, asked }
 }
 
-const clock = { now: () => 0 }
+const clock = virtualClock()
 
 t.test('questions of one turn are one request, and an equal one is asked once', async (t) => {
   const { node, asked } = makeNode(true)

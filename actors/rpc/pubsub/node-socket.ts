@@ -1,14 +1,13 @@
 import { WebSocket } from 'ws'
 import type { NodeAddress } from '../../../src/node/node-address.ts'
 import type { Clock } from '../../../src/ports.ts'
+import { SUBSCRIPTION_ANSWER_MS } from '../../../src/time-limits.ts'
 import {
   readNodeMessage,
   type NodeMessage,
   type NodeNotification
 } from '../../../src/rpc/pubsub/node-message.ts'
 
-/** Milliseconds to connect, and for an answer. Chosen: a node that takes longer is overloaded. */
-export const ANSWER_MS = 10_000
 /** Bytes of one message of a node. Chosen: twice the base64 of the largest account (10 MiB). */
 const MESSAGE_BYTES_MAX = 32 * 2 ** 20
 
@@ -48,7 +47,7 @@ export class NodeSocket {
       perMessageDeflate: false,
       ...(authorization !== null && { headers: { authorization } })
     })
-    this.#connecting = clock.setTimeout(() => this.#end(late('connect')), ANSWER_MS)
+    this.#connecting = clock.setTimeout(() => this.#end(late('connect')), SUBSCRIPTION_ANSWER_MS)
     this.#socket.on('open', () => {
       clock.clearTimeout(this.#connecting)
       if (!this.#isOver) opened()
@@ -67,7 +66,7 @@ export class NodeSocket {
   call(method: string, params: string, answered: (reply: NodeReply) => void): void {
     if (this.#isOver) return
     const id = ++this.#lastId
-    const timer = this.#clock.setTimeout(() => this.#end(late(method)), ANSWER_MS)
+    const timer = this.#clock.setTimeout(() => this.#end(late(method)), SUBSCRIPTION_ANSWER_MS)
     this.#waiting.set(id, { answered, timer })
     this.#socket.send(`{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${params}}`)
   }
@@ -109,4 +108,4 @@ export class NodeSocket {
   }
 }
 
-const late = (what: string): string => `no answer to ${what} within ${ANSWER_MS / 1_000} s`
+const late = (what: string): string => `no answer to ${what} within ${SUBSCRIPTION_ANSWER_MS / 1_000} s`

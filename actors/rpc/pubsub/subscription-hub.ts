@@ -1,5 +1,6 @@
 import type { Clock } from '../../../src/ports.ts'
 import type { SubscriptionRequest } from '../../../src/rpc/pubsub/subscription-request.ts'
+import { SUBSCRIPTION_WAIT_MS } from '../../../src/time-limits.ts'
 import type { PubsubMetrics } from '../../../src/telemetry/pubsub-metrics.ts'
 import type { GapReader } from './gap-reader.ts'
 import type { PubsubLinks } from './pubsub-links.ts'
@@ -7,8 +8,6 @@ import { SharedSubscription, type Member, type SharedSubscriptionEvents } from '
 
 /** Maximum distinct subscriptions of the process. Chosen: the capacity of the connections to one node. */
 export const SUBSCRIPTIONS_MAX = 50_000
-/** Milliseconds that a client waits for a node to take its subscription. As long as a node may take for an answer. */
-const WAIT_MS = 10_000
 /**
  * Milliseconds until a subscription that all nodes refuse is requested again. Chosen: their limits change with their
  * clients.
@@ -117,7 +116,7 @@ export class SubscriptionHub {
     const timer = this.#clock.setTimeout(() => {
       this.#timers.delete(shared)
       if (shared.isAwaited) shared.giveUp(NO_NODE)
-    }, WAIT_MS)
+    }, SUBSCRIPTION_WAIT_MS)
     this.#timers.set(shared, timer)
   }
 

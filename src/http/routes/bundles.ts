@@ -4,6 +4,7 @@ import { bundleStatusAnswer, sentBundleAnswer } from '../../api/bundle.ts'
 import { BUNDLE_SIZE_MAX } from '../../signing/bundle-id.ts'
 import { BundleIntake, bundleWishOf, type BundleWish } from '../../transactions/bundle-intake.ts'
 import { transactionIn } from '../../transactions/intake.ts'
+import { SEND_ANSWER_MS } from '../../time-limits.ts'
 import { bundleBody, unknownBundleBody } from '../bundle-bodies.ts'
 import { tenantOf } from '../caller-tenant.ts'
 import type { AppDeps } from '../deps.ts'
@@ -11,9 +12,6 @@ import { endpoint, serve } from '../endpoint.ts'
 import { EXAMPLE_BUNDLE_ID, EXAMPLE_TRANSACTION } from '../example-values.ts'
 import { Idempotency, idempotencyKeyOf } from '../idempotency.ts'
 import { invalid } from '../parameters.ts'
-
-/** Milliseconds to take a bundle. Chosen: the engine may take some seconds to name its tip accounts. */
-const SEND_MS = 10_000
 
 export const sendBundle = endpoint({
   method: 'POST',
@@ -42,7 +40,7 @@ export const sendBundle = endpoint({
     'NOT_CONFIGURED'
   ],
   isIdempotent: true,
-  deadlineMs: SEND_MS,
+  deadlineMs: SEND_ANSWER_MS,
   examples: [{ name: 'a transfer', body: { txs: [EXAMPLE_TRANSACTION] } }]
 })
 

@@ -18,7 +18,8 @@ import { newestPair } from '../../market/latest-price.ts'
 import { mintNames } from '../../market/mint-names.ts'
 import type { PairRow } from '../../market/rows.ts'
 import { fromNode } from '../../node/upstream.ts'
-import { ANSWER_MS, NODE_DEADLINE_MS } from '../account-parts.ts'
+import { withinNodeTime } from '../../node/node-time.ts'
+import { ANSWER_MS, NODE_DEADLINE_MS, nodeTime } from '../account-parts.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 import { EXAMPLE_WALLET } from '../example-values.ts'
@@ -61,9 +62,10 @@ export const holdingRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     const { limit, show_native: isNativeShown } = query
     const name = `holdings:${wallet}:${isNativeShown}`
     const place = query.after === undefined ? null : placeIn(name, query.after)
+    const restMs = nodeTime(clock)
     const found =
       place === null
-        ? await holdingsOf(params.wallet, accounts, deps, signal)
+        ? await holdingsOf(params.wallet, accounts, deps, { signal, restMs })
         : await runs.get(place.run, place.from, limit)
     if (found === null || found.wallet !== wallet) throw expired()
     const native = place === null && isNativeShown && found.lamports > 0n ? [nativeOf(found)] : []
@@ -73,7 +75,7 @@ export const holdingRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     const hasMore = next < found.count
     const run = place?.run ?? randomUUID()
     const [tokens] = await Promise.all([
-      namedAll(list, accounts, deps),
+      namedAll(list, accounts, deps, restMs()),
       hasMore && place === null ? runs.put(run, found) : null
     ])
     const data = [...native, ...tokens]
@@ -106,9 +108,11 @@ async function holdingsOf(
   wallet: Pubkey,
   accounts: AccountParts,
   { storage, cash, clock }: Deps,
-  signal: AbortSignal
+  { signal, restMs }: { readonly signal: AbortSignal; readonly restMs: () => number }
 ): Promise<Holdings> {
-  const { slot, lamports, tokens } = await fromNode(heldTokens(accounts.node, wallet, signal))
+  const { slot, lamports, tokens } = await fromNode(
+    withinNodeTime(clock, restMs(), (end) => heldTokens(accounts.node, wallet, end), signal)
+  )
   const atMs = clock.now()
   const priceOf = (mint: Pubkey, pairs: readonly PairRow[]): Pick<Holding, 'priceUsd' | 'priceAt'> => {
     const pair = newestPair(pairs)
@@ -141,7 +145,8 @@ async function holdingsOf(
   }
   const decimals = await decimalsOf(
     untraded.map(({ mint }) => mint),
-    accounts
+    accounts,
+    restMs()
   )
   for (const held of untraded) list.push(valued(held, [], decimals.get(pubkeyMapKey(held.mint)) ?? null))
   const sol = priceOf(NATIVE_MINT, await storage.pairs.ofMint(NATIVE_MINT))
@@ -180,11 +185,12 @@ function nativeOf(found: Holdings): HoldingBody {
 async function namedAll(
   list: readonly Holding[],
   accounts: AccountParts,
-  deps: Deps
+  deps: Deps,
+  limitMs: number
 ): Promise<HoldingBody[]> {
   const unread = list.map(({ mint }) => mint).filter((mint) => accounts.mints.peek(mint) === null)
   // If the read fails, the launches still state names.
-  if (unread.length > 0) await accounts.mints.read(unread).catch(() => undefined)
+  if (unread.length > 0) await accounts.mints.read(unread, limitMs).catch(() => undefined)
   return Promise.all(list.map(async (each) => named(each, accounts, deps)))
 }
 

@@ -4,6 +4,7 @@ import { SEARCH, searchHit, volumeUsd, type SearchHit } from '../../api/search.t
 import { pubkeyFromBase58, type Pubkey } from '../../chain/pubkey.ts'
 import type { Ranking } from '../../market/ranking.ts'
 import { fromNode } from '../../node/upstream.ts'
+import { STATUS_ANSWER_MS } from '../../time-limits.ts'
 import { ChainStatuses } from '../../transactions/chain-statuses.ts'
 import { Submissions } from '../../transactions/submissions.ts'
 import type { Volumes } from '../../views/name-index.ts'
@@ -22,8 +23,6 @@ const TEXT_MAX = 100
 const TEXT_RULE = `must have 2 to ${TEXT_MAX} characters; one ideograph or emoji is enough`
 /** Maximum hits of an answer. Chosen: beyond one screen, a longer search text helps more. */
 const LIMIT_MAX = 50
-/** Milliseconds for an answer. Chosen: the archive of a node may take some seconds for a signature. */
-const SEARCH_MS = 8_000
 
 export const search = endpoint({
   path: '/v1/search',
@@ -49,7 +48,7 @@ the tenant's submissions and at the node. The list is empty if nothing matches. 
     { name: 'by symbol', query: { q: 'sol' } },
     { name: 'by part of a name, the first three', query: { q: 'coin', limit: '3' } }
   ],
-  deadlineMs: SEARCH_MS
+  deadlineMs: STATUS_ANSWER_MS
 })
 
 type Deps = Pick<

@@ -8,7 +8,8 @@ import { shownAmounts } from '../../api/shown-amounts.ts'
 import { TOKEN_ACCOUNTS, tokenAccountBody, type HeldAccount } from '../../api/token-account.ts'
 import { distinctPubkeys, pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
 import { fromNode } from '../../node/upstream.ts'
-import { ANSWER_MS, NODE_DEADLINE_MS } from '../account-parts.ts'
+import { withinNodeTime } from '../../node/node-time.ts'
+import { ANSWER_MS, NODE_DEADLINE_MS, nodeTime } from '../account-parts.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 import { EXAMPLE_WALLET } from '../example-values.ts'
@@ -39,9 +40,16 @@ export const tokenAccountRoutes: FastifyPluginAsync<Pick<AppDeps, 'accounts' | '
 ) => {
   if (parts === null) return
   serveCached(app, tokenAccounts, async ({ params: { wallet }, query, signal }) => {
-    const { slot, accounts } = await fromNode(heldBy(wallet, parts, signal))
+    const restMs = nodeTime(clock)
+    const { slot, accounts } = await fromNode(
+      withinNodeTime(clock, restMs(), (end) => heldBy(wallet, parts, end), signal)
+    )
     const listed = accounts.filter(({ account }) => query.include_zero || account.amount > 0n)
-    const decimals = await decimalsOf(distinctPubkeys(listed.map(({ account }) => account.mint)), parts)
+    const decimals = await decimalsOf(
+      distinctPubkeys(listed.map(({ account }) => account.mint)),
+      parts,
+      restMs()
+    )
     const atSeconds = feed.head?.blockTime ?? Math.floor(clock.now() / 1000)
     const data = listed
       .map((held) => {

@@ -9,6 +9,7 @@ import { isPossibleLanding } from '../../transactions/possible-landing.ts'
 import { TRANSACTION_STATES } from '../../transactions/submission.ts'
 import { stateOf, Submissions, type SubmissionState } from '../../transactions/submissions.ts'
 import { fromNode } from '../../node/upstream.ts'
+import { SEND_ANSWER_MS, STATUS_ANSWER_MS } from '../../time-limits.ts'
 import { tenantOf } from '../caller-tenant.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serve } from '../endpoint.ts'
@@ -19,10 +20,6 @@ import { invalid, oneOf, wholeNumber } from '../parameters.ts'
 import { isSignature } from '../signature.ts'
 import { foreignBody, memberBody, repeatBody, submissionBody } from '../transaction-bodies.ts'
 
-/** Milliseconds to take a transaction. Chosen: a simulation, or the tip accounts, may take the node some seconds. */
-const SEND_MS = 10_000
-/** Milliseconds for a status. Chosen: an archive of history may take the node some seconds. */
-const STATUS_MS = 8_000
 /** Submissions of one page at most. Chosen: as other lists. */
 const LIST_MAX = 1_000
 
@@ -72,7 +69,7 @@ export const sendTransaction = endpoint({
     'NOT_CONFIGURED'
   ],
   isIdempotent: true,
-  deadlineMs: SEND_MS,
+  deadlineMs: SEND_ANSWER_MS,
   examples: [{ name: 'a transfer', body: { tx: EXAMPLE_TRANSACTION } }]
 })
 
@@ -86,7 +83,7 @@ export const transactionStatus = endpoint({
   params: z.object({ signature: signatureParam }),
   answer: transactionStatusAnswer,
   errors: ['UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT'],
-  deadlineMs: STATUS_MS,
+  deadlineMs: STATUS_ANSWER_MS,
   examples: [{ name: 'a transaction', params: { signature: EXAMPLE_SIGNATURE } }]
 })
 
