@@ -7,7 +7,8 @@ import { KeySockets } from './access/key-sockets.ts'
 import type { FirstKeys } from './access/bootstrap.ts'
 import { pubkeyFromBase58 } from './chain/pubkey.ts'
 import type { Config } from './config/config.ts'
-import { memoryBudget } from './config/memory-budget.ts'
+import { answerBytesMax, memoryBudget } from './config/memory-budget.ts'
+import { answerMemory } from './memory/answer-memory.ts'
 import { CashList } from './market/cash.ts'
 import type { BlockSource } from './node/block-source.ts'
 import { systemPorts, type Ports } from './ports.ts'
@@ -63,6 +64,7 @@ export function startService(deps: ServiceDeps): Supervision {
   const fees = new PriorityFees()
   const cash = new CashList(config.usdMints.map(pubkeyFromBase58))
   const budget = memoryBudget(config)
+  answerMemory.limit(answerBytesMax(config))
   committedBlocks.subscribe(sightings)
   committedBlocks.subscribe(fees)
   const holderBlocks = new HolderBlocks(feed)

@@ -1,5 +1,7 @@
 import { createGunzip, type Gunzip } from 'node:zlib'
 import type { Dispatcher } from 'undici'
+import type { AnswerBytes, AnswerMemory } from '../../src/memory/answer-memory.ts'
+import { endedPieces } from '../../src/rpc/ended-pieces.ts'
 
 type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2]
 
@@ -16,9 +18,9 @@ export interface ResponseStart {
 export interface ResponseRest {
   /** The length of the whole body; null where the node does not say. */
   readonly lengthTotal: number | null
-  /** Yields the rest of the body. Throws where the node breaks off. */
+  /** Yields the rest of the body, and ends the request if it is left early. Throws where the node breaks off. */
   chunks(): AsyncGenerator<Buffer>
-  abort(): void
+  abort(reason?: Error): void
 }
 
 /** Bytes that wait for a slow reader at most, before the node is read no further. */
@@ -42,7 +44,8 @@ export class AnswerBody implements Dispatcher.DispatchHandler {
   #status = 0
   #headers: Headers = {}
   #chunks: Buffer[] = []
-  #waitingBytes = 0
+  /** The bytes of the chunks. */
+  readonly #held: AnswerBytes
   #totalBytes = 0
   #hasStarted = false
   #hasEnded = false
@@ -50,16 +53,25 @@ export class AnswerBody implements Dispatcher.DispatchHandler {
   #wake: (() => void) | null = null
 
   constructor(
-    { windowBytes, bytesMax }: { readonly windowBytes: number; readonly bytesMax: number },
+    {
+      windowBytes,
+      bytesMax,
+      memory
+    }: { readonly windowBytes: number; readonly bytesMax: number; readonly memory: AnswerMemory },
     started: (outcome: ResponseStart | Error) => void
   ) {
     this.#windowBytes = windowBytes
     this.#bytesMax = bytesMax
     this.#started = started
+    this.#held = memory.open((error) => {
+      this.#controller?.abort(error)
+      this.#fail(error)
+    })
   }
 
   /** Ends the request. Its reader gets the reason. */
   abort(reason: Error): void {
+    this.#held.close()
     if (this.#hasEnded) return
     this.#controller?.abort(reason)
     this.#fail(reason)
@@ -112,16 +124,19 @@ export class AnswerBody implements Dispatcher.DispatchHandler {
       return this.#fail(error)
     }
     this.#chunks.push(chunk)
-    this.#waitingBytes += chunk.length
-    if (!this.#hasStarted && this.#waitingBytes > this.#windowBytes) this.#start()
+    this.#held.add(chunk.length)
+    // The answer may be the one that was refused.
+    if (this.#error !== null) return
+    if (!this.#hasStarted && this.#held.bytes > this.#windowBytes) this.#start()
     else if (this.#hasStarted) this.#wakeReader()
-    if (this.#hasStarted && this.#waitingBytes > AHEAD_BYTES_MAX) (this.#gunzip ?? this.#controller)?.pause()
+    if (this.#hasStarted && this.#held.bytes > AHEAD_BYTES_MAX) (this.#gunzip ?? this.#controller)?.pause()
   }
 
   #end(): void {
     if (this.#hasEnded) return
     this.#hasEnded = true
     if (!this.#hasStarted) this.#start()
+    if (this.#chunks.length === 0) this.#held.close()
     this.#wakeReader()
   }
 
@@ -130,6 +145,7 @@ export class AnswerBody implements Dispatcher.DispatchHandler {
     this.#hasEnded = true
     this.#error = error
     this.#chunks = []
+    this.#held.close()
     this.#gunzip?.destroy()
     if (!this.#hasStarted) {
       this.#hasStarted = true
@@ -147,8 +163,8 @@ export class AnswerBody implements Dispatcher.DispatchHandler {
       ? null
       : {
           lengthTotal: Number.isSafeInteger(length) ? length : null,
-          chunks: () => this.#rest(),
-          abort: () => this.abort(new Error('nobody reads the answer'))
+          chunks: () => endedPieces(this.#rest(), () => this.abort(new Error('the reader has left'))),
+          abort: (reason = new Error('nobody reads the answer')) => this.abort(reason)
         }
     this.#started({ status: this.#status, headers: this.#headers, bytes, rest })
   }
@@ -173,7 +189,8 @@ export class AnswerBody implements Dispatcher.DispatchHandler {
   #takeChunks(): Buffer[] {
     const chunks = this.#chunks
     this.#chunks = []
-    this.#waitingBytes = 0
+    this.#held.add(-this.#held.bytes)
+    if (this.#hasEnded) this.#held.close()
     return chunks
   }
 

@@ -2,6 +2,7 @@ import type { NodeAddress } from '../../src/node/node-address.ts'
 import { NodeError, refusesSize, type NodeFault } from '../../src/node/node-fault.ts'
 import { Pool } from '../../src/node/undici.ts'
 import type { Clock } from '../../src/ports.ts'
+import { answerMemory, AnswersTooLarge, type AnswerMemory } from '../../src/memory/answer-memory.ts'
 import { AnswerBody, BodyTooLong, type ResponseStart } from './answer-body.ts'
 
 export interface NodeLinkTuning {
@@ -14,6 +15,8 @@ export interface NodeLinkTuning {
   readonly stallMs: number
   /** Bytes of an answer at most. */
   readonly bytesMax: number
+  /** Counts the bytes of answers of all nodes. */
+  readonly memory: AnswerMemory
 }
 
 /** Chosen: getProgramAccounts-like reads may take a node some seconds; a block of mainnet has at most 15 MB. */
@@ -22,7 +25,8 @@ export const NODE_LINK_TUNING: NodeLinkTuning = {
   requestsMax: 1_024,
   connectMs: 2_000,
   stallMs: 10_000,
-  bytesMax: 32 * 1024 * 1024
+  bytesMax: 32 * 1024 * 1024,
+  memory: answerMemory
 }
 
 /** Answers up to this length are read whole before anything is sent on. Until then another node can be asked instead. */
@@ -64,6 +68,11 @@ export class NodeLink {
     })
   }
 
+  /** The memory that counts its answers. */
+  get memory(): AnswerMemory {
+    return this.#tuning.memory
+  }
+
   /** Whether the node requested a pause that is not over. */
   get isResting(): boolean {
     return this.#clock.now() < this.#restUntilMs
@@ -78,9 +87,9 @@ export class NodeLink {
     signal.throwIfAborted()
     const restMs = this.#restUntilMs - this.#clock.now()
     if (restMs > 0) throw this.error({ kind: 'throttled', restMs })
-    const { requestsMax, bytesMax } = this.#tuning
+    const { requestsMax, bytesMax, memory } = this.#tuning
     if (this.inFlight >= requestsMax) throw this.error({ kind: 'busy', waiting: this.inFlight })
-    const start = await this.#send(body, { windowBytes: WINDOW_BYTES, bytesMax }, signal)
+    const start = await this.#send(body, { windowBytes: WINDOW_BYTES, bytesMax, memory }, signal)
     const { status, headers } = start
     if (status < 300) return start
     if (status === 429) {
@@ -107,7 +116,7 @@ export class NodeLink {
 
   #send(
     body: string,
-    limits: { readonly windowBytes: number; readonly bytesMax: number },
+    limits: { readonly windowBytes: number; readonly bytesMax: number; readonly memory: AnswerMemory },
     signal: AbortSignal
   ): Promise<ResponseStart> {
     this.inFlight++
@@ -138,6 +147,8 @@ export class NodeLink {
   faultOf(error: Error): NodeError {
     if (error instanceof BodyTooLong)
       return this.error({ kind: 'too-large', bytesMax: this.#tuning.bytesMax })
+    if (error instanceof AnswersTooLarge)
+      return this.error({ kind: 'memory-exceeded', bytesMax: error.bytesMax })
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT')
       return this.error({ kind: 'timeout', afterMs: this.#tuning.stallMs })

@@ -181,11 +181,13 @@ async function wholeBody(
   if (rest === null) return bytes
   const chunks = [bytes]
   let size = bytes.length
+  const held = node.link.memory.open((error) => rest.abort(error))
   try {
     for await (const chunk of rest.chunks()) {
       if (size + chunk.length > ANSWER_BYTES_MAX || !bytesLeft(chunk.length)) throw new AnswerTooLarge()
       chunks.push(chunk)
       size += chunk.length
+      held.add(chunk.length)
     }
     return Buffer.concat(chunks)
   } catch (error) {
@@ -193,6 +195,7 @@ async function wholeBody(
     const fault = node.link.faultOf(error as Error)
     throw fault.fault.kind === 'too-large' ? new AnswerTooLarge() : fault
   } finally {
+    held.close()
     bytesLeft(bytes.length - size)
   }
 }

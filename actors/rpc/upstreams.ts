@@ -13,6 +13,7 @@ import {
   type UpstreamAnswer,
   type UpstreamCall
 } from '../../src/rpc/upstreams.ts'
+import { endPieces } from '../../src/rpc/ended-pieces.ts'
 import { GatheredReads } from './gathered-reads.ts'
 import { wasUnsent } from './node-link.ts'
 import { askNode, askNodeAll, type NodeOutcome } from './node-request.ts'
@@ -25,8 +26,11 @@ const HEDGE_TIMES = 4
 const BEHIND_RETRY_MS = 100
 /** Requests of one batch that are in flight at a time, where a node takes no batches. */
 const SINGLES_MAX = 16
-/** Bytes of batch answers in memory at most, over all requests. */
-const BUFFERED_BYTES_MAX = 256 * 1024 * 1024
+/**
+ * Share of the memory of all answers that batches of clients may take. What clients request must not exceed the whole,
+ * because a node is blamed for that.
+ */
+const BUFFERED_SHARE = 0.5
 /** Counts the outcomes of requests. */
 export interface RpcNodesCounts {
   requests: number
@@ -252,7 +256,7 @@ export class RpcNodes implements RpcUpstreams {
     const [winner, loser] = await firstGood(first, other)
     ends[winner === first ? 1 : 0].abort(new Error('another node has answered'))
     loser.then(
-      ({ answer }) => void answer.rest?.[Symbol.asyncIterator]().return?.(),
+      ({ answer }) => void (answer.rest !== null && endPieces(answer.rest)),
       () => undefined
     )
     return winner
@@ -293,7 +297,7 @@ export class RpcNodes implements RpcUpstreams {
 
   /** Reserves bytes of memory, or releases them if the number is negative. Returns false if there are none left. */
   #buffer(bytes: number): boolean {
-    if (this.#bufferedBytes + bytes > BUFFERED_BYTES_MAX) return false
+    if (this.#bufferedBytes + bytes > this.#pool.tuning.link.memory.bytesMax * BUFFERED_SHARE) return false
     this.#bufferedBytes += bytes
     return true
   }

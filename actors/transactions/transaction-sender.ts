@@ -92,5 +92,11 @@ const labelOf = (outcome: SendOutcome): 'taken' | 'limited' | 'refused' => {
 
 /** Tells whether a node may have received a send that failed. One that refuses by rate has not looked at it. */
 function isReceivedDespite({ fault: { kind } }: NodeError): boolean {
-  return kind === 'rpc' || kind === 'timeout' || kind === 'garbage' || kind === 'too-large'
+  return (
+    kind === 'rpc' ||
+    kind === 'timeout' ||
+    kind === 'garbage' ||
+    kind === 'too-large' ||
+    kind === 'memory-exceeded'
+  )
 }

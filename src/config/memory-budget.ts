@@ -41,6 +41,14 @@ export type MemoryBudget = Readonly<Record<CacheName, number>>
 /** Default budget in MB: a localnet runs on a laptop together with other programs. */
 export const DEFAULT_MEMORY_MB = { localnet: 64, other: 512 } as const
 
+/**
+ * Share of `MILLRACE_MEMORY_MB` that the answers of all nodes may take beside the caches while they arrive. With the
+ * default of 512 MB it holds a program of a million small accounts, or ten of the largest blocks.
+ */
+const ANSWERS_SHARE = 0.5
+/** At least this much, for several of the largest blocks (15 MB in 2026) with a small budget. */
+const ANSWERS_BYTES_MIN = 128 * 2 ** 20
+
 type Setup = Pick<Config, 'memoryMb' | 'source' | 'storage' | 'role'> & Partial<Pick<Config, 'tokenImages'>>
 
 const isLocalnetOf = ({ source, role }: Setup): boolean => source === 'localnet' && role.includes('ingest')
@@ -80,4 +88,9 @@ export function memoryBudget(setup: Setup): MemoryBudget {
   const all = names.reduce((sum, name) => sum + (has[name] ? PARTS[name] : 0), 0)
   const partOf = (name: CacheName): number => (has[name] ? Math.floor((bytes * PARTS[name]) / all) : 0)
   return Object.fromEntries(names.map((name) => [name, partOf(name)])) as Record<CacheName, number>
+}
+
+/** Returns the limit of the unpacked answers of all nodes that are in memory while they arrive, in bytes. */
+export function answerBytesMax(setup: Setup): number {
+  return Math.max(ANSWERS_BYTES_MIN, budgetMb(setup) * 2 ** 20 * ANSWERS_SHARE)
 }

@@ -2,6 +2,7 @@ import type { ServedArchive } from '../archive/served-archive.ts'
 import type { AccountParts } from '../accounts/parts.ts'
 import type { Storage } from '../../storage/port.ts'
 import type { DemoKeyFile } from '../access/demo-key.ts'
+import type { CallWeights } from '../access/call-weights.ts'
 import type { KeyDirectory } from '../access/key-directory.ts'
 import type { RateCounter } from '../../storage/cluster/coordination.ts'
 import type { VenueId } from '../chain/venue-id.ts'
@@ -54,6 +55,8 @@ export interface AppDeps {
   readonly keys: KeyDirectory
   /** Counts the calls of each key. */
   readonly limits: RateCounter
+  /** Units that weighted calls cost; absent where each costs one. */
+  readonly weights?: CallWeights
   /** Publishes each block as soon as the store shows it. */
   readonly feed: CommitFeed
   readonly ranking: RankingHandle

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import type { WeightedCall } from '../access/call-weights.ts'
 import type { Caller } from '../access/caller.ts'
 import type { ErrorCode } from '../errors.ts'
 import { DEADLINE_MS } from './deadline.ts'
@@ -54,6 +55,8 @@ export interface Endpoint<
   readonly deadlineMs: number
   /** Whether it accepts an `Idempotency-Key` (`idempotency.ts`). */
   readonly isIdempotent: boolean
+  /** The weight of a call that costs more than one unit of the quota; null for all others. */
+  readonly weighted: WeightedCall | null
 }
 
 /** A served endpoint, and whether its answers are cached and have entity tags. */
@@ -90,6 +93,7 @@ export function endpoint<
         | 'mediaType'
         | 'deadlineMs'
         | 'isIdempotent'
+        | 'weighted'
       >
     >
 ): Endpoint<Params, Query, Body, Answer> {
@@ -106,6 +110,7 @@ export function endpoint<
     mediaType: 'application/json',
     deadlineMs: DEADLINE_MS,
     isIdempotent: false,
+    weighted: null,
     ...definition
   }
 }
@@ -205,11 +210,11 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
   })
 }
 
-function routeOf({ method, path, scope, answersWhileDraining }: Endpoint) {
+function routeOf({ method, path, scope, answersWhileDraining, weighted }: Endpoint) {
   return {
     method,
     url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    config: { scope, answersWhileDraining }
+    config: { scope, answersWhileDraining, weighted }
   }
 }
 

@@ -191,6 +191,11 @@ function answersOf(endpoint: Endpoint, isCached: boolean, schemas: JsonSchemas):
     ...(isCached
       ? [[304, { description: 'The answer is unchanged since the one in `If-None-Match`', headers }]]
       : []),
-    ...otherStatuses.map((other) => [other, { description: `${summary}; see the body`, headers, content }])
+    ...otherStatuses.map((other) => [
+      other,
+      other === 204
+        ? { description: 'No answer is due', headers }
+        : { description: `${summary}; see the body`, headers, content }
+    ])
   ]) as JsonSchema
 }

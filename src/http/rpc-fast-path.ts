@@ -130,9 +130,10 @@ class Exchange implements RpcRequestContext {
 
   #charge(parsed: ParsedRequest): void {
     this.#rpcId = idOf(parsed)
-    const { limits, clock } = this.#deps
+    const { limits, clock, rpc } = this.#deps
     const { keyId, ratePerMinute } = this.caller
-    const use = limits.take(keyId, ratePerMinute, clock.now(), costOf(parsed))
+    const units = costOf(parsed, rpc.methods, ratePerMinute)
+    const use = limits.take(keyId, ratePerMinute, clock.now(), units)
     if (!(use instanceof Promise)) return this.#answer(parsed, use)
     use.then((taken) => this.#answer(parsed, taken)).catch((error: unknown) => this.#fail(error))
   }

@@ -13,6 +13,8 @@ export type NodeFault =
   /** A truncated answer, invalid JSON, or not an answer to the request. */
   | { readonly kind: 'garbage'; readonly detail: string }
   | { readonly kind: 'too-large'; readonly bytesMax: number }
+  /** The answers of all nodes together have too many bytes in memory, and this one had the most. */
+  | { readonly kind: 'memory-exceeded'; readonly bytesMax: number }
   /** Too many requests wait for this node. */
   | { readonly kind: 'busy'; readonly waiting: number }
 
@@ -65,6 +67,8 @@ export function describeFault(fault: NodeFault): string {
       return `an answer that cannot be read: ${fault.detail}`
     case 'too-large':
       return `an answer of more than ${fault.bytesMax} bytes`
+    case 'memory-exceeded':
+      return `the largest of answers that together have more than ${fault.bytesMax} bytes (half of MILLRACE_MEMORY_MB)`
     case 'busy':
       return `${fault.waiting} requests wait for it`
   }

@@ -1,4 +1,5 @@
 import PQueue from 'p-queue'
+import { answerMemory, AnswersTooLarge, type AnswerMemory } from '../memory/answer-memory.ts'
 import type { Clock } from '../ports.ts'
 import type { NodeAddress } from './node-address.ts'
 import { NodeError, RPC_CODE, type NodeFault } from './node-fault.ts'
@@ -18,6 +19,8 @@ export interface RpcClientOptions {
   readonly compressed: boolean
   /** Headers of every request, such as one with a token. */
   readonly headers: Readonly<Record<string, string>>
+  /** Counts the bytes of answers of all nodes. */
+  readonly memory: AnswerMemory
 }
 
 /** Blocks set time and size: one of mainnet in 2026 has 5 to 15 MB of JSON. Public nodes allow about this rate. */
@@ -27,7 +30,8 @@ export const RPC_CLIENT_DEFAULTS: RpcClientOptions = {
   timeoutMs: 10_000,
   bodyBytesMax: 256 * 1024 * 1024,
   compressed: true,
-  headers: {}
+  headers: {},
+  memory: answerMemory
 }
 
 export interface CallOptions {
@@ -225,7 +229,7 @@ export class RpcClient {
     })
     const { statusCode, headers } = response
     const bytesMax = statusCode < 300 ? this.#options.bodyBytesMax : ERROR_BODY_BYTES_MAX
-    const bytes = await readBody(response.body, headers['content-encoding'], bytesMax)
+    const bytes = await readBody(response.body, headers['content-encoding'], bytesMax, this.#options.memory)
     if (statusCode === 429) throw this.#rest(headers['retry-after'])
     return { bytes, statusCode }
   }
@@ -254,6 +258,8 @@ export class RpcClient {
 
   #faultOf(error: unknown): NodeError {
     if (error instanceof NodeError) return error
+    if (error instanceof AnswersTooLarge)
+      return this.#error({ kind: 'memory-exceeded', bytesMax: error.bytesMax })
     if (error instanceof TooLarge) return this.#error({ kind: 'too-large', bytesMax: error.bytesMax })
     const { code, message } = error as NodeJS.ErrnoException
     const detail = this.address.redact(message || (code ?? 'no reason')).slice(0, 200)

@@ -13,7 +13,7 @@ import { healthRoutes } from '../http/routes/health.ts'
 import { metricsRoutes } from '../http/routes/metrics.ts'
 import { problemRoutes } from '../http/routes/problems.ts'
 import { accountPartsOf } from './accounts.ts'
-import { rpcPartsOf } from './rpc.ts'
+import { rpcPartsOf, weightsOf } from './rpc.ts'
 import { transactionPartsOf } from './transactions.ts'
 import { webhookPartsOf } from './webhooks.ts'
 import { coordinationOf, routesOf, type Given, type Product, type ServiceParts } from './product.ts'
@@ -97,6 +97,7 @@ function appOf(service: ServiceParts): EdgeOptions<Given>['build'] {
         transactions: transactionPartsOf(service, given),
         accounts: accountPartsOf(given),
         rpc: rpcPartsOf(service, given),
+        weights: weightsOf(service.config),
         rpcSockets: given.pubsub ?? null
       },
       routes

@@ -15,7 +15,7 @@ export const RPC_SUBSCRIPTIONS: Product = {
     const run = pubsub<Given>(
       { ...ports, logger, sockets, metrics: metrics.pubsub, urls: () => pubsubUrls(service) },
       (given) => ({
-        gateway: rpcPartsOf(service, given).gateway,
+        ...rpcPartsOf(service, given),
         upstreams: given.rpc!.nodes,
         floors: given.rpc!.floors
       }),

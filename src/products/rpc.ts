@@ -4,6 +4,7 @@ import { RPC_SETTINGS } from '../config/settings/rpc.ts'
 import type { RpcParts } from '../http/deps.ts'
 import { rpcRoutes } from '../http/routes/rpc.ts'
 import { sourceCoverage } from '../node/coverage.ts'
+import type { CallWeights } from '../access/call-weights.ts'
 import { MethodTable } from '../rpc/methods.ts'
 import { MirroredAccounts } from '../rpc/mirrored-accounts.ts'
 import { Gateway } from '../rpc/rpc-gateway.ts'
@@ -32,13 +33,18 @@ export const RPC: Product = {
   routes: [rpcRoutes]
 }
 
+/** Returns the units of a quota that each weighted call costs. */
+export const weightsOf = (
+  config: Pick<ServiceParts['config'], 'programAccountsWeight' | 'holdersWeight'>
+): CallWeights => ({ 'program-accounts': config.programAccountsWeight, holders: config.holdersWeight })
+
 /** Returns the parts of JSON-RPC that the HTTP side uses. */
 export function rpcPartsOf(service: ServiceParts, given: Given): RpcParts {
   const { rpc: open, storage } = given
   const hasNode = open !== undefined
   const { config, ports, metrics } = service
   const transactions = transactionPartsOf(service, given)
-  const methods = new MethodTable(config.rpcAllow)
+  const methods = new MethodTable(config.rpcAllow, weightsOf(config))
   const gateway = new Gateway({
     methods,
     reads: open?.reads ?? null,

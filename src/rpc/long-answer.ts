@@ -1,10 +1,20 @@
+import { endedPieces, endPieces } from './ended-pieces.ts'
 import { lengthAfterValue, TAIL_BYTES, type LongHead } from './raw-answer.ts'
 
 /**
  * Yields the value of a long answer as it arrives. Throws if the answer does not end like an answer to our id; the
  * yielded value is then incomplete. `first` holds the bytes that have arrived.
  */
-export async function* longValue(
+export function longValue(
+  first: Buffer,
+  rest: AsyncIterable<Buffer>,
+  id: number,
+  head: LongHead
+): AsyncGenerator<Buffer> {
+  return endedPieces(valuePieces(first, rest, id, head), () => endPieces(rest))
+}
+
+async function* valuePieces(
   first: Buffer,
   rest: AsyncIterable<Buffer>,
   id: number,

@@ -1,3 +1,4 @@
+import { UNWEIGHTED, unitsOf, type CallWeights, type WeightedCall } from '../access/call-weights.ts'
 import type { Scope } from '../access/scopes.ts'
 import type { Commitment } from './commitment.ts'
 
@@ -44,6 +45,8 @@ export interface RpcMethod {
   readonly isShort: boolean
   /** Answered by this process instead of a node. */
   readonly isLocal: boolean
+  /** The weight of a call that costs more than one unit of the quota; null for all others. */
+  readonly weighted: WeightedCall | null
 }
 
 type Traits = Partial<Omit<RpcMethod, 'name' | 'group' | 'summary' | 'params' | 'configAt'>>
@@ -88,6 +91,7 @@ function group(
       nullIsAbsent: false,
       isShort: false,
       isLocal: false,
+      weighted: null,
       ...traits
     }
   })
@@ -115,7 +119,7 @@ export const RPC_METHODS: readonly RpcMethod[] = [
       'getProgramAccounts',
       'address config?',
       'Returns the accounts of a whitelisted program, from the mirror.',
-      { slot: 'context', isLocal: true }
+      { slot: 'context', isLocal: true, weighted: 'program-accounts' }
     ]
   ]),
   ...group('Transactions', [
@@ -220,9 +224,11 @@ const UNKNOWN: MethodLookup = { kind: 'unknown' }
 /** The methods of a process: the served ones, the rejected ones, and those that the operator allows in addition. */
 export class MethodTable {
   readonly #found = new Map<string, MethodLookup>()
+  readonly #weights: CallWeights
 
   /** `allowed` holds the names of MILLRACE_RPC_ALLOW. A method on the rejected list stays rejected. */
-  constructor(allowed: readonly string[] = []) {
+  constructor(allowed: readonly string[] = [], weights: CallWeights = UNWEIGHTED) {
+    this.#weights = weights
     for (const name of allowed) this.#found.set(name, { kind: 'served', method: allowedMethod(name) })
     for (const [name, see] of REJECTED_METHODS) this.#found.set(name, { kind: 'rejected', see })
     for (const [name, method] of BY_NAME) this.#found.set(name, { kind: 'served', method })
@@ -231,6 +237,13 @@ export class MethodTable {
   find(name: string): MethodLookup {
     if (name.startsWith(REJECTED_PREFIX)) return { kind: 'rejected', see: '/docs' }
     return this.#found.get(name) ?? UNKNOWN
+  }
+
+  /** Returns the units that a call of a method costs. */
+  unitsOf(name: string, quota: number): number {
+    const found = this.find(name)
+    const weighted = found.kind === 'served' ? found.method.weighted : null
+    return weighted === null ? 1 : unitsOf(this.#weights[weighted], quota)
   }
 
   /** Every served method, in the order of the specification, then the operator's. */

@@ -1,3 +1,4 @@
+import { endedPieces, endPieces } from './ended-pieces.ts'
 import { errorText, ANSWER_BYTES_MAX, type RpcError } from './rpc-error.ts'
 import type { UpstreamAnswer } from './upstreams.ts'
 
@@ -5,7 +6,8 @@ import type { UpstreamAnswer } from './upstreams.ts'
 export function wrapped(answer: UpstreamAnswer, id: string): Buffer | AsyncIterable<Buffer> {
   const [head, tail] = around(answer.kind, id)
   if (answer.rest === null) return Buffer.concat([head, answer.bytes, tail])
-  return pieces([head, answer.bytes], answer.rest, tail)
+  const { rest } = answer
+  return endedPieces(pieces([head, answer.bytes], rest, tail), () => endPieces(rest))
 }
 
 /** Returns a response with an error of this service. */

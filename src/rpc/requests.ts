@@ -1,6 +1,6 @@
 import { isCommitment, DEFAULT_COMMITMENT, type Commitment } from './commitment.ts'
 import { elementsOf, membersOf, skipSpace } from './json-scan.ts'
-import type { RpcMethod } from './methods.ts'
+import type { MethodTable, RpcMethod } from './methods.ts'
 import { readPlainCall, type RequestedCall } from './plain-call.ts'
 import {
   batchTooLarge,
@@ -54,9 +54,19 @@ export function parseRequest(body: Buffer, batchMax: number): ParsedRequest {
   return { kind: 'batch', elements }
 }
 
-/** The quota units of a body: one for each element; one for a body that is refused as a whole. */
-export const costOf = (request: ParsedRequest): number =>
-  request.kind === 'batch' ? request.elements.length : 1
+/** The quota units of a body: those of each element; one for a body that is refused as a whole. */
+export function costOf(request: ParsedRequest, methods: Pick<MethodTable, 'unitsOf'>, quota: number): number {
+  if (request.kind === 'refused') return 1
+  if (request.kind === 'single') return unitsOfElement(request.element, methods, quota)
+  return request.elements.reduce((sum, each) => sum + unitsOfElement(each, methods, quota), 0)
+}
+
+/** The quota units of an element. */
+export const unitsOfElement = (
+  element: RequestElement,
+  methods: Pick<MethodTable, 'unitsOf'>,
+  quota: number
+): number => (element.kind === 'call' ? methods.unitsOf(element.method, quota) : 1)
 
 /** Returns the JSON text of the id of a single request; `null` for other bodies, and for a request without an id. */
 export const idOf = (request: ParsedRequest): string =>

@@ -1,4 +1,5 @@
 import type { Clock } from '../ports.ts'
+import { endPieces } from './ended-pieces.ts'
 import { callKey } from './answer-cache.ts'
 import type { ReplyFacts, RpcGateway, RpcReply, RpcRequestContext } from './gateway.ts'
 import type { RpcMethod, MethodTable } from './methods.ts'
@@ -228,5 +229,5 @@ async function unanswered(answered: ElementAnswer | Promise<ElementAnswer>): Pro
 
 /** Closes a body that nobody reads. */
 async function leave(body: Buffer | AsyncIterable<Buffer>): Promise<void> {
-  if (!Buffer.isBuffer(body)) await body[Symbol.asyncIterator]().return?.()
+  if (!Buffer.isBuffer(body)) await endPieces(body)
 }

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 import type { DecodingReport, VenueReport } from './decoding-report.ts'
+import { answerMetrics } from './answer-metrics.ts'
 import { leaderMetrics, type LeaderMetrics } from './leader-metrics.ts'
 import { RequestSeconds } from './request-seconds.ts'
 import { transactionMetrics, type TransactionMetrics } from './transaction-metrics.ts'
@@ -46,6 +47,7 @@ export function createMetrics(decoding: DecodingReport): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_SAMPLE_MS })
   const registers = [registry]
+  answerMetrics(registry)
   decodingGauge('millrace_events', 'Events decoded, by venue and kind', ['kind'], (report) =>
     Object.entries(report.events).map(([kind, count]) => [{ kind }, count])
   )

@@ -125,6 +125,7 @@ t.test('a new file at the top of src is a new room', async (t) => {
     'src/main.ts',
     'src/ports.ts',
     'src/service.ts',
+    'src/time-limits.ts',
     'src/version.ts'
   ])
 })

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { Writable } from 'node:stream'
 import t from 'tap'
 import { AnswerBody, type ResponseStart } from '../../actors/rpc/answer-body.ts'
+import { AnswerMemory } from '../../src/memory/answer-memory.ts'
 import { sendPieces } from '../../src/http/rpc-reply.ts'
 
 const PIECE_BYTES = 64 * 1024
@@ -19,7 +20,10 @@ t.test('of a long answer a node is read no further than its reader takes, howeve
     abort: () => undefined
   }
   const started = Promise.withResolvers<ResponseStart | Error>()
-  const body = new AnswerBody({ windowBytes: PIECE_BYTES, bytesMax: 2 * ANSWER_BYTES }, started.resolve)
+  const body = new AnswerBody(
+    { windowBytes: PIECE_BYTES, bytesMax: 2 * ANSWER_BYTES, memory: new AnswerMemory() },
+    started.resolve
+  )
   const node = controller as unknown as Parameters<AnswerBody['onResponseData']>[0]
   body.onRequestStart(node)
   body.onResponseStart(node, 200, {})

@@ -3,7 +3,13 @@ import { parseJson } from '../../../src/localnet/node/json.ts'
 import { RpcError } from '../../../src/localnet/node/rpc-error.ts'
 import type { Clock } from '../../../src/ports.ts'
 import type { RpcGateway } from '../../../src/rpc/gateway.ts'
-import { parseRequest, type ParsedRequest, type RequestElement } from '../../../src/rpc/requests.ts'
+import type { MethodTable } from '../../../src/rpc/methods.ts'
+import {
+  parseRequest,
+  unitsOfElement,
+  type ParsedRequest,
+  type RequestElement
+} from '../../../src/rpc/requests.ts'
 import {
   errorText,
   SOCKET_BATCH_MAX,
@@ -30,6 +36,8 @@ export interface RequestDeps {
   readonly hub: SubscriptionHub
   /** Answers requests other than subscriptions. */
   readonly gateway: Pick<RpcGateway, 'answer'>
+  /** The units that each method costs; absent where each costs one. */
+  readonly methods?: Pick<MethodTable, 'unitsOf'>
   readonly limits: Pick<RateCounter, 'take'>
   readonly clock: Clock
   readonly report: (fault: unknown) => void
@@ -126,7 +134,9 @@ export class ClientRequests {
   }
 
   async #answerAll(request: ParsedRequest, elements: readonly RequestElement[]): Promise<Whole | null> {
-    const refusals = await Promise.all(elements.map(async (each) => (isFree(each) ? null : this.#charge())))
+    const refusals = await Promise.all(
+      elements.map(async (each) => (isFree(each) ? null : this.#charge(each)))
+    )
     const isForwarded = elements.every((each, at) => refusals[at] === null && isOther(each))
     if (isForwarded) {
       const text = await this.#forward(request)
@@ -209,10 +219,13 @@ export class ClientRequests {
     return Buffer.concat(pieces)
   }
 
-  /** Takes one unit of the key's quota; returns the error if it has none. */
-  async #charge(): Promise<Fault | null> {
+  /** Takes the units of an element, or one for a whole body, of the key's quota; returns the error if it has too few. */
+  async #charge(element: RequestElement | null = null): Promise<Fault | null> {
     const { keyId, ratePerMinute } = this.#socket.caller
-    const use = await this.#deps.limits.take(keyId, ratePerMinute, this.#deps.clock.now())
+    const { limits, methods, clock } = this.#deps
+    const units =
+      element === null || methods === undefined ? 1 : unitsOfElement(element, methods, ratePerMinute)
+    const use = await limits.take(keyId, ratePerMinute, clock.now(), units)
     return use.allowed ? null : rateLimited(ratePerMinute, use.resetIn)
   }
 

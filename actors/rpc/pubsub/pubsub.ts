@@ -1,5 +1,6 @@
 import type { KeySockets } from '../../../src/access/key-sockets.ts'
 import type { Ports } from '../../../src/ports.ts'
+import type { MethodTable } from '../../../src/rpc/methods.ts'
 import type { RpcGateway } from '../../../src/rpc/gateway.ts'
 import type { SlotFloors } from '../../../src/rpc/slot-floors.ts'
 import type { RpcUpstreams } from '../../../src/rpc/upstreams.ts'
@@ -20,6 +21,7 @@ export interface PubsubDeps extends Ports, Pick<PubsubLinksDeps, 'urls' | 'logge
 /** Parts of the RPC URL that HTTP and sockets share. */
 export interface RpcParts {
   readonly gateway: RpcGateway
+  readonly methods: MethodTable
   readonly upstreams: RpcUpstreams
   readonly floors: SlotFloors
 }
@@ -32,7 +34,7 @@ export function pubsub<Needs>(
 ): Run<Needs, RpcSockets> {
   return async ({ input, draining, ready, gauge, report }) => {
     const { clock, random, metrics, urls, logger } = deps
-    const { gateway, upstreams, floors } = rpcOf(input)
+    const { gateway, methods, upstreams, floors } = rpcOf(input)
     const end = new AbortController()
     const gaps = new GapReader(upstreams, clock, end.signal, report)
     const counts = { stray: () => metrics.strays.inc(), lost: () => metrics.losses.inc() }
@@ -46,6 +48,7 @@ export function pubsub<Needs>(
       {
         hub,
         gateway,
+        methods,
         floors,
         limits: coordinationOf(input).limits,
         clock,

@@ -24,5 +24,15 @@ export const ACCESS_SETTINGS = {
     schema: integer(1, 1e9),
     fallback: '600',
     meaning: 'calls per minute for a key without its own rate'
+  },
+  programAccountsWeight: {
+    schema: integer(1, 10_000),
+    fallback: '20',
+    meaning: 'calls that one `getProgramAccounts`, or one page of accounts of a program, counts as'
+  },
+  holdersWeight: {
+    schema: integer(1, 10_000),
+    fallback: '5',
+    meaning: 'calls that one page of the holders of a token counts as'
   }
 } satisfies Record<string, Setting>

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
+import { UNWEIGHTED, unitsOf, type WeightedCall } from '../../access/call-weights.ts'
 import { keyState, type Caller } from '../../access/caller.ts'
 import { clientNetwork } from '../../access/client-network.ts'
 import { RateWindow } from '../../access/rate-window.ts'
@@ -23,6 +24,8 @@ declare module 'fastify' {
     keyInQuery?: string
     /** Whether a request without a good key is refused with 403, as on the stream, and not with 401. */
     refusesWith403?: boolean
+    /** The weight of a call that costs more than one unit of the quota. */
+    weighted?: WeightedCall | null
     /** Whether it is the JSON-RPC route, whose handler charges the quota by element. */
     isRpc?: boolean
   }
@@ -30,7 +33,7 @@ declare module 'fastify' {
 
 export type RouteScope = Scope | 'any-key' | 'open' | 'loopback-or-admin'
 
-type Deps = Pick<AppDeps, 'keys' | 'limits' | 'clock' | 'metricsKeyRequired'>
+type Deps = Pick<AppDeps, 'keys' | 'limits' | 'clock' | 'metricsKeyRequired' | 'weights'>
 
 /**
  * Requests of one client without a good key allowed in a minute. Requests with a good key are neither counted nor
@@ -42,7 +45,7 @@ const FAILING_CLIENTS_MAX = 10_000
 
 /** Access control of every route: key, page origin, quota and scopes. A route without a scope is not served. */
 export const access = plugin(
-  async (app, { keys, limits, clock, metricsKeyRequired }: Deps) => {
+  async (app, { keys, limits, clock, metricsKeyRequired, weights = UNWEIGHTED }: Deps) => {
     app.decorateRequest('caller', null)
     const identify = identifyCaller(keys)
     const charge = chargeCall(limits)
@@ -50,7 +53,8 @@ export const access = plugin(
       const scope = route.config?.scope
       if (scope === undefined) throw new Error(`the route ${route.url} names no scope`)
       if (scope === 'open') return
-      const { keyInQuery, isRpc = false } = route.config ?? {}
+      const { keyInQuery, isRpc = false, weighted = null } = route.config ?? {}
+      const weight = weighted === null ? 1 : weights[weighted]
       // One hook for all checks: one for each would cost a request 2 µs more.
       route.onRequest = (request, reply, done) => {
         if (scope === 'loopback-or-admin' && !metricsKeyRequired && isLocal(request)) return done()
@@ -61,9 +65,9 @@ export const access = plugin(
         request.caller = caller
         admitOrigin(caller, request, reply)
         if (isRpc) return done(originFault(caller, request.headers))
-        charge(caller, reply, nowMs, (refusal) =>
+        const charged = (refusal?: Error): void =>
           done(refusal ?? originFault(caller, request.headers) ?? scopeMissing(caller, scope))
-        )
+        charge(caller, reply, nowMs, charged, unitsOf(weight, caller.ratePerMinute))
       }
     })
   },

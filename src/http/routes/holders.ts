@@ -53,7 +53,8 @@ export const tokenHolders = endpoint({
   answer: HOLDERS_PAGE,
   errors: ['CURSOR_INVALID', 'CURSOR_EXPIRED', 'INDEX_LOADING', 'UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT'],
   examples: [{ name: 'Holders of wrapped SOL', params: { mint: WSOL }, query: { limit: '10' } }],
-  deadlineMs: LIST_DEADLINE_MS
+  deadlineMs: LIST_DEADLINE_MS,
+  weighted: 'holders'
 })
 
 type Deps = Pick<AppDeps, 'accounts' | 'clock' | 'feed' | 'storage' | 'holdersRequested'>

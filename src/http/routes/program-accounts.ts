@@ -66,6 +66,7 @@ export const programAccounts = endpoint({
     after: z.string().optional().describe('The `nextCursor` of the previous page, with the same filters')
   }),
   answer: programAccountsAnswer,
+  weighted: 'program-accounts',
   errors: [
     'ADDRESS_INVALID',
     'CURSOR_INVALID',

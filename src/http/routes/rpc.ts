@@ -54,7 +54,7 @@ export const rpc = endpoint({
   }),
   body: z.union([call, z.array(call).min(1).max(HTTP_BATCH_MAX)]),
   answer: z.union([answer, z.array(answer)]),
-  otherStatuses: [401, 403, 408, 413, 415, 429, 500, 502, 503],
+  otherStatuses: [204, 401, 403, 408, 413, 415, 429, 500, 501, 502, 503],
   examples: [
     {
       name: 'the slot',
@@ -113,7 +113,7 @@ export const rpcRoutes: FastifyPluginAsync<Deps> = async (app, { rpc: parts, lim
     const caller = request.caller!
     await new Promise<void>((resolve, reject) => {
       const charged = (refusal?: Error): void => (refusal === undefined ? resolve() : reject(refusal))
-      charge(caller, reply, clock.now(), charged, costOf(parsed))
+      charge(caller, reply, clock.now(), charged, costOf(parsed, parts.methods, caller.ratePerMinute))
     })
     const left = new AbortController()
     const leave = (): void => left.abort(LEFT)

@@ -78,7 +78,7 @@ t.test('tips that were never fetched are an upstream error', async (t) => {
   engine.feed = []
   await t.rejects(board.tips(), { code: 'UPSTREAM_ERROR', detail: /feed of tips/ })
   t.same(await board.accounts(), ACCOUNTS)
-  await t.rejects(without.tips(), { code: 'UPSTREAM_ERROR', detail: /no feed/ })
+  await t.rejects(without.tips(), { code: 'NOT_CONFIGURED', detail: /no feed/ })
   t.same(await without.accounts(), ACCOUNTS)
 })
 

@@ -1,0 +1,12 @@
+/** Calls that cost more than one unit of a quota, because they read more than one value. */
+export const WEIGHTED_CALLS = ['program-accounts', 'holders'] as const
+export type WeightedCall = (typeof WEIGHTED_CALLS)[number]
+
+/** Units of a quota that each weighted call costs. */
+export type CallWeights = Readonly<Record<WeightedCall, number>>
+
+/** Every call costs one unit. */
+export const UNWEIGHTED: CallWeights = { 'program-accounts': 1, holders: 1 }
+
+/** Returns the units of a call; a whole quota at most, so that a key with a small quota can make the call at all. */
+export const unitsOf = (weight: number, quota: number): number => Math.max(1, Math.min(weight, quota))
