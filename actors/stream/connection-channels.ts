@@ -56,6 +56,11 @@ export class ConnectionChannels implements Reader {
     return this.#subscriptions.names
   }
 
+  /** The channels in order of subscription. */
+  get all(): StreamChannel[] {
+    return this.#subscriptions.channels
+  }
+
   has(name: string): boolean {
     return this.#subscriptions.has(name)
   }

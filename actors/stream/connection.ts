@@ -10,12 +10,14 @@ import {
   channelsOf,
   isOfChanges,
   isReplayed,
+  permittedChannels,
   streamChannelOf,
   type StreamChannel
 } from '../../src/stream/channel.ts'
 import { shownHead } from '../../src/market/cursor.ts'
 import * as messages from '../../src/stream/messages.ts'
-import { CHANNELS_MAX, MESSAGE_BYTES_MAX, type ErrorName, type Since } from '../../src/stream/messages.ts'
+import { MESSAGE_BYTES_MAX } from '../../src/stream/message-bound.ts'
+import { CHANNELS_MAX, type ErrorName, type Since } from '../../src/stream/messages.ts'
 import type { ChangeBatch } from '../../src/transactions/change-batch.ts'
 import { ConnectionChannels, namesOf, type ChannelsOwner } from './connection-channels.ts'
 import { MESSAGES_A_SECOND, MESSAGES_AT_ONCE, MessageRate } from './message-rate.ts'
@@ -35,7 +37,7 @@ const [OPENING] = initialTransition(connectionMachine)
  * all events of a block in one write. Bytes that the socket does not accept wait in the bounded outbox.
  */
 export class StreamConnection implements ChannelsOwner {
-  readonly caller: Caller
+  #caller: Caller
   readonly #pipe: Pipe
   readonly #deps: StreamDeps
   readonly #sender: Sender
@@ -49,7 +51,7 @@ export class StreamConnection implements ChannelsOwner {
 
   constructor(pipe: Pipe, caller: Caller, deps: StreamDeps) {
     this.#pipe = pipe
-    this.caller = caller
+    this.#caller = caller
     this.#deps = deps
     this.#sender = new Sender(pipe, deps.room, {
       overflowed: () => this.change({ type: 'overflowed' }),
@@ -57,6 +59,11 @@ export class StreamConnection implements ChannelsOwner {
       unread: () => this.close(4408, 'messages are not read')
     })
     this.#channels = new ConnectionChannels(this, this.#sender, deps)
+  }
+
+  /** The key as it is now. */
+  get caller(): Caller {
+    return this.#caller
   }
 
   get state(): ConnectionState {
@@ -90,7 +97,7 @@ export class StreamConnection implements ChannelsOwner {
     this.change({ type: 'opened' })
   }
 
-  /** Handles a message of the client; `size` is its length in bytes. Messages are handled one after another. */
+  /** Handles a message of the client; `size` is its length in bytes. `text` is null if it is not text or too long. Messages are handled one after another. */
   receive(text: string | null, size: number): void {
     if (this.isClosed) return
     this.#pingsMissed = 0
@@ -107,8 +114,13 @@ export class StreamConnection implements ChannelsOwner {
   }
 
   async #handle(text: string | null, size: number): Promise<void> {
-    if (size > MESSAGE_BYTES_MAX)
-      return this.#error('message_too_large', `a message has ${MESSAGE_BYTES_MAX} bytes at most`)
+    if (size > MESSAGE_BYTES_MAX) {
+      this.#error(
+        'message_too_large',
+        `a message has ${MESSAGE_BYTES_MAX} bytes at most; this one has ${size}`
+      )
+      return this.close(1009, 'message too long')
+    }
     if (text === null) return this.#error('invalid_json', 'messages are JSON text, not binary')
     const message = messages.readMessage(text)
     switch (message.kind) {
@@ -136,6 +148,16 @@ export class StreamConnection implements ChannelsOwner {
   /** Reads changes of the tenant's submissions from the store that were not announced. */
   lookForChanges(): void {
     this.#channels.lookForChanges()
+  }
+
+  /** Applies a change of the key: channels whose scope it has lost are removed, with an error that names them. */
+  follow(caller: Caller): void {
+    this.#caller = caller
+    if (this.isClosed) return
+    for (const [scope, names] of permittedChannels(this.#channels.all, caller.scopes).lacking) {
+      this.#channels.unsubscribe(names)
+      this.#send(messages.scopeMissing(scope, names, 'no longer has'))
+    }
   }
 
   /** To be called when the socket has sent everything that it was given. */
@@ -192,13 +214,15 @@ export class StreamConnection implements ChannelsOwner {
       (channel) => typeof since === 'number' || !this.#channels.has(channel.name)
     )
     const added = requested.filter(({ name }) => !this.#channels.has(name)).map(({ name }) => name)
-    const taken = await this.#charge(this.#withinLimit(requested))
+    const charged = await this.#charge(this.#withinLimit(this.#permitted(requested)))
     const changesAfter =
-      typeof since !== 'number' && taken.some(isOfChanges) ? await this.#channels.newestChange() : null
+      typeof since !== 'number' && charged.some(isOfChanges) ? await this.#channels.newestChange() : null
     if (this.isClosed || channels.length === 0) return
+    // The key may have changed meanwhile.
+    const taken = this.#permitted(charged)
     const past = typeof since === 'number' ? taken.filter(isReplayed) : []
     const live = taken.filter((channel) => !namesOf(past).includes(channel.name))
-    this.#channels.subscribe(live, past, changesAfter)
+    this.#channels.subscribe(live, past, taken.some(isOfChanges) ? changesAfter : null)
     const isNew = added.filter((name) => this.#channels.has(name))
     this.#send(
       messages.subscribed(this.#channels.names, isNew, since, past.length > 0, this.#channels.shownCursor)
@@ -207,6 +231,13 @@ export class StreamConnection implements ChannelsOwner {
     if (live.length > 0) this.#send(messages.replayNotSupported(namesOf(live)))
     if (past.length > 0) this.#channels.replay(past, since)
     else if (live.length > 0) this.#send(messages.replayComplete(this.#channels.shownCursor, namesOf(live)))
+  }
+
+  /** Returns the channels whose scope the key has; the others cost nothing. */
+  #permitted(channels: readonly StreamChannel[]): StreamChannel[] {
+    const { permitted, lacking } = permittedChannels(channels, this.caller.scopes)
+    for (const [scope, names] of lacking) this.#send(messages.scopeMissing(scope, names, 'lacks'))
+    return permitted
   }
 
   #withinLimit(channels: readonly StreamChannel[]): StreamChannel[] {

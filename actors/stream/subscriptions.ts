@@ -37,6 +37,11 @@ export class Subscriptions {
     return [...this.#byName.keys()]
   }
 
+  /** Channels in order of subscription. */
+  get channels(): StreamChannel[] {
+    return Array.from(this.#byName.values(), ({ channel }) => channel)
+  }
+
   has(name: string): boolean {
     return this.#byName.has(name)
   }

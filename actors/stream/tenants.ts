@@ -2,13 +2,13 @@ import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
 import type { Caller } from '../../src/access/caller.ts'
 import type { KeyDirectory } from '../../src/access/key-directory.ts'
-import { endOfKey } from '../../src/access/key-end.ts'
+import { presentCaller } from '../../src/access/key-end.ts'
 import { KeySockets } from '../../src/access/key-sockets.ts'
 import type { ClusterCoordination, RateCounter, TenantEvent } from '../../storage/cluster/coordination.ts'
 import { sleep, type Clock, type Random } from '../../src/ports.ts'
 import type { TenantEvents } from '../../src/stream/tenant-events.ts'
 import { changeBatchIn } from '../../src/transactions/change-batch.ts'
-import { MESSAGE_BYTES_HARD_MAX } from '../../src/stream/messages.ts'
+import { MESSAGE_BYTES_MAX } from '../../src/stream/message-bound.ts'
 import { BUFFER } from '../../src/stream/outbox.ts'
 import type { StreamGateway, StreamHealth } from '../../src/stream/gateway.ts'
 import { aborted } from '../supervision/aborted.ts'
@@ -47,7 +47,8 @@ export interface TenantsDeps {
  *
  * T1. A fault of a connection ends that connection alone, with 1011: its client reconnects and resumes from its
  *     cursor.
- * T2. A key that is revoked or expires closes its connections within a second, with 4401.
+ * T2. A key that is revoked or expires closes its connections within a second, with 4401; one that loses the scope
+ *     `stream`, with 4403. A key that loses the scope of a channel loses that channel within a second.
  */
 export class Tenants implements StreamGateway {
   readonly #channels: Channels
@@ -59,7 +60,7 @@ export class Tenants implements StreamGateway {
    */
   readonly #tenants = new Map<string, Map<StreamConnection, number>>()
   readonly #sockets: KeySockets
-  #keys: KeyDirectory | null = null
+  #keys: Pick<KeyDirectory, 'caller'> | null = null
   #size = 0
   #sweeps = 0
   #opened = 0
@@ -102,7 +103,7 @@ export class Tenants implements StreamGateway {
   }
 
   /** Sets the directory in which `sweep` looks keys up. */
-  guard(keys: KeyDirectory): void {
+  guard(keys: Pick<KeyDirectory, 'caller'>): void {
     this.#keys = keys
   }
 
@@ -117,8 +118,8 @@ export class Tenants implements StreamGateway {
     const connection = new StreamConnection(new SocketPipe(ws, socket), caller, shared)
     this.#add(connection)
     ws.on('message', (data: Buffer, isBinary) => {
-      if (data.length > MESSAGE_BYTES_HARD_MAX) return connection.close(1009, 'message too long')
-      connection.receive(isBinary ? null : data.toString(), data.length)
+      const isText = !isBinary && data.length <= MESSAGE_BYTES_MAX
+      connection.receive(isText ? data.toString() : null, data.length)
     })
     ws.on('pong', () => connection.ponged())
     socket.on('drain', () => connection.drained())
@@ -148,7 +149,7 @@ export class Tenants implements StreamGateway {
     for (const connection of connections.keys()) connection.tell(event.channel, body)
   }
 
-  /** Closes connections whose key has ended, and pings a part of the clients each time. To be called every `SWEEP_MS`. */
+  /** Applies changes of keys to their connections, and pings a part of the clients each time. To be called every `SWEEP_MS`. */
   sweep(): void {
     this.#sweeps++
     const nowMs = this.#deps.clock.now()
@@ -157,9 +158,14 @@ export class Tenants implements StreamGateway {
     if (this.#sweeps % SWEEPS_A_LOOK === 0) this.#lookForChanges()
     for (const connections of this.#tenants.values()) {
       for (const [connection, ownTurn] of connections) {
-        const reason = this.#keys === null ? null : endOfKey(this.#keys, connection.caller, nowMs)
-        if (reason !== null) connection.close(4401, reason)
-        else if (ownTurn === turn) connection.ping()
+        const { caller } = connection
+        const present = this.#keys === null ? caller : presentCaller(this.#keys, caller, 'stream', nowMs)
+        if ('code' in present) {
+          connection.close(present.code, present.reason)
+          continue
+        }
+        if (present !== caller) connection.follow(present)
+        if (ownTurn === turn) connection.ping()
       }
     }
   }

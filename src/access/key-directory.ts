@@ -96,9 +96,9 @@ export class KeyDirectory {
     return this.keys.filter((row) => row.tenant === tenant)
   }
 
-  /** Returns the key with an id; undefined without one. */
-  row(id: string): KeyRow | undefined {
-    return this.#ring.row(id)
+  /** Returns the caller with the key of an id, as it is now; undefined without such a key. */
+  caller(id: string): Caller | undefined {
+    return this.#ring.caller(id)
   }
 
   /** Returns the key with an id. Throws KEY_NOT_FOUND. */

@@ -1,14 +1,28 @@
 import { keyState, type Caller } from './caller.ts'
 import type { KeyDirectory } from './key-directory.ts'
+import type { Scope } from './scopes.ts'
 
-/** Returns why the key of an open connection is no longer valid; null while it is. */
-export function endOfKey(
-  keys: Pick<KeyDirectory, 'row'>,
+/** Why an open connection is closed for its key, with the close code. */
+export interface KeyEnd {
+  readonly code: 4401 | 4403
+  readonly reason: string
+}
+
+/**
+ * Returns the key of an open connection as it is now, or why the connection is closed: the key is no longer valid, or
+ * it lacks the scope of the connection.
+ */
+export function presentCaller(
+  keys: Pick<KeyDirectory, 'caller'>,
   { keyId }: Pick<Caller, 'keyId'>,
+  scope: Scope,
   nowMs: number
-): string | null {
-  const row = keys.row(keyId)
-  if (row === undefined) return 'this API key is not known'
-  const state = keyState(row, nowMs)
-  return state === 'active' ? null : `this API key is ${state}`
+): Caller | KeyEnd {
+  const caller = keys.caller(keyId)
+  if (caller === undefined) return { code: 4401, reason: 'this API key is not known' }
+  const state = keyState(caller.row, nowMs)
+  if (state !== 'active') return { code: 4401, reason: `this API key is ${state}` }
+  return caller.scopes.includes(scope)
+    ? caller
+    : { code: 4403, reason: `this API key no longer has the scope ${scope}` }
 }

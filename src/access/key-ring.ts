@@ -38,9 +38,9 @@ export class KeyRing {
     return Array.from(this.#byId.values(), ({ row }) => row)
   }
 
-  /** Returns the key with an id; undefined without one. */
-  row(id: string): KeyRow | undefined {
-    return this.#byId.get(id)?.row
+  /** Returns the caller with the key of an id; undefined without such a key. */
+  caller(id: string): Caller | undefined {
+    return this.#byId.get(id)
   }
 
   /**

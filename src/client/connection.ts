@@ -25,7 +25,7 @@ export const BACKOFF_MS = { least: 500, most: 30_000 }
 /** Milliseconds between two checks of a connection: one that received nothing meanwhile is closed. */
 export const KEEPALIVE_MS = 25_000
 /** Close codes after which a reconnect would end the same way. */
-export const FATAL_CLOSES: ReadonlySet<number> = new Set([1009, 4400, 4401, 4403])
+export const FATAL_CLOSES: ReadonlySet<number> = new Set([1007, 1008, 1009, 4400, 4401, 4403])
 
 /** Returns a wait in milliseconds up to `BACKOFF_MS.most`; attempts are counted from 0. */
 export function backoffMs(attempt: number, random: () => number): number {

@@ -1,4 +1,5 @@
 import { ERRORS, type ErrorCode } from '../errors.ts'
+import { PRIVATE_CHANNEL_SCOPES, type PrivateChannelName } from '../stream/channel.ts'
 import { CLOSE_CODES } from '../stream/close-codes.ts'
 import { ERROR_MEANINGS, EVENT_MESSAGES } from '../stream/message-schemas.ts'
 import { JsonSchemas, type JsonSchema } from './json-schemas.ts'
@@ -54,16 +55,25 @@ const table = (head: string, rows: readonly (readonly [string | number, string])
     ...rows.map(([name, meaning]) => `| ${name} | ${meaning} |`)
   ].join('\n')
 
+/** Returns what the channel of an event reports, and the scope that a key needs for the channel. */
+function channelMeaning(event: string): string {
+  const { summary } = STREAM_MESSAGES[event]!
+  const scope = Object.hasOwn(PRIVATE_CHANNEL_SCOPES, event)
+    ? PRIVATE_CHANNEL_SCOPES[event as PrivateChannelName]
+    : null
+  return scope === null ? summary : `${summary}. Needs the scope \`${scope}\``
+}
+
 const CHANNEL_ABOUT = [
-  'One WebSocket carries up to 50 channels.',
+  'One WebSocket carries up to 50 channels. A connection needs the scope `stream`; a channel of the tenant needs the scope of its product as well, for as long as it is subscribed.',
   table(
     'Channel',
     EVENTS.map((name) => {
-      const { title, summary } = STREAM_MESSAGES[name]!
-      return [`\`${title.replace('Event of ', '')}\``, summary] as const
+      const { title } = STREAM_MESSAGES[name]!
+      return [`\`${title.replace('Event of ', '')}\``, channelMeaning(name)] as const
     })
   ),
-  '**Errors** leave the connection open.',
+  '**Errors** leave the connection open, except `message_too_large`.',
   table(
     'Code',
     Object.entries(ERROR_MEANINGS).map(([code, meaning]) => [`\`${code}\``, meaning] as const)

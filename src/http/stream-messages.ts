@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { PRIVATE_CHANNEL_SCOPES } from '../stream/channel.ts'
 import * as schemas from '../stream/message-schemas.ts'
 import * as built from '../stream/messages.ts'
 import * as example from './stream-examples.ts'
@@ -112,10 +113,11 @@ export const STREAM_MESSAGES: Readonly<Record<string, MessageEntry>> = {
   ),
   error: server(
     'Error',
-    'A request of the client failed, in whole or in part; the connection stays open',
+    'A request of the client failed, in whole or in part; the connection stays open, except after `message_too_large`. `insufficient_scope` also comes when the key loses the scope of a subscribed channel',
     schemas.ERROR,
     built.errorMessage('unknown_channel', '"launch" is no channel', ['launch']),
-    built.errorMessage('invalid_json', 'this is no JSON')
+    built.errorMessage('invalid_json', 'this is no JSON'),
+    built.scopeMissing(PRIVATE_CHANNEL_SCOPES.tx, ['tx'], 'lacks')
   ),
   trades: server(
     'Event of trades:<mint>',

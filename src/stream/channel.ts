@@ -1,3 +1,4 @@
+import type { Scope } from '../access/scopes.ts'
 import { pubkeyFromBase58, pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import { VENUE_IDS, type VenueId } from '../chain/venue-id.ts'
 
@@ -10,9 +11,17 @@ export type Channel =
   | { readonly kind: 'venue'; readonly name: string; readonly venue: VenueId }
   | { readonly kind: 'launches' | 'pools' | 'curves'; readonly name: string }
 
-/** Names of channels about the connection's own tenant. Their events are not from the chain. */
-export const PRIVATE_CHANNELS = ['webhooks', 'tx', 'revenue'] as const
-export type PrivateChannelName = (typeof PRIVATE_CHANNELS)[number]
+/**
+ * Channels about the connection's own tenant, with the scope that each needs: the scope of its product, as over REST.
+ * Their events are not from the chain.
+ */
+export const PRIVATE_CHANNEL_SCOPES = {
+  webhooks: 'webhooks',
+  tx: 'tx:send',
+  revenue: 'revenue'
+} as const satisfies Readonly<Record<string, Scope>>
+export type PrivateChannelName = keyof typeof PRIVATE_CHANNEL_SCOPES
+export const PRIVATE_CHANNELS = Object.keys(PRIVATE_CHANNEL_SCOPES) as readonly PrivateChannelName[]
 
 export interface PrivateChannel {
   readonly kind: 'private'
@@ -67,8 +76,19 @@ export function streamChannelOf(name: string): StreamChannel | ChannelFault {
   return own === undefined ? chainChannelOf(name, FORMS_LISTED) : { kind: 'private', name: own }
 }
 
-/** Returns the channel of chain events with a name, or the fault of the name. */
-export const channelOf = (name: string): Channel | ChannelFault => chainChannelOf(name, CHAIN_FORMS_LISTED)
+/**
+ * Returns the channel of chain events with a name, or the fault of the name. Channels of the tenant are faults: they are
+ * those of a connection, and webhooks have no such channels.
+ */
+export function channelOf(name: string): Channel | ChannelFault {
+  const isOfTenant = PRIVATE_CHANNELS.some((each) => each === name)
+  return isOfTenant
+    ? {
+        code: 'unknown_channel',
+        message: `${shown(name)} is a channel of the stream only; there are ${CHAIN_FORMS_LISTED}`
+      }
+    : chainChannelOf(name, CHAIN_FORMS_LISTED)
+}
 
 function chainChannelOf(name: string, forms: string): Channel | ChannelFault {
   const colon = name.indexOf(':')
@@ -126,6 +146,28 @@ export const isPrivate = (channel: StreamChannel): channel is PrivateChannel => 
 
 export const isOfChanges = (channel: StreamChannel): channel is ChangesChannel =>
   isPrivate(channel) && channel.name === 'tx'
+
+/**
+ * Returns the scope that a key needs for a channel, in addition to the scope `stream` of the connection; null for a
+ * channel of the chain.
+ */
+export const scopeOfChannel = (channel: StreamChannel): Scope | null =>
+  isPrivate(channel) ? PRIVATE_CHANNEL_SCOPES[channel.name] : null
+
+/** Splits channels into those that a key with some scopes may have, and the names of the others by lacking scope. */
+export function permittedChannels(
+  channels: readonly StreamChannel[],
+  scopes: readonly string[]
+): { readonly permitted: StreamChannel[]; readonly lacking: ReadonlyMap<Scope, string[]> } {
+  const permitted: StreamChannel[] = []
+  const lacking = new Map<Scope, string[]>()
+  for (const channel of channels) {
+    const scope = scopeOfChannel(channel)
+    if (scope === null || scopes.includes(scope)) permitted.push(channel)
+    else lacking.set(scope, [...(lacking.get(scope) ?? []), channel.name])
+  }
+  return { permitted, lacking }
+}
 
 /** Tells whether a connection can read a channel's past. */
 export const isReplayed = (channel: StreamChannel): channel is ReplayedChannel =>

@@ -13,6 +13,7 @@ import {
   TRADE_EVENT
 } from '../api/stream-schema.ts'
 import { AWAITED_SLOTS } from './future-cursor.ts'
+import { MESSAGE_KIB_MAX } from './message-bound.ts'
 
 /**
  * Schemas of the stream's messages in both directions. Builders and the client derive their types from them, and the
@@ -157,15 +158,17 @@ export const SERVER_DRAINING = warning(
   })
   .meta({ id: 'ServerDraining' })
 
-/** Errors of a client's message; the connection stays open. */
+/** Errors of a client's message; the connection stays open, except after `message_too_large`. */
 export const ERROR_MEANINGS = {
   invalid_json: 'A message is not JSON, or is none of the known messages',
   unknown_channel: 'There is no such channel; the other channels of the message were subscribed',
   invalid_address:
     'The text after the colon is not an address; the other channels of the message were subscribed',
+  insufficient_scope:
+    'The key lacks the scope of the named channels, or has lost it: they were not subscribed, or were removed',
   channel_limit: 'A connection has at most 50 channels; the named ones were not subscribed',
   invalid_cursor: '`since` is not a cursor; nothing was subscribed',
-  message_too_large: 'A message has at most 16 KiB',
+  message_too_large: `A message has more than ${MESSAGE_KIB_MAX} KiB; the connection is closed with 1009`,
   rate_limited:
     'The quota of the key is used up (each channel costs one call), or messages come too fast; the named channels were not subscribed',
   internal: 'The service failed; retry'

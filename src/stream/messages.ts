@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { Scope } from '../access/scopes.ts'
 import { readCursor } from '../market/cursor.ts'
 import { CLIENT_MESSAGE, type ErrorName } from './message-schemas.ts'
 import type * as schemas from './message-schemas.ts'
@@ -8,12 +9,6 @@ export type { ErrorName }
 
 /** Channels of a connection (spec, Limits). */
 export const CHANNELS_MAX = 50
-/**
- * Maximum bytes of a client's message. A longer one is refused with an error; one beyond `MESSAGE_BYTES_HARD_MAX`
- * closes the connection with 1009. Chosen: fifty channel names take 4 KB.
- */
-export const MESSAGE_BYTES_MAX = 16 * 1024
-export const MESSAGE_BYTES_HARD_MAX = 64 * 1024
 export const PROTOCOL = 1
 
 export type ClientMessage =
@@ -169,6 +164,18 @@ export const serverDraining = (retryAfterMs: number): Sent<typeof schemas.SERVER
   retry_after_ms: retryAfterMs,
   message: 'the service is stopping: connect again after this time, since the last cursor'
 })
+
+/** Reports channels whose scope a key lacks, at a request or since a change of the key. */
+export const scopeMissing = (
+  scope: Scope,
+  channels: readonly string[],
+  state: 'lacks' | 'no longer has'
+): Sent<typeof schemas.ERROR> =>
+  errorMessage(
+    'insufficient_scope',
+    `this API key ${state} the scope ${scope}, which the channel needs`,
+    channels
+  )
 
 export const errorMessage = (
   code: ErrorName,

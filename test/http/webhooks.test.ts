@@ -1,7 +1,8 @@
 import t from 'tap'
 import { Documents } from '../../storage/documents.ts'
 import { WEBHOOK } from '../../src/webhooks/webhook.ts'
-import { PRIVATE_CHANNELS } from '../../src/stream/channel.ts'
+import { SCOPES } from '../../src/access/scopes.ts'
+import { PRIVATE_CHANNEL_SCOPES } from '../../src/stream/channel.ts'
 import { tenantsIn } from '../../storage/access-documents.ts'
 import { MINT, NOON, PROGRESS, URL_OF, webhookClient } from './webhook-client.ts'
 import { tenantShard } from '../../src/access/tenant-shard.ts'
@@ -200,16 +201,35 @@ t.test('wrong channels are all named, whatever is wrong with them', async (t) =>
     errors: [{ field: 'channels.0' }, { field: 'channels.2', message: /not an address/ }]
   })
   t.equal(body.errors.length, 2)
-  for (const name of PRIVATE_CHANNELS)
-    t.match(await app.send('POST', '/v1/webhooks', { url: URL_OF, channels: [name] }), {
-      status: 400,
-      body: { code: 'unknown_channel', detail: new RegExp(`^channels\\.0: "${name}" is no channel`) }
-    })
   const many = await app.send('POST', '/v1/webhooks', {
     url: URL_OF,
     channels: Array.from({ length: 4_000 }, (_, at) => `x${at}`)
   })
   t.equal(many.body.errors.length, 50)
+})
+
+t.test('a channel of the tenant needs its scope, and is a channel of the stream alone', async (t) => {
+  const app = await webhookClient(t)
+  for (const scope of SCOPES) {
+    const send = await app.as({ scopes: [...new Set(['webhooks', scope])] })
+    for (const [name, needed] of Object.entries(PRIVATE_CHANNEL_SCOPES)) {
+      const isPermitted = needed === 'webhooks' || needed === scope
+      t.match(
+        await send('POST', '/v1/webhooks', { url: URL_OF, channels: ['launches', name] }),
+        isPermitted
+          ? {
+              status: 400,
+              body: {
+                code: 'unknown_channel',
+                detail: new RegExp(`^channels\\.1: "${name}" is a channel of the stream only`)
+              }
+            }
+          : { status: 403, body: { code: 'insufficient_scope', detail: new RegExp(`${needed}.*${name}`) } },
+        `${name} with ${scope}`
+      )
+    }
+  }
+  t.same((await app.send('GET', '/v1/webhooks')).body.data, [])
 })
 
 t.test('a URL that the guard refuses is answered with its reason', async (t) => {

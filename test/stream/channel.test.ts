@@ -52,7 +52,7 @@ t.test('a private channel is known to the stream alone, which lists it among its
     t.same(streamChannelOf(name), { kind: 'private', name })
     t.match(channelOf(name), {
       code: 'unknown_channel',
-      message: new RegExp(`^"${name}" is no channel; .* curves$`)
+      message: new RegExp(`^"${name}" is a channel of the stream only; .* curves$`)
     })
     t.match(streamChannelOf(`${name}:7`), {
       code: 'unknown_channel',

@@ -3,6 +3,7 @@ import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { encodeBase58 } from '../../src/chain/base58.ts'
 import { cursorAt, endOfChainEvents, endOfEvents, walletCursor } from '../../src/market/cursor.ts'
 import { key } from '../market/world.ts'
+import { MESSAGE_BYTES_MAX } from '../../src/stream/message-bound.ts'
 import { blockOf, MINTS, WALLETS } from './blocks.ts'
 import type { FakePipe, Message } from './fake-pipe.ts'
 import { quiet, send, World, WorldStore } from './stream-world.ts'
@@ -309,13 +310,28 @@ t.test('an invalid message is answered with an error that describes valid ones',
   connection.receive(null, 3)
   await quiet(2)
   t.match(last(pipe), { code: 'invalid_json', message: /binary/ })
-  send(connection, { subscribe: ['x'.repeat(20_000)] })
-  await quiet(2)
-  t.match(last(pipe), { code: 'message_too_large' })
   send(connection, { ping: true, more: 'is ignored' })
   await quiet(2)
   t.same(last(pipe), { type: 'pong' })
   t.equal(pipe.closedWith, null)
+})
+
+t.test('a message is read up to its bound; a longer one is refused and closes with 1009', async (t) => {
+  const world = worldOf()
+  const { connection, pipe } = world.connect()
+  const messageOf = (size: number): string => {
+    const short = JSON.stringify({ ping: true, more: '' })
+    return JSON.stringify({ ping: true, more: 'x'.repeat(size - short.length) })
+  }
+  for (const size of [4_097, 16 * 1024 + 1, MESSAGE_BYTES_MAX]) {
+    send(connection, messageOf(size))
+    await quiet(2)
+    t.same(last(pipe), { type: 'pong' }, `${size} bytes`)
+  }
+  send(connection, messageOf(MESSAGE_BYTES_MAX + 1))
+  await quiet(2)
+  t.match(last(pipe), { code: 'message_too_large', message: /65536 bytes at most; this one has 65537/ })
+  t.equal(pipe.closedWith, 1009)
 })
 
 t.test('a flood of messages is answered once a second, and far too many close with 4429', async (t) => {

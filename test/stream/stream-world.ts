@@ -9,7 +9,7 @@ import { CashList } from '../../src/market/cash.ts'
 import type { EncodedEvent, LogEntry, Allocator } from '../../src/market/log.ts'
 import { BlockEvents } from '../../src/stream/block-events.ts'
 import { ChannelTable } from '../../src/stream/channel-table.ts'
-import { channelOf, isFault, type Channel } from '../../src/stream/channel.ts'
+import { channelOf, isFault, PRIVATE_CHANNEL_SCOPES, type Channel } from '../../src/stream/channel.ts'
 import { StreamHub } from '../../src/stream/hub.ts'
 import { endOfSlot, retractionsOf, retractionsOn } from '../../src/stream/retractions.ts'
 import { ChangeHistory } from '../../src/transactions/change-history.ts'
@@ -27,7 +27,7 @@ export const KEY: KeyRow = {
   prefix: 'mr_live_k',
   tenant: 'acme',
   name: 'k',
-  scopes: ['stream'],
+  scopes: ['stream', ...Object.values(PRIVATE_CHANNEL_SCOPES)],
   createdAtMs: 0,
   ratePerMinute: null,
   expiresAtMs: null,
@@ -151,20 +151,27 @@ export class World {
     this.feed.amend(this.store.head)
   }
 
-  connect(ratePerMinute = 1_000_000): { connection: StreamConnection; pipe: FakePipe } {
+  connect(
+    ratePerMinute = 1_000_000,
+    scopes: readonly string[] = KEY.scopes
+  ): { connection: StreamConnection; pipe: FakePipe } {
     const pipe = new FakePipe(this.socketBytes)
-    const connection = new StreamConnection(pipe, new Caller(KEY, ratePerMinute), {
-      hub: this.hub,
-      history: this.store,
-      changes: this.changes,
-      horizon: this.horizon,
-      limits: this.limits,
-      room: this.room,
-      clock: { now: () => this.nowMs, setTimeout: () => 0, clearTimeout: () => undefined },
-      replays: this.#replays,
-      retry: (ask) => ask(),
-      report: (fault) => this.faults.push(fault)
-    })
+    const connection = new StreamConnection(
+      pipe,
+      new Caller({ ...KEY, scopes: [...scopes] }, ratePerMinute),
+      {
+        hub: this.hub,
+        history: this.store,
+        changes: this.changes,
+        horizon: this.horizon,
+        limits: this.limits,
+        room: this.room,
+        clock: { now: () => this.nowMs, setTimeout: () => 0, clearTimeout: () => undefined },
+        replays: this.#replays,
+        retry: (ask) => ask(),
+        report: (fault) => this.faults.push(fault)
+      }
+    )
     connection.open()
     return { connection, pipe }
   }

@@ -150,3 +150,41 @@ for (const channel of ['webhooks', 'revenue'])
       t.strictSame([one, two, silent, stranger].map(events), [[event], [event], [], []])
     }
   )
+
+t.test('a change of a key takes effect on its open connections at the next sweep', async (t) => {
+  const { world, tenants, open } = tenantsOf()
+  world.commit(blockOf(7, []))
+  const ws = open()
+  const rows = new Map([['k0', { ...KEY, id: 'k0' }]])
+  tenants.guard({
+    caller: (id) => {
+      const row = rows.get(id)
+      return row === undefined ? undefined : new Caller(row, 1_000)
+    }
+  })
+  const last = () =>
+    ws.sent
+      .flatMap(textsOf)
+      .map((text) => JSON.parse(text) as Message)
+      .at(-1)
+  ws.emit('message', Buffer.from(JSON.stringify({ subscribe: ['launches', 'revenue'] })), false)
+  await quiet()
+  tenants.sweep()
+  t.match(last(), { type: 'subscribed', channels: ['launches', 'revenue'] })
+  rows.set('k0', { ...KEY, id: 'k0', scopes: ['stream'] })
+  tenants.sweep()
+  t.match(last(), { type: 'error', code: 'insufficient_scope', channels: ['revenue'] })
+  t.equal(ws.closedWith, null, 'the connection stays')
+  t.equal(tenants.health.subscriptions, 1)
+  ws.emit('message', Buffer.from(JSON.stringify({ subscribe: ['revenue'] })), false)
+  await quiet()
+  t.equal(tenants.health.subscriptions, 1, 'and the present scopes hold for further channels')
+  rows.set('k0', { ...KEY, id: 'k0', scopes: ['revenue'] })
+  tenants.sweep()
+  t.equal(ws.closedWith, 4403)
+  const [revoked, deleted] = [open(), open()]
+  rows.set('k0', { ...KEY, id: 'k0', revokedAtMs: 0 })
+  tenants.sweep()
+  t.equal(revoked.closedWith, 4401)
+  t.equal(deleted.closedWith, 4401)
+})

@@ -45,7 +45,7 @@ export interface RequestDeps {
 
 /** The connection whose requests are handled. */
 export interface RequestSocket {
-  readonly caller: Caller
+  readonly caller: () => Caller
   readonly owner: SubscriptionOwner
   readonly subscriptions: Map<number, ClientSubscription>
   readonly nextId: () => number
@@ -205,9 +205,9 @@ export class ClientRequests {
 
   /** Answers a request through the gateway. Null if it needs no answer. */
   async #forward(request: ParsedRequest): Promise<Buffer | null> {
-    const { caller, signal } = this.#socket
+    const { signal } = this.#socket
     const reply = await this.#deps.gateway.answer(request, {
-      caller,
+      caller: this.#socket.caller(),
       batchMax: SOCKET_BATCH_MAX,
       tracks: false,
       signal
@@ -221,7 +221,7 @@ export class ClientRequests {
 
   /** Takes the units of an element, or one for a whole body, of the key's quota; returns the error if it has too few. */
   async #charge(element: RequestElement | null = null): Promise<Fault | null> {
-    const { keyId, ratePerMinute } = this.#socket.caller
+    const { keyId, ratePerMinute } = this.#socket.caller()
     const { limits, methods, clock } = this.#deps
     const units =
       element === null || methods === undefined ? 1 : unitsOfElement(element, methods, ratePerMinute)

@@ -24,7 +24,8 @@ export interface ClientSocketDeps extends RequestDeps {
  * R3. A fault of a client closes only its own connection.
  */
 export class ClientSocket implements SubscriptionOwner {
-  readonly caller: Caller
+  /** The key as it is now: its scopes and rate hold for the next request. */
+  caller: Caller
   readonly #pipe: Pipe
   readonly #deps: ClientSocketDeps
   readonly #queue: ClientQueue
@@ -49,7 +50,7 @@ export class ClientSocket implements SubscriptionOwner {
     this.#queue = new ClientQueue(pipe, deps.queues, () => this.close(4408, 'messages are not read'))
     this.#requests = new ClientRequests(
       {
-        caller,
+        caller: () => this.caller,
         owner: this,
         subscriptions: this.#subscriptions,
         nextId: () => ++this.#lastId,

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
 import type { Caller } from '../../../src/access/caller.ts'
 import type { KeyDirectory } from '../../../src/access/key-directory.ts'
-import { endOfKey } from '../../../src/access/key-end.ts'
+import { presentCaller } from '../../../src/access/key-end.ts'
 import type { KeySockets } from '../../../src/access/key-sockets.ts'
 import { sleep, type Clock } from '../../../src/ports.ts'
 import type { RpcSocketGateway } from '../../../src/rpc/pubsub/gateway.ts'
@@ -75,17 +75,22 @@ export class RpcSockets implements RpcSocketGateway {
     })
   }
 
-  /** Closes connections whose key has ended, and pings a part of the clients each time. To be called every `SWEEP_MS`. */
+  /** Applies changes of keys to their connections, and pings a part of the clients each time. To be called every `SWEEP_MS`. */
   sweep(): void {
     this.#sweeps++
     const { clock } = this.#deps
     const nowMs = clock.now()
     const turn = this.#sweeps % SWEEPS_A_PING
     for (const [client, ownTurn] of this.#all) {
-      const reason = this.#keys === null ? null : endOfKey(this.#keys, client.caller, nowMs)
+      const present =
+        this.#keys === null ? client.caller : presentCaller(this.#keys, client.caller, 'rpc:read', nowMs)
       client.sweep()
-      if (reason !== null) client.close(4401, reason)
-      else if (ownTurn === turn) client.ping()
+      if ('code' in present) {
+        client.close(present.code, present.reason)
+        continue
+      }
+      client.caller = present
+      if (ownTurn === turn) client.ping()
     }
   }
 

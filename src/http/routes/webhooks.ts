@@ -1,8 +1,9 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { createdWebhookAnswer, deletedWebhookAnswer, webhookAnswer, webhookList } from '../../api/webhook.ts'
+import type { Caller } from '../../access/caller.ts'
 import { ServiceError } from '../../errors.ts'
-import { channelOf, isFault } from '../../stream/channel.ts'
+import { channelOf, channelsOf, isFault, permittedChannels, streamChannelOf } from '../../stream/channel.ts'
 import { WebhookRegistry } from '../../webhooks/registry.ts'
 import { WEBHOOK_CHANNELS_MAX, WEBHOOKS_PER_TENANT_MAX } from '../../webhooks/webhook.ts'
 import { tenantOf } from '../caller-tenant.ts'
@@ -100,7 +101,7 @@ export const webhookRoutes: FastifyPluginAsync<
 
   serve(app, createWebhook, async ({ body, caller, request, reply }) => {
     const tenant = tenantOf(caller)
-    const wish = { url: body.url, channels: checkedChannels(body.channels) }
+    const wish = { url: body.url, channels: checkedChannels(body.channels, caller) }
     const created = await idempotency.once(
       {
         tenant,
@@ -138,8 +139,12 @@ export const webhookRoutes: FastifyPluginAsync<
   webhookActionRoutes(app, registry, { ...deps, webhooks })
 }
 
-/** Returns the named channels, each once. Throws an error that names each wrong one. */
-function checkedChannels(names: readonly string[]): readonly string[] {
+/**
+ * Returns the named channels, each once. Throws an error that names each wrong one, and SCOPE_MISSING for a channel
+ * whose scope the caller's key lacks.
+ */
+function checkedChannels(names: readonly string[], caller: Caller | null): readonly string[] {
+  assertScopes(names, caller?.scopes ?? [])
   const faults = names.flatMap((name, at) => {
     const found = channelOf(name)
     return isFault(found) ? [{ field: `channels.${at}`, ...found }] : []
@@ -154,4 +159,15 @@ function checkedChannels(names: readonly string[]): readonly string[] {
   if (channels.length > WEBHOOK_CHANNELS_MAX)
     throw invalid('channels', `must be at most ${WEBHOOK_CHANNELS_MAX} different channels`)
   return channels
+}
+
+/** Throws SCOPE_MISSING for the first channel whose scope is not among the given ones. */
+function assertScopes(names: readonly string[], scopes: readonly string[]): void {
+  const [first] = permittedChannels(channelsOf(names, streamChannelOf).channels, scopes).lacking
+  if (first === undefined) return
+  const [scope, [name]] = first
+  throw new ServiceError(
+    'SCOPE_MISSING',
+    `this key lacks the scope ${scope}, which the channel ${name} needs`
+  )
 }
