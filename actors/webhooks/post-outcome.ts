@@ -1,4 +1,5 @@
 import type { WebhookEvent } from '../../machines/webhook.machine.ts'
+import { outcomeError } from '../../src/webhooks/post-error.ts'
 import type { PostLabel } from '../../src/telemetry/webhook-metrics.ts'
 import type {
   BatchIntent,
@@ -30,8 +31,7 @@ export function eventOf(outcome: PostOutcome, label: PostLabel): WebhookEvent {
 export function statusOf(outcome: PostOutcome, label: PostLabel, nowMs: number): Partial<WebhookProgress> {
   const lastStatus = outcome.kind === 'answered' ? outcome.status : null
   if (label === '2xx') return { lastSuccessAtMs: nowMs, lastStatus, lastError: null }
-  const lastError = outcome.kind === 'failed' ? outcome.error : `http_${outcome.status}`
-  return { lastFailureAtMs: nowMs, lastStatus, lastError }
+  return { lastFailureAtMs: nowMs, lastStatus, lastError: outcomeError(outcome) }
 }
 
 /** An attempt of a batch that has ended. */
@@ -51,7 +51,7 @@ export function attemptOf(
     batchId: intent.batchId,
     attempt,
     statusCode: outcome.kind === 'answered' ? outcome.status : null,
-    error: outcome.kind === 'failed' ? outcome.error : null,
+    error: outcomeError(outcome),
     events: intent.events,
     dropped: intent.dropped,
     startedAtMs,

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { readFlags, type Flag, type FlagReading } from './flags.ts'
-import type { Setting } from './setting.ts'
+import { hasUrls, maskedUrl, type Setting } from './setting.ts'
 import { SERVICE_SETTINGS } from './settings/service.ts'
 import { CHAIN_SETTINGS } from './settings/chain.ts'
 import { STORAGE_SETTINGS } from './settings/storage.ts'
@@ -93,7 +93,7 @@ export function configOf(
     if (result.success) config[name] = result.data
     else {
       const said = flag === undefined ? variableOf(name) : `--${flagOf(name)}`
-      const value = setting.secret === true ? '' : `=${JSON.stringify(given)}`
+      const value = setting.secret === true || hasUrls(setting.schema) ? '' : `=${JSON.stringify(given)}`
       problems.push(`${said}${value} ${firstMessage(result.error)}`)
     }
   }
@@ -133,7 +133,10 @@ export function maskedConfig(config: Config): Record<string, unknown> {
       const value = config[name]
       const setting: Setting = SETTINGS[name]
       const empty = value === null || (Array.isArray(value) && value.length === 0)
-      return [variableOf(name), setting.secret === true && !empty ? '********' : value]
+      if (empty) return [variableOf(name), value]
+      if (hasUrls(setting.schema))
+        return [variableOf(name), Array.isArray(value) ? value.map(maskedUrl) : maskedUrl(value as string)]
+      return [variableOf(name), setting.secret === true ? '********' : value]
     })
   )
 }

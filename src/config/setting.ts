@@ -31,11 +31,34 @@ export const integer = (min: number, max: number) =>
     .transform(Number)
     .pipe(z.number().min(min, `is below ${min}`).max(max, `is above ${max}`))
 
-/** A URL with one of the given protocols. */
-export const url = (...protocols: string[]) =>
-  z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), {
-    message: `is not a URL with ${protocols.join(' or ')}`
-  })
+const URL_SCHEMAS = new WeakSet<z.ZodType>()
+
+/** A URL with one of the given protocols. Shown masked everywhere: operators put keys into any part of a URL. */
+export function url(...protocols: string[]) {
+  const schema = z
+    .string()
+    .refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), {
+      message: `is not a URL with ${protocols.join(' or ')}`
+    })
+  URL_SCHEMAS.add(schema)
+  return schema
+}
+
+/** Tells whether a setting's values are URLs, or lists of them. */
+export function hasUrls(schema: z.ZodType): boolean {
+  if (URL_SCHEMAS.has(schema)) return true
+  if (schema instanceof z.ZodUnion) return schema.options.some((each) => hasUrls(each as z.ZodType))
+  if (schema instanceof z.ZodPipe) return hasUrls(schema.out as z.ZodType)
+  return schema instanceof z.ZodArray && hasUrls(schema.element as z.ZodType)
+}
+
+/** Returns a URL with its user, path, query and fragment masked where it has them. */
+export function maskedUrl(text: string): string {
+  const { protocol, username, password, host, pathname, search, hash } = new URL(text)
+  const user = username === '' && password === '' ? '' : '********@'
+  const path = pathname === '' || pathname === '/' ? pathname : '/********'
+  return `${protocol}//${user}${host}${path}${search === '' ? '' : '?********'}${hash === '' ? '' : '#********'}`
+}
 
 /** Reads an empty text as null. */
 export const optional = <T>(schema: z.ZodType<T, string>) =>

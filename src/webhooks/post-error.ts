@@ -1,3 +1,4 @@
+import type { PostOutcome } from './webhook.ts'
 import { AddressRefused, HostUnresolved } from './url-guard.ts'
 
 /** Why a POST got no answer, by the word in the list of deliveries. */
@@ -15,6 +16,12 @@ export const POST_ERRORS = {
   connection_failed: 'the connection failed for another reason'
 } as const
 export type PostError = keyof typeof POST_ERRORS
+
+/** Returns the error of a POST by its status or its word; null for a 2xx. The same name everywhere: `status_500`. */
+export function outcomeError(outcome: PostOutcome): string | null {
+  if (outcome.kind === 'failed') return outcome.error
+  return outcome.status >= 200 && outcome.status < 300 ? null : `status_${outcome.status}`
+}
 
 /** Words for the codes of Node's sockets and of undici. */
 const BY_CODE: Readonly<Record<string, PostError>> = {

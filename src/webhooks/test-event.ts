@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { WebhookBatch } from '../api/webhook.ts'
 import type { Clock } from '../ports.ts'
+import { outcomeError } from './post-error.ts'
 import type { DeliveryAttempt, Webhook, WebhookSender, WebhookSigner } from './webhook.ts'
 
 export interface TestDeps {
@@ -30,12 +31,11 @@ export async function sendTestEvent(
   const headers = signer.headers(webhook, { id: batchId, body, nowMs })
   const outcome = await sender.post(tenant, { url, headers, body }, signal)
   const isAnswered = outcome.kind === 'answered'
-  const isDelivered = isAnswered && outcome.status >= 200 && outcome.status < 300
   return {
     batchId,
     attempt: 0,
     statusCode: isAnswered ? outcome.status : null,
-    error: isDelivered ? null : isAnswered ? `status_${outcome.status}` : outcome.error,
+    error: outcomeError(outcome),
     events: 1,
     dropped: 0,
     startedAtMs: nowMs,

@@ -1,5 +1,13 @@
 import t from 'tap'
-import { readConfig, SETTING_NAMES, variableOf } from '../../src/config/config.ts'
+import {
+  configOf,
+  maskedConfig,
+  readConfig,
+  SETTING_NAMES,
+  SETTINGS,
+  variableOf
+} from '../../src/config/config.ts'
+import { hasUrls } from '../../src/config/setting.ts'
 
 const problemsOf = (environment: Record<string, string>): readonly string[] => {
   const reading = readConfig([], environment)
@@ -29,4 +37,28 @@ t.test('the factor of a recorded source may be max, a price may not, and each re
   ])
   t.strictSame(problemsOf({ MILLRACE_SOL_USD: '-1' }), ['MILLRACE_SOL_USD="-1" is not a positive number'])
   t.strictSame(problemsOf({ MILLRACE_HOST: '' }), ['MILLRACE_HOST="" is empty'])
+})
+
+t.test('every setting with URLs is shown without user, path and query', async (t) => {
+  const names = SETTING_NAMES.filter((name) => /Url$|Gateway$/.test(name))
+  t.strictSame(
+    names,
+    SETTING_NAMES.filter((name) => hasUrls(SETTINGS[name].schema)),
+    'found by type'
+  )
+  for (const name of names) {
+    const scheme = ['https', 'wss', 'rediss'].find(
+      (each) => SETTINGS[name].schema.safeParse(`${each}://example.org`).success
+    )
+    const reading = configOf(
+      {},
+      { [variableOf(name)]: `${scheme}://user:word@example.org:7001/path-token?query-token=1#fragment` }
+    )
+    if (reading.kind !== 'config') throw new Error(reading.problems.join())
+    const shown = JSON.stringify(maskedConfig(reading.config)[variableOf(name)])
+    t.match(shown, `${scheme}://********@example.org:7001/********?********#********`)
+    t.notMatch(shown, /user|word|token|fragment/)
+    const wrong = configOf({}, { [variableOf(name)]: 'ftp://user:word@example.org/path-token' })
+    t.notMatch(JSON.stringify(wrong), /word|token/, 'nor is a wrong one')
+  }
 })

@@ -8,6 +8,7 @@ t.test('metrics are for the machine itself, and else for an admin key', async (t
   for (const forwarding of [
     { 'x-forwarded-for': '203.0.113.9' },
     { forwarded: 'for=203.0.113.9' },
+    { 'x-real-ip': '203.0.113.9' },
     { via: '1.1 proxy' }
   ]) {
     const passedOn = Object.keys(forwarding).join()

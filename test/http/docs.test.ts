@@ -132,7 +132,7 @@ t.test('a working demo key is given only to a page of the service on this machin
   for (const site of ['cross-site', 'same-site', 'none', 'same-origin, same-origin'])
     t.equal(await ask({ ...OWN_PAGE, 'sec-fetch-site': site }), null, site)
   t.equal(await ask({ host: OWN_PAGE.host }), null, 'a request that is no page')
-  for (const proxy of ['forwarded', 'x-forwarded-for', 'via'])
+  for (const proxy of ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'])
     t.equal(await ask({ ...OWN_PAGE, [proxy]: '127.0.0.1' }), null, proxy)
   t.equal(await ask(OWN_PAGE, '10.0.0.7'), null, 'another machine')
 

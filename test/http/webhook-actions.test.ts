@@ -276,6 +276,12 @@ t.test('deliveries are listed newest first, page by page', async (t) => {
     seen.push(...body.data)
     next = body.nextCursor
   }
+  const other = await app.make()
+  t.match(
+    await app.send('GET', `/v1/webhooks/${other}/deliveries?after=${first.body.nextCursor}`),
+    { status: 400, body: { code: 'invalid_cursor' } },
+    'a cursor of another webhook'
+  )
   t.same(
     seen.map(({ batch_id: batchId }) => batchId),
     attempts.map(({ batchId }) => batchId)

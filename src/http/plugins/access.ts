@@ -118,7 +118,7 @@ export function isLocal({ socket, headers }: FastifyRequest): boolean {
 }
 
 /** Header fields that proxies add. */
-const FORWARDING = ['forwarded', 'x-forwarded-for', 'via'] as const
+const FORWARDING = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'] as const
 
 /** Created once, since a flood of requests may get them, and returned instead of thrown. */
 const REFUSALS = {

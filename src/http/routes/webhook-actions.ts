@@ -31,8 +31,8 @@ const ENABLES_PER_MINUTE = 6
 /** Milliseconds for a test event. Chosen: an attempt takes up to 10 s, and may wait for others of its tenant. */
 const TEST_MS = 20_000
 
-/** The `nextCursor` of a list of attempts. */
-const CURSOR = /^[\w-]{1,128}$/
+/** The `nextCursor` of a list of attempts: the id of the webhook, and the place of the last attempt. */
+const CURSOR = /^(\d{1,15})_([\w-]{1,128})$/
 
 const example = { name: 'a webhook', params: { id: EXAMPLE_WEBHOOK_ID } }
 
@@ -169,11 +169,13 @@ export function webhookActionRoutes(app: FastifyInstance, registry: WebhookRegis
 
   serve(app, listAttempts, async ({ params: { id }, query: { limit, after = null }, caller }) => {
     const tenant = tenantOf(caller)
-    if (after !== null && !CURSOR.test(after))
-      throw new ServiceError('CURSOR_INVALID', 'after is not a cursor of this list')
     const webhook = await registry.find(tenant, id)
-    const { attempts, next } = await webhooks.attempts.list(webhook, { limit, after, nowMs: clock.now() })
-    return { tenant, data: attempts.map(attemptBody), nextCursor: next }
+    const [, listed, place = null] = after === null ? [] : (CURSOR.exec(after) ?? [])
+    if (after !== null && listed !== String(id))
+      throw new ServiceError('CURSOR_INVALID', 'after is not a cursor of this list')
+    const page = { limit, after: place, nowMs: clock.now() }
+    const { attempts, next } = await webhooks.attempts.list(webhook, page)
+    return { tenant, data: attempts.map(attemptBody), nextCursor: next === null ? null : `${id}_${next}` }
   })
 }
 

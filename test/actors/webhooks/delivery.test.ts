@@ -129,7 +129,7 @@ t.test('each answer is in the log of attempts, the progress and the counters', a
     [400, '4xx', 'http_400'],
     [410, 'gone', 'http_410'],
     [[429, 7_000], '4xx', 'http_429'],
-    [500, '5xx', 'http_500'],
+    [500, '5xx', 'status_500'],
     ...['timeout', 'connection_reset', 'tls_failed', 'invalid_response', 'connection_refused'].map(
       (error): [Answer, string, string] => [error, 'failed', error]
     )
