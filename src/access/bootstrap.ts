@@ -11,17 +11,18 @@ const OPERATOR_TENANT = 'operator'
 export interface FirstKeys {
   /** Null if the operator configured an admin key. */
   readonly admin: string | null
-  readonly demo: string
+  /** The key of the demo tenant; null for a source other than a localnet. */
+  readonly demo: string | null
 }
 
 /**
- * Ensures that somebody has access: stores the configured admin key. On an empty store it creates a demo tenant's key
- * and, without a configured one, an admin key. Returns null if it created nothing. A configured key that was revoked
+ * Ensures that somebody has access: stores the configured admin key. On an empty store it creates an
+ * admin key if none is configured and, with `hasDemo`, a demo tenant's key. Returns null on a store that has keys. A configured key that was revoked
  * or has expired stays so.
  */
 export async function bootstrapKeys(
   { documents }: Pick<Storage, 'documents'>,
-  adminKey: string | null,
+  { adminKey, hasDemo }: { readonly adminKey: string | null; readonly hasDemo: boolean },
   nowMs: number
 ): Promise<FirstKeys | null> {
   const [keys, tenants] = [apiKeysIn(documents), tenantsIn(documents)]
@@ -32,6 +33,7 @@ export async function bootstrapKeys(
   if (!isEmpty) return null
   const admin = adminKey === null ? makeApiKey() : null
   if (admin !== null) await put(admin, OPERATOR_TENANT, 'first admin key', SCOPES)
+  if (!hasDemo) return { admin, demo: null }
   const demo = makeApiKey()
   await put(demo, DEMO_TENANT, 'demo key', DEFAULT_SCOPES)
   return { admin, demo }

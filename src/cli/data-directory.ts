@@ -1,4 +1,4 @@
-import { mkdir, stat, statfs } from 'node:fs/promises'
+import { chmod, mkdir, stat, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { storeDirectory } from '../products/opening.ts'
@@ -25,7 +25,7 @@ export async function unusableDirectory(config: Config): Promise<string | null> 
     const [found, least] = [free, FREE_BYTES_MIN].map((bytes) => `${Math.floor(bytes / MIB)} MB`)
     return `the disk of ${setting} is full: ${found} are free, and a start needs ${least}; free some space, or set MILLRACE_DATA_DIR to a folder on another disk`
   }
-  const error = await makeDirectory(resolve(dataDir))
+  const error = (await makeDirectory(resolve(dataDir))) ?? (await closeToOthers(resolve(dataDir)))
   return error && `${setting} cannot be created: ${error.message}; set it to a folder that can be created`
 }
 
@@ -41,6 +41,14 @@ async function makeDirectory(path: string): Promise<Error | null> {
     () => null,
     (error: NodeJS.ErrnoException) => (error.code === 'EEXIST' ? null : error)
   )
+}
+
+/** Withdraws the rights of other users from the data folder, which an earlier version or an operator may have left. */
+async function closeToOthers(path: string): Promise<null> {
+  const { mode } = await stat(path)
+  // A folder of another user, such as a mounted volume, cannot be changed and is used as it is.
+  if ((mode & 0o077) !== 0) await chmod(path, 0o700).catch(() => undefined)
+  return null
 }
 
 /** Returns a refusal if the data folder would mix a localnet's market with another chain's blocks; null otherwise. */

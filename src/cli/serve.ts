@@ -24,6 +24,8 @@ import { urlHost } from './url-host.ts'
 
 /** Runs the service until it is interrupted. Resolves with the exit code. */
 export async function serve({ config, stdout, stderr, interrupted }: Invocation): Promise<number> {
+  // Every file that the service creates is for its user alone: the data folder holds keys and secrets.
+  process.umask(0o077)
   const refusal = await refusalOf(config)
   if (refusal !== null) {
     for (const line of refusal) stderr(`millrace: ${line}`)
@@ -51,7 +53,12 @@ export async function serve({ config, stdout, stderr, interrupted }: Invocation)
       keys = made
       // Printed at once: the keys are stored by now, and cannot be shown again.
       if (made.admin !== null) stdout(`admin key, shown only now:  ${made.admin}`)
-      stdout(`demo key, shown only now:   ${made.demo}`)
+      if (made.demo !== null) return stdout(`demo key, shown only now:   ${made.demo}`)
+      stdout(
+        'no tenant has a key yet; with MILLRACE_ADMIN_KEY set to the admin key, create a tenant and its key:'
+      )
+      for (const command of ['tenants create acme', 'keys create --tenant acme'])
+        stdout(`  npx millrace ${command}`)
     },
     onLocalnet: (rpcUrl) => stdout(`this is a localnet, not mainnet; its node: ${rpcUrl}`),
     onListening: (bound) => {
@@ -147,11 +154,11 @@ async function identityRefusal({ tpu, tpuIdentity }: Config): Promise<string | n
 }
 
 /**
- * Returns example requests with a mint that trades in every block: on a localnet at every start, elsewhere at the
- * first. Only the first start knows the keys; later ones name the place where a key is stored.
+ * Returns example requests of a localnet, with a mint that trades in every block. Only the first start knows the demo
+ * key; later ones name the place where a key is stored.
  */
 function greeting(keys: FirstKeys | null, source: Config['source'], url: string): readonly string[] {
-  if (keys === null && source !== 'localnet') return []
+  if (source !== 'localnet') return []
   const key = keys?.demo ?? '$KEY'
   return [
     keys === null

@@ -41,9 +41,14 @@ export const RETENTION: Product = {
 function prepareWith({ config, ports, demoKey, onFirstKeys }: ServiceParts) {
   return (storage: Storage): Promise<void> =>
     refusedOnFullDisk(config.dataDir, async () => {
-      const made = await bootstrapKeys(storage, config.adminKey, ports.clock.now())
+      const { adminKey, source } = config
+      const made = await bootstrapKeys(
+        storage,
+        { adminKey, hasDemo: source === 'localnet' },
+        ports.clock.now()
+      )
       if (made === null) return
       onFirstKeys(made)
-      await demoKey?.write(made.demo)
+      if (made.demo !== null) await demoKey?.write(made.demo)
     })
 }

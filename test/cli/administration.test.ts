@@ -28,7 +28,7 @@ async function runProcess(
 async function dataFolder(t: Test): Promise<string> {
   const dataDir = t.testdir({ store: {} })
   const storage = await openEmbeddedStorage({ directory: storeDirectory({ dataDir }) })
-  await bootstrapKeys(storage, ADMIN_KEY, 1)
+  await bootstrapKeys(storage, { adminKey: ADMIN_KEY, hasDemo: true }, 1)
   await storage.close()
   return dataDir
 }

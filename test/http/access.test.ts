@@ -185,35 +185,50 @@ t.test('only the first characters of a key are shown, in paths too', (t) => {
 
 t.test('first keys are made once; an operator key is stored on every store that lacks it', async (t) => {
   const storage = new MemoryAccess()
-  const first = await bootstrapKeys(storage, null, 4)
+  const first = await bootstrapKeys(storage, { adminKey: null, hasDemo: true }, 4)
   t.match(first, { admin: /^mr_live_/, demo: /^mr_live_/ })
   t.strictSame([...storage.tenantRows.keys()], ['operator', 'demo'])
-  t.equal(await bootstrapKeys(storage, null, 5), null, 'the store has keys already')
-  t.equal(await bootstrapKeys(storage, 'a-key-of-the-operator', 5), null)
-  await bootstrapKeys(storage, 'a-key-of-the-operator', 6)
+  t.equal(
+    await bootstrapKeys(storage, { adminKey: null, hasDemo: true }, 5),
+    null,
+    'the store has keys already'
+  )
+  t.equal(await bootstrapKeys(storage, { adminKey: 'a-key-of-the-operator', hasDemo: true }, 5), null)
+  await bootstrapKeys(storage, { adminKey: 'a-key-of-the-operator', hasDemo: true }, 6)
   const keys = await KeyDirectory.load(storage, 600)
   t.equal(keys.keys.length, 3)
   t.match(keys.find('a-key-of-the-operator'), { tenant: 'operator', row: { createdAtMs: 5 } })
   for (const key of ['a-key-of-the-operator', first!.admin!]) t.ok(keys.find(key)?.scopes.includes('admin'))
-  t.match(keys.find(first!.demo), { tenant: 'demo', scopes: DEFAULT_SCOPES })
+  t.match(keys.find(first!.demo!), { tenant: 'demo', scopes: DEFAULT_SCOPES })
   t.notOk(JSON.stringify([...storage.rows.values()]).includes('operator-'), 'only hash and prefix are stored')
 })
 
 t.test('an operator key that was revoked is not brought back by a start', async (t) => {
   const storage = new MemoryAccess()
-  await bootstrapKeys(storage, 'a-key-of-the-operator', 4)
+  await bootstrapKeys(storage, { adminKey: 'a-key-of-the-operator', hasDemo: true }, 4)
   const keys = await KeyDirectory.load(storage, 600)
   const { keyId } = keys.find('a-key-of-the-operator')!
   await keys.rotate(keyId, 0, 5)
   await keys.revoke(keyId, 5)
-  await bootstrapKeys(storage, 'a-key-of-the-operator', 6)
+  await bootstrapKeys(storage, { adminKey: 'a-key-of-the-operator', hasDemo: true }, 6)
   t.equal((await KeyDirectory.load(storage, 600)).find('a-key-of-the-operator')?.row.revokedAtMs, 5)
 })
 
 t.test('on an empty store with an operator key no other admin key is made', async (t) => {
   const storage = new MemoryAccess()
-  t.match(await bootstrapKeys(storage, 'a-key-of-the-operator', 4), { admin: null, demo: /^mr_live_/ })
+  t.match(await bootstrapKeys(storage, { adminKey: 'a-key-of-the-operator', hasDemo: true }, 4), {
+    admin: null,
+    demo: /^mr_live_/
+  })
   t.equal(storage.rows.size, 2)
+})
+
+t.test('without a demo only the admin key is made', async (t) => {
+  const storage = new MemoryAccess()
+  const made = await bootstrapKeys(storage, { adminKey: null, hasDemo: false }, 4)
+  t.match(made, { admin: /^mr_live_/, demo: null })
+  t.strictSame([...storage.tenantRows.keys()], ['operator'])
+  t.equal(storage.rows.size, 1)
 })
 
 t.test('every response carries a request id of ours and how fresh the data is', async (t) => {

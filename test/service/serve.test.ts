@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
@@ -128,28 +128,38 @@ testWithFixtures(
   }
 )
 
-testWithFixtures(t, 'a first start prints a demo key and an admin key once, and they work', async (t) => {
-  const flags = {
-    dataDir: t.testdir(),
-    recordedDir: fixturesDirectory(),
-    environment: { MILLRACE_ADMIN_KEY: '' }
+testWithFixtures(
+  t,
+  'a first start without a localnet prints an admin key once, and makes no demo tenant',
+  async (t) => {
+    const flags = {
+      dataDir: t.testdir(),
+      recordedDir: fixturesDirectory(),
+      environment: { MILLRACE_ADMIN_KEY: '' }
+    }
+    const first = await startProcess(flags)
+    await first.said(DONE)
+    const keyOf = (name: string) =>
+      first.stdout
+        .find((line) => line.startsWith(name))!
+        .split(/\s+/)
+        .at(-1)!
+    t.notMatch(first.stdout.join('\n'), /demo/)
+    t.match(
+      first.stdout.join('\n'),
+      /npx millrace tenants create acme\n.*npx millrace keys create --tenant acme/
+    )
+    t.equal(statSync(flags.dataDir).mode & 0o777, 0o700)
+    for (const entry of readdirSync(flags.dataDir, { recursive: true, withFileTypes: true }))
+      t.equal(statSync(join(entry.parentPath, entry.name)).mode & 0o077, 0, entry.name)
+    t.equal((await first.get('/v1/admin/tree', keyOf('admin key'))).status, 200)
+    await first.end('SIGTERM')
+    const second = await startProcess(flags)
+    t.equal((await second.get('/v1/admin/tree', keyOf('admin key'))).status, 200)
+    t.equal(second.stdout.length, 1, 'nothing but where it listens')
+    await second.end('SIGTERM')
   }
-  const first = await startProcess(flags)
-  await first.said(DONE)
-  const keyOf = (name: string) =>
-    first.stdout
-      .find((line) => line.startsWith(name))!
-      .split(/\s+/)
-      .at(-1)!
-  t.equal((await first.get('/v1/launches', keyOf('demo key'))).body.tenant, 'demo')
-  t.equal((await first.get('/v1/admin/tree', keyOf('demo key'))).body.code, 'insufficient_scope')
-  t.equal((await first.get('/v1/admin/tree', keyOf('admin key'))).status, 200)
-  await first.end('SIGTERM')
-  const second = await startProcess(flags)
-  t.equal((await second.get('/v1/launches', keyOf('demo key'))).status, 200)
-  t.equal(second.stdout.length, 1, 'nothing but where it listens')
-  await second.end('SIGTERM')
-})
+)
 
 t.test('a second signal ends at once', async (t) => {
   const service = await startProcess({
