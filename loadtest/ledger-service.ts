@@ -15,7 +15,7 @@ import { appDeps, NO_LIMIT } from './app-deps.ts'
 import { HEADERS } from './served-market.ts'
 
 const storage = await openEmbeddedStorage({ directory: join(process.argv[2]!, 'store') })
-await bootstrapKeys(storage, HEADERS['x-api-key'], 1)
+await bootstrapKeys(storage, { adminKey: HEADERS['x-api-key'], hasDemo: false }, 1)
 const keys = await KeyDirectory.load(storage, NO_LIMIT)
 const feed = new CommitFeed()
 feed.restore(await storage.blocks.head())

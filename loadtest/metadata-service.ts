@@ -16,7 +16,7 @@ const [directory, url] = process.argv.slice(2)
 const { clock } = systemPorts
 const storage = await openEmbeddedStorage({ directory: directory! })
 await storage.blocks.claim(null)
-await bootstrapKeys(storage, HEADERS['x-api-key'], 1)
+await bootstrapKeys(storage, { adminKey: HEADERS['x-api-key'], hasDemo: false }, 1)
 const node = new RpcAccountNode(() => [url!], clock)
 // This process's share of the default memory.
 const options = { node, clock, bytesMax: 16 * 2 ** 20 }

@@ -26,7 +26,7 @@ const HOT_BYTES = 2 ** 20
 const [directory, mintTexts] = process.argv.slice(2)
 const mints = mintTexts!.split(',').map(pubkeyFromBase58)
 const storage = await openEmbeddedStorage({ directory: join(directory!, 'store'), hotBytesMax: HOT_BYTES })
-await bootstrapKeys(storage, HEADERS['x-api-key'], 1)
+await bootstrapKeys(storage, { adminKey: HEADERS['x-api-key'], hasDemo: false }, 1)
 const keys = await KeyDirectory.load(storage, NO_LIMIT)
 const cash = new CashList()
 const app = buildApp(appDeps({ storage, keys, cash, answerBytes: 0 }), [tradeRoutes])
