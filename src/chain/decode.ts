@@ -6,6 +6,7 @@ import { samePubkey, type Pubkey } from './pubkey.ts'
 import type { TokenAccounts } from './token-accounts.ts'
 import type { Transaction } from './transaction.ts'
 import type { TransferFeeLookup } from './transfer-fee.ts'
+import { notesOfUnseenCalls } from './unseen-calls.ts'
 import { VENUES_BY_PROGRAM } from './venues.ts'
 
 /** The events of a transaction on the venues, in execution order, and notes on parts that could not be read. */
@@ -24,10 +25,12 @@ const NOTHING: Decoded = { events: [], notes: [] }
 /**
  * Decodes one transaction. Pure; throws on no input (INVARIANTS 9). A failed transaction has no events. Transfer fees
  * by `feeOf` are used only if the transaction leaves one open. So the events that decode without `feeOf` never depend
- * on it.
+ * on it. Without recorded inner instructions there are no events: transfers and calls below the outer ones are unseen.
  */
 export function decodeTransaction(transaction: Transaction, feeOf: TransferFeeLookup | null = null): Decoded {
   if (transaction.failed) return NOTHING
+  if (transaction.unstated?.includes('inner-instructions') === true)
+    return { events: [], notes: notesOfUnseenCalls(transaction) }
   const decoded = decodeWith(transaction, null)
   return decoded.openFees === undefined || feeOf === null ? decoded : decodeWith(transaction, feeOf)
 }

@@ -15,6 +15,8 @@ import type { VenueId } from './venue-id.ts'
 
 /** Reasons for which a candidate gives no event. */
 export type MissingReason =
+  /** The source does not record calls of programs by programs, and the transaction names the venue's program. */
+  | 'inner-instructions-absent'
   | 'nesting-unknown'
   | 'no-movements'
   | 'ambiguous-movements'

@@ -32,7 +32,15 @@ export interface Transaction {
   readonly postTokenBalances: readonly TokenBalance[]
   readonly preBalances: readonly number[]
   readonly postBalances: readonly number[]
+  /** Sections that the source does not state, so that their lists lack something; absent if it states all. */
+  readonly unstated?: readonly UnstatedSection[] | undefined
 }
+
+/**
+ * An optional section of a transaction's meta. Logs are not among them: `logs` is null without them. A node that does
+ * not record a section leaves it out, which is not the same as an empty one.
+ */
+export type UnstatedSection = 'inner-instructions' | 'balances' | 'token-balances'
 
 export type TransactionVersion = 'legacy' | 0 | 1
 
@@ -102,4 +110,23 @@ export interface Block {
   readonly transactions: readonly Transaction[]
   /** Number of votes, which are left out without decoding. */
   readonly votes: number
+  /** Number of transactions that cannot be read and are left out; absent for 0. */
+  readonly leftOut?: number
+  /** Rewards that the block paid, in its order; absent if the source does not state them. */
+  readonly rewards?: readonly Reward[]
 }
+
+/** A payment of a block that no transaction causes. */
+export interface Reward {
+  /** Base58: a validator's identity, a vote account or a stake account. */
+  readonly address: string
+  /** Negative for rent that was collected. */
+  readonly lamports: bigint
+  /** Balance after it. */
+  readonly postLamports: bigint
+  /** Null if the source does not state it, or names a type unknown here. */
+  readonly type: RewardType | null
+}
+
+/** `fee` and `rent` are paid at the end of a block, the others before its first transaction. */
+export type RewardType = 'fee' | 'rent' | 'staking' | 'voting'

@@ -1,4 +1,5 @@
-import type { Instruction, TokenBalance } from '../chain/transaction.ts'
+import type { Instruction, TokenBalance, UnstatedSection } from '../chain/transaction.ts'
+import { unstatedSections } from '../chain/unstated-sections.ts'
 import { readInnerGroup } from './instruction.ts'
 import { bytesField, MessageFault, varintField, type ProtobufReader } from './protobuf.ts'
 import { readTokenBalance } from './token-balance.ts'
@@ -28,6 +29,7 @@ export interface TransactionMeta {
   readonly postBalances: readonly number[]
   readonly preTokenBalances: readonly TokenBalance[]
   readonly postTokenBalances: readonly TokenBalance[]
+  readonly unstated: readonly UnstatedSection[] | undefined
   /** Offsets of the loaded keys, writable ones first. */
   readonly loaded: readonly number[]
   readonly loadedWritable: number
@@ -123,6 +125,14 @@ export function readMeta(
     postBalances,
     preTokenBalances,
     postTokenBalances,
+    unstated: unstatedSections({
+      hasInner: !hasNoInner,
+      // The message cannot say that it lacks them.
+      hasTokenBalances: true,
+      keyCount,
+      preBalanceCount: preBalances.length,
+      postBalanceCount: postBalances.length
+    }),
     loaded: readonly.length === 0 ? writable : writable.concat(readonly),
     loadedWritable: writable.length,
     readLogs: () => (hasNoLogs ? null : textsAt(from, logs))

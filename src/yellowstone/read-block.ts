@@ -1,6 +1,7 @@
 import { BLOCK_TIME_MAX, SLOT_MAX } from '../chain/chain-numbers.ts'
-import type { Block, Transaction } from '../chain/transaction.ts'
+import type { Block, Reward, Transaction } from '../chain/transaction.ts'
 import { bytesField, MessageFault, ProtobufReader, varintField } from './protobuf.ts'
+import { readRewards } from './rewards.ts'
 import { placeTransaction, readTransaction, type TransactionPlace } from './transaction.ts'
 
 // geyser.SubscribeUpdate
@@ -10,6 +11,7 @@ const PONG = bytesField(9)
 // geyser.SubscribeUpdateBlock
 const SLOT = varintField(1)
 const BLOCKHASH = bytesField(2)
+const REWARDS = bytesField(3)
 const BLOCK_TIME = bytesField(4)
 const BLOCK_HEIGHT = bytesField(5)
 const TRANSACTION = bytesField(6)
@@ -87,6 +89,8 @@ interface BlockParts {
   executed: number
   /** Start and end offset of each. */
   readonly transactions: number[]
+  /** Undefined if the message does not state them. */
+  rewards: readonly Reward[] | undefined
 }
 
 function findParts(from: ProtobufReader, end: number, onSlot: (slot: number) => void): BlockParts {
@@ -98,7 +102,8 @@ function findParts(from: ProtobufReader, end: number, onSlot: (slot: number) => 
     parentSlot: 0,
     parentBlockhash: '',
     executed: 0,
-    transactions: []
+    transactions: [],
+    rewards: undefined
   }
   while (from.at < end) {
     const tag = from.tag(end)
@@ -110,6 +115,7 @@ function findParts(from: ProtobufReader, end: number, onSlot: (slot: number) => 
     else if (tag === PARENT_SLOT) parts.parentSlot = from.bounded(end, SLOT_MAX, 'parentSlot')
     else if (tag === EXECUTED_COUNT) parts.executed = from.count(end, 'executedTransactionCount')
     else if (tag === BLOCK_TIME) parts.blockTime = readTimestamp(from, from.span(end, 'blockTime'))
+    else if (tag === REWARDS) parts.rewards = readRewards(from, from.span(end, 'rewards'))
     else if (tag === BLOCK_HEIGHT) parts.height = readHeight(from, from.span(end, 'blockHeight'))
     else if (tag === BLOCKHASH || tag === PARENT_BLOCKHASH) {
       const stop = from.span(end, 'blockhash')
@@ -170,9 +176,19 @@ function readBlock(from: ProtobufReader, parts: BlockParts): StreamedBlock {
   if (count > 0 && unreadable.length === count) {
     throw new MessageFault(`transactions: ${unreadable[0]!.reason}`)
   }
-  const { blockhash, parentBlockhash, height } = parts
+  const { blockhash, parentBlockhash, height, rewards } = parts
   const links = { parentSlot, blockhash, parentBlockhash, ...(height !== null && { height }) }
-  return { slot, blockTime, ...links, transactions, votes, unreadable }
+  const leftOut = unreadable.length > 0 && { leftOut: unreadable.length }
+  return {
+    slot,
+    blockTime,
+    ...links,
+    transactions,
+    votes,
+    unreadable,
+    ...leftOut,
+    ...(rewards !== undefined && { rewards })
+  }
 }
 
 /** Returns the places of all transactions by their index; the indexes must be 0, 1, 2 and so on, each once. */

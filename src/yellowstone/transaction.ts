@@ -5,7 +5,8 @@ import type {
   TokenBalance,
   Transaction,
   TransactionConfig,
-  TransactionVersion
+  TransactionVersion,
+  UnstatedSection
 } from '../chain/transaction.ts'
 import { StreamedKeys } from './account-keys.ts'
 import { readInstruction } from './instruction.ts'
@@ -123,6 +124,7 @@ class StreamedTransaction implements Transaction {
   readonly postTokenBalances: readonly TokenBalance[]
   readonly preBalances: readonly number[]
   readonly postBalances: readonly number[]
+  readonly unstated: readonly UnstatedSection[] | undefined
   readonly #from: ProtobufReader
   readonly #signatureAt: number
   #signature: Uint8Array | undefined
@@ -155,6 +157,7 @@ class StreamedTransaction implements Transaction {
     this.postTokenBalances = meta.postTokenBalances
     this.preBalances = meta.preBalances
     this.postBalances = meta.postBalances
+    this.unstated = meta.unstated
     this.#readLogs = meta.readLogs
   }
 

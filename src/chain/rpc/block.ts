@@ -12,6 +12,7 @@ import {
   type UnreadableOutcome
 } from './fields.ts'
 import { unwrapResponse, type AbsentOutcome, type RpcFailure } from './response.ts'
+import { readRewards } from './reward.ts'
 import { readEntry } from './transaction.ts'
 
 /** A block as a node returns it. A getBlock result does not name its own slot, and not always a time. */
@@ -61,9 +62,19 @@ function readUnwrapped(value: unknown, slot: number | null): BlockOutcome {
     }
     const { transactions, votes, unreadable } = entries
     const links = linksOf(result.blockhash, result.previousBlockhash, result.blockHeight)
+    const rewards = readRewards(result.rewards)
     return {
       kind: 'block',
-      block: { slot: ownSlot, blockTime, parentSlot, ...links, transactions, votes, unreadable }
+      block: {
+        slot: ownSlot,
+        blockTime,
+        parentSlot,
+        ...links,
+        transactions,
+        votes,
+        unreadable,
+        ...(rewards !== undefined && { rewards })
+      }
     }
   })
 }
@@ -73,7 +84,17 @@ export function placeBlock(block: RpcBlock): Block | null {
   const { slot, blockTime, parentSlot, blockhash, parentBlockhash, height, transactions, votes } = block
   if (slot === null || blockTime === null) return null
   const links = linksOf(blockhash, parentBlockhash, height)
-  return { slot, blockTime, parentSlot, ...links, transactions, votes }
+  const { rewards, unreadable } = block
+  return {
+    slot,
+    blockTime,
+    parentSlot,
+    ...links,
+    transactions,
+    votes,
+    ...(rewards !== undefined && { rewards }),
+    ...(unreadable.length > 0 && { leftOut: unreadable.length })
+  }
 }
 
 /** Returns the hashes of a block and its parent, and its height, as far as the record names them. */

@@ -7,8 +7,10 @@ import type {
   TokenBalance,
   Transaction,
   TransactionConfig,
-  TransactionVersion
+  TransactionVersion,
+  UnstatedSection
 } from '../transaction.ts'
+import { unstatedSections } from '../unstated-sections.ts'
 import type { WireTransaction } from '../wire.ts'
 import { TextKeys, WireKeys } from './account-keys.ts'
 import { openEntry, VOTE_PROGRAM, type OpenedEntry } from './entry.ts'
@@ -83,6 +85,8 @@ export function readEntry(entry: JsonObject, opened: OpenedEntry, index: number 
   const { version, signature, lifetime, keys, signerCount, config, outer, scope } = fields
   if (signerCount < 1 || signerCount > keys.length) throw new Unreadable('transaction.signatures')
   const inner = listOrEmpty(meta.innerInstructions, 'meta.innerInstructions')
+  const preBalances = balancesOf(meta.preBalances, 'meta.preBalances')
+  const postBalances = balancesOf(meta.postBalances, 'meta.postBalances')
   return new RpcTransaction(signature, lifetime, {
     index,
     version,
@@ -94,8 +98,15 @@ export function readEntry(entry: JsonObject, opened: OpenedEntry, index: number 
     ...readInstructions(outer, inner, scope),
     logs: logsOf(meta.logMessages),
     ...readTokenBalances(meta, keys.length),
-    preBalances: balancesOf(meta.preBalances, 'meta.preBalances'),
-    postBalances: balancesOf(meta.postBalances, 'meta.postBalances')
+    preBalances,
+    postBalances,
+    unstated: unstatedSections({
+      hasInner: isStated(meta.innerInstructions),
+      hasTokenBalances: isStated(meta.preTokenBalances) && isStated(meta.postTokenBalances),
+      keyCount: keys.length,
+      preBalanceCount: preBalances.length,
+      postBalanceCount: postBalances.length
+    })
   })
 }
 
@@ -165,6 +176,9 @@ function ofMessage(
   }
 }
 
+/** Whether a node has recorded a section: else it writes null, or leaves it out. */
+const isStated = (section: unknown): boolean => section !== undefined && section !== null
+
 function isFailed({ err, status }: JsonObject): boolean {
   if (err !== undefined) return err !== null
   if (!isObject(status)) throw new Unreadable('meta.err')
@@ -210,6 +224,7 @@ class RpcTransaction implements Transaction {
   readonly postTokenBalances: readonly TokenBalance[]
   readonly preBalances: readonly number[]
   readonly postBalances: readonly number[]
+  readonly unstated: readonly UnstatedSection[] | undefined
   #signature: string | Uint8Array
   #lifetime: string | Uint8Array | undefined
 
@@ -234,6 +249,7 @@ class RpcTransaction implements Transaction {
     this.postTokenBalances = facts.postTokenBalances
     this.preBalances = facts.preBalances
     this.postBalances = facts.postBalances
+    this.unstated = facts.unstated
   }
 
   get signature(): Uint8Array {
