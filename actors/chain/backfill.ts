@@ -1,6 +1,6 @@
 import type { SourcedBlock } from '../../src/node/block-source.ts'
 import type { Block } from '../../src/chain/transaction.ts'
-import { DAMAGED } from '../../src/market/gap-reasons.ts'
+import { STORED_REASONS } from '../../src/market/gap-reasons.ts'
 import type { Commitment } from '../../src/market/rows.ts'
 import { backoffMs, jittered } from '../../machines/backoff.ts'
 import { sleep, type Ports } from '../../src/ports.ts'
@@ -44,7 +44,7 @@ export interface BackfillNeeds {
  *     without a hole, and skipped slots need no request.
  * Q2. A block that no node has now is requested again until ingest can no longer insert it; nothing waits for it.
  * Q3. A chain that does not lead to the blocks stored before the gap is another chain: it is logged once and ignored.
- * Q4. Gaps of a damaged store are skipped: their blocks are stored, and would be counted twice.
+ * Q4. Gaps whose blocks are stored (`STORED_REASONS`) are skipped: they would be counted twice.
  */
 export function backfill(
   options: BackfillOptions,
@@ -75,7 +75,7 @@ export function backfill(
         const after: number | null = before?.from ?? null
         const gaps: GapRow[] = await storage.coverage.gaps({ after, limit: GAPS_PER_READ })
         for (const gap of gaps) {
-          const isLookedFor = gap.reason !== DAMAGED && !strange.has(gap.from)
+          const isLookedFor = !STORED_REASONS.has(gap.reason) && !strange.has(gap.from)
           if (isLookedFor && ingest.ingester?.reaches(gap.from) === true) {
             counts.open++
             await close(gap, before)

@@ -17,6 +17,7 @@ import type { Metrics } from '../../src/telemetry/metrics.ts'
 import type { CommittedBlocks, PendingBlock } from '../../src/node/committed-blocks.ts'
 import type { GapRow, Storage } from '../../storage/port.ts'
 import { blocksWithoutRoom, onOtherCourse, withLateBlocks, withoutFork } from './course-changes.ts'
+import { unseenGaps } from './unseen-calls.ts'
 import { countBlock, decodeSourced, type DecodedSource } from './decoding.ts'
 import { loadReadSet } from './market-loader.ts'
 import { UNDO_SLOTS, type UndoHistory, type UndoPolicy } from './undo-history.ts'
@@ -175,6 +176,7 @@ export class Corrections {
       put.push(gap)
     }
     const sentCursor = await readSentCursors(this.#storage.log)
+    put.push(...unseenGaps(replacements, clock.now()))
     const course = { after, blocks: replacements.map(({ block }) => block), sentCursor }
     const { amendment, lost } = await onOtherCourse(course, this.#undoHistory, { ...this.#tools, logger })
     const covered = await gapsAfter(this.#storage.coverage, after)
@@ -204,7 +206,11 @@ export class Corrections {
     const pending = blocks.flatMap((block) => committedBlocks?.read(block) ?? [])
     const late = inserted.map(({ block }) => block)
     const amendment = await withLateBlocks(late, this.#undoHistory, this.#tools)
-    await this.#amend(amendment, gaps)
+    const unseen = unseenGaps(inserted, this.#deps.clock.now())
+    await this.#amend(amendment, {
+      put: [...gaps.put, ...unseen],
+      remove: gaps.remove.filter((slot) => !unseen.some(({ from }) => from === slot))
+    })
     committedBlocks?.amended(pending)
     metrics.blocksBackfilled.inc(blocks.length)
     for (const decoded of inserted) countBlock(decoded, this.#deps)

@@ -14,6 +14,7 @@ import type { RecallBlocks } from '../transactions/recall-blocks.ts'
 import { Corrections, showsLostFork, type CorrectionDeps, type GapEdit } from './corrections.ts'
 import { countBlock, decodeSourced, type DecodedSource } from './decoding.ts'
 import { UndoHistory } from './undo-history.ts'
+import { UnseenCalls } from './unseen-calls.ts'
 import { loadReadSet, restoreMarket } from './market-loader.ts'
 
 /**
@@ -59,6 +60,7 @@ export class Ingester {
   readonly #operations = new PQueue({ concurrency: 1 })
   /** Blocks given to the store and not yet answered, oldest first. */
   readonly #inFlight: BlockInFlight[] = []
+  readonly #unseenCalls = new UnseenCalls()
   #broken: Error | null = null
 
   private constructor(
@@ -150,6 +152,9 @@ export class Ingester {
       await this.#corrections.removeFork(sourced.block, this.#head)
     }
     const decoded = await decodeSourced(sourced, this.#deps.transferFees)
+    // Before the commit: after a crash the block is not read again.
+    const unseen = this.#unseenCalls.next(decoded, this.#deps.clock.now())
+    if (unseen !== null) await this.#storage.coverage.addGap(unseen)
     const { block } = decoded
     const affected = affectedKeys(block, options.cash)
     const readSet = this.#market.readSet(affected)
@@ -219,6 +224,7 @@ export class Ingester {
 
   async #amend(amendment: Amendment, gaps: GapEdit): Promise<void> {
     const { feed } = this.#deps
+    this.#unseenCalls.end()
     try {
       await this.#blocks.history.amend(amendment, gaps).finally(() => feed.amend(amendment.head))
       this.#head = amendment.head

@@ -12,7 +12,9 @@ export async function entriesOf(
   addresses: { has(address: string): boolean },
   { storage, cash }: Pick<LedgerDeps, 'storage' | 'cash'>
 ): Promise<readonly LedgerPart[]> {
-  const watched = [...changes].filter(([address, list]) => list.length > 0 && addresses.has(address))
+  const watched = [...changes.byAddress].filter(
+    ([address, list]) => list.length > 0 && addresses.has(address)
+  )
   if (watched.length === 0) return []
   const mints = watched.flatMap(([, list]) => list.map(({ mint }) => mint))
   const prices = await new LedgerPrices(storage, cash).at([WSOL, ...mints], blockTime)

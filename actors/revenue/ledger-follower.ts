@@ -1,5 +1,12 @@
 import { LedgerGaps, type LedgerGap } from '../../src/revenue/ledger-gap.ts'
-import { ledgerProgressIn, NO_PROGRESS, type LedgerProgress } from '../../src/revenue/ledger-progress.ts'
+import {
+  holesOf,
+  ledgerProgressIn,
+  NO_PROGRESS,
+  plusHoles,
+  type LedgerHoleRange,
+  type LedgerProgress
+} from '../../src/revenue/ledger-progress.ts'
 import { LedgerWriter, type LedgerPart } from '../../src/revenue/ledger-writer.ts'
 import type { LedgerBlock, LedgerChanges } from '../../src/revenue/ledger-blocks.ts'
 import { BlockFollower } from '../followers/block-follower.ts'
@@ -93,7 +100,7 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
     const claimed = await ledgerProgressIn(storage.documents).claim(token)
     this.#saveProgress = claimed.save
     if (storage.isShared) this.#isOurs = claimed.isOurs
-    this.#progress = claimed.progress
+    this.#progress = { ...claimed.progress, holes: [...holesOf(claimed.progress)] }
     this.#visibleSlot = claimed.progress.slot
     await this.#watches.list()
     const { slot } = this.#progress
@@ -136,7 +143,7 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
     const first = Math.max(0, slot - LOST_SLOTS)
     const [stored] = await this.#deps.storage.blocks.between(first, slot)
     const { slot: at, blockTime } = stored ?? { slot: first, blockTime: 0 }
-    return { slot: at, blockhash: stored?.blockhash ?? null, blockTime }
+    return { ...this.#progress, slot: at, blockhash: stored?.blockhash ?? null, blockTime }
   }
 
   /** Whether the index has a block; true without a hash to compare. */
@@ -176,7 +183,11 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
     if (fresh.length === 0) return
     const newest = Math.max(read, feed.head?.slot ?? -1)
     // Without any ledger, blocks were not followed.
-    if (isFirst) await this.#put({ slot: newest, blockhash: null, blockTime: feed.head?.blockTime ?? 0 })
+    // Holes of ledgers that have all ended concern none that begins.
+    if (isFirst) {
+      const blockTime = feed.head?.blockTime ?? 0
+      await this.#put({ slot: newest, blockhash: null, blockTime, holes: [] })
+    }
     const captureFrom = { slot: newest + 1, ts: feed.head?.blockTime ?? 0 }
     await this.#watches.begin(fresh, captureFrom)
   }
@@ -185,6 +196,7 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
     // Another process may have rolled it back since it was queued.
     if (!(await this.#isStored(block))) return
     await this.#record(block)
+    if (block.changes.holes.length > 0) await this.#put({ ...this.#progress, holes: this.#holesWith(block) })
     await this.#gaps.close((block.parentSlot ?? this.slot!) + 1, block.slot)
   }
 
@@ -193,8 +205,14 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
     if (this.slot === null) return
     await this.#record(block)
     const { slot, blockhash, blockTime } = block
-    this.#progress = { slot, blockhash, blockTime }
+    this.#progress = { slot, blockhash, blockTime, holes: this.#holesWith(block) }
     this.#isSaved = false
+  }
+
+  /** The holes of the ledger together with those of a block. */
+  #holesWith({ slot, changes: { holes } }: LedgerBlock): LedgerHoleRange[] {
+    for (const reason of holes) this.#deps.metrics.holes.inc({ reason })
+    return [...plusHoles(holesOf(this.#progress), slot, holes)]
   }
 
   /**
@@ -237,7 +255,7 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
   protected async hole(upTo: number, isOfBefore: boolean): Promise<void> {
     const { slot, blockTime } = this.#progress
     await this.#miss({ from: slot! + 1, to: upTo, reason: isOfBefore ? 'ingest_down' : 'upstream_missing' })
-    await this.#put({ slot: upTo, blockhash: null, blockTime })
+    await this.#put({ ...this.#progress, slot: upTo, blockhash: null, blockTime })
   }
 
   async #miss({ from, to, reason }: Pick<LedgerGap, 'from' | 'to' | 'reason'>): Promise<void> {
@@ -252,7 +270,9 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
   protected async rollBack(after: number): Promise<void> {
     const { slot } = this.#progress
     this.#deps.metrics.rollbacks.inc()
-    await this.#put({ ...this.#progress, slot: after, blockhash: null })
+    // The block time of a lost block may lie beyond the ledger.
+    const blockTime = (await this.#deps.storage.blocks.at(after))?.blockTime ?? 0
+    await this.#put({ ...this.#progress, slot: after, blockhash: null, blockTime })
     await this.#retract(this.#watches.addresses, async (address) => this.#writer.rollBack(address, after))
     await this.#gaps.close(after + 1, slot!)
   }

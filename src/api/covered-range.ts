@@ -12,7 +12,7 @@ const COVERED_RANGE = z
     state: z
       .enum(COVERAGE_STATES)
       .describe(
-        '`live`: indexed with all rows. `archive`: imported; its rows have `source: "archive"`. `partial`: indexed, but trades and pool events are past the retention; candles, tokens, pools and launches remain. `missing`: not indexed'
+        '`live`: indexed with all rows. `archive`: imported; its rows have `source: "archive"`. `partial`: indexed, but rows are missing, with the reason: trades and pool events past the retention, of which candles, tokens, pools and launches remain; or events that the node did not show. `missing`: not indexed'
       ),
     from_slot: count('Its first slot'),
     to_slot: count('Its last slot; a slot that the chain skipped counts as indexed'),
@@ -32,7 +32,7 @@ const COVERED_RANGE = z
         'Venues that this service decodes now. Blocks that were indexed or imported under other settings may lack some of them, or have more. Empty for a missing range'
       ),
     reason: text(
-      '`not_imported`: between the archive and the first live slot. `past_retention`: the rows have expired. Otherwise the kind of gap: `pruned`, `missing`, `unreadable`, `unsupported`, `damaged`, `lost-fork` or `read_again`. Null for complete ranges'
+      '`not_imported`: between the archive and the first live slot. `past_retention`: the rows have expired. `inner-instructions-absent`: the node does not record calls of programs by programs, so that some events of these slots may be missing. Otherwise the kind of gap: `pruned`, `missing`, `unreadable`, `unsupported`, `damaged`, `lost-fork` or `read_again`. Null for complete ranges'
     ).nullable()
   })
   .meta({ id: 'CoveredRange' })

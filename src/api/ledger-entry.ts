@@ -23,7 +23,7 @@ const balance = (when: string) =>
 export const LEDGER_ENTRY_BODY = z
   .object({
     id: schema.text(
-      'Unique within the ledger of the tenant: `signature:address:account`, then `:mint` for a token balance'
+      'Unique within the ledger of the tenant: `signature:address:account`, then `:mint` for a token balance; `reward:slot:place:index:address` for a reward'
     ),
     address: schema.address('The watched address'),
     account: schema.address(
@@ -52,8 +52,11 @@ export const LEDGER_ENTRY_BODY = z
       ),
     direction: z.enum(['in', 'out']).describe('Whether the balance grew or shrank'),
     kind: z.enum(ENTRY_KINDS).describe('Cause of the change; kinds may be added'),
-    fee_lamports: schema.count('Fee of the transaction in lamports, whoever paid it'),
-    fee_payer: schema.address('Payer of the transaction fee'),
+    fee_lamports: schema.count('Fee of the transaction in lamports, whoever paid it; 0 for a reward'),
+    fee_payer: schema
+      .address('Payer of the transaction fee')
+      .nullable()
+      .describe('Payer of the transaction fee; base58; null for a reward'),
     attributed_fee_usd: schema
       .usd('The fee')
       .nullable()
@@ -69,7 +72,10 @@ export const LEDGER_ENTRY_BODY = z
       .describe(
         '`exact`: the only address with the opposite change; `inferred`: the pool of a swap, or the one with the largest of several; `none`: unknown'
       ),
-    signature: schema.signature('The transaction'),
+    signature: schema
+      .signature('The transaction')
+      .nullable()
+      .describe('Signature of the transaction; base58; null for a reward, which no transaction causes'),
     slot: schema.count('Slot of the block'),
     ix_index: schema
       .count('Index of the outer instruction')
@@ -110,11 +116,15 @@ export interface RenderedRow {
   readonly valueUsd: number | null
   readonly kind: EntryKind
   readonly feeLamports: bigint
-  readonly feePayer: string
+  readonly feePayer: string | null
   readonly feeUsd: number | null
   readonly counterparty: string | null
   readonly confidence: CounterpartyConfidence
-  readonly signature: string
+  /** Null for a reward. */
+  readonly signature: string | null
+  readonly txIndex: number
+  /** Position among the address's rows of its transaction, or of the rewards. */
+  readonly index: number
   readonly slot: number
   readonly ixIndex: number | null
   /** Unix seconds. */
@@ -172,7 +182,11 @@ export function ledgerEntryEvent(
   return { event, ...ledgerEntryBody(row, names), block_time: row.blockTime, ts_ms: atMs }
 }
 
-/** Returns the id of a row. A watched token account has two rows of one transaction: its lamports and its tokens. */
-function idOf({ signature, address, account, mint, isNative }: RenderedRow): string {
+/**
+ * Returns the id of a row. A watched token account has two rows of one transaction: its lamports and its tokens. A reward
+ * has its slot and place instead of a signature.
+ */
+function idOf({ signature, address, account, mint, isNative, slot, txIndex, index }: RenderedRow): string {
+  if (signature === null) return ['reward', slot, txIndex < 0 ? 'before' : 'after', index, address].join(':')
   return [signature, address, account, ...(isNative ? [] : [mint])].join(':')
 }

@@ -3,6 +3,7 @@ import { SOL_DECIMALS } from '../market/cash.ts'
 import { humanAmount } from '../market/amount.ts'
 import type { Sums } from '../revenue/ledger-document.ts'
 import type { LedgerGap } from '../revenue/ledger-gap.ts'
+import { LEDGER_HOLES, type LedgerHoleRange } from '../revenue/ledger-progress.ts'
 import { NO_SUMS, plus, type MintSums } from '../revenue/sums.ts'
 import { CAPTURE_WITHIN_S, type WatchedAddress } from '../revenue/watched-address.ts'
 import { moment, momentText } from './api-key.ts'
@@ -12,6 +13,11 @@ import { secondsText } from './time.ts'
 
 /** Mints that one list of sums has at most. Chosen: 200 addresses with full lists are 6 MB. */
 export const MINTS_SHOWN = 100
+/**
+ * Slots by which the ledger may be behind the index and still be called complete: ten seconds. It stores its end every two
+ * seconds, so a ledger further behind is not being written.
+ */
+export const LAG_SLOTS_MAX = 25
 
 const address = schema.address('The watched address')
 const label = schema.text('Label of the address; without one, the address itself')
@@ -26,6 +32,14 @@ const PLACE = z.object({
   ts: schema.time('Time of the newest block before it', 'block'),
   ts_ms: schema.unixMs('The same', 'block')
 })
+const END = z.object({
+  slot: schema.count('Its slot'),
+  ts: schema.time('Its time; null if unknown', 'block').nullable(),
+  ts_ms: schema.unixMs('The same', 'block').nullable()
+})
+const completeTo = END.nullable().describe(
+  'The block up to which the rows of all ledgers are stored, apart from the gaps and holes of `GET /v1/revenue/coverage`; null while no ledger has begun. Later changes may exist and not be shown yet'
+)
 const captureFrom = PLACE.nullable().describe('Start of the ledger of the address; null while it is starting')
 
 /** Schema of a newly watched address, and of one whose label or role was changed. */
@@ -121,6 +135,7 @@ export const accountList = schema
       .meta({ id: 'RevenueAccount', description: 'A watched address with the sums of its ledger' })
   )
   .extend({
+    complete_to: completeTo,
     limits: z
       .object({ max: schema.count('Addresses that a tenant may watch') })
       .describe('Limits of the tenant')
@@ -132,7 +147,11 @@ export const totalsAnswer = z
   .object({
     window_seconds: schema.count('Seconds of the window'),
     from: schema.time('Start of the window: blocks at or after this time count', 'block'),
-    to: schema.time('End of the window: time of the newest indexed block, which counts too', 'block'),
+    to: schema.time(
+      'End of the window: time of the block of `complete_to`, which counts too. Time of the newest indexed block while no ledger has begun',
+      'block'
+    ),
+    complete_to: completeTo,
     totals: SUMS.describe('The sums of all watched addresses'),
     by_role: z
       .array(z.object({ role, addresses: schema.count('Addresses with this role'), ...SUMS.shape }))
@@ -146,11 +165,13 @@ export const totalsAnswer = z
 export type TotalsBody = z.input<typeof totalsAnswer>
 
 /** Schema of a page of the ledger. */
-export const eventList = schema.listOf(
-  LEDGER_ENTRY_BODY.extend({
-    cursor: schema.text('Place of this row: as `after`, it continues behind this row in either order')
-  }).meta({ id: 'LedgerRow', description: 'A row of the ledger with its cursor' })
-)
+export const eventList = schema
+  .listOf(
+    LEDGER_ENTRY_BODY.extend({
+      cursor: schema.text('Place of this row: as `after`, it continues behind this row in either order')
+    }).meta({ id: 'LedgerRow', description: 'A row of the ledger with its cursor' })
+  )
+  .extend({ complete_to: completeTo })
 
 const gap = z.object({
   from_slot: schema.count('Its first slot'),
@@ -165,9 +186,24 @@ const gap = z.object({
 })
 export type GapBody = z.input<typeof gap>
 
+const hole = z.object({
+  reason: z
+    .enum(LEDGER_HOLES)
+    .describe(
+      'What some blocks do not state. `rewards-absent`: the rewards of the block. `balances-absent`, `token-balances-absent`: the lamports or tokens of the accounts of a transaction. `transactions-unreadable`: a whole transaction'
+    ),
+  from_slot: schema.count('Slot of the first such block'),
+  to_slot: schema.count('Slot of the last such block'),
+  blocks: schema.count('Number of such blocks; null if they were not counted').nullable()
+})
+
 /** Schema of the coverage of the ledgers. */
 export const coverageAnswer = z
   .object({
+    complete_to: completeTo,
+    indexed_to: END.nullable().describe(
+      'The newest indexed block; null on an empty index. It stands still while no node answers'
+    ),
     addresses: z
       .array(
         z.object({
@@ -181,7 +217,16 @@ export const coverageAnswer = z
             .array(gap)
             .describe('Slots whose changes are missing, ascending; a gap may begin before `live_from`'),
           gaps_left_out: schema.count('Later gaps that `gaps` leaves out'),
-          complete: z.boolean().describe('Whether the ledger has begun, and has no gap')
+          holes: z
+            .array(hole)
+            .describe(
+              'What blocks of the ledger do not state, so that rows may be missing; one for each reason'
+            ),
+          complete: z
+            .boolean()
+            .describe(
+              `Whether every row from \`live_from\` to \`complete_to\` is stored: the ledger has begun, has no gap and no hole, and \`complete_to\` is at most ${LAG_SLOTS_MAX} slots before \`indexed_to\`. It says nothing of later blocks, nor of fees of votes, which are not recorded`
+            )
         })
       )
       .describe('The watched addresses, in the order of their base58'),
@@ -212,6 +257,24 @@ export const statusOf = ({ captureFrom: from }: WatchedAddress): AccountBody['st
 /** Renders the start of a ledger. */
 export function placeBody(place: WatchedAddress['captureFrom']): AccountBody['capture_from'] {
   return place && { slot: place.slot, ts: secondsText(place.ts), ts_ms: place.ts * 1_000 }
+}
+
+/** Renders a block by its slot and time, null if unknown. */
+export function endBody(
+  end: { readonly slot: number; readonly blockTime: number | null } | null
+): z.input<typeof END> | null {
+  if (end === null) return null
+  const { slot, blockTime } = end
+  return {
+    slot,
+    ts: blockTime === null ? null : secondsText(blockTime),
+    ts_ms: blockTime === null ? null : blockTime * 1_000
+  }
+}
+
+/** Renders a hole of the ledger. */
+export function holeBody({ reason, from, to, blocks }: LedgerHoleRange): z.input<typeof hole> {
+  return { reason, from_slot: from, to_slot: to, blocks }
 }
 
 /** Renders the sums over all mints. */

@@ -1,7 +1,8 @@
 import type { GapRow } from '../../storage/port.ts'
+import { INNER_ABSENT } from '../market/gap-reasons.ts'
 import type { Archive } from './archive.ts'
 
-/** States of a range of slots. `partial`: candles and totals, but no rows. */
+/** States of a range of slots. `partial`: candles and totals without rows, or rows without unseen ones (`INNER_ABSENT`). */
 export const COVERAGE_STATES = ['live', 'archive', 'partial', 'missing'] as const
 export type CoverageState = (typeof COVERAGE_STATES)[number]
 
@@ -45,7 +46,8 @@ function* allRanges({ archive, live, rowsFrom, gaps }: Indexed): Generator<Cover
   let from = live.first
   for (const gap of gaps) {
     yield* storedRanges(from, Math.min(gap.from - 1, live.head), rowsFrom)
-    yield { state: 'missing', from: Math.max(gap.from, from), to: gap.to, reason: gap.reason }
+    const state = gap.reason === INNER_ABSENT ? 'partial' : 'missing'
+    yield { state, from: Math.max(gap.from, from), to: gap.to, reason: gap.reason }
     from = Math.max(from, gap.to + 1)
   }
   yield* storedRanges(from, live.head, rowsFrom)

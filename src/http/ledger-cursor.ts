@@ -1,3 +1,4 @@
+import { BEFORE_TRANSACTIONS } from '../revenue/ledger-entry.ts'
 import type { LedgerPlace } from '../revenue/ledger-reader.ts'
 import { foreignCursor, readWordsCursor, writeWordsCursor } from './page-cursor.ts'
 
@@ -11,12 +12,15 @@ export function readLedgerCursor(tenant: string, text: string): LedgerPlace {
   const words = readWordsCursor(listOf(tenant), text)
   const [slot, txIndex, index] = words.slice(0, 3).map(Number)
   const address = words[3]
-  const isPlace = words.length === 4 && isCount(slot) && isCount(txIndex) && isCount(index)
+  const isPlace = words.length === 4 && isCount(slot) && isPlaceInBlock(txIndex) && isCount(index)
   if (!isPlace || address === undefined) throw foreignCursor()
   return { slot, txIndex, index, address }
 }
 
 const listOf = (tenant: string): string => `revenue:${tenant}`
+
+const isPlaceInBlock = (value: number | undefined): value is number =>
+  value === BEFORE_TRANSACTIONS || isCount(value)
 
 const isCount = (value: number | undefined): value is number =>
   value !== undefined && Number.isSafeInteger(value) && value >= 0

@@ -5,3 +5,12 @@ export const READ_AGAIN = 'read_again'
 
 /** Reason of gaps whose blocks are stored, but belong to a lost fork and cannot be rolled back. */
 export const LOST_FORK = 'lost-fork'
+
+/**
+ * Reason of gaps whose blocks are stored, but whose node did not record inner instructions: events of transactions that name
+ * a venue may be missing.
+ */
+export const INNER_ABSENT = 'inner-instructions-absent'
+
+/** Reasons of gaps whose blocks are stored, so that inserting them again would count them twice. */
+export const STORED_REASONS: ReadonlySet<string> = new Set([DAMAGED, INNER_ABSENT])

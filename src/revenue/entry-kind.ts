@@ -6,7 +6,7 @@ import { sumOf, type AccountChange, type Flow } from './transaction-changes.ts'
 
 /** Returns the kind of a change of a watched address: the first that applies, in the order below. */
 export function entryKind(change: AccountChange, seen: AddressChanges): EntryKind {
-  if (isNetworkFee(change, seen) || isTradeFee(change, seen)) return 'fee'
+  if (isNetworkFee(change, seen) || isTradeFee(change, seen) || isWithdrawnFee(change, seen)) return 'fee'
   if (isWrapping(change, seen)) return 'unwrap'
   if (seen.tradesOf(change).length > 0) return 'swap'
   if (isRent(change, seen)) return 'rent'
@@ -38,17 +38,51 @@ function isTradeFee(change: AccountChange, seen: AddressChanges): boolean {
 }
 
 /**
+ * Whether a change is transfer fees that Token-2022 had withheld. A withdrawal states no amount. So it explains the whole
+ * change of an account that nothing else in the transaction moves tokens of, and the whole change of a mint without a mint
+ * or burn, wherever the tokens went.
+ */
+function isWithdrawnFee(
+  { account, mint, isNative, pre, post }: AccountChange,
+  { all }: AddressChanges
+): boolean {
+  if (isNative || post <= pre) return false
+  const withdrawals = all.feeWithdrawals.filter((each) => all.key(each.mint) === mint)
+  if (withdrawals.length === 0) return false
+  const moved = all.movements.filter(({ kind }) => kind !== 'lamports')
+  if (withdrawals.some(({ destination }) => destination === account))
+    if (!moved.some(({ source, destination }) => source === account || destination === account)) return true
+  const isSupplyConstant = !moved.some((each) => each.kind !== 'transfer' && all.key(each.mint) === mint)
+  return isSupplyConstant && sumOf(all.tokens.filter((each) => each.mint === mint)) === post - pre
+}
+
+/**
  * Whether a change is SOL that the address wrapped or unwrapped. Wrapped SOL that no other party gained or lost came from
  * lamports or became lamports. They are the address's own if its lamports moved the opposite way. Its lamports are
  * explained only if they differ from the wrapped SOL by rents alone.
  */
 function isWrapping(change: AccountChange, seen: AddressChanges): boolean {
   const { wrapped, lamports } = seen
-  if (change.mint !== WSOL || !areOpposite(wrapped, lamports)) return false
+  if (change.mint !== WSOL) return false
+  if (isSynced(change, seen)) return true
+  if (!areOpposite(wrapped, lamports)) return false
   const others = seen.othersOf({ mint: WSOL, isNative: false }).values()
   if (others.some((amount) => areOpposite(amount, wrapped))) return false
   if (!change.isNative) return areOpposite(change.post - change.pre, lamports)
   return rentSums(seen).some((rent) => lamports + wrapped + rent === 0n)
+}
+
+/**
+ * Whether `SyncNative` made lamports of the address, a wrapped SOL account, its tokens: they had arrived earlier, as lamports
+ * with a row of their own. The ledger of its owner has no such row, because blocks do not state who owns the account of a
+ * plain transfer. There the tokens are the income.
+ */
+function isSynced(
+  { account, isNative, pre, post }: AccountChange,
+  { address, all }: AddressChanges
+): boolean {
+  if (isNative || post <= pre || all.key(account) !== address) return false
+  return !all.lamports.some((each) => each.account === account)
 }
 
 /** Whether lamports went into token accounts that the transaction created, or came from ones that it closed. */

@@ -3,9 +3,16 @@ import type { Block } from '../chain/transaction.ts'
 import { BlockQueue, QUEUE_MAX, type QueuedBlock } from '../node/block-queue.ts'
 import { ledgerChanges } from './ledger-changes.ts'
 import type { LedgerChange } from './ledger-entry.ts'
+import { holesIn } from './ledger-holes.ts'
+import type { LedgerHole } from './ledger-progress.ts'
 
-/** Changes of watched addresses in a block, by address. */
-export type LedgerChanges = ReadonlyMap<string, readonly LedgerChange[]>
+/** What the ledger takes from a block. */
+export interface LedgerChanges {
+  /** Changes of watched addresses, by address. */
+  readonly byAddress: ReadonlyMap<string, readonly LedgerChange[]>
+  /** What the block does not state: changes may be missing. */
+  readonly holes: readonly LedgerHole[]
+}
 export type LedgerBlock = QueuedBlock<LedgerChanges>
 
 /** Queues the balance changes of watched addresses for the follower of the ledger. It costs nothing while there are none. */
@@ -38,6 +45,6 @@ export class LedgerBlocks extends BlockQueue<LedgerChanges> {
   }
 
   protected changesIn(block: Block): LedgerChanges {
-    return ledgerChanges(block, this.#table)
+    return { byAddress: ledgerChanges(block, this.#table), holes: holesIn(block) }
   }
 }

@@ -6,11 +6,12 @@ import { counterpartyOf } from './counterparty.ts'
 import type { EntryKind } from './entry-enums.ts'
 import { entryKind, isNetworkFee } from './entry-kind.ts'
 import type { LedgerChange } from './ledger-entry.ts'
+import { rewardChanges } from './reward-changes.ts'
 import { TransactionChanges, type AccountChange } from './transaction-changes.ts'
 
 /**
- * Returns the changes of watched addresses in a block, by address (base58), in the order of the block. `watched` maps
- * addresses to their base58.
+ * Returns the changes of watched addresses in a block by its transactions and rewards, by address (base58), in the order of
+ * the block. `watched` maps addresses to their base58.
  *
  * Nodes state the balances of every account of a transaction before and after it. Balances that did not change are not
  * looked up, so that a transaction without a watched address costs next to nothing. Lamports above 2^53 are rounded,
@@ -18,16 +19,18 @@ import { TransactionChanges, type AccountChange } from './transaction-changes.ts
  * Over blocks without a gap, the changes of an account add up to its change of balance (INVARIANTS 7).
  */
 export function ledgerChanges(
-  { transactions }: Pick<Block, 'transactions'>,
+  { transactions, rewards }: Pick<Block, 'transactions' | 'rewards'>,
   watched: PubkeyTable<string>
 ): Map<string, LedgerChange[]> {
-  const changes = new Map<string, LedgerChange[]>()
-  if (watched.size === 0) return changes
+  if (watched.size === 0) return new Map()
+  const rewarded = rewardChanges(rewards, (address) => watched.ofText(address) !== undefined)
+  const changes = new Map(rewarded.before)
   for (let place = 0; place < transactions.length; place++) {
     const transaction = transactions[place]!
     const addresses = changedAddresses(transaction, watched)
     if (addresses !== null) add(changes, transaction, transaction.index ?? place, addresses)
   }
+  for (const [address, rows] of rewarded.after) append(changes, address, rows)
   return changes
 }
 
@@ -113,11 +116,14 @@ function add(
       ...fieldsOf(change, seen),
       ...fee
     }))
-    if (rows.length === 0) continue
-    const earlier = changes.get(address)
-    if (earlier === undefined) changes.set(address, rows)
-    else earlier.push(...rows)
+    if (rows.length > 0) append(changes, address, rows)
   }
+}
+
+function append(changes: Map<string, LedgerChange[]>, address: string, rows: LedgerChange[]): void {
+  const earlier = changes.get(address)
+  if (earlier === undefined) changes.set(address, rows)
+  else earlier.push(...rows)
 }
 
 function fieldsOf(

@@ -1,11 +1,18 @@
 import { z } from 'zod'
+import { TRANSACTION_INDEX_MAX } from '../chain/chain-numbers.ts'
 import { jsonBigint } from '../../storage/document-definition.ts'
 import { COUNTERPARTY_CONFIDENCES, ENTRY_KINDS } from './entry-enums.ts'
 
-/** A balance change of a watched address by one transaction, as the chain states it. */
+/** `txIndex` of rewards of stake and votes, which a block pays before its first transaction. */
+export const BEFORE_TRANSACTIONS = -1
+/** `txIndex` of rewards for fees, which a block pays at its end: above the index of any transaction. */
+export const AFTER_TRANSACTIONS = TRANSACTION_INDEX_MAX + 1
+
+/** A balance change of a watched address by one transaction, or by a reward, as the chain states it. */
 export const ledgerChange = z.object({
-  /** Base58, like all addresses of an entry. */
-  signature: z.string(),
+  /** Base58, like all addresses of an entry; null for a reward, which no transaction causes. */
+  signature: z.string().nullable(),
+  /** Place of the transaction in its block; `BEFORE_TRANSACTIONS` or `AFTER_TRANSACTIONS` for a reward. */
   txIndex: z.number(),
   /** Position among the address's entries of the transaction, from 0. */
   index: z.number(),
@@ -21,9 +28,10 @@ export const ledgerChange = z.object({
   kind: z.enum(ENTRY_KINDS),
   counterparty: z.string().nullable(),
   confidence: z.enum(COUNTERPARTY_CONFIDENCES),
-  /** Fee of the transaction, whoever paid it. */
+  /** Fee of the transaction, whoever paid it; 0 for a reward. */
   feeLamports: jsonBigint,
-  feePayer: z.string(),
+  /** Null for a reward. */
+  feePayer: z.string().nullable(),
   /** Index of the outer instruction that has changed the balance; null if it is not known. */
   ixIndex: z.number().nullable()
 })

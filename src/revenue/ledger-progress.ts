@@ -2,17 +2,64 @@ import { z } from 'zod'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { StoredProgress } from '../views/stored-progress.ts'
 
+/** What blocks of the ledger have not stated, so that rows may be missing. */
+export const LEDGER_HOLES = [
+  'rewards-absent',
+  'balances-absent',
+  'token-balances-absent',
+  'transactions-unreadable'
+] as const
+export type LedgerHole = (typeof LEDGER_HOLES)[number]
+
+/** Slots between whose first and last some blocks have a hole, both ends included. */
+const holeRange = z.object({
+  reason: z.enum(LEDGER_HOLES),
+  from: z.number(),
+  to: z.number(),
+  /** Number of blocks with it; null if they were not counted. */
+  blocks: z.number().nullable()
+})
+export type LedgerHoleRange = z.infer<typeof holeRange>
+
 const progress = z.object({
   /** All entries of blocks up to this slot are stored, apart from the gaps; null before the first. */
   slot: z.number().nullable(),
   /** Hash of its block, base58; null if unknown. */
   blockhash: z.string().nullable(),
   /** Its block time, unix seconds; 0 if unknown. */
-  blockTime: z.number()
+  blockTime: z.number(),
+  /** At most one of each reason; absent in progress of versions that read no rewards. */
+  holes: z.array(holeRange).optional()
 })
 export type LedgerProgress = z.infer<typeof progress>
 
-export const NO_PROGRESS: LedgerProgress = { slot: null, blockhash: null, blockTime: 0 }
+export const NO_PROGRESS: LedgerProgress = { slot: null, blockhash: null, blockTime: 0, holes: [] }
+
+/** Returns the holes of a stored progress: blocks of versions that read no rewards lack them. */
+export function holesOf({ slot, holes }: LedgerProgress): readonly LedgerHoleRange[] {
+  if (holes !== undefined) return holes
+  return slot === null ? [] : [{ reason: 'rewards-absent', from: 0, to: slot, blocks: null }]
+}
+
+/** Adds the holes of a block. */
+export function plusHoles(
+  before: readonly LedgerHoleRange[],
+  slot: number,
+  reasons: readonly LedgerHole[]
+): readonly LedgerHoleRange[] {
+  if (reasons.length === 0) return before
+  const others = before.filter(({ reason }) => !reasons.includes(reason))
+  const grown = reasons.map((reason) => {
+    const known = before.find((each) => each.reason === reason)
+    if (known === undefined) return { reason, from: slot, to: slot, blocks: 1 }
+    const { from, to, blocks } = known
+    // A block within the range has been counted: a restart reads the newest blocks again.
+    const isCounted = slot >= from && slot <= to
+    const count = blocks === null || isCounted ? blocks : blocks + 1
+    return { reason, from: Math.min(from, slot), to: Math.max(to, slot), blocks: count }
+  })
+  return [...others, ...grown]
+}
 
 /** How far the follower of the ledger has come. */
 export const ledgerProgressIn = (store: DocumentStore): StoredProgress<LedgerProgress> =>

@@ -10,7 +10,7 @@ import {
   type Sums
 } from './ledger-document.ts'
 import type { LedgerEntry } from './ledger-entry.ts'
-import { ledgerProgressIn } from './ledger-progress.ts'
+import { holesOf, ledgerProgressIn, type LedgerHoleRange } from './ledger-progress.ts'
 import { minus, NO_SUMS, plus, type MintSums } from './sums.ts'
 import type { WatchedAddress } from './watched-address.ts'
 
@@ -31,6 +31,14 @@ export interface LedgerRow extends LedgerEntry {
   readonly address: string
   readonly slot: number
   readonly blockTime: number
+}
+
+/** The block up to which all rows are stored, apart from gaps. */
+export interface LedgerEnd {
+  readonly slot: number
+  /** Unix seconds; null if unknown. */
+  readonly blockTime: number | null
+  readonly holes: readonly LedgerHoleRange[]
 }
 
 /** A place between two rows: that of the row before it. */
@@ -71,11 +79,13 @@ export class LedgerReader {
   }
 
   /**
-   * Reads the slot up to which every ledger is complete. Clients see no later rows: those of a block are stored one address
-   * after another. Infinity before the first ledger.
+   * Reads the end of every ledger; null before the first ledger. Clients see no later rows: those of a block are stored one
+   * address after another. Read it before rows and gaps, which are stored before the end passes them.
    */
-  async completeSlot(): Promise<number> {
-    return (await this.#progress.get()).slot ?? Infinity
+  async end(): Promise<LedgerEnd | null> {
+    const progress = await this.#progress.get()
+    const { slot, blockTime } = progress
+    return slot === null ? null : { slot, blockTime: blockTime || null, holes: holesOf(progress) }
   }
 
   /** Lists the rows of addresses, ordered by slot, transaction, position and address. Rejects with the store's error. */

@@ -51,11 +51,11 @@ export function sumsOf(address: string, entries: readonly LedgerEntry[]): readon
   return [{ mint: ALL_MINTS, decimals: 0, sums: all }, ...byMint.values()]
 }
 
-/** Groups entries of one transaction and mint. */
+/** Groups entries of one transaction and mint. The rewards before the transactions of a block are a group, and those after. */
 function byTransaction(entries: readonly LedgerEntry[]): Iterable<[LedgerEntry, ...LedgerEntry[]]> {
   const groups = new Map<string, [LedgerEntry, ...LedgerEntry[]]>()
   for (const entry of entries) {
-    const key = `${entry.signature}${entry.mint}`
+    const key = `${entry.signature ?? entry.txIndex}${entry.mint}`
     const group = groups.get(key)
     if (group === undefined) groups.set(key, [entry])
     else group.push(entry)

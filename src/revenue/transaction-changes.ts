@@ -1,7 +1,10 @@
 import { decodeTransaction } from '../chain/decode.ts'
 import type { Trade } from '../chain/events.ts'
+import { Movements } from '../chain/movements.ts'
 import { pubkeyToBase58 } from '../chain/pubkey.ts'
+import type { Movement } from '../chain/token-movement.ts'
 import type { TokenBalance, Transaction } from '../chain/transaction.ts'
+import { feeWithdrawalsIn, type FeeWithdrawal } from '../chain/withheld-fees.ts'
 import { SOL_DECIMALS, WSOL } from '../market/cash.ts'
 
 /** A change of an account's balance by a transaction: of its lamports, or of the tokens that one owner has in it. */
@@ -36,6 +39,8 @@ export class TransactionChanges {
   #lamportFlows: readonly Flow[] | undefined
   #rents: readonly Flow[] | undefined
   #trades: readonly Trade[] | undefined
+  #movements: readonly Movement[] | undefined
+  #feeWithdrawals: readonly FeeWithdrawal[] | undefined
 
   constructor(transaction: Transaction) {
     this.transaction = transaction
@@ -65,6 +70,16 @@ export class TransactionChanges {
   /** Lamports, wrapped SOL aside, put into or freed from the token accounts that the transaction created or closed. */
   get rents(): readonly Flow[] {
     return (this.#rents ??= this.#listRents())
+  }
+
+  /** The transfers, mints and burns of the transaction, in execution order. */
+  get movements(): readonly Movement[] {
+    return (this.#movements ??= new Movements(this.transaction).all())
+  }
+
+  /** Withdrawals of withheld transfer fees. */
+  get feeWithdrawals(): readonly FeeWithdrawal[] {
+    return (this.#feeWithdrawals ??= feeWithdrawalsIn(this.transaction))
   }
 
   /** The trades that the transaction decodes to. */

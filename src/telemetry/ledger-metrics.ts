@@ -12,6 +12,7 @@ export interface LedgerMetrics {
   readonly unpriced: Counter
   readonly rollbacks: Counter
   readonly gaps: Counter<'reason'>
+  readonly holes: Counter<'reason'>
   /** Sets the source of the gauges; null while this process writes no ledger. */
   show(counts: LedgerCounts | null): void
 }
@@ -48,6 +49,12 @@ export function ledgerMetrics(registry: Registry): LedgerMetrics {
     gaps: new Counter({
       name: 'millrace_ledger_gaps_total',
       help: 'Ranges of slots that the revenue ledger lacks, by reason; late blocks may have closed some since',
+      labelNames: ['reason'],
+      registers
+    }),
+    holes: new Counter({
+      name: 'millrace_ledger_holes_total',
+      help: 'Blocks of the revenue ledger that do not state rewards, balances or a whole transaction, by reason',
       labelNames: ['reason'],
       registers
     }),

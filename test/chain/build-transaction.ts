@@ -280,3 +280,28 @@ export function createAccount(from: string, account: string, lamports: bigint): 
 export function closeAccount(account: string, receiver: string, authority: string): CallSpec {
   return { program: TOKEN_PROGRAM, accounts: [account, receiver, authority], data: Uint8Array.of(9) }
 }
+
+/** Token `SyncNative`: makes lamports that a wrapped SOL account has beyond its tokens its tokens. */
+export function syncNative(account: string): CallSpec {
+  return { program: TOKEN_PROGRAM, accounts: [account], data: join(17) }
+}
+
+/** Token-2022 withdrawal of withheld transfer fees, from the mint or from two accounts. */
+export function withdrawFees(
+  from: 'mint' | 'accounts',
+  mint: string,
+  destination: string,
+  authority: string
+): CallSpec {
+  const sources = from === 'mint' ? [] : ['source 1', 'source 2']
+  return {
+    program: TOKEN_2022_PROGRAM,
+    accounts: [mint, destination, authority, ...sources],
+    data: from === 'mint' ? join(26, 2) : join(26, 3, sources.length)
+  }
+}
+
+/** Token-2022 `HarvestWithheldTokensToMint` from one account. */
+export function harvestFees(mint: string, source: string): CallSpec {
+  return { program: TOKEN_2022_PROGRAM, accounts: [mint, source], data: join(26, 4) }
+}

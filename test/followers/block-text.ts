@@ -16,7 +16,8 @@ export function textOfBlock(block: LocalBlock): string {
     blockTime,
     blockhash: encodeBase58(block.blockhash),
     previousBlockhash: encodeBase58(block.previousBlockhash),
-    transactions
+    transactions,
+    rewards: []
   })
 }
 

@@ -60,6 +60,8 @@ export abstract class FollowerWorld<
   readonly registry = new Registry()
   index: FollowedIndex<Queue>
   storage!: Storage
+  /** Returns a block as its node has it. */
+  textOf = textOfBlock
   readonly #parts: WorldParts
   readonly #openIndex: () => FollowedIndex<Queue>
   #running!: Running<Follower>
@@ -77,7 +79,7 @@ export abstract class FollowerWorld<
     this.bank.listen((event) => {
       if (event.kind !== 'block' || event.commitment !== 'processed') return
       const { slot, parentSlot } = event.block
-      const text = textOfBlock(event.block)
+      const text = this.textOf(event.block)
       while (this.blocks.length > 0 && blockOfText(this.blocks.at(-1)!).slot > parentSlot) this.blocks.pop()
       this.blocks.push(text)
       this.produced?.(slot, parentSlot)

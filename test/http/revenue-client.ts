@@ -3,6 +3,7 @@ import type { KeyAttributes } from '../../src/access/key-row.ts'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { WSOL } from '../../src/market/cash.ts'
 import type { LedgerEntry } from '../../src/revenue/ledger-entry.ts'
+import { ledgerProgressIn, type LedgerHoleRange } from '../../src/revenue/ledger-progress.ts'
 import { LedgerWriter } from '../../src/revenue/ledger-writer.ts'
 import { WATCHED_ADDRESS } from '../../src/revenue/watched-address.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
@@ -80,6 +81,8 @@ export interface RevenueClient extends MarketApp {
   /** Begins the ledger of a tenant's address at a slot, unless it has begun. */
   begin(tenant: string, address: string, slot: number): Promise<void>
   ledger(address: string, blocks: readonly LedgerBlock[]): Promise<void>
+  /** Ends all ledgers at a slot, as their follower does. */
+  endAt(slot: number, holes?: readonly LedgerHoleRange[]): Promise<void>
   /** Commits blocks without events. */
   blocks(...slots: readonly number[]): Promise<void>
 }
@@ -107,6 +110,10 @@ export async function revenueClient(t: Test): Promise<RevenueClient> {
     },
     ledger: (address: string, blocks: readonly LedgerBlock[]) =>
       storeLedger(world.storage.documents, address, blocks),
+    async endAt(slot: number, holes: readonly LedgerHoleRange[] = []) {
+      const { save } = await ledgerProgressIn(world.storage.documents).claim(1)
+      await save({ slot, blockhash: null, blockTime: NOON + slot, holes: [...holes] })
+    },
     blocks: (...slots: readonly number[]) =>
       world.commit(...slots.map((slot) => block(slot, NOON + slot, [])))
   })

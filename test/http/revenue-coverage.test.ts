@@ -1,4 +1,5 @@
 import t from 'tap'
+import { ledgerProgressIn } from '../../src/revenue/ledger-progress.ts'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { LedgerGaps, type LedgerGap } from '../../src/revenue/ledger-gap.ts'
 import { key, NOON } from '../market/world.ts'
@@ -32,8 +33,12 @@ t.test('an address is covered from its start, but for the gaps of the ledger sin
   await addGap(app, { from: 300, to: 300, reason: 'upstream_missing' })
   await addGap(app, { from: 90, to: 120, fromTs: NOON + 90, toTs: NOON + 120 })
   await addGap(app, { from: 400, to: 499 })
+  await app.endAt(700)
+  await app.blocks(701)
   const { body } = await app.send('GET', PATH)
   t.strictSame(body, {
+    complete_to: { slot: 700, ts: '2026-08-24 12:11:40', ts_ms: (NOON + 700) * 1_000 },
+    indexed_to: { slot: 701, ts: '2026-08-24 12:11:41', ts_ms: (NOON + 701) * 1_000 },
     addresses: [
       {
         address: ALICE,
@@ -54,6 +59,7 @@ t.test('an address is covered from its start, but for the gaps of the ledger sin
           { from_slot: 400, to_slot: 499, from_ts: null, to_ts: null, reason: 'ingest_down' }
         ],
         gaps_left_out: 0,
+        holes: [],
         complete: false
       },
       {
@@ -65,6 +71,7 @@ t.test('an address is covered from its start, but for the gaps of the ledger sin
         archive: null,
         gaps: [],
         gaps_left_out: 0,
+        holes: [],
         complete: true
       },
       {
@@ -76,6 +83,7 @@ t.test('an address is covered from its start, but for the gaps of the ledger sin
         archive: null,
         gaps: [],
         gaps_left_out: 0,
+        holes: [],
         complete: false
       }
     ].sort((a, b) => (a.address < b.address ? -1 : 1)),
@@ -83,6 +91,49 @@ t.test('an address is covered from its start, but for the gaps of the ledger sin
     live_start: { slot: 100, ts: '2026-08-24 12:01:39', ts_ms: (NOON + 99) * 1_000 },
     gap_between_archive_and_live: null
   })
+})
+
+t.test('a ledger is complete as long as it ends near the newest indexed block', async (t) => {
+  const app = await revenueClient(t)
+  const isComplete = async (): Promise<unknown> =>
+    addressesOf((await app.send('GET', PATH)).body).map(({ complete }) => complete)
+  await app.watch(ALICE, 100)
+  t.strictSame(await isComplete(), [false], 'no end is stored')
+  await app.endAt(120)
+  await app.blocks(145)
+  t.strictSame(await isComplete(), [true])
+  await app.blocks(146)
+  t.strictSame(await isComplete(), [false], 'the index is further ahead than the ledger stores its end')
+  t.match((await app.send('GET', PATH)).body, { complete_to: { slot: 120 }, indexed_to: { slot: 146 } })
+  await app.endAt(146)
+  t.strictSame(await isComplete(), [true])
+})
+
+t.test(
+  'what blocks do not state is a hole of the ledgers that had begun, and keeps them incomplete',
+  async (t) => {
+    const app = await revenueClient(t)
+    await app.watch(ALICE, 100)
+    await app.watch(BOB, 201)
+    await app.endAt(300, [{ reason: 'rewards-absent', from: 90, to: 200, blocks: 3 }])
+    const found = addressesOf((await app.send('GET', PATH)).body) as { address: string }[]
+    const of = (address: string) => found.find((each) => each.address === address)
+    t.match(of(ALICE), {
+      holes: [{ reason: 'rewards-absent', from_slot: 90, to_slot: 200, blocks: 3 }],
+      complete: false
+    })
+    t.match(of(BOB), { holes: [], complete: true })
+  }
+)
+
+t.test('a ledger of a version that read no rewards has that hole', async (t) => {
+  const app = await revenueClient(t)
+  await app.watch(ALICE, 100)
+  const { save } = await ledgerProgressIn(app.storage.documents).claim(1)
+  await save({ slot: 300, blockhash: null, blockTime: NOON + 300 })
+  t.match(addressesOf((await app.send('GET', PATH)).body), [
+    { holes: [{ reason: 'rewards-absent', from_slot: 0, to_slot: 300, blocks: null }], complete: false }
+  ])
 })
 
 t.test('an address lists a thousand gaps, and counts the others', async (t) => {
@@ -115,6 +166,8 @@ t.test('an address that the tenant does not watch has no coverage', async (t) =>
   const rival = await app.as({ tenant: 'rival' })
   await app.watch(ALICE)
   t.strictSame((await rival('GET', PATH)).body, {
+    complete_to: null,
+    indexed_to: null,
     addresses: [],
     archive_end: null,
     live_start: null,

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { USDC, WSOL } from '../../src/market/cash.ts'
+import { ledgerProgressIn } from '../../src/revenue/ledger-progress.ts'
 import {
   ALICE,
   BOB,
@@ -64,6 +65,7 @@ t.test('totals are of the window that ends with the head, by role, mint and addr
     window_seconds: 250,
     from: '2026-08-24 12:03:20',
     to: '2026-08-24 12:07:30',
+    complete_to: null,
     totals: {
       inflow_usd: 750 + 1_500,
       outflow_usd: 4,
@@ -146,6 +148,7 @@ t.test('totals of a store without blocks end now, and have no sums', async (t) =
   t.match((await app.send('GET', `${PATH}?window=60`)).body, {
     from: '2026-08-24 11:59:00',
     to: '2026-08-24 12:00:00',
+    complete_to: null,
     totals: NOTHING,
     by_role: [{ role: 'other', addresses: 1, ...NOTHING }]
   })
@@ -218,4 +221,55 @@ t.test('a window out of range is refused with its name', async (t) => {
   for (const window of ['60', '31536000'])
     t.match(await app.send('GET', `${PATH}?window=${window}`), { status: 200 })
   t.match(await app.send('GET', `${PATH}?days=1`), { status: 400, body: { detail: /^days is not/ } })
+})
+
+t.test('the window of the sums ends with the ledger, not with the index', async (t) => {
+  const app = await revenueClient(t)
+  await app.watch(ALICE, 1)
+  for (const slot of [10, 20]) await app.ledger(ALICE, [{ slot, entries: [entry()] }])
+  await app.blocks(10, 20)
+  const totals = async () => (await app.send('GET', '/v1/revenue/totals?window=60')).body
+  t.match(await totals(), { to: '2026-08-24 12:00:20', complete_to: null })
+  await app.endAt(10)
+  const complete_to = { slot: 10, ts: '2026-08-24 12:00:10' }
+  t.match(await totals(), { to: '2026-08-24 12:00:10', complete_to, totals: { events: 1 } })
+  for (const path of ['/v1/revenue/events', '/v1/revenue/accounts', '/v1/revenue/coverage'])
+    t.match((await app.send('GET', path)).body, { complete_to }, path)
+  const { save } = await ledgerProgressIn(app.storage.documents).claim(2)
+  await save({ slot: 20, blockhash: null, blockTime: 0 })
+  t.match(await totals(), { complete_to: { slot: 20, ts: '2026-08-24 12:00:20' } }, 'the index has its time')
+  await save({ slot: 15, blockhash: null, blockTime: 0 })
+  t.match(await totals(), { complete_to: { slot: 15, ts: null } }, 'its time is not known')
+})
+
+t.test('a reward is a row without a transaction, with a cursor and an id of its own', async (t) => {
+  const app = await revenueClient(t)
+  await app.watch(ALICE, 1)
+  const reward = {
+    signature: null,
+    feePayer: null,
+    feeLamports: 0n,
+    counterparty: null,
+    confidence: 'none',
+    ixIndex: null,
+    kind: 'reward'
+  } as const
+  const entries = [
+    entry({ ...reward, txIndex: -1 }),
+    entry({ txIndex: 3 }),
+    entry({ ...reward, txIndex: 4_294_967_296, index: 0 })
+  ]
+  await app.ledger(ALICE, [{ slot: 10, entries }])
+  await app.blocks(10)
+  const { body } = await app.send('GET', '/v1/revenue/events?order=asc')
+  t.match(body.data, [
+    { id: `reward:10:before:0:${ALICE}`, kind: 'reward', signature: null, fee_payer: null, fee_lamports: 0 },
+    { kind: 'transfer' },
+    { id: `reward:10:after:0:${ALICE}`, kind: 'reward' }
+  ])
+  for (const [at, { cursor }] of body.data.entries()) {
+    const next = await app.send('GET', `/v1/revenue/events?order=asc&after=${cursor}`)
+    t.equal(next.body.data.length, 2 - at, 'the rows after it')
+  }
+  t.match((await app.send('GET', '/v1/revenue/totals')).body, { totals: { inflow_sol: 3, events: 3 } })
 })

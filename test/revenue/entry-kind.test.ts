@@ -7,11 +7,14 @@ import { raydiumCpmm } from '../../src/chain/venues/raydium-cpmm.ts'
 import { WSOL } from '../../src/market/cash.ts'
 import {
   burn,
+  harvestFees,
   checkedTransfer,
   keyOf,
   lamportTransfer,
   mintTo,
   tokenTransfer,
+  syncNative,
+  withdrawFees,
   type BalanceSpec,
   type CallSpec
 } from '../chain/build-transaction.ts'
@@ -538,3 +541,88 @@ t.test('wrapped SOL is neither minted nor burned', async (t) => {
   }
   t.strictSame(seenBy('alice', synced), ['wsol 500 other - none @0'])
 })
+
+t.test('transfer fees that Token-2022 withheld are a fee when they are withdrawn, not a mint', async (t) => {
+  const gold = (before: bigint, after: bigint): BalanceSpec =>
+    account('alice gold', 'alice', 'gold', [before, after])
+  for (const from of ['mint', 'accounts'] as const) {
+    const spec = {
+      signers: ['payer'],
+      calls: [withdrawFees(from, 'gold', 'alice gold', 'payer')],
+      balances: [gold(5n, 45n)]
+    }
+    t.strictSame(seenBy('alice', spec), ['gold 40 fee - none @0'], from)
+  }
+  const together = {
+    signers: ['payer'],
+    calls: [
+      withdrawFees('mint', 'gold', 'alice gold', 'payer'),
+      withdrawFees('accounts', 'gold', 'bob gold', 'payer')
+    ],
+    balances: [gold(5n, 45n), account('bob gold', 'bob', 'gold', [1n, 3n])]
+  }
+  t.strictSame(seenBy('alice', together), ['gold 40 fee - none @0'], 'beside a withdrawal of another')
+  t.strictSame(seenBy('bob', together), ['gold 2 fee - none @1'])
+  const passedOn = {
+    signers: ['payer'],
+    calls: [
+      withdrawFees('mint', 'gold', 'vault gold', 'payer'),
+      tokenTransfer('vault gold', 'alice gold', 'payer', 40n)
+    ],
+    balances: [gold(5n, 45n), account('vault gold', 'vault', 'gold', [0n, 0n])]
+  }
+  t.strictSame(seenBy('alice', passedOn), ['gold 40 fee - none @1'], 'passed on in the transaction')
+})
+
+t.test('tokens minted beside a withdrawal of fees, or a harvest, are a mint', async (t) => {
+  const gold = account('alice gold', 'alice', 'gold', [5n, 45n])
+  const minted = mintTo('gold', 'alice gold', 'payer', 40n)
+  t.strictSame(
+    seenBy('alice', {
+      signers: ['payer'],
+      calls: [withdrawFees('mint', 'gold', 'bob gold', 'payer'), minted],
+      balances: [gold, account('bob gold', 'bob', 'gold', [0n, 0n])]
+    }),
+    ['gold 40 mint - none @1']
+  )
+  t.strictSame(
+    seenBy('alice', {
+      signers: ['payer'],
+      calls: [harvestFees('gold', 'bob gold'), minted],
+      balances: [gold]
+    }),
+    ['gold 40 mint - none @1']
+  )
+})
+
+/** Lamports of a wrapped SOL account without tokens. */
+const RESERVE = 2_039_280
+const wsol = (before: bigint, after: bigint): BalanceSpec => ({
+  account: 'alice wsol',
+  mint: WSOL,
+  owner: 'alice',
+  decimals: 9,
+  before,
+  after
+})
+
+t.test(
+  'lamports that wait in a wrapped SOL account count once, and their sync is no income of the account',
+  async (t) => {
+    const sent = {
+      signers: ['bob'],
+      calls: [lamportTransfer('bob', 'alice wsol', 900n)],
+      lamports: { bob: [9000, 3100], 'alice wsol': [RESERVE + 50, RESERVE + 950] }
+    } as const
+    t.strictSame(seenBy('alice', sent), [], 'the block does not state the owner')
+    t.strictSame(seenBy('alice wsol', sent), ['lamports 900 transfer bob exact @0'])
+    const synced = {
+      signers: ['bob'],
+      calls: [syncNative('alice wsol')],
+      balances: [wsol(50n, 950n)],
+      lamports: { bob: [9000, 4000], 'alice wsol': [RESERVE + 950, RESERVE + 950] }
+    } as const
+    t.strictSame(seenBy('alice', synced), ['wsol 900 other - none @0'])
+    t.strictSame(seenBy('alice wsol', synced), ['wsol 900 unwrap - none @0'])
+  }
+)

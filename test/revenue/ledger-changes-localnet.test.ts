@@ -10,13 +10,17 @@ import { blockAt, funded, openBank, signed, transfer, wallet } from '../localnet
 import {
   burn,
   closeAccount,
+  createFeeMint,
   createMint,
   createTokenAccount,
+  FEE_MINT_BYTES,
   mintTo,
   syncNative,
   TOKEN,
+  TOKEN_2022,
   tokenAccountOf,
-  transferChecked
+  transferChecked,
+  withheldFees
 } from '../localnet/bank/token-instructions.ts'
 import { changesOfAll, ledgerTotals, statedTotals } from './balance-totals.ts'
 
@@ -28,6 +32,8 @@ class World {
   readonly alice
   readonly bob
   readonly mint = wallet(3).publicKey
+  /** All transactions that have landed. */
+  readonly transactions: Transaction[] = []
 
   private constructor(bank: Awaited<ReturnType<typeof openBank>>, alice: Keypair, bob: Keypair) {
     this.bank = bank
@@ -65,7 +71,9 @@ class World {
     this.bank.send(signed(this.bank, instructions, [this.alice, ...signers]), { skipPreflight: true })
     await this.bank.produceSlot()
     const slot = this.bank.slot('processed')
-    const found = changesOfAll(blockOfText(textOfBlock(blockAt(this.bank, slot))).transactions)
+    const { transactions } = blockOfText(textOfBlock(blockAt(this.bank, slot)))
+    this.transactions.push(...transactions)
+    const found = changesOfAll(transactions)
     const names = new Map([
       [this.alice.publicKey.toBase58(), 'alice'],
       [this.bob.publicKey.toBase58(), 'bob'],
@@ -75,7 +83,7 @@ class World {
     const of = ({ publicKey }: Keypair): readonly string[] =>
       (found.get(publicKey.toBase58()) ?? []).map(
         ({ isNative, mint, pre, post, kind, counterparty, confidence }) => {
-          const what = isNative ? 'lamports' : names.get(mint)!
+          const what = isNative ? 'lamports' : (names.get(mint) ?? 'token')
           return `${what} ${post - pre} ${kind} ${names.get(counterparty ?? '') ?? '-'} ${confidence}`
         }
       )
@@ -129,6 +137,54 @@ t.test('executed transactions have the entries of what they did', async (t) => {
     alice: [`lamports ${-fee} fee - none`],
     bob: []
   })
+})
+
+t.test('lamports sent to wrapped SOL accounts and synced later add up to the balances', async (t) => {
+  const world = await World.open(t)
+  const { alice } = world
+  const [owner, fee] = [alice.publicKey, 5000]
+  const own = world.account('alice', WRAPPED)
+  const other = world.account('bob', WRAPPED)
+  await world.changes([world.open('alice', WRAPPED), world.open('bob', WRAPPED)])
+  t.match((await world.changes([transfer(alice, own, 300n)])).alice, [
+    `lamports ${-300 - fee} transfer - exact`
+  ])
+  t.strictSame((await world.changes([syncNative(own)])).alice, [
+    `lamports ${-fee} fee - none`,
+    'wsol 300 other - none'
+  ])
+  t.strictSame((await world.changes([transfer(alice, other, 80n)])).bob, [])
+  t.strictSame((await world.changes([syncNative(other)])).bob, ['wsol 80 other - none'], 'income once')
+  await world.changes([transfer(alice, own, 50n)])
+  t.strictSame((await world.changes([closeAccount(own, owner, TOKEN)])).alice, [
+    `lamports ${350 + 2_039_280 - fee} unwrap - none`,
+    'wsol -300 unwrap - none'
+  ])
+  t.strictSame(ledgerTotals(changesOfAll(world.transactions)).shown, statedTotals(world.transactions).shown)
+})
+
+t.test('transfer fees that Token-2022 has withheld are a fee of who withdraws them', async (t) => {
+  const world = await World.open(t)
+  const { alice, bob } = world
+  const owner = alice.publicKey
+  const made = wallet(4)
+  const mint = made.publicKey
+  const lamports = world.bank.minimumBalance(FEE_MINT_BYTES)
+  const accounts = [owner, bob.publicKey].map((each) => createTokenAccount(owner, each, mint, TOKEN_2022))
+  await world.changes([...createFeeMint(owner, made, { decimals: 3, lamports }), ...accounts], [made])
+  const [from, to] = [owner, bob.publicKey].map((each) => tokenAccountOf(each, mint, TOKEN_2022)) as [
+    PublicKey,
+    PublicKey
+  ]
+  const tokens = async (...instructions: TransactionInstruction[]): Promise<readonly string[]> =>
+    (await world.changes(instructions)).alice.slice(1)
+  t.strictSame(await tokens(mintTo(mint, from, owner, 9000n, TOKEN_2022)), ['token 9000 mint - none'])
+  const send = transferChecked({ mint, from, to, authority: owner, amount: 1000n, decimals: 3 }, TOKEN_2022)
+  t.strictSame(await tokens(send), ['token -1000 transfer bob inferred'])
+  t.strictSame(await tokens(withheldFees.fromAccount(mint, from, owner, to)), ['token 30 fee - none'])
+  await tokens(send)
+  t.strictSame(await tokens(withheldFees.toMint(mint, to)), [], 'a harvest changes no balance')
+  t.strictSame(await tokens(withheldFees.fromMint(mint, from, owner)), ['token 30 fee - none'])
 })
 
 t.test('in executed traffic entries add up to the balances', async (t) => {

@@ -256,3 +256,30 @@ t.test(
     t.equal(at([call(['bob gold'])]), null, 'none names it')
   }
 )
+
+t.test('rewards of a watched address are entries before or after those of the transactions', async (t) => {
+  const paid = changedTransaction({
+    signers: ['payer'],
+    calls: [lamportTransfer('payer', 'alice', 1n)],
+    lamports: { payer: [9000, 3999], alice: [110, 111] }
+  })
+  const reward = { address: base58Of('alice'), lamports: 10n, postLamports: 110n }
+  const rewards = [
+    { ...reward, type: 'voting' as const },
+    { address: base58Of('bob'), lamports: 3n, postLamports: 3n, type: 'fee' as const },
+    { ...reward, lamports: 7n, postLamports: 118n, type: 'fee' as const },
+    { ...reward, lamports: -1n, postLamports: 117n, type: 'rent' as const },
+    { ...reward, lamports: 0n, type: 'staking' as const }
+  ]
+  const found = ledgerChanges({ transactions: [paid], rewards }, watching(['alice'])).get(base58Of('alice'))!
+  t.strictSame(
+    found.map(({ kind, pre, post, txIndex, index }) => `${kind} ${pre} ${post} ${txIndex} ${index}`),
+    [
+      'reward 100 110 -1 0',
+      'transfer 110 111 0 0',
+      'reward 111 118 4294967296 0',
+      'rent 118 117 4294967296 1'
+    ]
+  )
+  t.match(found[0], { signature: null, feePayer: null, feeLamports: 0n, counterparty: null, ixIndex: null })
+})

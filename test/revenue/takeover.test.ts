@@ -1,7 +1,7 @@
 import t from 'tap'
 import { WatchedAddresses } from '../../src/revenue/watched-addresses.ts'
 import { LEDGER_PIECE } from '../../src/revenue/ledger-document.ts'
-import { blockOfText } from '../followers/block-text.ts'
+import { blockOfText, textOfBlock } from '../followers/block-text.ts'
 import { until } from '../service/asking.ts'
 import { ledgerCovered, ledgerEqual } from './ledger-shape.ts'
 import { LedgerWorld } from './ledger-world.ts'
@@ -31,6 +31,28 @@ t.test('a process that takes over reads the last blocks again, and the ledger ha
     await ledgerEqual(t, world, `after takeover ${round}`)
   }
   t.strictSame(await world.gaps(), [])
+  t.strictSame((await world.progress).holes, [], 'the blocks state everything')
+})
+
+t.test('blocks without rewards are a hole of the ledger, also after a takeover', async (t) => {
+  const world = await LedgerWorld.open(t, 25, true)
+  await world.watch(world.wallets[0]!)
+  await world.slots(4)
+  await world.settled('with rewards')
+  t.strictSame((await world.progress).holes, [])
+  world.textOf = (block) => textOfBlock(block).replace(/,"rewards":\[\]\}$/, '}')
+  const from = world.bank.slot('processed') + 1
+  await world.slots(3)
+  const takeOver = await world.standBy()
+  await takeOver(150)
+  const to = world.bank.slot('processed')
+  world.textOf = textOfBlock
+  await world.slots(8)
+  await ledgerEqual(t, world, 'after the takeover')
+  await until(async () => ((await world.progress).slot ?? 0) > to, 'progress behind the hole')
+  const { holes } = await world.progress
+  t.match(holes, [{ reason: 'rewards-absent', from, to }])
+  t.ok(holes![0]!.blocks! <= to - from + 1, 'a block that is read again counts once')
 })
 
 t.test('blocks that a new process has read before it heard of an address are a gap', async (t) => {

@@ -36,14 +36,16 @@ export function updateBlock(result: any, slot: number): UpdateBlock {
       ...(result.blockTime !== null && { blockTime: { timestamp: String(result.blockTime) } }),
       ...(result.blockHeight !== undefined && { blockHeight: { blockHeight: String(result.blockHeight) } }),
       executedTransactionCount: String(transactions.length),
-      rewards: {
-        rewards: (result.rewards ?? []).map((each: any) => ({
-          pubkey: each.pubkey,
-          lamports: String(each.lamports),
-          postBalance: String(each.postBalance),
-          rewardType: 1
-        }))
-      },
+      ...(result.rewards && {
+        rewards: {
+          rewards: result.rewards.map((each: any) => ({
+            pubkey: each.pubkey,
+            lamports: String(each.lamports),
+            postBalance: String(each.postBalance),
+            rewardType: ['Unspecified', 'Fee', 'Rent', 'Staking', 'Voting'].indexOf(each.rewardType)
+          }))
+        }
+      }),
       updatedAccountCount: '7',
       entriesCount: '3',
       transactions

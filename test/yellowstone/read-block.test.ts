@@ -112,6 +112,44 @@ t.test('a block without transactions is a block', async (t) => {
   })
 })
 
+t.test('rewards say the same in a stream and from getBlock, and their absence is told apart', async (t) => {
+  const reward = {
+    pubkey: 'FrTqvWe21yaaAwMemRVpBYT7HsDjHpyVnxndzkxrb9PY',
+    postBalance: 900,
+    commission: null
+  }
+  const rewards = [
+    { ...reward, lamports: 7, rewardType: 'Fee' },
+    { ...reward, lamports: -3, rewardType: 'Rent' },
+    { ...reward, lamports: 1, rewardType: 'Staking' },
+    { ...reward, lamports: 2, rewardType: 'Voting' }
+  ]
+  const result = {
+    blockhash: 'x',
+    previousBlockhash: 'w',
+    parentSlot: 8,
+    blockTime: 5,
+    transactions: [],
+    rewards
+  }
+  const streamed = mustRead(encodeBlock(updateBlock(result, 9)))
+  t.match(streamed.rewards, [
+    { address: reward.pubkey, lamports: 7n, postLamports: 900n, type: 'fee' },
+    { lamports: -3n, type: 'rent' },
+    { lamports: 1n, type: 'staking' },
+    { lamports: 2n, type: 'voting' }
+  ])
+  t.strictSame(streamed.rewards, fromRpc(result).rewards)
+  for (const stated of [{ rewards: [] }, { rewards: undefined }]) {
+    const one = mustRead(encodeBlock(updateBlock({ ...result, ...stated }, 9)))
+    t.strictSame(one.rewards, stated.rewards)
+    t.strictSame(fromRpc({ ...result, ...stated }).rewards, stated.rewards)
+  }
+  const odd = { ...result, rewards: [{ ...reward, lamports: 1, rewardType: 'Lottery' }] }
+  t.match(fromRpc(odd).rewards, [{ type: null }])
+  t.equal(fromRpc({ ...result, rewards: [{ ...reward, pubkey: '?' }] }).rewards, undefined, 'malformed')
+})
+
 t.test('a block that is not whole is unreadable, and the reason names the field', async (t) => {
   const unreadable = (facts: Partial<UpdateBlock>) => readUpdate(encodeBlock(blockOf([], facts)))
   t.same(unreadable({ executedTransactionCount: '3' }), {
@@ -241,6 +279,9 @@ testWithFixtures(t, 'what a node did not record is told apart from what did not 
   t.equal(read({}).nestingKnown, true)
   t.equal(read({ innerInstructions: without }).nestingKnown, false)
   t.equal(read({ innerInstructions: null }).nestingKnown, true)
+  t.same(read({ innerInstructions: null }).unstated, ['inner-instructions'])
+  t.equal(read({}).unstated, undefined)
+  t.same(read({ preBalances: [] }).unstated, ['balances'])
   t.same(read({ preBalances: [0, 9007199254740991, 1] }).preBalances, [0, 9007199254740991, 1])
 })
 

@@ -69,6 +69,9 @@ const TOKEN = new Map<unknown, Form>([
   ['initializeImmutableOwner', form('account', 22)],
   ['initializeMintCloseAuthority', form('mint', 25, option('newAuthority'))],
   ['transferCheckedWithFee', form('source mint destination authority', 26, 1, amount, decimals, feeAmount)],
+  // Of the accounts that fees are withdrawn from, none changes its balance.
+  ['withdrawWithheldTokensFromMint', form('mint feeRecipient withdrawWithheldAuthority', 26, 2)],
+  ['withdrawWithheldTokensFromAccounts', form('mint feeRecipient withdrawWithheldAuthority', 26, 3, 0)],
   ['withdrawExcessLamports', form('source destination authority', 38)],
   ['initializeMetadataPointer', form('mint', 39, 0, zeroable('authority'), zeroable('metadataAddress'))],
   ['unwrapLamports', form('source destination authority', 45, optionalAmount)],

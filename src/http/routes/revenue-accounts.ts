@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { momentText } from '../../api/api-key.ts'
 import {
   accountList,
+  endBody,
   largestMints,
   mintsBody,
   placeBody,
@@ -24,6 +25,7 @@ import { endpoint, serve } from '../endpoint.ts'
 import { EXAMPLE_WALLET, EXAMPLE_WATCHED } from '../example-values.ts'
 import { Idempotency, idempotencyKeyOf } from '../idempotency.ts'
 import { symbolsOf } from '../../views/mint-symbols.ts'
+import { ledgerEnd } from '../ledger-end.ts'
 import { address } from '../parameters.ts'
 import { SUMS_DEADLINE_MS, watchedSums, type WatchedSums } from '../watched-sums.ts'
 
@@ -131,12 +133,19 @@ export const revenueAccountRoutes: FastifyPluginAsync<
 
   serve(app, listAccounts, async ({ caller, signal }) => {
     const tenant = tenantOf(caller)
-    const [watched, until] = await Promise.all([registry.list(tenant), reader.completeSlot()])
+    const [watched, end] = await Promise.all([registry.list(tenant), ledgerEnd(reader, storage.blocks)])
+    const until = end?.slot ?? Infinity
     const sums = await watchedSums(reader, watched, { from: 0, until }, signal)
     const mints = sums.flatMap(({ byMint }) => largestMints(byMint).map(({ mint }) => mint))
     const symbolOf = await symbolsOf(mints, deps)
     const data = sums.map((each) => accountBody(each, symbolOf))
-    return { tenant, data, nextCursor: null, limits: { max: WATCHED_PER_TENANT_MAX } }
+    return {
+      tenant,
+      data,
+      nextCursor: null,
+      complete_to: endBody(end),
+      limits: { max: WATCHED_PER_TENANT_MAX }
+    }
   })
 
   serve(app, unwatchAddress, async ({ params, caller }) => {

@@ -1,13 +1,24 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import { coverageAnswer, gapBody, placeBody, statusOf, type CoverageBody } from '../../api/revenue.ts'
+import {
+  coverageAnswer,
+  endBody,
+  gapBody,
+  holeBody,
+  LAG_SLOTS_MAX,
+  placeBody,
+  statusOf,
+  type CoverageBody
+} from '../../api/revenue.ts'
 import { pubkeyToBase58 } from '../../chain/pubkey.ts'
 import { LedgerGaps, type LedgerGap } from '../../revenue/ledger-gap.ts'
+import { LedgerReader, type LedgerEnd } from '../../revenue/ledger-reader.ts'
 import type { WatchedAddress } from '../../revenue/watched-address.ts'
 import { WatchedAddresses } from '../../revenue/watched-addresses.ts'
 import { tenantOf } from '../caller-tenant.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serve } from '../endpoint.ts'
+import { ledgerEnd } from '../ledger-end.ts'
 import { address } from '../parameters.ts'
 
 /** Gaps of one address, and of one answer, at most. Chosen: 1 MB for an answer. */
@@ -18,7 +29,7 @@ export const revenueCoverage = endpoint({
   path: '/v1/revenue/coverage',
   tag: 'Revenue',
   summary: 'Coverage of the ledgers',
-  description: `Since when each address is recorded, and the gaps since then. An address lists at most ${GAPS_MAX} gaps. An answer lists at most ${GAPS_OF_ANSWER_MAX}, shared equally by its addresses.`,
+  description: `Since when each address is recorded, up to which block, and the gaps and holes between. A row that \`complete_to\` has passed and that no gap or hole covers is stored. An address lists at most ${GAPS_MAX} gaps. An answer lists at most ${GAPS_OF_ANSWER_MAX}, shared equally by its addresses.`,
   scope: 'revenue',
   query: z.object({ address: address.optional().describe('Only this watched address') }),
   answer: coverageAnswer,
@@ -31,17 +42,25 @@ export const revenueCoverageRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage'>>
   { storage }
 ) => {
   const registry = new WatchedAddresses(storage.documents)
+  const reader = new LedgerReader(storage.documents)
   const ledgerGaps = new LedgerGaps(storage.documents)
 
   serve(app, revenueCoverage, async ({ query, caller }) => {
+    // Before the gaps, which are stored before the end passes them; the head after it, which is never before the end.
+    const end = await ledgerEnd(reader, storage.blocks)
+    const indexed = await storage.blocks.head()
     const all = await registry.list(tenantOf(caller))
     const asked = query.address === undefined ? null : pubkeyToBase58(query.address)
     const listed = asked === null ? all : [await registry.get(tenantOf(caller), asked)]
     const first = earliest(listed)
     const gaps = first === null ? [] : await ledgerGaps.since(first.slot)
     const gapsMax = Math.min(GAPS_MAX, Math.floor(GAPS_OF_ANSWER_MAX / Math.max(1, listed.length)))
+    const isBehind = end === null || (indexed !== null && end.slot < indexed.slot - LAG_SLOTS_MAX)
+    const known = { gaps, gapsMax, end, isBehind }
     return {
-      addresses: listed.map((watched) => addressBody(watched, gaps, gapsMax)),
+      complete_to: endBody(end),
+      indexed_to: endBody(indexed),
+      addresses: listed.map((watched) => addressBody(watched, known)),
       archive_end: null,
       live_start: placeBody(earliest(all)),
       gap_between_archive_and_live: null
@@ -56,12 +75,23 @@ function earliest(watched: readonly WatchedAddress[]): WatchedAddress['captureFr
     .reduce((a, b) => (a === null || (b !== null && b.slot < a.slot) ? b : a), null)
 }
 
+/** What is known of all ledgers. */
+interface LedgerState {
+  readonly gaps: readonly LedgerGap[]
+  readonly gapsMax: number
+  readonly end: LedgerEnd | null
+  /** Whether the ledgers end too far before the index. */
+  readonly isBehind: boolean
+}
+
 function addressBody(
   watched: WatchedAddress,
-  gaps: readonly LedgerGap[],
-  gapsMax: number
+  { gaps, gapsMax, end, isBehind }: LedgerState
 ): CoverageBody['addresses'][number] {
   const { address, label, role, captureFrom } = watched
+  // A ledger ends before its first block until that block is applied.
+  const hasBegun = captureFrom !== null && end !== null && end.slot >= captureFrom.slot - 1
+  const holes = captureFrom === null ? [] : (end?.holes ?? []).filter(({ to }) => to >= captureFrom.slot)
   const own = captureFrom === null ? [] : gaps.filter(({ to }) => to >= captureFrom.slot)
   return {
     address,
@@ -72,6 +102,7 @@ function addressBody(
     archive: null,
     gaps: own.slice(0, gapsMax).map(gapBody),
     gaps_left_out: Math.max(0, own.length - gapsMax),
-    complete: captureFrom !== null && own.length === 0
+    holes: holes.map(holeBody),
+    complete: hasBegun && own.length === 0 && holes.length === 0 && !isBehind
   }
 }

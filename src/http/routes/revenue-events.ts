@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { ledgerEntryBody } from '../../api/ledger-entry.ts'
-import { eventList } from '../../api/revenue.ts'
+import { endBody, eventList } from '../../api/revenue.ts'
 import { pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
 import { LedgerReader } from '../../revenue/ledger-reader.ts'
 import type { WatchedAddress } from '../../revenue/watched-address.ts'
@@ -12,6 +12,7 @@ import { endpoint, serve } from '../endpoint.ts'
 import { EXAMPLE_WATCHED } from '../example-values.ts'
 import { instant } from '../instant.ts'
 import { readLedgerCursor, writeLedgerCursor } from '../ledger-cursor.ts'
+import { ledgerEnd } from '../ledger-end.ts'
 import { ledgerPage } from '../ledger-page.ts'
 import { symbolsOf } from '../../views/mint-symbols.ts'
 import { address, oneOf, wholeNumber } from '../parameters.ts'
@@ -62,10 +63,11 @@ export const revenueEventRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'n
     const { limit, order, from, to } = query
     checkRange(query)
     const after = query.after === undefined ? null : readLedgerCursor(tenant, query.after)
-    const [watched, complete] = await Promise.all([
+    const [watched, end] = await Promise.all([
       watchedBy(registry, tenant, query.address),
-      reader.completeSlot()
+      ledgerEnd(reader, blocks)
     ])
+    const complete = end?.slot ?? Infinity
     const page = { order, after, from, to, complete, limit: limit + 1 }
     const found = await ledgerPage({ reader, blocks }, watched, page, signal)
     const rows = found.slice(0, limit)
@@ -79,7 +81,8 @@ export const revenueEventRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'n
       const body = ledgerEntryBody(row, { label, role, symbol: symbolOf(row.mint) })
       return { ...body, cursor: writeLedgerCursor(tenant, row) }
     })
-    return { tenant, data, nextCursor: found.length > limit ? (data.at(-1)?.cursor ?? null) : null }
+    const nextCursor = found.length > limit ? (data.at(-1)?.cursor ?? null) : null
+    return { tenant, data, nextCursor, complete_to: endBody(end) }
   })
 }
 

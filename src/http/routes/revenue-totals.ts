@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import {
   byFlow,
+  endBody,
   largestMints,
   mintsBody,
   sumsBody,
@@ -17,6 +18,7 @@ import { WatchedAddresses } from '../../revenue/watched-addresses.ts'
 import { tenantOf } from '../caller-tenant.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serve } from '../endpoint.ts'
+import { ledgerEnd } from '../ledger-end.ts'
 import { symbolsOf } from '../../views/mint-symbols.ts'
 import { wholeNumber } from '../parameters.ts'
 import { SUMS_DEADLINE_MS, watchedSums, type WatchedSums } from '../watched-sums.ts'
@@ -29,7 +31,7 @@ export const revenueTotals = endpoint({
   tag: 'Revenue',
   summary: 'Sums of all watched addresses',
   description:
-    'Inflow and outflow of the watched addresses of the tenant in a window that ends with the newest indexed block. Each address counts from its `capture_from` on. A transaction counts with the net change of a mint of an address. A transfer between two watched addresses is an outflow of one and an inflow of the other.',
+    'Inflow and outflow of the watched addresses of the tenant in a window that ends with the block of `complete_to`: the newest whose changes are all stored. Each address counts from its `capture_from` on. A transaction counts with the net change of a mint of an address. A transfer between two watched addresses is an outflow of one and an inflow of the other.',
   scope: 'revenue',
   query: z.object({ window: wholeNumber(60, YEAR_S, DAY_S).describe('Seconds of the window') }),
   answer: totalsAnswer,
@@ -45,15 +47,16 @@ export const revenueTotalRoutes: FastifyPluginAsync<
   const reader = new LedgerReader(storage.documents)
 
   serve(app, revenueTotals, async ({ query: { window }, caller, head, signal }) => {
-    const to = head?.blockTime ?? Math.floor(clock.now() / 1_000)
+    const end = await ledgerEnd(reader, storage.blocks)
+    const indexed = head?.blockTime ?? Math.floor(clock.now() / 1_000)
+    const to = Math.min(indexed, end?.blockTime ?? indexed)
     const from = Math.max(0, to - window)
-    const [watched, first, complete] = await Promise.all([
+    const [watched, first] = await Promise.all([
       registry.list(tenantOf(caller)),
-      head === null ? null : storage.blocks.firstSince(from),
-      reader.completeSlot()
+      head === null ? null : storage.blocks.firstSince(from)
     ])
-    const slots =
-      first === null || head === null ? null : { from: first, until: Math.min(head.slot, complete) }
+    const until = Math.min(head?.slot ?? -1, end?.slot ?? Infinity)
+    const slots = first === null || until < 0 ? null : { from: first, until }
     const sums = slots === null ? watched.map(nothingOf) : await watchedSums(reader, watched, slots, signal)
     const mints = mintTotals(sums)
     const symbolOf = await symbolsOf(
@@ -64,6 +67,7 @@ export const revenueTotalRoutes: FastifyPluginAsync<
       window_seconds: window,
       from: secondsText(from),
       to: secondsText(to),
+      complete_to: endBody(end),
       totals: sumsBody(totalOf(sums.map(({ all }) => all))),
       by_role: byRole(sums),
       ...mintsBody(mints, symbolOf),

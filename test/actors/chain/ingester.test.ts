@@ -5,6 +5,7 @@ import type { Test } from 'tap'
 import { ingestFrom } from '../../../actors/chain/ingest.ts'
 import { IN_FLIGHT_MAX } from '../../../actors/chain/ingester.ts'
 import type { SourcedBlock } from '../../../src/node/block-source.ts'
+import { decodeTransaction } from '../../../src/chain/decode.ts'
 import type { Block } from '../../../src/chain/transaction.ts'
 import { openEmbeddedStorage } from '../../../storage/embedded/store.ts'
 import type { Storage } from '../../../storage/port.ts'
@@ -200,3 +201,28 @@ t.test(
     t.equal(ingested.blocks, blocks.length - 1)
   }
 )
+
+t.test('blocks whose node records no inner instructions are stored, and named as one gap', async (t) => {
+  const storage = await opened(t)
+  const ingester = await loneIngester(storage)
+  const chain = await marketBlocks('unseen calls', 12)
+  const unseen = chain.slice(3, 9)
+  for (const { transactions } of unseen)
+    for (const transaction of transactions) Object.assign(transaction, { unstated: ['inner-instructions'] })
+  for (const block of chain) await ingester.ingest(sourced(block))
+  const gaps = await storage.coverage.gaps({ after: null, limit: 10 })
+  const named = gaps.flatMap(({ from, to, reason }) =>
+    reason === 'inner-instructions-absent' ? unseen.filter(({ slot }) => slot >= from && slot <= to) : []
+  )
+  const calling = unseen.filter(({ transactions }) =>
+    transactions.some((transaction) => decodeTransaction(transaction).notes.length > 0)
+  )
+  t.ok(calling.length > 1, 'some name a venue')
+  for (const block of calling) t.ok(named.includes(block), `slot ${block.slot}`)
+  t.ok(gaps.length < unseen.length, 'neighbours are joined')
+  t.ok(
+    gaps.every(({ from, to }) => from >= unseen[0]!.slot && to <= unseen.at(-1)!.slot),
+    'no other block is'
+  )
+  t.equal((await storage.blocks.head())?.slot, chain.at(-1)!.slot)
+})

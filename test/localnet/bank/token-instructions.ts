@@ -92,6 +92,45 @@ export function createFeeMint(
   ]
 }
 
+/** Instructions of the transfer fee extension that take withheld fees out of accounts, or out of the mint. */
+export const withheldFees = {
+  toMint: (mint: PublicKey, source: PublicKey): TransactionInstruction =>
+    instruction(
+      TOKEN_2022,
+      [
+        [mint, 'w'],
+        [source, 'w']
+      ],
+      [26, 4]
+    ),
+  fromMint: (mint: PublicKey, destination: PublicKey, authority: PublicKey): TransactionInstruction =>
+    instruction(
+      TOKEN_2022,
+      [
+        [mint, 'w'],
+        [destination, 'w'],
+        [authority, 's']
+      ],
+      [26, 2]
+    ),
+  fromAccount: (
+    mint: PublicKey,
+    destination: PublicKey,
+    authority: PublicKey,
+    source: PublicKey
+  ): TransactionInstruction =>
+    instruction(
+      TOKEN_2022,
+      [
+        [mint, 'r'],
+        [destination, 'w'],
+        [authority, 's'],
+        [source, 'w']
+      ],
+      [26, 3, 1]
+    )
+}
+
 /** Burns tokens of an account. */
 export function burn(
   {
