@@ -38,7 +38,7 @@ t.test('a source is ready before any node is, and follows the chain once one is'
       commitment: 'confirmed',
       encoding: 'base64',
       transactionDetails: 'full',
-      rewards: false,
+      rewards: true,
       maxSupportedTransactionVersion: 1
     },
     'blocks are asked for in the stated form'
