@@ -1,13 +1,19 @@
 import type { BlockStore } from '../../storage/port.ts'
 import type { LedgerEnd, LedgerReader } from '../revenue/ledger-reader.ts'
 
-/** Reads the end of the ledger, with the time of its block if the index has it. Rejects with the store's error. */
+/** Slots before the end in which a block with its time is looked for: leaders skip a few slots in a row. */
+const NEAR = 64
+
+/**
+ * Reads the end of the ledger. Where its time is not stored, it has that of the newest indexed block at or before it.
+ * Rejects with the store's error.
+ */
 export async function ledgerEnd(
   reader: LedgerReader,
-  blocks: Pick<BlockStore, 'at'>
+  blocks: Pick<BlockStore, 'between'>
 ): Promise<LedgerEnd | null> {
   const end = await reader.end()
   if (end === null || end.blockTime !== null) return end
-  const row = await blocks.at(end.slot)
-  return { ...end, blockTime: row?.blockTime ?? null }
+  const before = await blocks.between(Math.max(0, end.slot - NEAR), end.slot)
+  return { ...end, blockTime: before.at(-1)?.blockTime ?? null }
 }

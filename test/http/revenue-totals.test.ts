@@ -239,7 +239,9 @@ t.test('the window of the sums ends with the ledger, not with the index', async 
   await save({ slot: 20, blockhash: null, blockTime: 0 })
   t.match(await totals(), { complete_to: { slot: 20, ts: '2026-08-24 12:00:20' } }, 'the index has its time')
   await save({ slot: 15, blockhash: null, blockTime: 0 })
-  t.match(await totals(), { complete_to: { slot: 15, ts: null } }, 'its time is not known')
+  t.match(await totals(), { to: '2026-08-24 12:00:10', complete_to: { slot: 15, ts: '2026-08-24 12:00:10' } })
+  await save({ slot: 5, blockhash: null, blockTime: 0 })
+  t.match(await totals(), { complete_to: { slot: 5, ts: null } }, 'its time is not known')
 })
 
 t.test('a reward is a row without a transaction, with a cursor and an id of its own', async (t) => {
