@@ -85,7 +85,9 @@ export class LedgerReader {
   async end(): Promise<LedgerEnd | null> {
     const progress = await this.#progress.get()
     const { slot, blockTime } = progress
-    return slot === null ? null : { slot, blockTime: blockTime || null, holes: holesOf(progress) }
+    return slot === null
+      ? null
+      : { slot, blockTime: blockTime === 0 ? null : blockTime, holes: holesOf(progress) }
   }
 
   /** Lists the rows of addresses, ordered by slot, transaction, position and address. Rejects with the store's error. */

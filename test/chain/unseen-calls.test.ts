@@ -4,8 +4,10 @@ import { readRpcTransaction } from '../../src/chain/rpc/transaction.ts'
 import { fixtureTransactions, testWithFixtures } from '../fixtures.ts'
 
 /** Returns a recorded transaction whose node recorded no inner instructions. */
-function withoutInner(record: any): any {
-  return { ...record, meta: { ...record.meta, innerInstructions: null } }
+function withoutInner(record: unknown): unknown {
+  const { meta } = record as { readonly meta: object }
+  return { ...(record as object), meta: { ...meta, innerInstructions: null } }
+}
 }
 
 testWithFixtures(

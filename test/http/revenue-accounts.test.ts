@@ -47,6 +47,7 @@ t.test('an address is watched with its label and role, and other fields are igno
       }
     ],
     nextCursor: null,
+    complete_to: null,
     limits: { max: 200 }
   })
 })
