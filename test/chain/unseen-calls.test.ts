@@ -8,7 +8,6 @@ function withoutInner(record: unknown): unknown {
   const { meta } = record as { readonly meta: object }
   return { ...(record as object), meta: { ...meta, innerInstructions: null } }
 }
-}
 
 testWithFixtures(
   t,

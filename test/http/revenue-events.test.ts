@@ -156,7 +156,8 @@ t.test('a row of the ledger has its change, its cause and its address', async (t
         ix_index: 0
       }
     ],
-    nextCursor: null
+    nextCursor: null,
+    complete_to: null
   })
   t.not(cursors[0], cursors[1])
 })
