@@ -6,11 +6,11 @@ import type { LedgerChange } from './ledger-entry.ts'
 import { holesIn } from './ledger-holes.ts'
 import type { LedgerHole } from './ledger-progress.ts'
 
-/** What the ledger takes from a block. */
+/** The content of a block that the ledger needs. */
 export interface LedgerChanges {
   /** Changes of watched addresses, by address. */
   readonly byAddress: ReadonlyMap<string, readonly LedgerChange[]>
-  /** What the block does not state: changes may be missing. */
+  /** Sections that the block does not state, so that changes may be missing. */
   readonly holes: readonly LedgerHole[]
 }
 export type LedgerBlock = QueuedBlock<LedgerChanges>

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { StoredProgress } from '../views/stored-progress.ts'
 
-/** What blocks of the ledger have not stated, so that rows may be missing. */
+/** Sections that blocks of the ledger have not stated, so that rows may be missing. */
 export const LEDGER_HOLES = [
   'rewards-absent',
   'balances-absent',

@@ -69,7 +69,7 @@ const TOKEN = new Map<unknown, Form>([
   ['initializeImmutableOwner', form('account', 22)],
   ['initializeMintCloseAuthority', form('mint', 25, option('newAuthority'))],
   ['transferCheckedWithFee', form('source mint destination authority', 26, 1, amount, decimals, feeAmount)],
-  // Of the accounts that fees are withdrawn from, none changes its balance.
+  // The accounts that fees are withdrawn from are left out: their balances do not change.
   ['withdrawWithheldTokensFromMint', form('mint feeRecipient withdrawWithheldAuthority', 26, 2)],
   ['withdrawWithheldTokensFromAccounts', form('mint feeRecipient withdrawWithheldAuthority', 26, 3, 0)],
   ['withdrawExcessLamports', form('source destination authority', 38)],

@@ -75,7 +75,7 @@ function earliest(watched: readonly WatchedAddress[]): WatchedAddress['captureFr
     .reduce((a, b) => (a === null || (b !== null && b.slot < a.slot) ? b : a), null)
 }
 
-/** What is known of all ledgers. */
+/** The state that all ledgers share. */
 interface LedgerState {
   readonly gaps: readonly LedgerGap[]
   readonly gapsMax: number
