@@ -212,6 +212,8 @@ export const EXAMPLE_LEDGER_ENTRY: z.input<typeof LEDGER_ENTRY_EVENT> = {
       account: WATCHED,
       mint: WSOL,
       isNative: true,
+      txIndex: 0,
+      index: 0,
       decimals: 9,
       pre: 1_200_000_000n,
       post: 1_204_500_000n,
