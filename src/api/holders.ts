@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../chain/pubkey.ts'
 import type { ShownAmounts } from './shown-amounts.ts'
-import type { SupplyAt } from '../holders/supply.ts'
 import * as schema from './schema.ts'
 import { secondsText } from './time.ts'
 
@@ -163,7 +162,8 @@ export function listBody(
     readonly mint: Pubkey
     readonly decimals: number
     readonly shown: ShownAmounts
-    readonly supply: SupplyAt | null
+    /** Base units, with the slot at which they are exact. */
+    readonly supply: { readonly supply: bigint; readonly slot: number } | null
     readonly slot: number
     readonly atMs: number
     readonly nowMs: number
