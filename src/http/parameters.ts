@@ -99,7 +99,7 @@ export function read<T extends z.ZodObject>(shape: T, input: unknown): z.output<
 }
 
 function refusalOf(error: z.ZodError, source: 'url' | 'body'): ServiceError {
-  const fields = error.issues.flatMap((issue) => {
+  const fields = error.issues.flatMap(innermost).flatMap((issue) => {
     if (issue.code === 'unrecognized_keys') {
       return issue.keys.map((key) => ({
         // It may be an API key in the wrong place, and error texts get shared.
@@ -119,6 +119,28 @@ function refusalOf(error: z.ZodError, source: 'url' | 'body'): ServiceError {
   return new ServiceError(code, `${first.field} ${first.message}`, {
     ...(fields.length > 1 ? { fields: fields.map(({ field, message }) => ({ field, message })) } : {})
   })
+}
+
+type Issue = z.core.$ZodIssue
+
+/**
+ * Returns the issues of the form of a union that the input most resembles: the one with the fewest, all inside it.
+ * The union's own issue names only the place of the union.
+ */
+function innermost(issue: Issue): readonly Issue[] {
+  if (issue.code !== 'invalid_union') return [issue]
+  const forms = issue.errors.filter(
+    (each) =>
+      each.length > 0 && each.every(({ path, code }) => path.length > 0 && code !== 'unrecognized_keys')
+  )
+  const [nearest] = forms.toSorted((a, b) => a.length - b.length)
+  if (nearest === undefined)
+    return [
+      issue.message === 'Invalid input' ? { ...issue, message: 'has none of the accepted forms' } : issue
+    ]
+  return nearest
+    .map((each) => ({ ...each, path: [...issue.path, ...each.path] }))
+    .flatMap((each) => innermost(each))
 }
 
 /** Returns the refusal of a parameter for a reason beyond its schema. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { decodeBase58 } from '../chain/base58.ts'
 import type { BytesFilter } from '../accounts/ports.ts'
+import type { FieldPlace } from './field-place.ts'
 
 /** Limits of nodes (agave: MAX_GET_PROGRAM_ACCOUNT_FILTERS, and MAX_DATA_SIZE of a memcmp). */
 export const FILTERS_MAX = 4
@@ -14,19 +15,39 @@ const BASE64_DIGITS_MAX = 172
 
 export type AccountFilter = { readonly dataSize: number } | { readonly memcmp: BytesFilter }
 
-/** A fault of a filter: its message, to be read after the field's name. */
-export class FilterFault extends Error {}
+/** A fault of filters: its message, to be read after the name of the field, and the field's place in the list. */
+export class FilterFault extends Error {
+  readonly place: FieldPlace
 
-const jsonFilter = z.union([
-  z.strictObject({ dataSize: z.int().min(0) }),
-  z.strictObject({
-    memcmp: z.strictObject({
-      offset: z.int().min(0),
-      bytes: z.string(),
-      encoding: z.enum(['base58', 'base64']).default('base58')
-    })
-  })
-])
+  constructor(message: string, place: FieldPlace = []) {
+    super(message)
+    this.place = place
+  }
+}
+
+const COUNT_MESSAGE = 'must be a whole number of at least 0'
+const FILTER_MESSAGE = 'must be {"dataSize":n} or {"memcmp":{"offset":n,"bytes":text}}'
+
+const count = z.int(COUNT_MESSAGE).min(0, COUNT_MESSAGE)
+/** A single object, so that the refusal of a field names that field and not the filter. */
+const jsonFilter = z
+  .strictObject(
+    {
+      dataSize: count.optional(),
+      memcmp: z
+        .strictObject(
+          {
+            offset: count,
+            bytes: z.string('must be text'),
+            encoding: z.enum(['base58', 'base64'], 'must be base58 or base64').default('base58')
+          },
+          { error: ({ code }) => (code === 'unrecognized_keys' ? undefined : 'must be an object') }
+        )
+        .optional()
+    },
+    FILTER_MESSAGE
+  )
+  .refine(({ dataSize, memcmp }) => (dataSize === undefined) !== (memcmp === undefined), FILTER_MESSAGE)
 
 /** Reads `<offset>:<base58>`. Throws FilterFault. */
 export function memcmpOf(text: string): AccountFilter {
@@ -35,7 +56,7 @@ export function memcmpOf(text: string): AccountFilter {
   return { memcmp: filterOf(Number(offset), bytes!, 'base58') }
 }
 
-/** Reads a JSON array of filters as in getProgramAccounts. Throws FilterFault. */
+/** Reads a JSON array of filters as in getProgramAccounts. Throws FilterFault, which names the wrong field. */
 export function filtersOf(text: string): AccountFilter[] {
   let list: unknown
   try {
@@ -46,12 +67,17 @@ export function filtersOf(text: string): AccountFilter[] {
   if (!Array.isArray(list)) throw new FilterFault('must be a JSON array')
   return list.map((each, i) => {
     const known = jsonFilter.safeParse(each)
-    if (!known.success)
-      throw new FilterFault(`has at ${i} neither {"dataSize":n} nor {"memcmp":{"offset":n,"bytes":text}}`)
-    if ('dataSize' in known.data) return known.data
-    const { offset, bytes, encoding } = known.data.memcmp
-    return { memcmp: filterOf(offset, bytes, encoding) }
+    if (!known.success) throw faultOf(known.error.issues[0]!, i)
+    const { dataSize, memcmp } = known.data
+    if (memcmp === undefined) return { dataSize: dataSize! }
+    return { memcmp: filterOf(memcmp.offset, memcmp.bytes, memcmp.encoding, [i, 'memcmp', 'bytes']) }
   })
+}
+
+function faultOf(issue: z.core.$ZodIssue, i: number): FilterFault {
+  const place = [i, ...(issue.path as (string | number)[])]
+  if (issue.code !== 'unrecognized_keys' || place.length === 1) return new FilterFault(issue.message, place)
+  return new FilterFault('is not a field of memcmp', [...place, issue.keys[0]!])
 }
 
 /** Throws FilterFault for too many filters, or for filters that no account can pass. */
@@ -82,11 +108,16 @@ function hasBytes(data: Uint8Array, { offset, bytes }: BytesFilter): boolean {
   return true
 }
 
-function filterOf(offset: number, text: string, encoding: 'base58' | 'base64'): BytesFilter {
-  const tooLong = new FilterFault(`must compare at most ${COMPARED_BYTES_MAX} bytes`)
+function filterOf(
+  offset: number,
+  text: string,
+  encoding: 'base58' | 'base64',
+  place: FieldPlace = []
+): BytesFilter {
+  const tooLong = new FilterFault(`must compare at most ${COMPARED_BYTES_MAX} bytes`, place)
   if (text.length > (encoding === 'base64' ? BASE64_DIGITS_MAX : BASE58_DIGITS_MAX)) throw tooLong
   const bytes = decoded(text, encoding)
-  if (bytes === null) throw new FilterFault(`must have its bytes in ${encoding}`)
+  if (bytes === null) throw new FilterFault(`must have its bytes in ${encoding}`, place)
   if (bytes.length > COMPARED_BYTES_MAX) throw tooLong
   return { offset, bytes }
 }

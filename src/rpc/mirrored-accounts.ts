@@ -6,6 +6,7 @@ import {
   type AccountEncoding,
   type AccountForm
 } from '../program-accounts/program-bodies.ts'
+import { placeText } from '../program-accounts/field-place.ts'
 import {
   checkFilters,
   DATA_BYTES_MAX,
@@ -129,29 +130,57 @@ function wishOf(config: unknown): Wish | { readonly refusal: Refusal } {
   } = (config ?? {}) as Record<string, unknown>
   if (!(ACCOUNT_ENCODINGS as readonly unknown[]).includes(encoding))
     return invalid(`unknown variant, expected one of ${ACCOUNT_ENCODINGS.join(', ')}`)
-  const slice = sliceOf(dataSlice)
-  if (slice === undefined) return invalid('dataSlice must have offset and length')
   try {
+    const slice = sliceOf(dataSlice)
     const list = filters === undefined || filters === null ? [] : filtersOf(JSON.stringify(filters))
     checkFilters(list)
     return {
       filters: list,
       form: { encoding: encoding as AccountEncoding, slice },
-      withContext: withContext === true,
-      minContextSlot: typeof minContextSlot === 'number' ? minContextSlot : 0
+      withContext: isGiven(withContext) && flagOf(withContext, 'withContext'),
+      minContextSlot: isGiven(minContextSlot)
+        ? countOf(minContextSlot, Number.MAX_SAFE_INTEGER, 'minContextSlot')
+        : 0
     }
   } catch (error) {
-    if (!(error instanceof FilterFault)) throw error
-    return invalid(`filters ${error.message}`)
+    if (error instanceof FilterFault) return invalidField(`filters${placeText(error.place)}`, error.message)
+    if (error instanceof FieldFault) return invalidField(error.field, error.message)
+    throw error
   }
 }
 
-function sliceOf(value: unknown): AccountForm['slice'] | undefined {
-  if (value === undefined || value === null) return null
+/** A fault of a field of the configuration: its message, to be read after the field. */
+class FieldFault extends Error {
+  readonly field: string
+
+  constructor(field: string, message: string) {
+    super(message)
+    this.field = field
+  }
+}
+
+/** A node treats null as absent. */
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null
+
+function flagOf(value: unknown, field: string): boolean {
+  if (typeof value !== 'boolean') throw new FieldFault(field, 'must be true or false')
+  return value
+}
+
+function countOf(value: unknown, max: number, field: string): number {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max) return value
+  throw new FieldFault(field, `must be a whole number between 0 and ${max}`)
+}
+
+function sliceOf(value: unknown): AccountForm['slice'] {
+  if (!isGiven(value)) return null
+  if (typeof value !== 'object' || Array.isArray(value))
+    throw new FieldFault('dataSlice', 'must be {"offset":n,"length":n}')
   const { offset, length } = value as { offset?: unknown; length?: unknown }
-  const isSize = (each: unknown): each is number =>
-    typeof each === 'number' && Number.isInteger(each) && each >= 0 && each <= DATA_BYTES_MAX
-  return isSize(offset) && isSize(length) ? { offset, length } : undefined
+  return {
+    offset: countOf(offset, DATA_BYTES_MAX, 'dataSlice.offset'),
+    length: countOf(length, DATA_BYTES_MAX, 'dataSlice.length')
+  }
 }
 
 function addressOf(base58: string): Uint8Array | null {
@@ -164,6 +193,18 @@ function addressOf(base58: string): Uint8Array | null {
 
 const invalid = (message: string): { readonly refusal: Refusal } => ({
   refusal: { status: 200, error: { code: -32602, message: `Invalid params: ${message}` } }
+})
+
+/** Refuses a field of the configuration, and names its place among the parameters. */
+const invalidField = (field: string, message: string): { readonly refusal: Refusal } => ({
+  refusal: {
+    status: 200,
+    error: {
+      code: -32602,
+      message: `Invalid params: ${field} ${message}`,
+      data: { field: `params[1].${field}` }
+    }
+  }
 })
 
 const NOT_WHITELISTED = (program: string): MirroredAnswer => ({

@@ -276,7 +276,7 @@ t.test('tips are those of the feed, marked where they are stale', async (t) => {
   })
 })
 
-t.test('without a block engine bundles and tips are an upstream error', async (t) => {
+t.test('without a block engine bundles and tips say that it is not configured', async (t) => {
   const app = await transactionClient(t, { engine: null })
   for (const [method, path, body] of [
     ['POST', PATH, { txs: [TIP] }],
@@ -284,8 +284,8 @@ t.test('without a block engine bundles and tips are an upstream error', async (t
   ] as const) {
     const answer = await app.call(method, path, body)
     t.match(answer, {
-      status: 502,
-      body: { code: 'upstream_error', detail: 'no block engine is configured' }
+      status: 501,
+      body: { code: 'not_configured', detail: 'no block engine is configured' }
     })
   }
 })

@@ -108,6 +108,24 @@ t.test('filters and slices select, and bad ones name their field', async (t) => 
       `filters=${encodeURIComponent('[{"dataSize":1},{"dataSize":1},{"dataSize":1},{"dataSize":1},{"dataSize":1}]')}`,
       'filters'
     ],
+    ...(
+      [
+        ['[{"dataSize":1},{"memcmp":{"offset":"3","bytes":"1"}}]', 'filters.1.memcmp.offset'],
+        ['[{"dataSize":"3"}]', 'filters.0.dataSize'],
+        ['[{"memcmp":{"offset":-1,"bytes":"1"}}]', 'filters.0.memcmp.offset'],
+        ['[{"memcmp":{"offset":1.5,"bytes":"1"}}]', 'filters.0.memcmp.offset'],
+        ['[{"memcmp":{"offset":0}}]', 'filters.0.memcmp.bytes'],
+        ['[{"memcmp":{"offset":0,"bytes":5}}]', 'filters.0.memcmp.bytes'],
+        ['[{"memcmp":{"offset":0,"bytes":"0OIl"}}]', 'filters.0.memcmp.bytes'],
+        ['[{"memcmp":{"offset":0,"bytes":"1","encoding":"hex"}}]', 'filters.0.memcmp.encoding'],
+        ['[{"memcmp":{"offset":0,"bytes":"1","size":1}}]', 'filters.0.memcmp.size'],
+        ['[{"memcmp":5}]', 'filters.0.memcmp'],
+        ['[{"dataSize":1},{"size":1}]', 'filters.1'],
+        ['[{"dataSize":1,"memcmp":{"offset":0,"bytes":"1"}}]', 'filters.0'],
+        ['[{}]', 'filters.0'],
+        ['[3]', 'filters.0']
+      ] as const
+    ).map(([filters, field]) => [`filters=${encodeURIComponent(filters)}`, field] as const),
     ['dataSlice=99999999:1', 'dataSlice'],
     ['encoding=hex', 'encoding'],
     ['encoding=base58', 'encoding'],
@@ -115,6 +133,10 @@ t.test('filters and slices select, and bad ones name their field', async (t) => 
   ] as const) {
     const { status, body } = await get(`${PATH}?${query}`)
     t.equal(status, 400, query)
-    t.match(body, { code: 'invalid_parameter', detail: new RegExp(`^${field} `) }, query)
+    t.match(
+      body,
+      { code: 'invalid_parameter', detail: new RegExp(`^${field.replaceAll('.', '\\.')} `) },
+      query
+    )
   }
 })

@@ -507,8 +507,8 @@ t.test('the block-engine route needs an engine and a tip', async (t) => {
   }
   Object.assign(app.parts, { engine: null })
   t.match(await app.post({ tx: transferText(2_000n, TIP_ACCOUNT), via: 'jito' }), {
-    status: 502,
-    body: { code: 'upstream_error' }
+    status: 501,
+    body: { code: 'not_configured' }
   })
   t.equal(app.parts.begun.length, 1)
 })

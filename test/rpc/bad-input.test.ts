@@ -72,6 +72,32 @@ const CASES: readonly Case[] = [
     status: 200,
     answer: { error: { code: -32602, message: /^Invalid params: filters must not .* more than 4$/ }, id: 1 }
   },
+  ...(
+    [
+      [{ filters: [{ dataSize: 1 }, { memcmp: { offset: '3', bytes: '1' } }] }, 'filters[1].memcmp.offset'],
+      [{ filters: [{ dataSize: '3' }] }, 'filters[0].dataSize'],
+      [{ filters: [{ memcmp: { offset: 0, bytes: '0OIl' } }] }, 'filters[0].memcmp.bytes'],
+      [{ filters: 5 }, 'filters'],
+      [{ dataSlice: { offset: '3', length: 1 } }, 'dataSlice.offset'],
+      [{ dataSlice: { offset: 3, length: '1' } }, 'dataSlice.length'],
+      [{ dataSlice: { offset: 3 } }, 'dataSlice.length'],
+      [{ dataSlice: '3:1' }, 'dataSlice'],
+      [{ minContextSlot: '5' }, 'minContextSlot'],
+      [{ withContext: 'true' }, 'withContext']
+    ] as const
+  ).map(([config, field]) => ({
+    name: `accounts of the mirror with a wrong ${field}`,
+    body: programAccounts(config),
+    status: 200,
+    answer: {
+      error: {
+        code: -32602,
+        message: new RegExp(`^Invalid params: ${field.replaceAll(/[[\].]/g, '\\$&')} must `),
+        data: { field: `params[1].${field}` }
+      },
+      id: 1
+    }
+  })),
   {
     name: 'a gzip bomb',
     body: bomb,

@@ -166,7 +166,7 @@ function withField(field: string, run: () => unknown): void {
     run()
   } catch (error) {
     if (!(error instanceof FilterFault)) throw error
-    throw invalid(field, error.message)
+    throw invalid([field, ...error.place].join('.'), error.message)
   }
 }
 

@@ -4,7 +4,7 @@ import { pubkeyToBase58 } from '../../chain/pubkey.ts'
 import type { LocalAccount } from '../chain.ts'
 import { integer } from './json.ts'
 import { parseAccount, type DecimalsOf } from './parsed-account.ts'
-import { configOf, countOf, optional, variantOf, type JsonMap } from './params.ts'
+import { configOf, countOf, optional, variantOf, within, type JsonMap } from './params.ts'
 import { invalidParams, invalidRequest } from './rpc-error.ts'
 
 const ENCODINGS = ['binary', 'base58', 'base64', 'jsonParsed', 'base64+zstd'] as const
@@ -39,7 +39,7 @@ function sliceOf(value: unknown): DataSlice {
   const slice = configOf(value, 'UiDataSliceConfig')
   const field = (name: 'offset' | 'length'): number => {
     if (!(name in slice)) throw invalidParams(`Invalid params: missing field \`${name}\`.`)
-    return countOf(slice[name], 'usize')
+    return within(`.${name}`, () => countOf(slice[name], 'usize'))
   }
   return { offset: field('offset'), length: field('length') }
 }

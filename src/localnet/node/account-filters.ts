@@ -1,6 +1,15 @@
 import { decodeBase58 } from '../../chain/base58.ts'
 import type { LocalAccount } from '../chain.ts'
-import { countOf, invalidType, isMap, listOf, stringOf, unknownVariant, type JsonMap } from './params.ts'
+import {
+  countOf,
+  invalidType,
+  isMap,
+  listOf,
+  stringOf,
+  unknownVariant,
+  within,
+  type JsonMap
+} from './params.ts'
 import { invalidParams } from './rpc-error.ts'
 import { isTokenAccount } from './token-state.ts'
 
@@ -14,7 +23,7 @@ const KINDS = ['dataSize', 'memcmp', 'tokenAccountState']
 /** Combines a list of filters into one; `prefix` begins the message that refuses too many. */
 export function accountFilterOf(value: unknown, prefix = ''): AccountFilter {
   const list = listOf(value)
-  const filters = list.map(filterOf)
+  const filters = list.map((each, i) => within(`[${i}]`, () => filterOf(each)))
   if (list.length > FILTERS_MAX) {
     throw invalidParams(`${prefix}Too many filters provided; max ${FILTERS_MAX}`)
   }
@@ -28,11 +37,11 @@ function filterOf(value: unknown): AccountFilter {
   const [kind, argument] = Object.entries(value)[0] ?? ['', null]
   switch (kind) {
     case 'dataSize': {
-      const size = countOf(argument)
+      const size = within('.dataSize', () => countOf(argument))
       return ({ data }) => data.length === size
     }
     case 'memcmp':
-      return memcmpOf(argument)
+      return within('.memcmp', () => memcmpOf(argument))
     case 'tokenAccountState':
       return ({ data }) => isTokenAccount(data)
     default:
@@ -42,8 +51,8 @@ function filterOf(value: unknown): AccountFilter {
 
 function memcmpOf(value: unknown): AccountFilter {
   if (!isMap(value)) throw invalidType(value, 'struct Memcmp')
-  const offset = countOf(value.offset, 'usize')
-  const bytes = comparedBytes(value)
+  const offset = within('.offset', () => countOf(value.offset, 'usize'))
+  const bytes = within('.bytes', () => comparedBytes(value))
   if (bytes.length > COMPARED_BYTES_MAX) throw invalidParams('Invalid param: DataTooLarge')
   return ({ data }) => {
     if (offset + bytes.length > data.length) return false
@@ -57,7 +66,8 @@ const BASE58_DIGITS_MAX = 175
 const BASE64_DIGITS_MAX = 172
 
 function comparedBytes({ bytes, encoding }: JsonMap): Uint8Array {
-  if (Array.isArray(bytes)) return Uint8Array.from(bytes, (byte) => countOf(byte, 'u8'))
+  if (Array.isArray(bytes))
+    return Uint8Array.from(bytes, (byte, i) => within(`[${i}]`, () => countOf(byte, 'u8')))
   const text = stringOf(bytes)
   const inBase64 = encoding === 'base64'
   if (text.length > (inBase64 ? BASE64_DIGITS_MAX : BASE58_DIGITS_MAX)) {

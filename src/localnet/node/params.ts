@@ -1,6 +1,6 @@
 import { decodeBase58 } from '../../chain/base58.ts'
 import type { Commitment } from '../../market/rows.ts'
-import { invalidParams, type RpcError } from './rpc-error.ts'
+import { invalidParams, RpcError } from './rpc-error.ts'
 
 export type JsonMap = Readonly<Record<string, unknown>>
 
@@ -43,6 +43,16 @@ export function listOf(value: unknown): readonly unknown[] {
 export function booleanOf(value: unknown): boolean {
   if (typeof value !== 'boolean') throw invalidType(value, 'a boolean')
   return value
+}
+
+/** Reads a value inside another, and puts its place before that of a refusal: `.name` or `[index]`. */
+export function within<T>(place: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof RpcError) error.place = `${place}${error.place}`
+    throw error
+  }
 }
 
 const U64_MAX = 2n ** 64n - 1n

@@ -172,5 +172,7 @@ function at<T>(field: string, read: () => T): T {
 }
 
 function fault(field: string, error: RpcError): RpcError {
-  return error.data === undefined ? new RpcError(error.code, error.message, { field }) : error
+  return error.data === undefined
+    ? new RpcError(error.code, error.message, { field: `${field}${error.place}` })
+    : error
 }

@@ -103,7 +103,20 @@ t.test('parameters are refused in the words of a node, with the field', async (t
       'programSubscribe',
       [ADDRESS, { filters: [{ size: 1 }] }],
       /unknown variant `size`/,
-      'params[1].filters'
+      'params[1].filters[0]'
+    ],
+    [
+      'programSubscribe',
+      [ADDRESS, { filters: [filter, { memcmp: { offset: '3', bytes: '1' } }] }],
+      /expected usize/,
+      'params[1].filters[1].memcmp.offset'
+    ],
+    ['programSubscribe', [ADDRESS, { filters: [{ dataSize: '3' }] }], /u64/, 'params[1].filters[0].dataSize'],
+    [
+      'programSubscribe',
+      [ADDRESS, { dataSlice: { offset: 1, length: '3' } }],
+      /expected usize/,
+      'params[1].dataSlice.length'
     ],
     ['logsSubscribe', ['some'], /unknown variant `some`/, 'params[0]'],
     ['logsSubscribe', [{ mentions: [ADDRESS, ADDRESS] }], /Only 1 address/, 'params[0]'],
