@@ -81,7 +81,7 @@ async function measureAll(isSmall: boolean): Promise<void> {
     const quiet = { logger: pino({ level: 'silent' }), metrics: createMetrics(deps.decoding) }
     const served = buildApp({ ...deps, ...quiet }, routesOf(PRODUCTS))
     ends.push(() => served.close())
-    const count = isSmall ? 10_000 : 100_000
+    const count = isSmall ? 2_000 : 20_000
     const traded = await storeTrades(app)
     await storeProgram(app, count)
     const held = await storeHolders(app, node, count)

@@ -193,7 +193,8 @@ testWithFixtures(t, 'recorded mints read as their bytes say', async (t) => {
         closeAuthority: isPaxos ? PAXOS : null,
         transferHook: isPaxos ? PAXOS : null,
         defaultAccountState: null,
-        paused: null
+        paused: null,
+        scale: null
       },
       `${address}: what its extensions say`
     )

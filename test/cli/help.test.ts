@@ -45,7 +45,9 @@ t.test(
       for (const setting of settings === 'all' ? SETTING_NAMES : settings) {
         t.match(out, `--${flagOf(setting)} VALUE  [${variableOf(setting)}]`)
         const { fallback } = SETTINGS[setting]
-        if (fallback !== '') t.match(out, `default: ${fallback}`, `${name}: ${setting}`)
+        // A line may end between the two words.
+        if (fallback !== '')
+          t.match(out.replaceAll(/\s+/g, ' '), `default: ${fallback}`, `${name}: ${setting}`)
       }
       for (const example of examples) {
         t.match(out, example)

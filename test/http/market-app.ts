@@ -144,6 +144,7 @@ export async function marketApp(
       | 'archive'
       | 'accounts'
       | 'rpc'
+      | 'weights'
       | 'bounds'
       | 'metricsKeyRequired'
       | 'stream'

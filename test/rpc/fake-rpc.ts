@@ -1,6 +1,7 @@
 import { Caller } from '../../src/access/caller.ts'
 import type { RpcParts } from '../../src/http/deps.ts'
 import { AnswerCache } from '../../src/rpc/answer-cache.ts'
+import type { CallWeights } from '../../src/access/call-weights.ts'
 import { MethodTable } from '../../src/rpc/methods.ts'
 import { Gateway, type GatewayDeps } from '../../src/rpc/rpc-gateway.ts'
 import { SharedReads } from '../../src/rpc/shared-reads.ts'
@@ -44,9 +45,10 @@ export function fakeUpstreams(
 export function fakeRpc(
   upstreams: RpcUpstreams | null = fakeUpstreams(),
   allowed: readonly string[] = [],
-  accounts: GatewayDeps['accounts'] = { answer: async () => ({ result: '[]', slot: 1 }) }
+  accounts: GatewayDeps['accounts'] = { answer: async () => ({ result: '[]', slot: 1 }) },
+  weights?: CallWeights
 ): RpcParts {
-  const methods = new MethodTable(allowed)
+  const methods = new MethodTable(allowed, weights)
   const gateway = new Gateway({
     methods,
     reads: upstreams && new SharedReads(upstreams, new AnswerCache(2 ** 20, CLOCK), CLOCK),

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { Caller } from '../../../src/access/caller.ts'
+import { MethodTable } from '../../../src/rpc/methods.ts'
 import { IN_PROGRESS_MAX, SUBSCRIPTIONS_PER_SOCKET_MAX } from '../../../src/rpc/pubsub/socket-limits.ts'
 import { KEY } from '../../stream/stream-world.ts'
 import { settle } from '../../virtual-time.ts'
@@ -208,6 +209,41 @@ t.test(
     t.equal(client.socket.subscriptions, 1)
   }
 )
+
+t.test('an element that scans costs its weight, a whole quota at most, alone and in a batch', async (t) => {
+  const world = new PubsubWorld(t)
+  await world.addNode()
+  const methods = new MethodTable([], { 'program-accounts': 4, holders: 3 })
+  const clientOf = (id: string, ratePerMinute: number) =>
+    world.client(new Caller({ ...KEY, id, ratePerMinute }, 600))
+  Object.assign(world.deps, { methods })
+  const refusal = { error: { code: -32429 } }
+  const client = clientOf('of six', 6)
+  t.match(await client.ask('getProgramAccounts', [ADDRESS]), { result: 'forwarded' })
+  t.match(await client.ask('getProgramAccounts', [ADDRESS]), refusal)
+  t.match(await client.ask('getSlot', []), { result: 'forwarded' }, 'the refused call was not counted')
+  t.match(await client.ask('getSlot', []), { result: 'forwarded' })
+  t.match(await client.ask('getSlot', []), refusal)
+  const batch = clientOf('of a batch', 4)
+  batch.send(
+    JSON.stringify(
+      [
+        ['getSlot', []],
+        ['getProgramAccounts', [ADDRESS]],
+        ['getSlot', []]
+      ].map(([method, params], id) => ({ jsonrpc: '2.0', id, method, params }))
+    )
+  )
+  const answers = await until(() => batch.received.find((each) => Array.isArray(each)))
+  t.match(answers, [
+    { id: 0, result: 'forwarded' },
+    { id: 1, ...refusal },
+    { id: 2, result: 'forwarded' }
+  ])
+  const small = clientOf('of two', 2)
+  t.match(await small.ask('getProgramAccounts', [ADDRESS]), { result: 'forwarded' })
+  t.match(await small.ask('getSlot', []), refusal)
+})
 
 t.test('a client that reads nothing is closed, and the others miss nothing', async (t) => {
   const world = new PubsubWorld(t)
