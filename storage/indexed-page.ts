@@ -47,7 +47,7 @@ export async function pageByIndex(
   for await (const candidates of candidatesIn(reads.entries(lookup, after, limit), slot))
     for (let at = 0; at < candidates.length;) {
       if (last !== null && (accounts.length === limit || left <= 0 || bytes >= PAGE_BYTES_MAX))
-        return { accounts, next: last, index }
+        return { accounts, next: last, index, examined: examined - left }
       const fitting: number = largest === null ? FIRST_GROUP : Math.floor(PAGE_BYTES_MAX / (largest + 1))
       const size = Math.max(1, Math.min(GROUP_MAX, limit - accounts.length, fitting))
       for (const version of await reads.at(slot, candidates.slice(at, at + size))) {
@@ -62,7 +62,7 @@ export async function pageByIndex(
         if (bytes >= PAGE_BYTES_MAX) break
       }
     }
-  return { accounts, next: null, index }
+  return { accounts, next: null, index, examined: examined - left }
 }
 
 /** Yields the newest entry of each address up to a slot. */

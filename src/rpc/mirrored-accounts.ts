@@ -26,7 +26,7 @@ export type MirroredAnswer =
 const PAGE = 1_000
 /** Account versions that one page examines: about 100 ms, after which other requests run. */
 const EXAMINED_MAX = 100_000
-/** Account versions that one request examines. Chosen: two seconds; larger reads can page over REST. */
+/** Account versions that one request examines: some seconds of CPU time. Larger reads can page over REST. */
 const EXAMINED_TOTAL_MAX = 2_000_000
 
 interface Wish {
@@ -82,7 +82,7 @@ export class MirroredAccounts {
     let bytes = 0
     let after: Uint8Array | undefined
     const { filters } = wish
-    for (let examined = 0; ; examined += EXAMINED_MAX) {
+    for (let examined = 0; ;) {
       const query = { slot, after, limit: PAGE, examined: EXAMINED_MAX, filters }
       const { page, now } = await this.#mirror.page(address, status, query)
       const { accounts, next } = page
@@ -98,6 +98,7 @@ export class MirroredAccounts {
       }
       if (bytes > ANSWER_BYTES_MAX) return { refusal: ANSWER_TOO_LARGE }
       if (next === null) break
+      examined += page.examined
       if (examined >= EXAMINED_TOTAL_MAX) return { refusal: ANSWER_TOO_LARGE }
       after = next
     }

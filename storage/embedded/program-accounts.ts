@@ -115,7 +115,7 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
         for (const [key, value] of entries) {
           const isNext = last === null || !isOfAddress(last, key)
           if (isNext && last !== null && (accounts.length === limit || left <= 0 || bytes >= PAGE_BYTES_MAX))
-            return { accounts, next: addressOfVersion(last), index: null }
+            return { accounts, next: addressOfVersion(last), index: null, examined: examined - left }
           last = key
           left--
           if ((done !== null && isOfAddress(done, key)) || slotOfVersion(key) > slot) continue
@@ -126,7 +126,7 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
           accounts.push(versionOf([key, value]) as (typeof accounts)[number])
         }
       }
-      return { accounts, next: null, index: null }
+      return { accounts, next: null, index: null, examined: examined - left }
     })
   }
 

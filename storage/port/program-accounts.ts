@@ -63,6 +63,8 @@ export interface AccountsPage {
   readonly next: Pubkey | null
   /** The index that was read; null where all accounts were looked at. */
   readonly index: IndexedRange | null
+  /** Versions that were looked at; a version that an index names counts as those that a scan reads in its time. */
+  readonly examined: number
 }
 
 /** How far an index is built. */

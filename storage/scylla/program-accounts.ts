@@ -98,7 +98,7 @@ export class CqlProgramAccounts implements ProgramAccountStore {
         const address = row['address'] as Buffer
         const isNext = last === null || !samePubkey(last, address)
         if (isNext && last !== null && (accounts.length === limit || left <= 0 || bytes >= PAGE_BYTES_MAX))
-          return { accounts, next: Uint8Array.from(last), index: null }
+          return { accounts, next: Uint8Array.from(last), index: null, examined: examined - left }
         if (isNext) isDone = false
         last = address
         left--
@@ -110,7 +110,7 @@ export class CqlProgramAccounts implements ProgramAccountStore {
         accounts.push(versionOf(row) as (typeof accounts)[number])
       }
     }
-    return { accounts, next: null, index: null }
+    return { accounts, next: null, index: null, examined: examined - left }
   }
 
   async *versions(program: Pubkey): AsyncGenerator<readonly AccountVersion[]> {

@@ -4,10 +4,13 @@ import { pubkeyFromBase58 } from '../../src/chain/pubkey.ts'
 import { EXAMPLE_PROGRAM } from '../../src/http/example-values.ts'
 import { programsIn, PROGRAMS_PARTITION, type MirrorProgress } from '../../src/program-accounts/program.ts'
 import { Whitelist } from '../../src/program-accounts/whitelist.ts'
+import { MirroredAccounts } from '../../src/rpc/mirrored-accounts.ts'
 import { fakeRpc } from '../rpc/fake-rpc.ts'
 import { marketApp } from './market-app.ts'
 
 const PROGRAM = pubkeyFromBase58(EXAMPLE_PROGRAM)
+/** More than two million versions would be, if each page of a thousand accounts counted as the most that it may examine. */
+const MANY = 25_000
 const PATH = `/v1/programs/${EXAMPLE_PROGRAM}/accounts`
 
 const address = (n: number): Uint8Array => new Uint8Array(32).fill(n)
@@ -139,4 +142,23 @@ t.test('filters and slices select, and bad ones name their field', async (t) => 
       query
     )
   }
+})
+
+t.test('getProgramAccounts answers with many accounts, whose answer is within the limit', async (t) => {
+  const app = await marketApp(t)
+  const { documents, programAccounts } = app.storage
+  await new Whitelist(documents).add(EXAMPLE_PROGRAM, 0)
+  const stored = (await programsIn(documents).get(PROGRAMS_PARTITION, [EXAMPLE_PROGRAM]))!
+  const versions = Array.from({ length: MANY }, (_, n) => {
+    const bytes = new Uint8Array(32)
+    new DataView(bytes.buffer).setUint32(0, n)
+    return { address: bytes, slot: 10, account: account([1]) }
+  })
+  await programAccounts.put(PROGRAM, versions, [])
+  const progress = { slot: 10, oldestSlot: 10, accounts: MANY, atMs: 0, reason: null, indexes: [] }
+  await programsIn(documents).putHot(stored, 1, progress)
+  const mirror = new MirroredAccounts(app.storage, () => undefined)
+  const answer = await mirror.answer([EXAMPLE_PROGRAM], new AbortController().signal)
+  if ('refusal' in answer) return t.fail(answer.refusal.error.message)
+  t.equal((JSON.parse(answer.result) as unknown[]).length, MANY)
 })
