@@ -5,6 +5,12 @@ export type WeightedCall = (typeof WEIGHTED_CALLS)[number]
 /** Units of a quota that each weighted call costs. */
 export type CallWeights = Readonly<Record<WeightedCall, number>>
 
+/** Settings of the weights, for documents. */
+export const WEIGHT_SETTINGS: Readonly<Record<WeightedCall, string>> = {
+  'program-accounts': 'MILLRACE_PROGRAM_ACCOUNTS_WEIGHT',
+  holders: 'MILLRACE_HOLDERS_WEIGHT'
+}
+
 /** Every call costs one unit. */
 export const UNWEIGHTED: CallWeights = { 'program-accounts': 1, holders: 1 }
 

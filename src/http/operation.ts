@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { WEIGHT_SETTINGS } from '../access/call-weights.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { Endpoint, Example, Served } from './endpoint.ts'
 import { IDEMPOTENCY_KEY_MAX } from './idempotency.ts'
@@ -62,7 +63,7 @@ export function operationOf(
   schemas: JsonSchemas,
   problems: ProblemResponses
 ): JsonSchema {
-  const { tag, summary, description, scope, params, query, body, examples, isIdempotent } = endpoint
+  const { tag, summary, description, scope, params, query, body, examples, isIdempotent, weighted } = endpoint
   const parameters = [
     ...parametersOf(params, 'path', examples, schemas),
     ...parametersOf(query, 'query', examples, schemas),
@@ -73,7 +74,9 @@ export function operationOf(
     operationId: operationId(endpoint),
     tags: [tag],
     summary,
-    description: [description, neededKey(scope)].filter((text) => text !== undefined).join('\n\n'),
+    description: [description, costText(weighted), neededKey(scope)]
+      .filter((text) => text !== undefined)
+      .join('\n\n'),
     security: securityOf(scope),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body instanceof z.ZodUndefined ? {} : { requestBody: requestBodyOf(body, examples, schemas) }),
@@ -89,6 +92,11 @@ function securityOf(scope: Endpoint['scope']): readonly JsonSchema[] {
   if (scope === 'open') return []
   const keys = [{ ApiKey: [] }, { Bearer: [] }]
   return scope === 'loopback-or-admin' ? [{}, ...keys] : keys
+}
+
+function costText(weighted: Endpoint['weighted']): string | undefined {
+  if (weighted === null) return undefined
+  return `Counts as several calls of the quota, because it reads many rows: as \`${WEIGHT_SETTINGS[weighted]}\` of them, but never as more than the whole quota. The \`RateLimit\` fields of the answer state how many are left.`
 }
 
 function neededKey(scope: Endpoint['scope']): string {

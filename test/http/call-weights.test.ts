@@ -1,4 +1,6 @@
 import t, { type Test } from 'tap'
+import { WEIGHT_SETTINGS } from '../../src/access/call-weights.ts'
+import { SETTING_NAMES, variableOf } from '../../src/config/config.ts'
 import { EXAMPLE_PROGRAM } from '../../src/http/example-values.ts'
 import { WSOL } from '../../src/market/cash.ts'
 import { fakeRpc, fakeUpstreams } from '../rpc/fake-rpc.ts'
@@ -61,3 +63,17 @@ for (const [name, given] of [
     t.strictSame(await call(given), [true, 0])
     t.strictSame(await call('/v1/launches'), [false, 0])
   })
+
+t.test('the document states the setting of each weight where it applies', async (t) => {
+  const app = await marketApp(t)
+  const { body } = await app.get('/openapi.json', {})
+  const paths = body['paths'] as Record<string, Record<string, { description: string }>>
+  const variables = SETTING_NAMES.map(variableOf)
+  for (const { endpoint } of app.app.served) {
+    const { description } = paths[endpoint.path]![endpoint.method.toLowerCase()]!
+    const scans = endpoint.path === '/v1/rpc' ? 'program-accounts' : endpoint.weighted
+    const stated = Object.values(WEIGHT_SETTINGS).filter((setting) => description.includes(setting))
+    t.strictSame(stated, scans === null ? [] : [WEIGHT_SETTINGS[scans]], endpoint.path)
+  }
+  for (const setting of Object.values(WEIGHT_SETTINGS)) t.ok(variables.includes(setting), setting)
+})

@@ -61,6 +61,23 @@ t.test('every route of the API is in the document, and only what is served', asy
   t.ok(documented.length >= 18)
 })
 
+t.test('JSON-RPC states that a body of notifications alone is answered 204, without a body', async (t) => {
+  const { app, document } = await served(t)
+  const { post } = (document.paths as Record<string, { post: { responses: Record<string, JsonSchema> } }>)[
+    '/v1/rpc'
+  ]!
+  t.match(Object.keys(post.responses), ['200', '204'])
+  t.match(post.responses['204'], { description: String })
+  t.notOk('content' in post.responses['204']!)
+  const key = await app.makeKey(['rpc:read'])
+  const headers = { 'x-api-key': key, 'content-type': 'application/json' }
+  const slot = '{"jsonrpc":"2.0","method":"getSlot"}'
+  for (const body of [slot, `[${slot},${slot}]`]) {
+    const answer = await app.ask('POST', '/v1/rpc', headers, body)
+    t.match([answer.status, answer.text], [204, ''])
+  }
+})
+
 t.test('every operation has its own id, a tag that is explained, a summary and an example', async (t) => {
   const { app, document } = await served(t)
   const tags = (document.tags as unknown as { name: string }[]).map(({ name }) => name)

@@ -28,11 +28,13 @@ export const ACCESS_SETTINGS = {
   programAccountsWeight: {
     schema: integer(1, 10_000),
     fallback: '20',
-    meaning: 'calls that one `getProgramAccounts`, or one page of accounts of a program, counts as'
+    meaning:
+      'calls that one `getProgramAccounts`, or one page of accounts of a program, counts as; a page of 1,000 accounts takes the CPU time of 23 pages of trades'
   },
   holdersWeight: {
     schema: integer(1, 10_000),
     fallback: '5',
-    meaning: 'calls that one page of the holders of a token counts as'
+    meaning:
+      'calls that one page of the holders of a token counts as; it takes the CPU time of 2 to 3 pages of trades, and once in ten seconds that of up to 200'
   }
 } satisfies Record<string, Setting>

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { WEIGHT_SETTINGS } from '../../access/call-weights.ts'
 import { ServiceError } from '../../errors.ts'
 import type { RpcReply } from '../../rpc/gateway.ts'
 import { openRpcOf } from '../../rpc/openrpc.ts'
@@ -47,7 +48,7 @@ export const rpc = endpoint({
   path: RPC_PATH,
   tag: 'JSON-RPC',
   summary: 'JSON-RPC of a Solana node',
-  description: `A drop-in RPC URL: JSON-RPC 2.0, single requests and batches of at most ${HTTP_BATCH_MAX}. \`/openrpc.json\` lists the methods. Each element of a batch counts as one call of the quota. Methods that read need the scope \`rpc:read\`, others \`rpc:send\`. Errors of this path are JSON-RPC responses.`,
+  description: `A drop-in RPC URL: JSON-RPC 2.0, single requests and batches of at most ${HTTP_BATCH_MAX}. \`/openrpc.json\` lists the methods. Each element of a batch counts as one call of the quota, and \`getProgramAccounts\` as \`${WEIGHT_SETTINGS['program-accounts']}\` calls. Methods that read need the scope \`rpc:read\`, others \`rpc:send\`. Errors of this path are JSON-RPC responses.`,
   scope: 'any-key',
   query: z.object({
     [KEY_IN_QUERY]: z.string().optional().describe('The API key, for clients that cannot set header fields')
