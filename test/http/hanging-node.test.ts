@@ -42,7 +42,7 @@ const silent = <T extends object>(): T =>
 function requestOf({ method, path, examples }: Endpoint, key: string) {
   const { params = {}, query = {}, body } = { ...examples[0], ...CALLS[path] }
   const url = path.replace(/\{(\w+)\}/g, (_, name: string) => params[name]!)
-  const text = new URLSearchParams(query as Record<string, string>).toString()
+  const text = new URLSearchParams(query).toString()
   return {
     method,
     url: text === '' ? url : `${url}?${text}`,

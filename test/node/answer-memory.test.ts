@@ -127,7 +127,7 @@ t.test(
       bytes: fc.integer({ min: 1, max: 60 }),
       kind: fc.constantFrom('add', 'add', 'release', 'close')
     })
-    await fc.assert(
+    fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         const memory = new AnswerMemory(100)
         const sizes = new Map<number, number>()

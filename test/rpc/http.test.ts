@@ -102,7 +102,7 @@ t.test(
     const batch = await ask(`[${SLOT},{"jsonrpc":"2.0","id":"b","method":"getGenesisHash"},1]`)
     t.equal(batch.status, 200)
     t.match(JSON.parse(batch.text), [
-      { id: 7, error: JSON.parse(error) },
+      { id: 7, error: JSON.parse(error) as object },
       { id: 'b', result: /./ },
       { id: null, error: { code: -32600 } }
     ])

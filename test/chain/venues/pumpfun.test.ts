@@ -462,12 +462,15 @@ function nested(user: string, more: Partial<TransactionSpec> = {}) {
   })
 }
 
-t.test('below another program the trader is the user that signed, else the address that the event states', async (t) => {
-  t.match(plain(nested('trader').events), [{ user: text(keyOf('trader')), innerIxIndex: 0 }])
-  t.match(plain(nested('vault of the bot').events), [
-    { user: text(keyOf('vault of the bot')), innerIxIndex: 0 }
-  ])
-})
+t.test(
+  'below another program the trader is the user that signed, else the address that the event states',
+  async (t) => {
+    t.match(plain(nested('trader').events), [{ user: text(keyOf('trader')), innerIxIndex: 0 }])
+    t.match(plain(nested('vault of the bot').events), [
+      { user: text(keyOf('vault of the bot')), innerIxIndex: 0 }
+    ])
+  }
+)
 
 t.test('one nested trade is read without stack heights and without a log', async (t) => {
   const { events, notes } = nested('trader', { heights: false, logs: null })
