@@ -35,6 +35,6 @@ export const ACCESS_SETTINGS = {
     schema: integer(1, 10_000),
     fallback: '5',
     meaning:
-      'calls that one page of the holders of a token counts as; it takes the CPU time of 2 to 3 pages of trades, and once in ten seconds that of up to 200'
+      'calls that one page of the holders of a token counts as; it takes the CPU time of 2 to 3 pages of trades, and of up to 200 if the list has changed'
   }
 } satisfies Record<string, Setting>
