@@ -80,7 +80,9 @@ export const ERRORS = {
   TRANSACTION_LIMIT_REACHED: retryable(429, 'transaction_limit_reached', 'Transaction limit reached'),
   WATCH_NOT_FOUND: final(404, 'watch_not_found', 'Watch not found'),
   WATCH_LIMIT_REACHED: final(409, 'watch_limit_reached', 'Watch limit reached'),
-  NOT_CONFIGURED: final(501, 'not_configured', 'Not configured')
+  NOT_CONFIGURED: final(501, 'not_configured', 'Not configured'),
+  OUTCOME_UNKNOWN: retryable(503, 'outcome_unknown', 'Outcome unknown'),
+  SECRET_LIMIT_REACHED: final(409, 'secret_limit_reached', 'Secret limit reached')
 } satisfies Record<string, ErrorKind>
 
 export type ErrorCode = keyof typeof ERRORS
@@ -111,6 +113,13 @@ export class ServiceError extends Error {
     this.detail = detail
     this.fields = options.fields ?? []
     this.members = options.members ?? {}
+  }
+}
+
+/** The store cannot tell whether it did a write: its answer was lost. */
+export class UnknownOutcome extends ServiceError {
+  constructor(detail: string, cause: unknown) {
+    super('STORAGE_UNAVAILABLE', detail, { cause })
   }
 }
 

@@ -9,7 +9,14 @@ import { Documents } from './documents.ts'
 export const ALL = 'all'
 
 /** A tenant, which owns keys. Its name is its id. */
-const tenant = z.object({ name: z.string(), createdAtMs: z.number() }).readonly()
+const tenant = z
+  .object({
+    name: z.string(),
+    createdAtMs: z.number(),
+    /** The request that created it; absent for tenants of earlier versions, and the service's own. */
+    madeBy: z.string().optional()
+  })
+  .readonly()
 
 /** An API key as stored: never the key itself. Times are unix milliseconds. */
 const apiKey = z

@@ -13,6 +13,7 @@ import type {
   Refusal
 } from './document-store.ts'
 import { decodedValue, encodedValue, newRow } from './document-values.ts'
+import { noted } from '../src/request-effects.ts'
 
 /** Documents of one page at most: 32 MiB of the largest. */
 export const PAGE_MAX = 1_000
@@ -118,7 +119,10 @@ export class Documents<T, Index extends string = never, Unique extends string = 
 
   /** Deletes the version that was read; false if the document has changed or is gone. */
   delete(before: Stored<T>): Promise<boolean> {
-    return this.#store.delete(before.header)
+    return noted(
+      () => this.#store.delete(before.header),
+      (isDeleted) => isDeleted
+    )
   }
 
   /** Lists the documents of a partition in the order of their keys. */
@@ -230,7 +234,10 @@ export class Documents<T, Index extends string = never, Unique extends string = 
     before: DocumentHeader | null,
     options?: { readonly isSoon?: boolean }
   ): Promise<Outcome<T>> {
-    const stored = await this.#store.put(newRow(this.#definition, value, before), before, options)
+    const stored = await noted(
+      () => this.#store.put(newRow(this.#definition, value, before), before, options),
+      (outcome) => typeof outcome !== 'string'
+    )
     if (typeof stored === 'string') return { ok: false, reason: stored }
     return { ok: true, stored: storedOf(value, stored) }
   }

@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import PQueue from 'p-queue'
 import { ALL, apiKeysIn, tenantsIn, type KeyRow, type TenantRow } from '../../storage/access-documents.ts'
 import type { Stored } from '../../storage/documents.ts'
 import type { Storage } from '../../storage/port.ts'
+import { inThisRequest } from '../request-effects.ts'
 import { ServiceError } from '../errors.ts'
-import { makeApiKey } from './api-key.ts'
+import { hashApiKey, makeApiKey } from './api-key.ts'
 import { keyState, type Caller } from './caller.ts'
 import { KeyRing } from './key-ring.ts'
 import { newKey, type IssuedKey, type KeyAttributes } from './key-row.ts'
@@ -111,28 +113,44 @@ export class KeyDirectory {
     return this.#ring.admitsOrigin(origin, nowMs)
   }
 
-  /** Creates a tenant. Rejects with TENANT_EXISTS or TENANT_LIMIT_REACHED. */
-  createTenant(name: string, nowMs: number): Promise<TenantRow> {
+  /**
+   * Creates a tenant, or returns the one that the same operation created. Rejects with TENANT_EXISTS or
+   * TENANT_LIMIT_REACHED.
+   */
+  createTenant(name: string, nowMs: number, operation: string = randomUUID()): Promise<TenantRow> {
     return this.#inTurn(async () => {
       const exists = new ServiceError('TENANT_EXISTS', `there is a tenant ${name} already`)
-      if (this.#tenants.has(name)) throw exists
+      const known = this.#tenants.get(name)?.value
+      if (known?.madeBy === operation) return known
+      if (known !== undefined) throw exists
       if (this.#tenants.size >= TENANTS_MAX) {
         throw new ServiceError(
           'TENANT_LIMIT_REACHED',
           `there are ${TENANTS_MAX} tenants, the most there can be`
         )
       }
-      const created = await this.#tenantDocuments.insert({ name, createdAtMs: nowMs })
-      if (!created.ok) throw exists
+      const created = await this.#tenantDocuments.insert({ name, createdAtMs: nowMs, madeBy: operation })
+      if (!created.ok) {
+        // The answer to an earlier try of this operation may have been lost.
+        await this.#reload()
+        const stored = this.#tenants.get(name)?.value
+        if (stored?.madeBy === operation) return stored
+        throw exists
+      }
       this.#tenants.set(name, created.stored)
       this.#others?.publish()
       return created.stored.value
     })
   }
 
-  /** Creates a key. Rejects with TENANT_NOT_FOUND or KEY_LIMIT_REACHED. */
-  issue(attributes: KeyAttributes, nowMs: number): Promise<IssuedKey> {
+  /**
+   * Creates a key with a secret, or returns the one that was created with it. Rejects with TENANT_NOT_FOUND or
+   * KEY_LIMIT_REACHED.
+   */
+  issue(attributes: KeyAttributes, nowMs: number, secret = makeApiKey()): Promise<IssuedKey> {
     return this.#inTurn(async () => {
+      const made = await this.#made(secret)
+      if (made !== null) return made
       const { tenant } = attributes
       if (this.#others !== null && !this.#tenants.has(tenant)) await this.#reload()
       const working = this.keysOf(tenant).filter((row) => keyState(row, nowMs) === 'active')
@@ -142,20 +160,23 @@ export class KeyDirectory {
           `${tenant} has ${KEYS_PER_TENANT_MAX} keys, the most it can have`
         )
       }
-      return this.#issue(attributes, nowMs)
+      return this.#issue(attributes, nowMs, secret)
     })
   }
 
   /**
    * Creates a successor with the same attributes. The old key stays valid for `graceMs`, at most until its own
-   * expiry, and strictly before that time. Rejects with KEY_NOT_FOUND, KEY_INACTIVE or KEY_LIMIT_REACHED.
+   * expiry, and strictly before that time. A repeat with the same secret returns the successor that has it. Rejects with
+   * KEY_NOT_FOUND, KEY_INACTIVE or KEY_LIMIT_REACHED.
    */
-  rotate(id: string, graceMs: number, nowMs: number): Promise<IssuedKey> {
+  rotate(id: string, graceMs: number, nowMs: number, secret = makeApiKey()): Promise<IssuedKey> {
     return this.#inTurn(async () => {
       const { value: row } = await this.#current(id)
+      const made = await this.#made(secret)
+      if (made !== null && row.successor === made.row.id) return made
       assertRotatable(row, nowMs)
       // The successor is stored first: after a crash between the two writes, the old key is still valid.
-      const issued = await this.#issue(row, nowMs)
+      const issued = made ?? (await this.#issue(row, nowMs, secret))
       const successor = issued.row.id
       const rotated = await this.#change(id, (now) => {
         const expiresAtMs = Math.min(nowMs + graceMs, now.expiresAtMs ?? Infinity)
@@ -186,11 +207,19 @@ export class KeyDirectory {
     })
   }
 
-  async #issue(attributes: KeyAttributes, nowMs: number): Promise<IssuedKey> {
+  /** Returns the key that has a secret; null if none has. */
+  async #made(secret: string): Promise<IssuedKey | null> {
+    const stored = await this.#keyDocuments.findBy('hash', ALL, [hashApiKey(secret)])
+    if (stored === null) return null
+    this.#takeEffect(stored)
+    return { row: stored.value, key: secret }
+  }
+
+  async #issue(attributes: KeyAttributes, nowMs: number, secret: string): Promise<IssuedKey> {
     if (this.#ring.size >= KEYS_MAX) {
       throw new ServiceError('KEY_LIMIT_REACHED', `there are ${KEYS_MAX} keys, the most there can be`)
     }
-    const issued = newKey(makeApiKey(), attributes, nowMs)
+    const issued = newKey(secret, attributes, nowMs)
     const inserted = await this.#keyDocuments.insert(issued.row)
     if (!inserted.ok) throw new Error(`a random key is not new: ${inserted.reason}`)
     this.#takeEffect(inserted.stored)
@@ -250,7 +279,7 @@ export class KeyDirectory {
     if (this.#queue.size + this.#queue.pending >= WAITING_MAX) {
       throw new ServiceError('STORAGE_UNAVAILABLE', 'too many changes of keys are waiting; try again')
     }
-    return this.#queue.add(change)
+    return this.#queue.add(inThisRequest(change))
   }
 }
 

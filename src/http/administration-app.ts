@@ -13,6 +13,7 @@ import { adminTenantRoutes } from './routes/admin-tenants.ts'
 export function administrationApp(deps: Pick<AppDeps, 'keys' | 'clock'>): FastifyInstance {
   const app = fastify({ logger: false })
   app.decorate('responseCache', new ResponseCache(new CommitFeed(), deps.clock))
+  app.decorate('idempotency', null)
   app.decorate('served', [])
   app.decorateRequest('caller', null)
   void app.register(problems)

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
+import { Idempotency } from './idempotency.ts'
 import { ResponseCache } from './response-cache.ts'
 import type { AppDeps } from './deps.ts'
 import type { Served } from './endpoint.ts'
@@ -41,6 +42,7 @@ export function buildApp(deps: AppDeps, routes: readonly FastifyPluginAsync<AppD
   app.addHook('onClose', async () => unfollow.forEach((end) => end?.()))
   app.decorate('responseCache', responseCache)
   app.decorate('mintWindows', mintWindows)
+  app.decorate('idempotency', new Idempotency(deps.storage.documents))
   app.decorate('served', [])
   void app.register(problems)
   void app.register(requests, deps)
@@ -56,6 +58,8 @@ declare module 'fastify' {
     responseCache: ResponseCache
     /** Rolling windows of mints. */
     mintWindows: MintWindows
+    /** Executes requests with an `Idempotency-Key` once; null where nobody repeats requests. */
+    idempotency: Idempotency | null
     /** Every endpoint that is served, for the OpenAPI document. */
     served: Served[]
   }

@@ -1,4 +1,5 @@
 import { ServiceError } from '../errors.ts'
+import { RequestEffects, withEffects } from '../request-effects.ts'
 import type { Clock } from '../ports.ts'
 import { ANSWER_LIMIT_MS } from '../time-limits.ts'
 
@@ -30,5 +31,55 @@ export async function withinDeadline<T>(
     return await Promise.race([work(abort.signal), deadline])
   } finally {
     clock.clearTimeout(timer)
+  }
+}
+
+/**
+ * Milliseconds for a request that changes something: the time after which many clients and proxies give up. Until then the
+ * answer waits for the outcome.
+ */
+export const WRITE_LIMIT_MS = 30_000
+
+/**
+ * Resolves like `work`, which changes something. The deadline of reads never cuts off a write:
+ * - If no write has begun after `checksMs`, rejects with DEADLINE_EXCEEDED. None begins after that.
+ * - If one has, waits for the outcome up to WRITE_LIMIT_MS. Then rejects with OUTCOME_UNKNOWN.
+ * - If `work` fails because the store does not answer after a write that may have taken effect, rejects with OUTCOME_UNKNOWN.
+ *
+ * `unknown` makes the error of an outcome that cannot be known.
+ */
+export async function withinWriteLimit<T>(
+  clock: Clock,
+  work: (signal: AbortSignal) => Promise<T>,
+  { checksMs, unknown }: { readonly checksMs: number; readonly unknown: (cause?: unknown) => ServiceError }
+): Promise<T> {
+  const effects = new RequestEffects()
+  const abort = new AbortController()
+  const late = Promise.withResolvers<never>()
+  const refuse = (): void => {
+    const error = new ServiceError(
+      'DEADLINE_EXCEEDED',
+      'nothing was changed: the checks of the request took too long; repeat it'
+    )
+    effects.refuse(error)
+    late.reject(error)
+    abort.abort(error)
+  }
+  const timers = [
+    clock.setTimeout(() => {
+      if (!effects.mayHaveEffect) refuse()
+    }, checksMs),
+    clock.setTimeout(() => {
+      if (effects.mayHaveEffect) late.reject(unknown())
+      else refuse()
+    }, WRITE_LIMIT_MS)
+  ]
+  try {
+    return await Promise.race([withEffects(effects, () => work(abort.signal)), late.promise])
+  } catch (error) {
+    const isStoreAway = error instanceof ServiceError && error.code === 'STORAGE_UNAVAILABLE'
+    throw isStoreAway && effects.mayHaveEffect ? unknown(error) : error
+  } finally {
+    for (const timer of timers) clock.clearTimeout(timer)
   }
 }

@@ -2,8 +2,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { WeightedCall } from '../access/call-weights.ts'
 import type { Caller } from '../access/caller.ts'
-import type { ErrorCode } from '../errors.ts'
-import { DEADLINE_MS } from './deadline.ts'
+import { ServiceError, type ErrorCode } from '../errors.ts'
+import { DEADLINE_MS, WRITE_LIMIT_MS } from './deadline.ts'
+import { idempotencyKeyOf, type Intended } from './idempotency.ts'
 import { answerKey, type Answer, type Making } from './response-cache.ts'
 import { withoutNullFields } from './null-fields.ts'
 import { reader } from './parameters.ts'
@@ -51,8 +52,14 @@ export interface Endpoint<
   readonly otherStatuses: readonly number[]
   /** Media type of the answer. */
   readonly mediaType: string
-  /** Milliseconds for computing an answer. */
+  /**
+   * Milliseconds for computing an answer; of an endpoint that changes something, for its checks before the first write.
+   */
   readonly deadlineMs: number
+  /**
+   * The request that shows whether a change took effect, as `GET /v1/webhooks`; an endpoint that changes something has one.
+   */
+  readonly shownBy: string | null
   /** Whether it accepts an `Idempotency-Key` (`idempotency.ts`). */
   readonly isIdempotent: boolean
   /** The weight of a call that costs more than one unit of the quota; null for all others. */
@@ -92,6 +99,7 @@ export function endpoint<
         | 'otherStatuses'
         | 'mediaType'
         | 'deadlineMs'
+        | 'shownBy'
         | 'isIdempotent'
         | 'weighted'
       >
@@ -108,7 +116,8 @@ export function endpoint<
     answersWhileDraining: false,
     otherStatuses: [],
     mediaType: 'application/json',
-    deadlineMs: DEADLINE_MS,
+    deadlineMs: (definition.method ?? 'GET') === 'GET' ? DEADLINE_MS : WRITE_LIMIT_MS,
+    shownBy: null,
     isIdempotent: false,
     weighted: null,
     ...definition
@@ -124,6 +133,15 @@ export interface Call<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
   readonly caller: Caller | null
   readonly request: FastifyRequest
   readonly reply: FastifyReply
+  /**
+   * Executes the request once for each `Idempotency-Key` of the tenant, as `Idempotency.once` does. `content` is what a repeat
+   * must equal: usually the body.
+   */
+  readonly once: <Made>(
+    content: unknown,
+    prepare: () => Promise<string>,
+    make: (intended: Intended) => Promise<Made>
+  ) => Promise<Made>
 }
 
 /**
@@ -158,10 +176,20 @@ export function serve<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
       const { caller } = request
       // The handler may set another one after that.
       if (status !== 200) void reply.code(status)
-      const answer = await responseCache.within(
-        (making) => handler({ ...making, params, query, body, caller, request, reply }),
-        deadlineMs
-      )
+      const once: Call<P, Q, B>['once'] = async (content, prepare, make) => {
+        const key = idempotencyKeyOf(request.headers)
+        const operation = `${endpoint.method} ${request.url.split('?', 1)[0]!}`
+        if (key === null || app.idempotency === null) return make({ id: await prepare(), isDone: false })
+        return app.idempotency.once({ tenant: caller!.tenant, operation, key, content }, prepare, make)
+      }
+      const work = (making: Making): Promise<z.input<A>> =>
+        handler({ ...making, params, query, body, caller, request, reply, once })
+      const answer = await (endpoint.method === 'GET'
+        ? responseCache.within(work, deadlineMs)
+        : responseCache.changing(work, {
+            checksMs: deadlineMs,
+            unknown: (cause) => unknownOutcome(endpoint, request, cause)
+          }))
       return reply.send(answer)
     }
   })
@@ -208,6 +236,22 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
       return making.then(send)
     }
   })
+}
+
+/** The error of a request whose outcome cannot be known: it names where to look, and whether a repeat is safe. */
+function unknownOutcome(
+  { method, shownBy, isIdempotent }: Endpoint,
+  { headers }: FastifyRequest,
+  cause: unknown
+): ServiceError {
+  const look = shownBy === null ? '' : `; ${shownBy} shows it`
+  const hasKey = headers['idempotency-key'] !== undefined
+  const repeat =
+    method === 'DELETE' || (isIdempotent && hasKey)
+      ? `repeating it${hasKey ? ' with the same Idempotency-Key' : ''} is safe`
+      : 'look before you repeat it, since it had no Idempotency-Key'
+  const detail = `the store has not answered in time, so it is unknown whether this request took effect${look}; ${repeat}`
+  return new ServiceError('OUTCOME_UNKNOWN', detail, { cause })
 }
 
 function routeOf({ method, path, scope, answersWhileDraining, weighted }: Endpoint) {

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { defineDocument } from '../../storage/document-definition.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents, type Stored } from '../../storage/documents.ts'
+import { withoutEffects } from '../request-effects.ts'
 import { ServiceError } from '../errors.ts'
 import { invalid } from './parameters.ts'
 
@@ -27,7 +28,7 @@ export const IDEMPOTENT_REQUEST = defineDocument({
     /** SHA-256 of the key and of the body, in hexadecimal. */
     keyHash: z.string(),
     contentHash: z.string(),
-    /** Id of the resource that the request creates. */
+    /** Id of the resource that the request creates, and what else a repeat needs; a secret is encrypted. */
     resource: z.string(),
     /** Whether the resource was made. */
     isDone: z.boolean()
@@ -59,6 +60,7 @@ export interface Intended {
 /**
  * Executes requests with an `Idempotency-Key` once.
  *
+ * K0. A request without a key is executed each time.
  * K1. The id of the resource is stored before the resource is created. So a concurrent repeat, or a retry after a
  *     crash or a lost answer, creates the same resource.
  * K2. A key with another body is refused.
@@ -85,8 +87,11 @@ export class Idempotency {
     const stored = await this.#intend(request, request.key, prepare)
     const { resource: id, isDone } = stored.value
     const made = await make({ id, isDone })
-    // Refused if a concurrent repeat has done the same.
-    if (!isDone) await this.#documents.update(stored, { ...stored.value, isDone: true })
+    // The effect is durable. If this note about it is lost, or a concurrent repeat wrote it first, a repeat finds the effect.
+    if (!isDone)
+      await withoutEffects(() => this.#documents.update(stored, { ...stored.value, isDone: true })).catch(
+        () => undefined
+      )
     return made
   }
 
@@ -107,14 +112,9 @@ export class Idempotency {
           'this Idempotency-Key was used for a request with another body'
         )
       }
-      const outcome = await this.#documents.insert({
-        tenant,
-        operation,
-        keyHash,
-        contentHash,
-        resource: await prepare(),
-        isDone: false
-      })
+      const resource = await prepare()
+      const intent = { tenant, operation, keyHash, contentHash, resource, isDone: false }
+      const outcome = await withoutEffects(() => this.#documents.insert(intent))
       if (outcome.ok) return outcome.stored
     }
     throw new ServiceError('STORAGE_UNAVAILABLE', 'an idempotency key was stored and deleted repeatedly')

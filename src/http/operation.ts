@@ -120,7 +120,7 @@ function errorsOf(endpoint: Endpoint, takesAddress: boolean): ErrorCode[] {
     ...errors,
     ...(takesAddress ? ['ADDRESS_INVALID' as const] : []),
     ...(isIdempotent ? ['IDEMPOTENCY_KEY_REUSED' as const] : []),
-    ...(method === 'GET' ? [] : WITH_BODY),
+    ...(method === 'GET' ? [] : ([...WITH_BODY, 'OUTCOME_UNKNOWN'] as const)),
     ...(scope === 'open' ? [] : WITH_KEY),
     ...(scope === 'open' || scope === 'any-key' ? [] : ['SCOPE_MISSING' as const]),
     ...(answersWhileDraining ? [] : ['SERVICE_DRAINING' as const])

@@ -166,9 +166,26 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
     example: 'the store does not answer; try again'
   },
   DEADLINE_EXCEEDED: {
-    meaning: 'The answer took more than two seconds to compute and was abandoned.',
-    remedy: 'Request less data: a shorter list, or filters that match more rows. Or retry.',
+    meaning:
+      'The answer took too long to compute and was abandoned: two seconds, or the time that the endpoint states. Nothing was changed.',
+    remedy:
+      'For a read, request less data: a shorter list, or filters that match more rows. Repeat a request that changes something.',
     example: 'the answer took too long to compute; request less data'
+  },
+  OUTCOME_UNKNOWN: {
+    meaning:
+      'The store has not answered within 30 seconds, or its answer was lost, so it is unknown whether the request took effect.',
+    remedy:
+      'Look at the resource that `detail` names. Repeat the request with the same `Idempotency-Key`: it takes effect once, and the repeat gets the first answer.',
+    example:
+      'the store has not answered in time, so it is unknown whether this request took effect; GET /v1/webhooks shows it; repeating it with the same Idempotency-Key is safe'
+  },
+  SECRET_LIMIT_REACHED: {
+    meaning:
+      'Ten secrets of the webhook sign now: those of earlier rotations are still in their grace periods.',
+    remedy: 'Wait until one of them ends, or rotate with `grace_seconds` 0, which ends all of them at once.',
+    example:
+      'ten secrets of this webhook sign now, the most that may; rotate with grace_seconds 0 to end them'
   },
   INDEX_LOADING: {
     meaning: 'The service has just started and is still loading the data for this answer from the store.',

@@ -3,7 +3,7 @@ import type { SlotRow } from '../market/rows.ts'
 import type { Clock } from '../ports.ts'
 import { SecondChanceCache } from '../memory/second-chance-cache.ts'
 import { InvalidationIndex, tagKey, type CacheTag, type RefreshTrigger } from '../views/invalidation-index.ts'
-import { withinDeadline } from './deadline.ts'
+import { withinDeadline, withinWriteLimit } from './deadline.ts'
 import type { RouteScope } from './plugins/access.ts'
 import { Rendering } from './rendering.ts'
 
@@ -221,6 +221,15 @@ export class ResponseCache {
   async within<T>(work: (making: Making) => Promise<T>, deadlineMs?: number): Promise<T> {
     const { head } = this.#feed
     return withinDeadline(this.#clock, (signal) => work({ head, signal }), deadlineMs)
+  }
+
+  /** Runs work that changes something, as `withinWriteLimit` does. */
+  async changing<T>(
+    work: (making: Making) => Promise<T>,
+    options: Parameters<typeof withinWriteLimit>[2]
+  ): Promise<T> {
+    const { head } = this.#feed
+    return withinWriteLimit(this.#clock, (signal) => work({ head, signal }), options)
   }
 
   async #make<Body>(

@@ -1,4 +1,6 @@
 import type { Stored } from '../../storage/documents.ts'
+import type { TextSeal } from '../access/text-seal.ts'
+import type { Rotation } from './rotation.ts'
 import type { DeliveryAttempt, Webhook } from './webhook.ts'
 
 /** Checks the addresses to which a webhook may send. */
@@ -15,10 +17,10 @@ export interface MadeSecret extends Pick<Webhook, 'secrets' | 'secretHint'> {
 }
 
 /** Creates webhook secrets, and encrypts them with the configured key. */
-export interface WebhookSecrets {
+export interface WebhookSecrets extends TextSeal {
   make(webhook: WebhookIdentity): MadeSecret
-  /** Creates another secret. The current one signs as well until `previousExpiresAtMs`. */
-  rotate(webhook: WebhookIdentity & Pick<Webhook, 'secrets'>, previousExpiresAtMs: number): MadeSecret
+  /** Creates another secret. Throws SECRET_LIMIT_REACHED. */
+  rotate(webhook: WebhookIdentity & Pick<Webhook, 'secrets'>, rotation: Rotation): MadeSecret
   open(webhook: WebhookIdentity, sealed: Uint8Array): string
 }
 

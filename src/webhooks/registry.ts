@@ -7,6 +7,7 @@ import type { WebhookChange, WebhookChanges } from './changes.ts'
 import type { UrlGuard, WebhookDeliveries, WebhookSecrets } from './ports.ts'
 import { WEBHOOK, WEBHOOKS_PER_TENANT_MAX, type Webhook, type WebhookProgress } from './webhook.ts'
 import { tenantShard } from '../access/tenant-shard.ts'
+import type { Rotation } from './rotation.ts'
 
 /** Ids are below 2^48. */
 const ID_BOUND = 2 ** 48
@@ -136,11 +137,15 @@ export class WebhookRegistry {
 
   /**
    * Activates a webhook. Deliveries begin after `since`, or with the next event if it is null. An active webhook
-   * changes only with `since`. Rejects with WEBHOOK_NOT_FOUND.
+   * changes only with `since`. A repeat of an operation changes nothing. Rejects with WEBHOOK_NOT_FOUND.
    */
-  async enable(tenant: string, id: number, since: number | null): Promise<WebhookState> {
+  async enable(
+    tenant: string,
+    id: number,
+    { since, operation }: { readonly since: number | null; readonly operation: string }
+  ): Promise<WebhookState> {
     const enabled = await this.#change(tenant, id, 'enabled', ({ webhook, progress }) =>
-      webhook.active && since === null
+      (webhook.active && since === null) || webhook.enabledBy === operation
         ? webhook
         : {
             ...webhook,
@@ -148,6 +153,7 @@ export class WebhookRegistry {
             disabledAtMs: null,
             disabledReason: null,
             activation: webhook.activation + 1,
+            enabledBy: operation,
             since,
             failuresAtStart: webhook.active ? failuresOf({ webhook, progress }) : 0
           }
@@ -156,13 +162,29 @@ export class WebhookRegistry {
   }
 
   /**
-   * Gives a webhook a new secret. The current one signs as well, strictly before the given time. Rejects with
-   * WEBHOOK_NOT_FOUND.
+   * Gives a webhook a new secret, and returns it. The current one signs as well, strictly before the given time. A repeat of
+   * an operation returns the secret that it made; with `isDone` it makes none. Rejects with WEBHOOK_NOT_FOUND,
+   * SECRET_LIMIT_REACHED, or IDEMPOTENCY_KEY_REUSED if that secret no longer signs.
    */
-  async rotate(tenant: string, id: number, previousExpiresAtMs: number): Promise<string> {
+  async rotate(
+    tenant: string,
+    id: number,
+    rotation: Omit<Rotation, 'nowMs'> & { readonly isDone: boolean }
+  ): Promise<string> {
+    const { secrets, clock } = this.#deps
     let secret = ''
     await this.#change(tenant, id, 'rotated', ({ webhook }) => {
-      const { secret: made, ...stored } = this.#deps.secrets.rotate(webhook, previousExpiresAtMs)
+      const done = webhook.secrets.find(({ operation }) => operation === rotation.operation)
+      if (done !== undefined) {
+        secret = secrets.open(webhook, done.sealed)
+        return webhook
+      }
+      if (rotation.isDone)
+        throw new ServiceError(
+          'IDEMPOTENCY_KEY_REUSED',
+          'the secret that was made with this Idempotency-Key has been replaced, and no longer signs'
+        )
+      const { secret: made, ...stored } = secrets.rotate(webhook, { ...rotation, nowMs: clock.now() })
       secret = made
       return { ...webhook, ...stored }
     })

@@ -1,5 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import type { TextSeal } from '../access/text-seal.ts'
 import { ServiceError } from '../errors.ts'
+import { previousSecrets, type Rotation } from './rotation.ts'
 import { SECRET_PREFIX, signatureHeaders, signingKeysOf, type SigningKeys } from './signature.ts'
 import type { Webhook, WebhookSigner } from './webhook.ts'
 
@@ -25,7 +27,7 @@ export interface MadeSecret extends Pick<Webhook, 'secrets' | 'secretHint'> {
  * Creates, seals and opens the secrets of webhooks with one key of 32 bytes, and signs with them. A sealed secret can
  * be opened only for its own webhook.
  */
-export class WebhookSecrets implements WebhookSigner {
+export class WebhookSecrets implements WebhookSigner, TextSeal {
   readonly #key: Uint8Array
   // The document is the key, so that an opened secret leaves memory with it.
   readonly #opened = new WeakMap<StoredSecret, SigningKeys>()
@@ -41,16 +43,12 @@ export class WebhookSecrets implements WebhookSigner {
     return { secret, secrets: [stored], secretHint: secret.slice(-HINT_CHARACTERS) }
   }
 
-  /**
-   * Creates another secret. The current one signs as well until `previousExpiresAtMs`. Any secret before it stops at
-   * once, so that at most two secrets sign.
-   */
-  rotate(webhook: WebhookIdentity & Pick<Webhook, 'secrets'>, previousExpiresAtMs: number): MadeSecret {
+  /** Creates another secret, with those before it as `previousSecrets` says. */
+  rotate(webhook: WebhookIdentity & Pick<Webhook, 'secrets'>, rotation: Rotation): MadeSecret {
+    const previous = previousSecrets(webhook.secrets, rotation)
     const made = this.make(webhook)
-    const previous = webhook.secrets
-      .filter(({ expiresAtMs }) => expiresAtMs === null)
-      .map((stored) => ({ ...stored, expiresAtMs: previousExpiresAtMs }))
-    return { ...made, secrets: [...made.secrets, ...previous] }
+    const secrets = made.secrets.map((stored) => ({ ...stored, operation: rotation.operation }))
+    return { ...made, secrets: [...secrets, ...previous] }
   }
 
   headers(
@@ -73,11 +71,20 @@ export class WebhookSecrets implements WebhookSigner {
 
   /** Encrypts a secret for a webhook: nonce, ciphertext, tag. */
   seal(webhook: WebhookIdentity, secret: string): Uint8Array<ArrayBuffer> {
-    const nonce = randomBytes(NONCE_BYTES)
-    const cipher = createCipheriv(CIPHER, this.#key, nonce).setAAD(bindingOf(webhook))
-    return new Uint8Array(
-      Buffer.concat([nonce, cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()])
-    )
+    return this.#encrypt(bindingOf(webhook), secret)
+  }
+
+  sealText(purpose: string, text: string): string {
+    return Buffer.from(this.#encrypt(Buffer.from(purpose), text)).toString('base64')
+  }
+
+  openText(purpose: string, sealed: string): string {
+    try {
+      return this.#decrypt(Buffer.from(purpose), Buffer.from(sealed, 'base64'))
+    } catch (cause) {
+      const detail = `what was stored for ${purpose} cannot be decrypted with this process's key; set MILLRACE_WEBHOOK_SECRET_KEY to the key that it was encrypted with`
+      throw new ServiceError('SERVICE_FAILED', detail, { cause })
+    }
   }
 
   /**
@@ -87,13 +94,7 @@ export class WebhookSecrets implements WebhookSigner {
    */
   open(webhook: WebhookIdentity, sealed: Uint8Array): string {
     try {
-      const nonce = sealed.subarray(0, NONCE_BYTES)
-      const tag = sealed.subarray(sealed.length - TAG_BYTES)
-      const decipher = createDecipheriv(CIPHER, this.#key, nonce, { authTagLength: TAG_BYTES })
-        .setAAD(bindingOf(webhook))
-        .setAuthTag(tag)
-      const text = sealed.subarray(NONCE_BYTES, sealed.length - TAG_BYTES)
-      return decipher.update(text, undefined, 'utf8') + decipher.final('utf8')
+      return this.#decrypt(bindingOf(webhook), sealed)
     } catch (cause) {
       throw new ServiceError(
         'SERVICE_FAILED',
@@ -101,6 +102,24 @@ export class WebhookSecrets implements WebhookSigner {
         { cause }
       )
     }
+  }
+
+  #encrypt(binding: Uint8Array, text: string): Uint8Array<ArrayBuffer> {
+    const nonce = randomBytes(NONCE_BYTES)
+    const cipher = createCipheriv(CIPHER, this.#key, nonce).setAAD(binding)
+    return new Uint8Array(
+      Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
+    )
+  }
+
+  #decrypt(binding: Uint8Array, sealed: Uint8Array): string {
+    const nonce = sealed.subarray(0, NONCE_BYTES)
+    const tag = sealed.subarray(sealed.length - TAG_BYTES)
+    const decipher = createDecipheriv(CIPHER, this.#key, nonce, { authTagLength: TAG_BYTES })
+      .setAAD(binding)
+      .setAuthTag(tag)
+    const text = sealed.subarray(NONCE_BYTES, sealed.length - TAG_BYTES)
+    return decipher.update(text, undefined, 'utf8') + decipher.final('utf8')
   }
 
   #keysOf(webhook: WebhookIdentity, stored: StoredSecret): SigningKeys {

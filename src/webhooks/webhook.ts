@@ -10,7 +10,9 @@ const storedSecret = z.object({
   /** AES-256-GCM: nonce, ciphertext, tag. */
   sealed: jsonBytes,
   /** Unix milliseconds; null for the current secret. */
-  expiresAtMs: z.number().nullable()
+  expiresAtMs: z.number().nullable(),
+  /** The request that made it; absent for the first secret, and for those of earlier versions. */
+  operation: z.string().optional()
 })
 
 /** Why deliveries of a webhook stopped. */
@@ -108,7 +110,7 @@ export const WEBHOOK = defineDocument({
     slot: z.number(),
     url: z.string(),
     channels: z.array(z.string()),
-    /** The current secret first, then the previous one while it still signs. */
+    /** The current secret first, then those of earlier rotations that still sign. */
     secrets: z.array(storedSecret),
     /** The last four characters of the current secret. */
     secretHint: z.string(),
@@ -131,7 +133,9 @@ export const WEBHOOK = defineDocument({
      * Consecutive failed deliveries at the start of this activation: above 0 only if the webhook was active before
      * it.
      */
-    failuresAtStart: z.number().default(0)
+    failuresAtStart: z.number().default(0),
+    /** The request that enabled it last; absent before the first. */
+    enabledBy: z.string().optional()
   }),
   partition: ({ tenant }) => tenantShard(tenant),
   key: ({ tenant, id }) => [tenant, id],

@@ -15,7 +15,7 @@ import { blob } from './client.ts'
 import type { CqlClient, CqlStatement } from './client.ts'
 import { readSettled } from './conditional-writes.ts'
 import { documentIn, ownerIn, selectRow, ttlSecondsOf } from './document-rows.ts'
-import { isOutage, refused, unanswered } from './errors.ts'
+import { isOutage, lostAnswer, refused } from './errors.ts'
 
 const WHERE = 'kind = ? AND part = ? AND row = ?'
 const PUT = `UPDATE documents USING TTL ? SET version = ?, document = ? WHERE ${WHERE} IF version = ?`
@@ -105,12 +105,12 @@ export class DocumentChange {
       stored === null ||
       stored.trail.length < TRAIL_MAX ||
       (version !== null && stored.trail.includes(version))
-    if (this.#lost !== null && !isKnown) throw unanswered(this.#lost)
+    if (this.#lost !== null && !isKnown) throw lostAnswer(this.#lost)
     return version === null ? 'exists' : 'changed'
   }
 
   #givenUp(): ServiceError {
-    if (this.#lost !== null) return unanswered(this.#lost)
+    if (this.#lost !== null) return lostAnswer(this.#lost)
     return new ServiceError('STORAGE_UNAVAILABLE', `other processes keep changing the ${this.#address.kind}`)
   }
 

@@ -1,5 +1,5 @@
 import { errors, types } from 'cassandra-driver'
-import { LostClaim, ServiceError } from '../../src/errors.ts'
+import { LostClaim, ServiceError, UnknownOutcome } from '../../src/errors.ts'
 
 const { responseErrorCodes: CODES } = types
 /** Answers of a server that may be another one in a moment. */
@@ -73,6 +73,10 @@ export function reasonOf(error: unknown): string {
 export function unanswered(cause: unknown): ServiceError {
   return new ServiceError('STORAGE_UNAVAILABLE', `the store does not answer: ${reasonOf(cause)}`, { cause })
 }
+
+/** Error for a caller whose write was done or not: the store does not answer. */
+export const lostAnswer = (cause: unknown): UnknownOutcome =>
+  new UnknownOutcome(`the store does not answer: ${reasonOf(cause)}`, cause)
 
 /** Error for a caller whose statement the server refuses; trying again does not change it. */
 export function refused(cause: unknown): ServiceError {

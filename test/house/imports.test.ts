@@ -34,6 +34,7 @@ const FLOORS = [
   ['src/chain'],
   ['src/market'],
   ['src/errors.ts', 'src/ports.ts', 'src/time-limits.ts', 'src/version.ts'],
+  ['src/request-effects.ts'],
   ['src/memory', 'src/config', 'src/signing', 'machines'],
   ['storage'],
   ['src/access', 'src/archive', 'src/views', 'src/recorded', 'src/localnet'],
@@ -124,6 +125,7 @@ t.test('a new file at the top of src is a new room', async (t) => {
     'src/errors.ts',
     'src/main.ts',
     'src/ports.ts',
+    'src/request-effects.ts',
     'src/service.ts',
     'src/time-limits.ts',
     'src/version.ts'

@@ -132,12 +132,15 @@ export async function marketApp(
     hotBytesMax = 2 ** 24,
     directory = ownDirectory(t),
     timerMs = (ms) => (ms === DEADLINE_MS ? ms * PATIENCE : ms),
+    hasFaultyKeys = false,
     ...overrides
   }: {
     readonly hotBytesMax?: number
     readonly directory?: string
     /** Maps the milliseconds of a timer to those that it takes. */
     readonly timerMs?: (ms: number) => number
+    /** Whether keys and tenants are in the faulty storage too. */
+    readonly hasFaultyKeys?: boolean
   } & Partial<
     Pick<
       AppDeps,
@@ -165,7 +168,7 @@ export async function marketApp(
   const logger = pino({ level: 'trace', base: null }, { write: (line: string) => void logged.push(line) })
   const decoding = new DecodingReport()
   await putTenant(storage, { name: 'acme', createdAtMs: 1 })
-  const keys = await KeyDirectory.load(storage, RATE_PER_MINUTE)
+  const keys = await KeyDirectory.load(hasFaultyKeys ? faulty(storage) : storage, RATE_PER_MINUTE)
   const { key } = await keys.issue(ACME, 1)
   const feed = new CommitFeed()
   const ranking = new RankingHandle()

@@ -1,3 +1,4 @@
+import { WRITE_LIMIT_MS } from '../../src/http/deadline.ts'
 import t from 'tap'
 import { Documents } from '../../storage/documents.ts'
 import type { DeliveryAttempt, WebhookProgress } from '../../src/webhooks/webhook.ts'
@@ -200,7 +201,7 @@ t.test('a test event that takes longer than other answers is waited for', async 
   })
   await app.send('POST', `/v1/webhooks/${id}/test`)
   await app.send('GET', '/v1/webhooks')
-  t.same(timers, [20_000, 2_000])
+  t.same(timers, [20_000, WRITE_LIMIT_MS, 2_000])
 })
 
 t.test('a rotated secret is shown once, and the previous one signs until the end of its grace', async (t) => {
@@ -208,11 +209,12 @@ t.test('a rotated secret is shown once, and the previous one signs until the end
   const id = await app.make()
   const path = `/v1/webhooks/${id}/rotate-secret`
   const day = 86_400
-  for (const [body, seconds] of [
-    [undefined, day],
-    [{}, day],
-    [{ grace_seconds: 0 }, 0],
-    [{ grace_seconds: 30 * day }, 30 * day]
+  // The secrets that sign after each rotation: a graceless one ends all before it.
+  for (const [body, seconds, signing] of [
+    [undefined, day, 2],
+    [{}, day, 3],
+    [{ grace_seconds: 0 }, 0, 1],
+    [{ grace_seconds: 30 * day }, 30 * day, 2]
   ] as const) {
     app.nowMs += 60_000
     const { value: before } = await stored(app, id)
@@ -225,15 +227,17 @@ t.test('a rotated secret is shown once, and the previous one signs until the end
     })
     const { value } = await stored(app, id)
     t.equal(Buffer.from(value.secrets[0]!.sealed).toString(), rotated.body.secret)
-    t.same(value.secrets[1], { ...before.secrets[0], expiresAtMs: app.nowMs + seconds * 1000 })
+    t.equal(value.secrets.length, signing)
+    if (signing > 1)
+      t.same(value.secrets[1], { ...before.secrets[0], expiresAtMs: app.nowMs + seconds * 1000 })
     t.match((await app.send('GET', `/v1/webhooks/${id}`)).body, {
       secret_hint: String(rotated.body.secret).slice(-4),
       updated_at: new Date(app.nowMs).toISOString()
     })
     await app.send('POST', `/v1/webhooks/${id}/test`)
-    t.match(app.parts.posts.at(-1)?.post.headers, { 'X-MR-Signature': 'of 2 secrets' })
+    t.match(app.parts.posts.at(-1)?.post.headers, { 'X-MR-Signature': `of ${signing} secrets` })
   }
-  for (const grace_seconds of [-1, 1.5, 30 * day + 1, '60', null, true, 1e300])
+  for (const grace_seconds of [-1, 1.5, 30 * day + 1, '60', true, 1e300])
     t.match(
       await app.send('POST', path, { grace_seconds }),
       { status: 400, body: { code: 'invalid_parameter', detail: /^grace_seconds / } },

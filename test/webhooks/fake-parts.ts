@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { WebhookParts } from '../../src/http/deps.ts'
+import { NO_SEAL } from '../../src/access/text-seal.ts'
 import { ServiceError } from '../../src/errors.ts'
+import { previousSecrets } from '../../src/webhooks/rotation.ts'
 import type { MadeSecret } from '../../src/webhooks/ports.ts'
 import type { DeliveryAttempt, PostOutcome, WebhookPost } from '../../src/webhooks/webhook.ts'
 
@@ -45,14 +47,14 @@ export function fakeParts(): FakeParts {
     },
     secrets: {
       make: made,
-      rotate({ secrets }, previousExpiresAtMs) {
+      rotate({ secrets }, rotation) {
         const next = made()
-        const previous = secrets
-          .filter(({ expiresAtMs }) => expiresAtMs === null)
-          .map((stored) => ({ ...stored, expiresAtMs: previousExpiresAtMs }))
-        return { ...next, secrets: [...next.secrets, ...previous] }
+        const { operation } = rotation
+        const added = next.secrets.map((stored) => ({ ...stored, operation }))
+        return { ...next, secrets: [...added, ...previousSecrets(secrets, rotation)] }
       },
-      open: (_webhook, sealed) => Buffer.from(sealed).toString()
+      open: (_webhook, sealed) => Buffer.from(sealed).toString(),
+      ...NO_SEAL
     },
     signer: {
       headers: ({ id, secrets }, batch) => ({

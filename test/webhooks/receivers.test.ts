@@ -93,7 +93,10 @@ for (const { name, file, block, probe, command } of LANGUAGES) {
             events: [{ channel: 'launches', data: { name: `é ${id}` } }]
           })
         )
-        const rotated = secrets.rotate({ ...HOOK, secrets: made.secrets }, Date.now() + 60_000)
+        const rotated = secrets.rotate(
+          { ...HOOK, secrets: made.secrets },
+          { nowMs: Date.now(), previousExpiresAtMs: Date.now() + 60_000, operation: 'a' }
+        )
         const hook = { ...HOOK, secrets: id === 'rotated' ? rotated.secrets : made.secrets }
         const nowMs = Date.now() - (id === 'old' ? 400_000 : 0)
         const headers = secrets.headers(hook, { id, body, nowMs, attempt: 1 })

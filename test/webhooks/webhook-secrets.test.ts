@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
+import { SECRETS_MAX, type Rotation } from '../../src/webhooks/rotation.ts'
 import { storedAndRead } from './stored-webhook.ts'
 import { WebhookSecrets } from '../../src/webhooks/webhook-secrets.ts'
 
@@ -8,6 +9,8 @@ const HOOK = { tenant: 'acme', id: 42 }
 const secrets = new WebhookSecrets(randomBytes(32))
 const batch = (nowMs: number) => ({ id: 'a', body: Buffer.from('{}'), nowMs })
 const count = (headers: Record<string, string>): number => headers['webhook-signature']!.split(' ').length
+
+const until = (previousExpiresAtMs: number): Rotation => ({ nowMs: NOW, previousExpiresAtMs, operation: 'a' })
 
 t.test('a made secret has 32 random bytes, a hint, and is sealed', async (t) => {
   const made = secrets.make(HOOK)
@@ -44,7 +47,7 @@ t.test('a sealed secret opens for its webhook and its key alone, and undamaged',
 
 t.test('a rotated secret and the previous one sign until the grace ends', async (t) => {
   const first = secrets.make(HOOK)
-  const rotated = secrets.rotate({ ...HOOK, secrets: first.secrets }, NOW + 1_000)
+  const rotated = secrets.rotate({ ...HOOK, secrets: first.secrets }, until(NOW + 1_000))
   t.equal(secrets.open(HOOK, rotated.secrets[0]!.sealed), rotated.secret)
   t.equal(secrets.open(HOOK, rotated.secrets[1]!.sealed), first.secret)
   const hook = { ...HOOK, secrets: rotated.secrets }
@@ -53,21 +56,47 @@ t.test('a rotated secret and the previous one sign until the grace ends', async 
   t.notHas(secrets.headers(hook, batch(NOW + 1_000)), { 'X-MR-Signature-Previous': String })
 })
 
-t.test('a second rotation within the grace leaves the two newest secrets', async (t) => {
+t.test('a rotation within the grace of another leaves each secret to sign until its own time', async (t) => {
   const first = secrets.make(HOOK)
-  const second = secrets.rotate({ ...HOOK, secrets: first.secrets }, NOW + 1_000)
-  const third = secrets.rotate({ ...HOOK, secrets: second.secrets }, NOW + 2_000)
+  const second = secrets.rotate({ ...HOOK, secrets: first.secrets }, until(NOW + 1_000))
+  const third = secrets.rotate({ ...HOOK, secrets: second.secrets }, until(NOW + 2_000))
   t.same(
     third.secrets.map(({ sealed, expiresAtMs }) => [secrets.open(HOOK, sealed), expiresAtMs]),
     [
       [third.secret, null],
-      [second.secret, NOW + 2_000]
+      [second.secret, NOW + 2_000],
+      [first.secret, NOW + 1_000]
     ]
   )
+  const hook = { ...HOOK, secrets: third.secrets }
+  t.strictSame(
+    [0, 1_000, 2_000].map((ms) => count(secrets.headers(hook, batch(NOW + ms)))),
+    [3, 2, 1]
+  )
+  const fourth = secrets.rotate(hook, { ...until(NOW + 5_000), nowMs: NOW + 1_000 })
+  t.equal(fourth.secrets.length, 3, 'one that no longer signs is dropped')
+})
+
+t.test('ten secrets sign at most; then a rotation without grace ends all but the new one', async (t) => {
+  let hook = { ...HOOK, secrets: secrets.make(HOOK).secrets }
+  const rotate = (rotation: Rotation): void =>
+    void (hook = { ...HOOK, secrets: secrets.rotate(hook, rotation).secrets })
+  for (let n = 2; n <= SECRETS_MAX; n++) rotate(until(NOW + n))
+  t.throws(() => rotate(until(NOW + 100)), { code: 'SECRET_LIMIT_REACHED' })
+  t.equal(count(secrets.headers(hook, batch(NOW))), SECRETS_MAX, 'what was refused changed nothing')
+  rotate(until(NOW))
+  t.equal(count(secrets.headers(hook, batch(NOW))), 1)
+})
+
+t.test('text is opened for the purpose that it was sealed for alone', async (t) => {
+  const sealed = secrets.sealText('api-key', 'mr_live_x')
+  t.notMatch(sealed, 'mr_live')
+  t.equal(secrets.openText('api-key', sealed), 'mr_live_x')
+  t.throws(() => secrets.openText('webhook', sealed), { code: 'SERVICE_FAILED' })
 })
 
 t.test('a grace of nothing leaves the new secret alone', async (t) => {
-  const rotated = secrets.rotate({ ...HOOK, secrets: secrets.make(HOOK).secrets }, NOW)
+  const rotated = secrets.rotate({ ...HOOK, secrets: secrets.make(HOOK).secrets }, until(NOW))
   t.equal(count(secrets.headers({ ...HOOK, secrets: rotated.secrets }, batch(NOW))), 1)
 })
 

@@ -1,7 +1,9 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import { isAddressRange } from '../../access/address-ranges.ts'
+import { makeApiKey } from '../../access/api-key.ts'
 import type { IssuedKey } from '../../access/key-row.ts'
+import { NO_SEAL } from '../../access/text-seal.ts'
 import { DEFAULT_SCOPES, SCOPES } from '../../access/scopes.ts'
 import { isWebOrigin } from '../../access/web-origin.ts'
 import { issuedKeyAnswer, keyAnswer, keyBody } from '../../api/api-key.ts'
@@ -71,6 +73,8 @@ export const createKey = endpoint({
   }),
   status: 201,
   answer: issuedKeyAnswer,
+  isIdempotent: true,
+  shownBy: 'GET /v1/admin/keys',
   errors: ['TENANT_NOT_FOUND', 'KEY_LIMIT_REACHED'],
   examples: [
     { name: 'a key with the usual scopes', body: { tenant: 'demo', name: 'backend' } },
@@ -122,6 +126,7 @@ export const revokeKey = endpoint({
   scope: 'admin',
   params: keyParams,
   answer: keyAnswer,
+  shownBy: 'GET /v1/admin/keys/{id}',
   errors: ['KEY_NOT_FOUND', 'KEY_LAST'],
   examples: [{ name: 'a key', params: { id: EXAMPLE_KEY_ID } }]
 })
@@ -145,18 +150,28 @@ export const rotateKey = endpoint({
   }),
   status: 201,
   answer: issuedKeyAnswer,
+  isIdempotent: true,
+  shownBy: 'GET /v1/admin/keys',
   errors: ['KEY_NOT_FOUND', 'KEY_INACTIVE', 'KEY_LIMIT_REACHED'],
   examples: [{ name: 'with a day of grace', params: { id: EXAMPLE_KEY_ID }, body: { grace_seconds: 86_400 } }]
 })
 
-export const adminKeyRoutes: FastifyPluginAsync<Pick<AppDeps, 'keys' | 'clock'>> = async (
-  app,
-  { keys, clock }
-) => {
-  serve(app, createKey, async ({ body, reply }) => {
+/** Purpose of an encrypted secret of a key, beside the request that makes the key. */
+const PURPOSE = 'api-key'
+
+export const adminKeyRoutes: FastifyPluginAsync<
+  Pick<AppDeps, 'keys' | 'clock'> & Partial<Pick<AppDeps, 'webhooks'>>
+> = async (app, { keys, clock, webhooks }) => {
+  const seal = webhooks?.secrets ?? NO_SEAL
+  const makeSecret = async (): Promise<string> => seal.sealText(PURPOSE, makeApiKey())
+
+  serve(app, createKey, async ({ body, reply, once }) => {
     const nowMs = clock.now()
     const expiresAtMs = body.expires_at === null ? null : Date.parse(body.expires_at)
-    if (expiresAtMs !== null && expiresAtMs <= nowMs) throw invalid('expires_at', 'must be in the future')
+    const prepare = async (): Promise<string> => {
+      if (expiresAtMs !== null && expiresAtMs <= nowMs) throw invalid('expires_at', 'must be in the future')
+      return makeSecret()
+    }
     const { tenant, name, scopes } = body
     const attributes = {
       tenant,
@@ -167,7 +182,10 @@ export const adminKeyRoutes: FastifyPluginAsync<Pick<AppDeps, 'keys' | 'clock'>>
       allowedIps: body.allowed_ips,
       corsOrigins: body.cors_origins
     }
-    return showOnce(await keys.issue(attributes, nowMs), nowMs, reply)
+    const issued = await once(body, prepare, ({ id }) =>
+      keys.issue(attributes, nowMs, seal.openText(PURPOSE, id))
+    )
+    return showOnce(issued, nowMs, reply)
   })
 
   serve(app, listKeys, async ({ query, caller }) => {
@@ -185,9 +203,12 @@ export const adminKeyRoutes: FastifyPluginAsync<Pick<AppDeps, 'keys' | 'clock'>>
     return keyBody(await keys.revoke(params.id, nowMs), nowMs)
   })
 
-  serve(app, rotateKey, async ({ params, body, reply }) => {
+  serve(app, rotateKey, async ({ params, body, reply, once }) => {
     const nowMs = clock.now()
-    return showOnce(await keys.rotate(params.id, body.grace_seconds * 1000, nowMs), nowMs, reply)
+    const issued = await once(body, makeSecret, ({ id }) =>
+      keys.rotate(params.id, body.grace_seconds * 1000, nowMs, seal.openText(PURPOSE, id))
+    )
+    return showOnce(issued, nowMs, reply)
   })
 }
 

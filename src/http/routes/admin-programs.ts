@@ -60,6 +60,8 @@ export const addProgram = endpoint({
   status: 201,
   otherStatuses: [200],
   answer: programAnswer,
+  isIdempotent: true,
+  shownBy: 'GET /v1/admin/programs',
   errors: ['ADDRESS_INVALID', 'PROGRAM_LIMIT_REACHED'],
   examples: [
     { name: 'a program', body: { program: EXAMPLE_PROGRAM } },
@@ -79,6 +81,7 @@ export const removeProgram = endpoint({
   scope: 'admin',
   params: z.object({ program: address.describe('The program, base58') }),
   answer: removedProgramAnswer,
+  shownBy: 'GET /v1/admin/programs',
   errors: ['ADDRESS_INVALID', 'PROGRAM_NOT_FOUND'],
   examples: [{ name: 'a program', params: { program: EXAMPLE_PROGRAM } }]
 })
@@ -94,8 +97,11 @@ export const adminProgramRoutes: FastifyPluginAsync<
     return { tenant: caller?.tenant ?? '', data, nextCursor: null }
   })
 
-  serve(app, addProgram, async ({ body, reply }) => {
-    const { isNew, status } = await whitelist.add(pubkeyToBase58(body.program), clock.now(), body.index)
+  serve(app, addProgram, async ({ body, reply, once }) => {
+    const program = pubkeyToBase58(body.program)
+    // A repeat of it changes nothing more.
+    const add = () => whitelist.add(program, clock.now(), body.index)
+    const { isNew, status } = await once({ program, index: body.index }, async () => program, add)
     if (isNew || body.index !== undefined) programsChanged?.()
     if (!isNew) void reply.code(200)
     return programBody(status, head())

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { keyState } from '../../access/caller.ts'
@@ -23,6 +24,8 @@ export const createTenant = endpoint({
   body: z.object({ name: tenantName }),
   status: 201,
   answer: tenantAnswer,
+  isIdempotent: true,
+  shownBy: 'GET /v1/admin/tenants',
   errors: ['TENANT_EXISTS', 'TENANT_LIMIT_REACHED'],
   examples: [{ name: 'a tenant', body: { name: 'acme' } }]
 })
@@ -43,7 +46,14 @@ export const adminTenantRoutes: FastifyPluginAsync<Pick<AppDeps, 'keys' | 'clock
   app,
   { keys, clock }
 ) => {
-  serve(app, createTenant, async ({ body }) => tenantBody(await keys.createTenant(body.name, clock.now()), 0))
+  serve(app, createTenant, async ({ body, once }) => {
+    const created = await once(
+      body,
+      async () => randomUUID(),
+      ({ id: operation }) => keys.createTenant(body.name, clock.now(), operation)
+    )
+    return tenantBody(created, 0)
+  })
 
   serve(app, listTenants, async ({ query, caller }) => {
     const nowMs = clock.now()

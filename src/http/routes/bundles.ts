@@ -10,7 +10,6 @@ import { tenantOf } from '../caller-tenant.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serve } from '../endpoint.ts'
 import { EXAMPLE_BUNDLE_ID, EXAMPLE_TRANSACTION } from '../example-values.ts'
-import { Idempotency, idempotencyKeyOf } from '../idempotency.ts'
 import { invalid } from '../parameters.ts'
 
 export const sendBundle = endpoint({
@@ -40,6 +39,7 @@ export const sendBundle = endpoint({
     'NOT_CONFIGURED'
   ],
   isIdempotent: true,
+  shownBy: 'GET /v1/tx/bundle/{bundle_id}/status',
   deadlineMs: SEND_ANSWER_MS,
   examples: [{ name: 'a transfer', body: { txs: [EXAMPLE_TRANSACTION] } }]
 })
@@ -67,18 +67,12 @@ export const bundleRoutes: FastifyPluginAsync<Pick<AppDeps, 'transactions' | 'st
 ) => {
   if (parts === null) return
   const intake = new BundleIntake({ documents, parts, clock })
-  const idempotency = new Idempotency(documents)
 
-  serve(app, sendBundle, async ({ body, caller, request, signal }) => {
+  serve(app, sendBundle, async ({ body, caller, signal, once }) => {
     const tenant = tenantOf(caller)
     const wish = wishIn(body.txs)
-    await idempotency.once(
-      {
-        tenant,
-        operation: `${sendBundle.method} ${sendBundle.path}`,
-        key: idempotencyKeyOf(request.headers),
-        content: body
-      },
+    await once(
+      body,
       async () => {
         await intake.check(tenant, wish, signal)
         return wish.bundleId

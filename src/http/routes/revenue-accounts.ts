@@ -23,7 +23,6 @@ import { tenantOf } from '../caller-tenant.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serve } from '../endpoint.ts'
 import { EXAMPLE_WALLET, EXAMPLE_WATCHED } from '../example-values.ts'
-import { Idempotency, idempotencyKeyOf } from '../idempotency.ts'
 import { symbolsOf } from '../../views/mint-symbols.ts'
 import { ledgerEnd } from '../ledger-end.ts'
 import { address } from '../parameters.ts'
@@ -66,6 +65,7 @@ export const watchAddress = endpoint({
   answer: watchedAnswer,
   errors: ['ADDRESS_INVALID', 'WATCH_LIMIT_REACHED', 'WATCH_NOT_FOUND'],
   isIdempotent: true,
+  shownBy: 'GET /v1/revenue/accounts',
   examples: [
     {
       name: 'a wallet that collects fees',
@@ -96,6 +96,7 @@ export const unwatchAddress = endpoint({
   scope: 'revenue',
   params: z.object({ address: address.describe('The watched address') }),
   answer: unwatchedAnswer,
+  shownBy: 'GET /v1/revenue/accounts',
   errors: ['WATCH_NOT_FOUND'],
   examples: [{ name: 'an address', params: { address: EXAMPLE_WATCHED } }]
 })
@@ -106,19 +107,13 @@ export const revenueAccountRoutes: FastifyPluginAsync<
   const { storage, clock, watchedChanged } = deps
   const registry = new WatchedAddresses(storage.documents)
   const reader = new LedgerReader(storage.documents)
-  const idempotency = new Idempotency(storage.documents)
 
-  serve(app, watchAddress, async ({ body, caller, request, reply }) => {
+  serve(app, watchAddress, async ({ body, caller, reply, once }) => {
     const tenant = tenantOf(caller)
     const address = pubkeyToBase58(body.address)
     const facts = { address, label: body.label ?? address, role: body.role }
-    const { isNew, watched } = await idempotency.once(
-      {
-        tenant,
-        operation: `${watchAddress.method} ${watchAddress.path}`,
-        key: idempotencyKeyOf(request.headers),
-        content: facts
-      },
+    const { isNew, watched } = await once(
+      facts,
       async () => address,
       // A repeat changes nothing: the label may have been changed since, or the watch may have ended.
       async ({ isDone }) =>

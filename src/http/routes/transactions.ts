@@ -14,7 +14,6 @@ import { tenantOf } from '../caller-tenant.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serve } from '../endpoint.ts'
 import { EXAMPLE_SIGNATURE, EXAMPLE_TRANSACTION } from '../example-values.ts'
-import { Idempotency, idempotencyKeyOf } from '../idempotency.ts'
 import { readWordsCursor, writeWordsCursor } from '../page-cursor.ts'
 import { invalid, oneOf, wholeNumber } from '../parameters.ts'
 import { isSignature } from '../signature.ts'
@@ -69,6 +68,7 @@ export const sendTransaction = endpoint({
     'NOT_CONFIGURED'
   ],
   isIdempotent: true,
+  shownBy: 'GET /v1/tx/{signature}/status',
   deadlineMs: SEND_ANSWER_MS,
   examples: [{ name: 'a transfer', body: { tx: EXAMPLE_TRANSACTION } }]
 })
@@ -113,9 +113,8 @@ export const transactionRoutes: FastifyPluginAsync<
   const submissions = new Submissions(documents, parts)
   const bundles = new BundleIntake({ documents, parts, clock })
   const chain = new ChainStatuses(parts.node, clock)
-  const idempotency = new Idempotency(documents)
 
-  serve(app, sendTransaction, async ({ body, caller, request, signal }) => {
+  serve(app, sendTransaction, async ({ body, caller, signal, once }) => {
     const tenant = tenantOf(caller)
     if (body.revert_protection && body.via === undefined)
       throw invalid('revert_protection', 'is used with via only')
@@ -126,13 +125,8 @@ export const transactionRoutes: FastifyPluginAsync<
       preflight: !body.skip_preflight
     }
     const { signature } = wish.transaction
-    const repeat = await idempotency.once(
-      {
-        tenant,
-        operation: `${sendTransaction.method} ${sendTransaction.path}`,
-        key: idempotencyKeyOf(request.headers),
-        content: body
-      },
+    const repeat = await once(
+      body,
       async () => {
         await intake.check(tenant, wish, signal)
         return signature

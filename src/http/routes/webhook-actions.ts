@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { momentText } from '../../api/api-key.ts'
@@ -56,6 +57,8 @@ export const enableWebhook = endpoint({
     })
     .optional(),
   answer: enabledWebhookAnswer,
+  isIdempotent: true,
+  shownBy: 'GET /v1/webhooks/{id}',
   errors: ['WEBHOOK_NOT_FOUND', 'CURSOR_INVALID'],
   examples: [
     { ...example, name: 'from now' },
@@ -73,6 +76,7 @@ export const testWebhook = endpoint({
   scope: 'webhooks',
   params: webhookParams,
   answer: testAnswer,
+  shownBy: 'GET /v1/webhooks/{id}/deliveries',
   errors: ['WEBHOOK_NOT_FOUND'],
   deadlineMs: TEST_MS,
   examples: [example]
@@ -84,7 +88,7 @@ export const rotateWebhookSecret = endpoint({
   tag: 'Webhooks',
   summary: 'Rotate the secret of a webhook',
   description:
-    'Makes a new secret, which is shown only in this answer. During the grace period, batches carry a signature for each secret.',
+    'Makes a new secret, which is shown only in this answer. During the grace period, batches carry a signature for each secret. Secrets of earlier rotations sign until their own grace periods end; without a grace period all of them end at once. At most 10 secrets sign.',
   scope: 'webhooks',
   params: webhookParams,
   body: z
@@ -98,7 +102,9 @@ export const rotateWebhookSecret = endpoint({
     })
     .optional(),
   answer: rotatedSecretAnswer,
-  errors: ['WEBHOOK_NOT_FOUND'],
+  isIdempotent: true,
+  shownBy: 'GET /v1/webhooks/{id}',
+  errors: ['WEBHOOK_NOT_FOUND', 'SECRET_LIMIT_REACHED'],
   examples: [{ ...example, name: 'with an hour of grace', body: { grace_seconds: 3_600 } }]
 })
 
@@ -126,20 +132,23 @@ interface Deps extends Pick<AppDeps, 'stream' | 'limits' | 'clock'> {
 export function webhookActionRoutes(app: FastifyInstance, registry: WebhookRegistry, deps: Deps): void {
   const { webhooks, stream, limits, clock } = deps
 
-  serve(app, enableWebhook, async ({ params: { id }, body, caller, reply }) => {
+  serve(app, enableWebhook, async ({ params: { id }, body, caller, reply, once }) => {
     const tenant = tenantOf(caller)
     const since = body?.since === undefined ? null : readCursor(body.since)
     if (body?.since !== undefined && since === null)
       throw new ServiceError('CURSOR_INVALID', 'since must be the cursor of an event')
-    await registry.find(tenant, id)
-    const use = await limits.take(`webhook-enable ${tenant} ${id}`, ENABLES_PER_MINUTE, clock.now())
-    if (!use.allowed) {
+    const prepare = async (): Promise<string> => {
+      await registry.find(tenant, id)
+      const use = await limits.take(`webhook-enable ${tenant} ${id}`, ENABLES_PER_MINUTE, clock.now())
+      if (use.allowed) return randomUUID()
       const detail = `a webhook may be enabled ${ENABLES_PER_MINUTE} times a minute; the next minute begins in ${use.resetIn} s`
       throw rateLimited(reply, { detail, policy: 'enable-per-minute', quota: ENABLES_PER_MINUTE, use })
     }
     const { head = -1 } = stream?.health ?? {}
     const start = since === null || head < 0 ? since : startOfSubscription(since, head)
-    const state = await registry.enable(tenant, id, start)
+    const state = await once(body ?? {}, prepare, ({ id: operation, isDone }) =>
+      isDone ? registry.get(tenant, id) : registry.enable(tenant, id, { since: start, operation })
+    )
     return {
       ...webhookBody(state, webhooks.deliveries.buffered(tenant, id)),
       warnings: since === null ? [] : warningsOf(since, stream)
@@ -159,10 +168,19 @@ export function webhookActionRoutes(app: FastifyInstance, registry: WebhookRegis
     }
   })
 
-  serve(app, rotateWebhookSecret, async ({ params: { id }, body, caller, reply }) => {
+  serve(app, rotateWebhookSecret, async ({ params: { id }, body, caller, reply, once }) => {
     const { grace_seconds: graceSeconds } = body ?? rotateWebhookSecret.body.unwrap().parse({})
-    const expiresAtMs = clock.now() + graceSeconds * 1000
-    const secret = await registry.rotate(tenantOf(caller), id, expiresAtMs)
+    // A repeat states the time of the first.
+    const prepare = async (): Promise<string> => `${clock.now() + graceSeconds * 1000} ${randomUUID()}`
+    const { secret, expiresAtMs } = await once(
+      { grace_seconds: graceSeconds },
+      prepare,
+      async ({ id: operation, isDone }) => {
+        const expiresAtMs = Number.parseInt(operation, 10)
+        const rotation = { operation, previousExpiresAtMs: expiresAtMs, isDone }
+        return { secret: await registry.rotate(tenantOf(caller), id, rotation), expiresAtMs }
+      }
+    )
     void reply.header('cache-control', 'no-store')
     return { secret, previous_secret_expires_at: momentText(expiresAtMs) }
   })

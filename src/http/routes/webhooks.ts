@@ -10,7 +10,6 @@ import { tenantOf } from '../caller-tenant.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serve } from '../endpoint.ts'
 import { EXAMPLE_LAUNCH, EXAMPLE_WEBHOOK_ID, EXAMPLE_WEBHOOK_URL } from '../example-values.ts'
-import { Idempotency, idempotencyKeyOf } from '../idempotency.ts'
 import { invalid } from '../parameters.ts'
 import { createdWebhookBody, webhookBody } from '../webhook-bodies.ts'
 import { webhookActionRoutes } from './webhook-actions.ts'
@@ -48,6 +47,7 @@ export const createWebhook = endpoint({
   answer: createdWebhookAnswer,
   errors: ['CHANNEL_UNKNOWN', 'ADDRESS_INVALID', 'WEBHOOK_LIMIT_REACHED', 'WEBHOOK_NOT_FOUND', 'URL_REFUSED'],
   isIdempotent: true,
+  shownBy: 'GET /v1/webhooks',
   deadlineMs: CREATE_MS,
   examples: [
     {
@@ -87,6 +87,7 @@ export const deleteWebhook = endpoint({
   scope: 'webhooks',
   params: webhookParams,
   answer: deletedWebhookAnswer,
+  shownBy: 'GET /v1/webhooks',
   errors: ['WEBHOOK_NOT_FOUND'],
   examples: [{ name: 'a webhook', params: { id: EXAMPLE_WEBHOOK_ID } }]
 })
@@ -97,18 +98,12 @@ export const webhookRoutes: FastifyPluginAsync<
   const { webhooks, storage, clock } = deps
   if (webhooks === null) return
   const registry = new WebhookRegistry({ ...webhooks, documents: storage.documents, clock })
-  const idempotency = new Idempotency(storage.documents)
 
-  serve(app, createWebhook, async ({ body, caller, request, reply }) => {
+  serve(app, createWebhook, async ({ body, caller, reply, once }) => {
     const tenant = tenantOf(caller)
     const wish = { url: body.url, channels: checkedChannels(body.channels, caller) }
-    const created = await idempotency.once(
-      {
-        tenant,
-        operation: `${createWebhook.method} ${createWebhook.path}`,
-        key: idempotencyKeyOf(request.headers),
-        content: wish
-      },
+    const created = await once(
+      wish,
       async () => String(await registry.prepare(wish.url)),
       ({ id, isDone }) =>
         isDone ? registry.show(tenant, Number(id)) : registry.create({ tenant, id: Number(id) }, wish)
