@@ -146,10 +146,21 @@ export function isStale(
   return known.commitment !== null && known.slot !== slot && RANK[commitment] < RANK[known.commitment]
 }
 
-/** Tells whether the word of one node is of another block than one that was read, or that several nodes state. */
+/** Tells whether a block or status states the known slot with the other outcome. */
+function isOtherOutcome(known: TransactionContext, event: BlockSeen | StatusSeen): boolean {
+  const hasFailed = 'failed' in event ? event.failed : event.err !== null
+  return known.slot === event.slot && (known.err !== null) !== hasFailed
+}
+
+/**
+ * Tells whether stronger evidence than a status is known: the word of one node is of another block than one that was
+ * read, or that several nodes state. The outcome in a block that was read is not changed by any number of nodes.
+ */
 function isOutweighed(known: TransactionContext, event: BlockSeen | StatusSeen): boolean {
+  if (event.type === 'block.seen') return false
+  if (known.evidence === 'block' && isOtherOutcome(known, event)) return true
   const isFirm = known.evidence === 'block' || known.evidence === 'nodes'
-  return isFirm && known.slot !== event.slot && event.type === 'status.seen' && event.nodes === 1
+  return isFirm && event.nodes === 1 && (known.slot !== event.slot || isOtherOutcome(known, event))
 }
 
 const higher = (known: Commitment | null, reported: Commitment): Commitment =>
@@ -158,17 +169,15 @@ const higher = (known: Commitment | null, reported: Commitment): Commitment =>
 /** Returns the known facts after a block or a status; null if it changes nothing. */
 function seen(before: TransactionContext, event: BlockSeen | StatusSeen): Landing | null {
   const { slot, commitment, atMs } = event
-  const isSame = before.slot === slot
-  const isLower = before.commitment !== null && RANK[commitment] < RANK[before.commitment]
+  const isSameSlot = before.slot === slot
+  // The other outcome in the same slot is another landing: whoever states it has not stated it before.
+  const isSame = isSameSlot && !isOtherOutcome(before, event)
+  const isLower = isSame && before.commitment !== null && RANK[commitment] < RANK[before.commitment]
   if (isStale(before, event) || isOutweighed(before, event)) return null
-  const known = isSame ? before : { ...NOWHERE, landedAtMs: atMs }
+  const known = isSame ? before : { ...NOWHERE, landedAtMs: isSameSlot ? before.landedAtMs : atMs }
   const reported = 'failed' in event ? (event.failed ? UNKNOWN_ERROR : null) : event.err
-  // A block is stronger evidence of a failure than a status, and only a status tells the error.
-  const hasFailed = isSame && before.err !== null
-  const err =
-    hasFailed && (reported === UNKNOWN_ERROR || reported === null || before.err !== UNKNOWN_ERROR)
-      ? before.err
-      : reported
+  // A block shows a failure, and only a status tells the error.
+  const err = isSame && before.err !== null && before.err !== UNKNOWN_ERROR ? before.err : reported
   const claim = claimAfter(known, event)
   return {
     slot,

@@ -152,6 +152,60 @@ t.test(
   }
 )
 
+t.test('the outcome in a block that was read is not changed by what nodes state of its slot', async (t) => {
+  for (const nodes of [1, 2])
+    for (const isFirst of [true, false]) {
+      const world = new TrackingWorld()
+      world.chain.hasBlocks = true
+      const own = world.start()
+      own.node.nodes = nodes
+      own.shard.begin(await world.submit('a'))
+      await world.pass(500)
+      if (isFirst) {
+        own.node.lies = (): SignatureStatus => ({
+          ...FINALIZED,
+          commitment: 'confirmed',
+          slot: world.chain.slot,
+          err: 'AccountInUse',
+          nodes
+        })
+        await world.pass(1_200)
+      }
+      world.chain.land('a', null, 'confirmed')
+      const landed = world.chain.landed.get('a')!
+      own.node.lies = (): SignatureStatus => ({ ...FINALIZED, slot: landed.slot, err: 'AccountInUse', nodes })
+      await world.pass(22_000)
+      t.match(own.progress('a'), { state: 'confirmed', slot: landed.slot, err: null, evidence: 'block' })
+      lie(own, null)
+      await world.pass(20_000)
+      t.match((await world.stored('a')).value.end, { state: 'finalized', slot: landed.slot, err: null })
+      own.kill()
+    }
+})
+
+t.test('one node that states another outcome in the same slot begins its minute again', async (t) => {
+  const world = new TrackingWorld()
+  const own = world.start()
+  own.node.nodes = 1
+  own.shard.begin(await world.submit('a'))
+  await world.pass(500)
+  world.chain.land('a')
+  own.node.lies = (): SignatureStatus => ({ ...FINALIZED, slot: 1_001, err: 'AccountInUse' })
+  await world.pass(22_000)
+  t.match(own.progress('a'), { state: 'failed', slot: 1_001, evidence: 'claim' })
+  lie(own, null)
+  await world.pass(45_000)
+  t.match(own.progress('a'), { slot: 1_001, err: null, evidence: 'claim' }, 'a minute of other answers')
+  await world.pass(30_000)
+  t.match((await world.stored('a')).value.end, {
+    state: 'finalized',
+    slot: 1_001,
+    err: null,
+    evidence: 'node'
+  })
+  own.kill()
+})
+
 t.test('two nodes end the tracking at once, one node after a minute of equal answers', async (t) => {
   for (const [nodes, endsAfterMs] of [
     [2, 16_000],
