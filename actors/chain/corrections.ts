@@ -1,5 +1,6 @@
 import { LOST_FORK } from '../../src/market/gap-reasons.ts'
 import { unchanged, type Amendment, type Edit } from '../../src/market/amendment.ts'
+import type { DecodingPeriod } from '../../src/market/decoding-period.ts'
 import type { FoldOptions } from '../../src/market/fold.ts'
 import type { KeptBlock } from '../../src/market/kept-block.ts'
 import type { MarketState } from '../../src/market/market-state.ts'
@@ -71,16 +72,27 @@ export function showsLostFork(
  *     are removed before the block is folded, as far as their undo data is kept.
  * C2. A block with a rollback shows a lost fork in slots up to the head. One amendment replaces all stored blocks after the
  *     last common one by the chain's blocks and this block. Blocks without undo data stay stored, marked as a gap.
+ * C3. A block before a change of the venues gives rows of the venues of its slot, so that coverage stays true.
  */
 export class Corrections {
   readonly #storage: Storage
   readonly #undoHistory: UndoHistory
+  readonly #periods: readonly DecodingPeriod[]
   readonly #deps: CorrectionDeps
   readonly #amend: Amend
 
-  constructor(storage: Storage, undoHistory: UndoHistory, deps: CorrectionDeps, amend: Amend) {
+  constructor(
+    storage: Storage,
+    {
+      undoHistory,
+      periods
+    }: { readonly undoHistory: UndoHistory; readonly periods: readonly DecodingPeriod[] },
+    deps: CorrectionDeps,
+    amend: Amend
+  ) {
     this.#storage = storage
     this.#undoHistory = undoHistory
+    this.#periods = periods
     this.#deps = deps
     this.#amend = amend
   }
@@ -225,6 +237,7 @@ export class Corrections {
     const { fold } = this.#deps
     return {
       fold,
+      periods: this.#periods,
       load: (readSet) => loadReadSet(this.#storage, readSet),
       encode: (rows) => encodeLog(rows, fold.cash)
     }

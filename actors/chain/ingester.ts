@@ -3,11 +3,13 @@ import type { SourcedBlock } from '../../src/node/block-source.ts'
 import type { CommitFeed } from '../../src/views/commit-feed.ts'
 import type { Amendment } from '../../src/market/amendment.ts'
 import { foldBlock, type BlockFold } from '../../src/market/fold.ts'
+import type { DecodingPeriod } from '../../src/market/decoding-period.ts'
 import { marketBefore, type KeptBlock } from '../../src/market/kept-block.ts'
 import { marketLimits, type MarketLimits, type MarketState } from '../../src/market/market-state.ts'
 import { isAffected } from '../../src/market/read-set.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import { affectedKeys, type AffectedKeys } from '../../src/market/affected-keys.ts'
+import { recordDecoding } from '../../src/node/decoding-periods.ts'
 import { encodeLog } from '../../src/stream/encode.ts'
 import type { BlockStore, History, Storage } from '../../storage/port.ts'
 import type { RecallBlocks } from '../transactions/recall-blocks.ts'
@@ -67,7 +69,12 @@ export class Ingester {
     storage: Storage,
     blocks: TakesBlocks,
     deps: IngesterDeps,
-    state: { readonly head: SlotRow | null; readonly market: MarketState; readonly undoHistory: UndoHistory }
+    state: {
+      readonly head: SlotRow | null
+      readonly market: MarketState
+      readonly undoHistory: UndoHistory
+      readonly periods: readonly DecodingPeriod[]
+    }
   ) {
     this.#storage = storage
     this.#blocks = blocks
@@ -75,12 +82,13 @@ export class Ingester {
     this.#undoHistory = state.undoHistory
     this.#market = state.market
     this.#head = state.head
-    this.#corrections = new Corrections(storage, state.undoHistory, deps, (...amendment) =>
-      this.#amend(...amendment)
-    )
+    this.#corrections = new Corrections(storage, state, deps, (...amendment) => this.#amend(...amendment))
   }
 
-  /** Opens an ingester after the stored head. `blocks` is the store's write side or a buffer in front of it. */
+  /**
+   * Opens an ingester after the stored head, and records how it decodes the blocks that follow. `blocks` is the store's write side or
+   * a buffer in front of it.
+   */
   static async open(
     storage: Storage,
     head: SlotRow | null,
@@ -90,9 +98,10 @@ export class Ingester {
       history: storage.history
     }
   ): Promise<Ingester> {
+    const periods = await recordDecoding(storage, head, deps.fold.venues)
     const market = await restoreMarket(storage, head, limitsOf(deps))
     const undoHistory = await UndoHistory.open(storage, head, deps.undoPolicy, deps.logger)
-    return new Ingester(storage, blocks, deps, { head, market, undoHistory })
+    return new Ingester(storage, blocks, deps, { head, market, undoHistory, periods })
   }
 
   get market(): MarketState {

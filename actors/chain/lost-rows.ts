@@ -3,6 +3,7 @@ import { pubkeyMapKey, type Pubkey } from '../../src/chain/pubkey.ts'
 import { unchanged } from '../../src/market/amendment.ts'
 import type { DecodedBlock } from '../../src/market/block.ts'
 import { cursorAt } from '../../src/market/cursor.ts'
+import { optionsAt, type DecodingPeriod } from '../../src/market/decoding-period.ts'
 import { foldBlock, type BlockFold, type FoldOptions } from '../../src/market/fold.ts'
 import { DAMAGED } from '../../src/market/gap-reasons.ts'
 import type { MarketState } from '../../src/market/market-state.ts'
@@ -12,6 +13,7 @@ import { blockOfRows, isWhole, type StoredBlock } from '../../src/market/stored-
 import { affectedKeys } from '../../src/market/affected-keys.ts'
 import type { BlockAgain } from '../../src/node/block-source.ts'
 import { gapsAfter } from '../../src/node/coverage.ts'
+import { readDecodingPeriods } from '../../src/node/decoding-periods.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import { encodeLog } from '../../src/stream/encode.ts'
 import type { GapRow, Losses, Storage } from '../../storage/port.ts'
@@ -82,6 +84,8 @@ export class LostRows {
   #market: MarketState | null = null
   /** Slots whose blocks were given up, and were never stored. */
   #gaps: readonly GapRow[] = []
+  /** How the stored blocks were decoded. */
+  #periods: readonly DecodingPeriod[] = []
   #looked: number | null = null
   #triesLeft = TRIES
 
@@ -99,6 +103,7 @@ export class LostRows {
 
   async run(losses: Losses, horizon: number): Promise<void> {
     if (this.#scratch !== null) this.#market = await restoreMarket(this.#scratch, null)
+    this.#periods = await readDecodingPeriods(this.#storage)
     const gaps = await gapsAfter(this.#storage.coverage, null)
     this.#gaps = gaps.filter(({ reason }) => reason !== DAMAGED)
     for await (const stored of losses.blocks()) {
@@ -200,7 +205,7 @@ export class LostRows {
 
   /** Folds a block after all blocks before it; without a scratch store, after none. */
   async #fold(block: DecodedBlock): Promise<BlockFold> {
-    const { fold: options } = this.#deps
+    const options = optionsAt(this.#deps.fold, this.#periods, block.slot)
     const market = this.#market ?? (await restoreMarket(this.#storage, null))
     const readSet = market.readSet(affectedKeys(block, options.cash))
     market.load(this.#scratch === null ? noneStored(readSet) : await loadReadSet(this.#scratch, readSet))

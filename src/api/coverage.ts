@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { splitCursor } from '../market/cursor.ts'
+import { decodedRanges, type DecodingPeriod } from '../market/decoding-period.ts'
 import type { GapRow, RowHorizon } from '../../storage/port.ts'
-import { count, text, time, unixMs } from './schema.ts'
+import { count, text, time, unixMs, venue } from './schema.ts'
 import { secondsText } from './time.ts'
 
 const RANGE = z.object({ from_slot: count('Its first slot'), to_slot: count('Its last slot') })
@@ -10,8 +11,24 @@ export const COVERAGE = z
   .object({
     genesis: text('The genesis hash of the cluster that blocks come from, in base58').nullable(),
     ranges: z
-      .array(RANGE)
-      .describe('Slots that are indexed, in order; a slot that the chain skipped counts as indexed'),
+      .array(
+        RANGE.extend({
+          venues: z
+            .array(venue('A venue'))
+            .nullable()
+            .describe(
+              'Venues that were decoded in the range; null if unknown, in a store from before this record'
+            ),
+          decoder_version: z
+            .int()
+            .min(1)
+            .nullable()
+            .describe('Version of the decoder of its blocks; null if unknown')
+        })
+      )
+      .describe(
+        'Slots that are indexed, in order; a slot that the chain skipped counts as indexed. A range ends where the decoded venues or the decoder change'
+      ),
     gaps: z
       .array(
         RANGE.extend({
@@ -50,6 +67,8 @@ export interface Covered {
   readonly gaps: readonly GapRow[]
   /** First slot of the next page; null without one. */
   readonly next: number | null
+  /** How the blocks were decoded, ascending. */
+  readonly periods: readonly DecodingPeriod[]
 }
 
 export function coverageBody({
@@ -58,11 +77,18 @@ export function coverageBody({
   head,
   horizon,
   gaps,
-  next
+  next,
+  periods
 }: Covered): z.input<typeof COVERAGE> {
-  const ranges: z.input<typeof RANGE>[] = []
-  const add = (from: number, to: number): void => {
-    if (from <= to) ranges.push({ from_slot: from, to_slot: to })
+  const ranges: z.input<typeof COVERAGE>['ranges'] = []
+  const add = (first: number, last: number): void => {
+    for (const { from, to, period } of decodedRanges(periods, first, last))
+      ranges.push({
+        from_slot: from,
+        to_slot: to,
+        venues: period && [...period.venues],
+        decoder_version: period?.decoderVersion ?? null
+      })
   }
   if (first !== null && head !== null) {
     let from = first

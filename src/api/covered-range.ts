@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { COVERAGE_STATES, type CoveredRange } from '../archive/covered-ranges.ts'
-import type { VenueId } from '../chain/venue-id.ts'
 import type { SlotRow } from '../market/rows.ts'
 import { count, listOf, text, time, unixMs, venue } from './schema.ts'
 import { secondsText } from './time.ts'
 
+const ORIGINS = ['blocks'] as const
 const NO_TIME = 'Null if no block is known near it'
 
 const COVERED_RANGE = z
@@ -28,9 +28,21 @@ const COVERED_RANGE = z
     to_ms: unixMs('The same', 'block').nullable(),
     venues: z
       .array(venue('A venue'))
+      .nullable()
       .describe(
-        'Venues that this service decodes now. Blocks that were indexed or imported under other settings may lack some of them, or have more. Empty for a missing range'
+        'Venues that were decoded in the range. Empty for a missing range. Null if the store is older than this record: the venues are then unknown'
       ),
+    decoder_version: z
+      .int()
+      .min(1)
+      .nullable()
+      .describe(
+        'Version of the decoder of its blocks; blocks that were inserted later may have a newer one. It rises when the same block gives other rows. Null if unknown, and for a missing range'
+      ),
+    origin: z
+      .enum(ORIGINS)
+      .nullable()
+      .describe('`blocks`: its rows come from whole blocks. Null for a missing range'),
     reason: text(
       '`not_imported`: between the archive and the first live slot. `past_retention`: the rows have expired. `inner-instructions-absent`: the node does not record calls of programs by programs, so that some events of these slots may be missing. Otherwise the kind of gap: `pruned`, `missing`, `unreadable`, `unsupported`, `damaged`, `lost-fork` or `read_again`. Null for complete ranges'
     ).nullable()
@@ -59,9 +71,8 @@ export interface RangeEnds {
 }
 
 export function coveredRangeBody(
-  { state, from, to, reason }: CoveredRange,
-  { first, last }: RangeEnds,
-  venues: readonly VenueId[]
+  { state, from, to, reason, period }: CoveredRange,
+  { first, last }: RangeEnds
 ): z.input<typeof COVERED_RANGE> {
   return {
     state,
@@ -71,7 +82,9 @@ export function coveredRangeBody(
     from_ms: first && first.blockTime * 1_000,
     to: last && secondsText(last.blockTime),
     to_ms: last && last.blockTime * 1_000,
-    venues: state === 'missing' ? [] : [...venues],
+    venues: state === 'missing' ? [] : period && [...period.venues],
+    decoder_version: period?.decoderVersion ?? null,
+    origin: state === 'missing' ? null : 'blocks',
     reason
   }
 }

@@ -1,3 +1,4 @@
+import { decodedRanges, type DecodingPeriod } from '../market/decoding-period.ts'
 import type { GapRow } from '../../storage/port.ts'
 import { INNER_ABSENT } from '../market/gap-reasons.ts'
 import type { Archive } from './archive.ts'
@@ -13,6 +14,8 @@ export interface CoveredRange {
   readonly to: number
   /** A word; null unless something is missing. */
   readonly reason: string | null
+  /** How its blocks were decoded; null if that was not recorded, and for missing slots. */
+  readonly period: DecodingPeriod | null
 }
 
 /** The indexed slots, as the store and the archive state them. */
@@ -25,6 +28,8 @@ export interface Indexed {
   readonly rowsFrom: number | null
   /** Gaps of the live slots that end after `after`, ascending. */
   readonly gaps: readonly Pick<GapRow, 'from' | 'to' | 'reason'>[]
+  /** How the blocks of each store were decoded, ascending. */
+  readonly periods: { readonly archive: readonly DecodingPeriod[]; readonly live: readonly DecodingPeriod[] }
 }
 
 /** Lists the ranges that end after a slot, ascending and without holes. */
@@ -35,7 +40,23 @@ export function* coveredRanges(indexed: Indexed, after: number): Generator<Cover
   }
 }
 
-function* allRanges({ archive, live, rowsFrom, gaps }: Indexed): Generator<CoveredRange, void, undefined> {
+function* allRanges(indexed: Indexed): Generator<CoveredRange, void, undefined> {
+  const { periods } = indexed
+  for (const range of storedAndMissing(indexed)) {
+    if (range.state === 'missing') yield { ...range, period: null }
+    else
+      for (const part of decodedRanges(
+        range.state === 'archive' ? periods.archive : periods.live,
+        range.from,
+        range.to
+      ))
+        yield { ...range, ...part }
+  }
+}
+
+type Stretch = Omit<CoveredRange, 'period'>
+
+function* storedAndMissing({ archive, live, rowsFrom, gaps }: Indexed): Generator<Stretch, void, undefined> {
   if (archive !== null) {
     const { first, last } = archive
     yield { state: 'archive', from: first.slot, to: last.slot, reason: null }
@@ -58,7 +79,7 @@ function* storedRanges(
   from: number,
   to: number,
   rowsFrom: number | null
-): Generator<CoveredRange, void, undefined> {
+): Generator<Stretch, void, undefined> {
   const middle = Math.max(from, rowsFrom ?? from)
   yield { state: 'partial', from, to: Math.min(to, middle - 1), reason: 'past_retention' }
   yield { state: 'live', from: middle, to, reason: null }

@@ -1,5 +1,6 @@
 import type { Amendment, Edit, RecordEdits } from './amendment.ts'
 import type { DecodedBlock } from './block.ts'
+import { optionsAt, type DecodingPeriod } from './decoding-period.ts'
 import { foldBlock } from './fold.ts'
 import type { BlockFold, FoldOptions } from './fold.ts'
 import { marketBefore } from './kept-block.ts'
@@ -18,6 +19,8 @@ import { affectedKeys } from './affected-keys.ts'
 /** The inputs of a refold. */
 export interface RefoldTools {
   readonly fold: FoldOptions
+  /** How stored blocks were decoded, ascending; their venues come before those of `fold`. */
+  readonly periods?: readonly DecodingPeriod[]
   /** Reads the current rows from the store. */
   readonly load: (readSet: ReadSet) => Promise<LoadedRecords>
   /** Encodes a block's rows as the stream sends them. */
@@ -178,7 +181,8 @@ class Course {
   }
 
   async fold(block: DecodedBlock): Promise<{ fold: BlockFold; kept: KeptBlock }> {
-    const { fold: options, load } = this.#tools
+    const { periods = [], load } = this.#tools
+    const options = optionsAt(this.#tools.fold, periods, block.slot)
     const affected = affectedKeys(block, options.cash)
     const readSet = this.#market.readSet(affected)
     // Hours and buckets of earlier times are read again. This course's own changes take precedence.

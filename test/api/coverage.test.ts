@@ -16,7 +16,7 @@ const rangesOf = (
   gaps: readonly GapRow[],
   next: number | null = null
 ) =>
-  coverageBody({ genesis: null, first, head, horizon: null, gaps, next }).ranges.map(
+  coverageBody({ genesis: null, first, head, horizon: null, gaps, next, periods: [] }).ranges.map(
     ({ from_slot, to_slot }) => [from_slot, to_slot]
   )
 
@@ -36,7 +36,7 @@ t.test('ranges are what lies between the gaps, up to the head or to where the pa
 })
 
 t.test('the horizon of rows is given by slot and time, and null while all are kept', async (t) => {
-  const covered = { genesis: null, first: 10, head: 20, gaps: [], next: null }
+  const covered = { genesis: null, first: 10, head: 20, gaps: [], next: null, periods: [] }
   const horizon = { cursor: 12 * 2 ** 20, time: 1_700_000_000 }
   t.strictSame(coverageBody({ ...covered, horizon }).rows_from, {
     slot: 12,

@@ -7,7 +7,8 @@ const slotRow = (slot: number) => ({ slot, blockTime: slot, blockhash: new Uint8
 const textOf = ({ state, from, to, reason }: CoveredRange): string =>
   `${state} ${from}-${to}${reason === null ? '' : ` ${reason}`}`
 const all = (indexed: Indexed): string[] => [...coveredRanges(indexed, -1)].map(textOf)
-const NOTHING: Indexed = { archive: null, live: null, rowsFrom: null, gaps: [] }
+const NO_PERIODS = { archive: [], live: [] }
+const NOTHING: Indexed = { archive: null, live: null, rowsFrom: null, gaps: [], periods: NO_PERIODS }
 
 t.test('covered ranges of an archive, gaps and a retention are all named', async (t) => {
   t.strictSame(all(NOTHING), [])
@@ -18,7 +19,7 @@ t.test('covered ranges of an archive, gaps and a retention are all named', async
     { from: 45, to: 49, reason: 'pruned' },
     { from: 70, to: 71, reason: 'missing' }
   ]
-  t.strictSame(all({ archive, live, rowsFrom: 60, gaps }), [
+  t.strictSame(all({ ...NOTHING, archive, live, rowsFrom: 60, gaps }), [
     'archive 10-20',
     'missing 21-39 not_imported',
     'partial 40-44 past_retention',
@@ -53,6 +54,7 @@ t.test('covered ranges of any index follow each other without holes, and go on a
           return { from, to: from + length, reason: 'pruned' }
         })
         const indexed = {
+          periods: NO_PERIODS,
           archive: hasArchive ? { first: slotRow(3), last: slotRow(12) } : null,
           live: { first, head: Math.max(at, first + size) },
           rowsFrom: rows === null ? null : first + rows,
@@ -78,3 +80,37 @@ t.test('covered ranges of any index follow each other without holes, and go on a
     randomRuns(300)
   )
 })
+
+t.test(
+  'covered ranges end where the decoding of their store changes, and earlier ones are unknown',
+  async (t) => {
+    const indexed: Indexed = {
+      archive: { first: slotRow(10), last: slotRow(20) },
+      live: { first: 30, head: 60 },
+      rowsFrom: 35,
+      gaps: [{ from: 50, to: 51, reason: 'pruned' }],
+      periods: {
+        archive: [{ from: 0, venues: ['raydium-cpmm'], decoderVersion: 1 }],
+        live: [
+          { from: 40, venues: ['pumpswap'], decoderVersion: 2 },
+          { from: 45, venues: ['pumpswap'], decoderVersion: 2 },
+          { from: 51, venues: ['pumpswap'], decoderVersion: 3 }
+        ]
+      }
+    }
+    const decoded = ({ period }: CoveredRange) =>
+      period && `${period.venues.join()} v${period.decoderVersion}`
+    t.strictSame(
+      [...coveredRanges(indexed, -1)].map((range) => [textOf(range), decoded(range)]),
+      [
+        ['archive 10-20', 'raydium-cpmm v1'],
+        ['missing 21-29 not_imported', null],
+        ['partial 30-34 past_retention', null],
+        ['live 35-39', null],
+        ['live 40-49', 'pumpswap v2'],
+        ['missing 50-51 pruned', null],
+        ['live 52-60', 'pumpswap v3']
+      ]
+    )
+  }
+)

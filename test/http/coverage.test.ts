@@ -1,8 +1,10 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { ServedArchive } from '../../src/archive/served-archive.ts'
+import { DECODER_VERSION } from '../../src/chain/decoder-version.ts'
 import { VENUE_IDS } from '../../src/chain/venue-id.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
+import { recordDecoding } from '../../src/node/decoding-periods.ts'
 import type { Storage } from '../../storage/port.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { emptyBlock } from '../../storage/test/sample-blocks.ts'
@@ -87,7 +89,17 @@ t.test(
       ]
     )
     t.match(whole, { archive: { served: true, last_slot: last.slot, reason: null }, nextCursor: null })
-    t.strictSame([whole.data[0]!['venues'], whole.data[1]!['venues']], [VENUE_IDS, []])
+    t.strictSame(
+      whole.data.map(({ venues, decoder_version, origin }) => [venues, decoder_version, origin]),
+      [
+        [null, null, 'blocks'],
+        [[], null, null],
+        [null, null, 'blocks'],
+        [[], null, null],
+        [null, null, 'blocks']
+      ],
+      'the venues of a store that has not recorded them are unknown'
+    )
     t.notMatch(JSON.stringify(whole), /internal/, 'details are for the operator')
     for (const limit of [1, 2, 3, 5]) {
       const pages: unknown[] = []
@@ -107,5 +119,69 @@ t.test(
     archive.set({ archive: { storage: damaged, first, last }, reason: 'a table is torn' })
     t.match(await read(), { archive: { served: false, reason: 'unreadable' } })
     t.equal((await read('?after=x')).code, 'invalid_cursor')
+  }
+)
+
+t.test(
+  'coverage says which venues were decoded in each range, and lists the ranges of one venue',
+  async (t) => {
+    const app = await marketApp(t)
+    await recordDecoding(app.storage, null, new Set(['raydium-cpmm']))
+    await app.commit(block(LIVE + 100, NOON, []))
+    await app.commit(block(LIVE + 101, NOON, []))
+    await recordDecoding(app.storage, await app.storage.blocks.head(), undefined)
+    for (const slot of [102, 105, 108]) await app.commit(block(LIVE + slot, NOON, []))
+    for (const slot of [103, 106]) {
+      const gap = {
+        from: LIVE + slot,
+        to: LIVE + slot + 1,
+        reason: 'pruned',
+        detail: 'gone',
+        atMs: NOON * 1_000
+      }
+      await app.storage.coverage.addGap(gap)
+    }
+    const read = async (query = '') => (await app.get(`/v1/coverage${query}`)).body
+    const rangesOf = (data: readonly Record<string, unknown>[]) =>
+      data.map(({ from_slot, to_slot }) => [(from_slot as number) - LIVE, (to_slot as number) - LIVE])
+    const whole = await read()
+    const [cpmm, all] = whole.data
+    t.match(
+      [cpmm, all],
+      [
+        { state: 'live', venues: ['raydium-cpmm'], decoder_version: DECODER_VERSION, origin: 'blocks' },
+        { state: 'live', venues: VENUE_IDS, decoder_version: DECODER_VERSION, origin: 'blocks' }
+      ]
+    )
+    t.strictSame(rangesOf(whole.data), [
+      [100, 101],
+      [102, 102],
+      [103, 104],
+      [105, 105],
+      [106, 107],
+      [108, 108]
+    ])
+    const pumpswap = [
+      [102, 102],
+      [105, 105],
+      [108, 108]
+    ]
+    t.strictSame(rangesOf((await read('?venue=pumpswap')).data), pumpswap)
+    t.strictSame((await read('?venue=raydium-cpmm')).data.length, 4)
+    const paged: unknown[] = []
+    for (let after = ''; ;) {
+      const page = await read(`?venue=pumpswap&limit=1${after}`)
+      paged.push(...rangesOf(page.data))
+      if (page.nextCursor === null) break
+      after = `&after=${page.nextCursor}`
+    }
+    t.strictSame(paged, pumpswap, 'also a page at a time')
+    const refused = await read('?venue=serum')
+    t.match([refused.code, refused.detail], ['invalid_parameter', /venue/])
+    const headers = { 'x-api-key': await app.makeKey(['admin']) }
+    t.match((await app.get('/v1/admin/coverage', headers)).body.ranges.slice(0, 2), [
+      { from_slot: LIVE + 100, to_slot: LIVE + 101, venues: ['raydium-cpmm'] },
+      { from_slot: LIVE + 102, to_slot: LIVE + 102, venues: VENUE_IDS, decoder_version: DECODER_VERSION }
+    ])
   }
 )

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { COVERAGE, coverageBody } from '../../api/coverage.ts'
+import { readDecodingPeriods } from '../../node/decoding-periods.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serve } from '../endpoint.ts'
 import { wholeNumber } from '../parameters.ts'
@@ -25,11 +26,12 @@ export const coverage = endpoint({
 export const adminCoverageRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage'>> = async (app, { storage }) => {
   serve(app, coverage, async ({ query }) => {
     const from = query.from_slot
-    const [genesis, head, oldest, horizon, gaps] = await Promise.all([
+    const [genesis, head, oldest, horizon, periods, gaps] = await Promise.all([
       storage.coverage.genesis(),
       storage.blocks.head(),
       storage.blocks.firstSince(0),
       storage.coverage.horizon(),
+      readDecodingPeriods(storage),
       storage.coverage.gaps({ after: from === 0 ? null : from - 1, limit: GAPS_MAX + 1 })
     ])
     return coverageBody({
@@ -37,6 +39,7 @@ export const adminCoverageRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage'>> =
       first: oldest === null ? null : Math.max(oldest, from),
       head: head?.slot ?? null,
       horizon,
+      periods,
       gaps: gaps.slice(0, GAPS_MAX),
       next: gaps[GAPS_MAX]?.from ?? null
     })

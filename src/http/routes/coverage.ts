@@ -3,14 +3,17 @@ import { z } from 'zod'
 import { COVERED_RANGES, coveredRangeBody, type RangeEnds } from '../../api/covered-range.ts'
 import { coveredRanges, type CoveredRange, type Indexed } from '../../archive/covered-ranges.ts'
 import type { ArchiveStanding } from '../../archive/served-archive.ts'
+import { VENUE_IDS, type VenueId } from '../../chain/venue-id.ts'
 import { splitCursor } from '../../market/cursor.ts'
 import type { SlotRow } from '../../market/rows.ts'
-import type { Storage } from '../../../storage/port.ts'
+import { gapsAfter } from '../../node/coverage.ts'
+import { readDecodingPeriods } from '../../node/decoding-periods.ts'
+import type { GapRow, Storage } from '../../../storage/port.ts'
 import { tenantOf } from '../caller-tenant.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serve } from '../endpoint.ts'
 import { readPageCursor, writePageCursor } from '../page-cursor.ts'
-import { wholeNumber } from '../parameters.ts'
+import { oneOf, wholeNumber } from '../parameters.ts'
 
 const LIST = 'coverage'
 /** Slots in which the block at an end of a range is looked for. Chosen: leaders skip a few slots in a row. */
@@ -21,60 +24,70 @@ export const coverage = endpoint({
   tag: 'Market',
   summary: 'What is indexed since when',
   description:
-    'Ranges of slots, oldest first and without holes: live, archived, partial or missing. Rows of the Data API come from the first three.',
+    'Ranges of slots, oldest first and without holes: live, archived, partial or missing. Rows of the Data API come from the first three. A range ends where the decoded venues or the decoder change.',
   scope: 'data:read',
   query: z.object({
     limit: wholeNumber(1, 1_000, 100).describe('Maximum number of ranges'),
-    after: z.string().optional().describe('The `nextCursor` of the previous page')
+    after: z.string().optional().describe('The `nextCursor` of the previous page'),
+    venue: oneOf(VENUE_IDS)
+      .optional()
+      .describe(
+        'Only ranges in which this venue was decoded: no missing ones, and none whose venues are unknown'
+      )
   }),
   answer: COVERED_RANGES,
   errors: ['CURSOR_INVALID'],
-  examples: [{ name: 'All ranges' }]
+  examples: [{ name: 'All ranges' }, { name: 'Ranges of a venue', query: { venue: 'pumpswap' } }]
 })
 
-export const coverageRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'archive' | 'venues'>> = async (
+export const coverageRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'archive'>> = async (
   app,
-  { storage, archive, venues }
+  { storage, archive }
 ) => {
-  serve(app, coverage, async ({ query: { limit, after }, caller }) => {
+  serve(app, coverage, async ({ query: { limit, after, venue }, caller }) => {
     const from = after === undefined ? -1 : readPageCursor(LIST, after)
     const standing = archive?.standing ?? null
     const served = archive?.current ?? null
-    const indexed = { ...(await liveIndexed(storage, from, limit)), archive: served }
-    const ranges = coveredRanges(indexed, from)
-    const page = [...ranges.take(limit)]
-    const isMore = page.length === limit && hasMoreAfter(indexed, page.at(-1)!)
+    // A filter can pass over any number of ranges, so it needs all gaps.
+    const gaps =
+      venue === undefined ? await firstGaps(storage, from, limit) : await gapsAfter(storage.coverage, from)
+    const indexed = { ...(await liveIndexed(storage)), gaps, archive: served }
+    const periods = {
+      live: await readDecodingPeriods(storage),
+      archive: served === null ? [] : await readDecodingPeriods(served.storage)
+    }
+    const rangesAfter = (slot: number) =>
+      coveredRanges({ ...indexed, periods }, slot).filter((range) => hasVenue(range, venue))
+    const page = [...rangesAfter(from).take(limit)]
+    const isMore = page.length === limit && rangesAfter(page.at(-1)!.to).next().done !== true
     const ends = await Promise.all(page.map((range) => endsOf(range, storage, served?.storage ?? null)))
     return {
       tenant: tenantOf(caller),
-      data: page.map((range, at) => coveredRangeBody(range, ends[at]!, venues)),
+      data: page.map((range, at) => coveredRangeBody(range, ends[at]!)),
       nextCursor: isMore ? writePageCursor(LIST, page.at(-1)!.to) : null,
       archive: standing && archiveBody(standing)
     }
   })
 }
 
-async function liveIndexed(
-  storage: Storage,
-  after: number,
-  limit: number
-): Promise<Omit<Indexed, 'archive'>> {
-  const [head, first, horizon, gaps] = await Promise.all([
+async function liveIndexed(storage: Storage): Promise<Pick<Indexed, 'live' | 'rowsFrom'>> {
+  const [head, first, horizon] = await Promise.all([
     storage.blocks.head(),
     storage.blocks.firstSince(0),
-    storage.coverage.horizon(),
-    storage.coverage.gaps({ after: after < 0 ? null : after, limit: limit + 1 })
+    storage.coverage.horizon()
   ])
   return {
     live: head === null || first === null ? null : { first, head: head.slot },
-    rowsFrom: horizon === null ? null : splitCursor(horizon.cursor).slot,
-    gaps
+    rowsFrom: horizon === null ? null : splitCursor(horizon.cursor).slot
   }
 }
 
-function hasMoreAfter(indexed: Indexed, { to }: CoveredRange): boolean {
-  return coveredRanges(indexed, to).next().done !== true
-}
+/** Reads as many gaps as a page of ranges can have, and one more. */
+const firstGaps = ({ coverage }: Storage, after: number, limit: number): Promise<GapRow[]> =>
+  coverage.gaps({ after: after < 0 ? null : after, limit: limit + 1 })
+
+const hasVenue = ({ period }: CoveredRange, venue: VenueId | undefined): boolean =>
+  venue === undefined || period?.venues.includes(venue) === true
 
 /** Finds the blocks at the ends of a range; those around it if it is missing. */
 async function endsOf(range: CoveredRange, live: Storage, archive: Storage | null): Promise<RangeEnds> {

@@ -1,0 +1,43 @@
+import t from 'tap'
+import { DECODER_VERSION } from '../../src/chain/decoder-version.ts'
+import { VENUE_IDS, type VenueId } from '../../src/chain/venue-id.ts'
+import { readDecodingPeriods, recordDecoding } from '../../src/node/decoding-periods.ts'
+import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
+import { emptyBlock } from '../../storage/test/sample-blocks.ts'
+import { ownDirectory } from '../own-directory.ts'
+
+const CPMM = new Set<VenueId>(['raydium-cpmm'])
+const slotRow = (slot: number) => ({ ...emptyBlock(0).slot, slot })
+
+t.test('the decoding of a store is recorded from the slot after the head on, where it changes', async (t) => {
+  const directory = ownDirectory(t)
+  const store = await openEmbeddedStorage({ directory })
+  t.strictSame(await readDecodingPeriods(store), [])
+  const cpmm = { from: 0, venues: ['raydium-cpmm'], decoderVersion: DECODER_VERSION }
+  t.strictSame(await recordDecoding(store, null, CPMM), [cpmm])
+  t.strictSame(await recordDecoding(store, slotRow(9), CPMM), [cpmm], 'the same settings change nothing')
+  const all = { from: 10, venues: VENUE_IDS, decoderVersion: DECODER_VERSION }
+  t.strictSame(await recordDecoding(store, slotRow(9), undefined), [cpmm, all])
+  t.strictSame(
+    await recordDecoding(store, slotRow(9), CPMM),
+    [cpmm],
+    'a period without a block is replaced by the next one'
+  )
+  t.strictSame(await recordDecoding(store, slotRow(19), undefined), [cpmm, { ...all, from: 20 }])
+  await store.close()
+  const opened = await openEmbeddedStorage({ directory })
+  t.teardown(() => opened.close())
+  t.strictSame(await readDecodingPeriods(opened), [cpmm, { ...all, from: 20 }])
+  t.strictSame(
+    await recordDecoding(opened, null, undefined),
+    [{ ...all, from: 0 }],
+    'an emptied store begins anew'
+  )
+})
+
+t.test('blocks from before the first record stay unknown', async (t) => {
+  const store = await openEmbeddedStorage({ directory: ownDirectory(t) })
+  t.teardown(() => store.close())
+  const periods = await recordDecoding(store, slotRow(99), CPMM)
+  t.strictSame(periods, [{ from: 100, venues: ['raydium-cpmm'], decoderVersion: DECODER_VERSION }])
+})
