@@ -5,14 +5,16 @@ import type { Amendment } from '../../src/market/amendment.ts'
 import { foldBlock, type BlockFold } from '../../src/market/fold.ts'
 import type { DecodingPeriod } from '../../src/market/decoding-period.ts'
 import { marketBefore, type KeptBlock } from '../../src/market/kept-block.ts'
-import { marketLimits, type MarketLimits, type MarketState } from '../../src/market/market-state.ts'
+import { marketLimits, MarketState, type MarketLimits } from '../../src/market/market-state.ts'
 import { isAffected } from '../../src/market/read-set.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
+import type { SolUsd } from '../../src/market/sol-usd.ts'
 import { affectedKeys, type AffectedKeys } from '../../src/market/affected-keys.ts'
 import { recordDecoding } from '../../src/node/decoding-periods.ts'
 import { encodeLog } from '../../src/stream/encode.ts'
 import type { BlockStore, History, Storage } from '../../storage/port.ts'
 import type { RecallBlocks } from '../transactions/recall-blocks.ts'
+import type { FirstBlock } from './archived-price.ts'
 import { Corrections, showsLostFork, type CorrectionDeps, type GapEdit } from './corrections.ts'
 import { countBlock, decodeSourced, type DecodedSource } from './decoding.ts'
 import { UndoHistory } from './undo-history.ts'
@@ -29,6 +31,8 @@ export interface IngesterDeps extends CorrectionDeps {
   readonly feed: CommitFeed
   /** Called with the head from which ingest goes on. */
   readonly recallBlocks?: RecallBlocks
+  /** Returns the SOL price that an archive leaves for the first block of a store; null if there is none. */
+  readonly solUsdBefore?: (first: FirstBlock) => Promise<SolUsd | null>
   /** Bytes for cached rows of recently traded mints; by default, as many as are of use. */
   readonly marketBytes?: number
 }
@@ -165,6 +169,7 @@ export class Ingester {
     const unseen = this.#unseenCalls.next(decoded, this.#deps.clock.now())
     if (unseen !== null) await this.#storage.coverage.addGap(unseen)
     const { block } = decoded
+    if (this.#head === null) await this.#beginWith(block)
     const affected = affectedKeys(block, options.cash)
     const readSet = this.#market.readSet(affected)
     // Records of blocks in flight that memory has evicted, or that are of another minute, are not in the store yet.
@@ -181,6 +186,13 @@ export class Ingester {
     const inFlight = { affected, committed: this.#commit(decoded, fold, kept, before) }
     this.#inFlight.push(inFlight)
     return inFlight
+  }
+
+  /** Continues the SOL price of the archive in an empty store. */
+  async #beginWith(first: FirstBlock): Promise<void> {
+    const solUsd = await this.#deps.solUsdBefore?.(first)
+    if (solUsd != null)
+      this.#market = new MarketState({ solUsd, totals: null, headTime: -Infinity }, limitsOf(this.#deps))
   }
 
   /** Commits a block; its effects in memory come after those of earlier blocks. */

@@ -6,9 +6,10 @@ import { cursorAt } from '../../src/market/cursor.ts'
 import { optionsAt, type DecodingPeriod } from '../../src/market/decoding-period.ts'
 import { foldBlock, type BlockFold, type FoldOptions } from '../../src/market/fold.ts'
 import { DAMAGED } from '../../src/market/gap-reasons.ts'
-import type { MarketState } from '../../src/market/market-state.ts'
+import { MarketState } from '../../src/market/market-state.ts'
 import { noneStored } from '../../src/market/read-set.ts'
 import type { PoolEventRow, SlotRow, TradeRow } from '../../src/market/rows.ts'
+import { COLD_SOL_USD, minuteOf, solUsdAfter } from '../../src/market/sol-usd.ts'
 import { blockOfRows, isWhole, type StoredBlock } from '../../src/market/stored-block.ts'
 import { affectedKeys } from '../../src/market/affected-keys.ts'
 import type { BlockAgain } from '../../src/node/block-source.ts'
@@ -82,6 +83,7 @@ export class LostRows {
   readonly #put = { slots: [] as SlotRow[], trades: [] as TradeRow[], poolEvents: [] as PoolEventRow[] }
   /** The market of the scratch store, as of the last block. */
   #market: MarketState | null = null
+  #hasBegun = false
   /** Slots whose blocks were given up, and were never stored. */
   #gaps: readonly GapRow[] = []
   /** How the stored blocks were decoded. */
@@ -206,10 +208,23 @@ export class LostRows {
   /** Folds a block after all blocks before it; without a scratch store, after none. */
   async #fold(block: DecodedBlock): Promise<BlockFold> {
     const options = optionsAt(this.#deps.fold, this.#periods, block.slot)
+    if (this.#market !== null && !this.#hasBegun) this.#market = await this.#beginning(block.blockTime)
+    this.#hasBegun = true
     const market = this.#market ?? (await restoreMarket(this.#storage, null))
     const readSet = market.readSet(affectedKeys(block, options.cash))
     market.load(this.#scratch === null ? noneStored(readSet) : await loadReadSet(this.#scratch, readSet))
     return foldBlock(market, block, options)
+  }
+
+  /** Returns the market before the first block: with the SOL price that an archive gave it, if the stored price is earlier. */
+  async #beginning(blockTime: number): Promise<MarketState> {
+    const minute = minuteOf(blockTime)
+    const price = await this.#storage.solPrices.atOrBefore(minute)
+    const sourceMinute = price?.minute === minute ? price.sourceMinute : null
+    const end = { minute: sourceMinute ?? minute, price, fromChain: true, trades: [] }
+    const isEarlier = sourceMinute !== null && sourceMinute < minute
+    const solUsd = (isEarlier ? solUsdAfter(end, blockTime) : null) ?? COLD_SOL_USD
+    return new MarketState({ solUsd, totals: null, headTime: -Infinity })
   }
 
   /** Puts rows that are not stored. */

@@ -16,7 +16,14 @@ export const CANDLE = z
     volume_usd: schema
       .usd('Volume')
       .nullable()
-      .describe('Volume in USD; null if no trade of the bucket has a value in USD'),
+      .describe(
+        'Volume in USD of the trades with a value in USD; null if no trade of the bucket has one. `unpriced_trades` says how many it lacks'
+      ),
+    unpriced_trades: schema
+      .count(
+        'Trades without a value in USD, because SOL had no price yet: `volume_usd` lacks them. Absent if it has all trades. Candles of versions that did not count them have none'
+      )
+      .optional(),
     volume_token: schema.amount('Tokens traded'),
     volume_cash: schema.amount('Cash traded'),
     trades: schema.count('Trades, including those that form no price'),
@@ -92,6 +99,7 @@ export function candleBody(candle: Candle, prices: Ohlc, view: CandleView): z.in
     trades: candle.trades,
     buys: candle.buys,
     sells: candle.trades - candle.buys,
+    ...(candle.unpriced !== undefined && { unpriced_trades: candle.unpriced }),
     closed: candle.ts + view.intervalSeconds <= view.headTime,
     ...sourceOfBucket(candle.ts, view.archiveEnd)
   }

@@ -18,7 +18,12 @@ const MINUTE = z
     volume_usd: schema
       .usd('Volume')
       .nullable()
-      .describe('Volume in USD; null if no trade of the minute has a value in USD'),
+      .describe(
+        'Volume in USD of the trades with a value in USD; null if no trade of the minute has one. `unpriced_trades` says how many it lacks'
+      ),
+    unpriced_trades: schema
+      .count('Trades without a value in USD, which `volume_usd` lacks. Absent if it has all trades')
+      .optional(),
     volume_cash: schema
       .amount('Cash traded')
       .nullable()
@@ -84,6 +89,7 @@ function minuteBody(
     buys: minute.buys,
     sells: minute.sells,
     volume_usd: usdOrNull(trades > 0 && priced === 0 ? null : volumeMicroUsd),
+    ...(trades > priced && { unpriced_trades: trades - priced }),
     volume_cash: hasCash ? humanOrNull(volumeCash, decimalsOf(volumeCash, row.quoteDecimals)) : null,
     volume_token: isOfBase
       ? humanOrNull(volumeToken, decimalsOf(volumeToken, row?.baseDecimals ?? null))

@@ -4,6 +4,7 @@ import { indexedSource } from '../../actors/chain/source.ts'
 import { archiveStanding } from '../archive/standing.ts'
 import type { Config } from '../config/config.ts'
 import { ServiceError } from '../errors.ts'
+import { readDecodingPeriods } from '../node/decoding-periods.ts'
 import { systemPorts } from '../ports.ts'
 import { ImportTools } from '../products/import-tools.ts'
 import {
@@ -22,6 +23,7 @@ import type { Invocation } from './command.ts'
 import {
   archiveText,
   importSummary,
+  lackingText,
   lostItems,
   problemText,
   progressText,
@@ -88,6 +90,7 @@ async function addBlocks(
   complain: (line: string) => void
 ): Promise<number> {
   const plan = await plannedImport(index, storage, config, complain)
+  const lacking = lackingText(plan, await readDecodingPeriods(storage), config.venues, placeOf(config))
   const { clock } = systemPorts
   const stamp = new ImportStamp(archiveStampFile(config), storage.blocks, clock)
   const tools = new ImportTools(config)
@@ -118,10 +121,12 @@ async function addBlocks(
   if (standing !== null) stdout(`the archive has ${archiveText(standing.archive)}`)
   const tooLate = tooLateText(plan, placeOf(config))
   if (tooLate !== null) complain(tooLate)
+  if (lacking !== null) complain(lacking)
   if (interrupted.aborted) complain('interrupted; run it again to continue')
   else if (lost.aborted)
     complain('the lease is lost, so another import may run now; run it again to continue')
-  return end.aborted || tooLate !== null || lostItems(index.problems) > 0 ? 1 : 0
+  const isIncomplete = tooLate !== null || lacking !== null
+  return end.aborted || isIncomplete || lostItems(index.problems) > 0 ? 1 : 0
 }
 
 /** Compares the folder with the archive and the live store. Rejects with Refused if it is of another chain. */

@@ -1,4 +1,6 @@
 import { secondsText } from '../api/time.ts'
+import type { VenueId } from '../chain/venue-id.ts'
+import { periodAt, venuesLacking, type DecodingPeriod } from '../market/decoding-period.ts'
 import type { ProblemReason, ProblemTally, RecordedProblem } from '../recorded/problems.ts'
 import type { Archive } from '../archive/archive.ts'
 import type { ImportPlan } from '../recorded/import-plan.ts'
@@ -38,7 +40,9 @@ export function importSummary(
   { stored, live }: ImportPlan,
   problems: ProblemTally
 ): string[] {
-  const lines = [`${blocks} blocks with ${trades} trades are imported; ${stored} blocks were there before`]
+  const lines = [
+    `${blocks} blocks with ${trades} trades are imported; ${stored.length} blocks were there before`
+  ]
   if (live.length > 0)
     lines.push(
       `${live.length} blocks are left out, because the index has these slots or will have them: ${rangeText(live)}`
@@ -54,6 +58,41 @@ export function tooLateText({ tooLate, end }: ImportPlan, place: string): string
   return (
     `${tooLate.length} blocks cannot be added, because the archive already ends at slot ${end}, and blocks are added in ` +
     `ascending order only: ${rangeText(tooLate)}; to have them, remove ${place} and import all folders again, the earliest first`
+  )
+}
+
+/**
+ * Says which stored blocks of the folder lack venues that are to be decoded, or may lack some; null if there are none. `place` is
+ * the archive's.
+ */
+export function lackingText(
+  { stored }: Pick<ImportPlan, 'stored'>,
+  periods: readonly DecodingPeriod[],
+  wanted: readonly VenueId[],
+  place: string
+): string | null {
+  const unknown = stored.filter((slot) => periodAt(periods, slot) === null)
+  const lacking = new Set<VenueId>()
+  const known = stored.filter((slot) => {
+    const period = periodAt(periods, slot)
+    const lacks = period === null ? [] : venuesLacking(period, wanted)
+    for (const venue of lacks) lacking.add(venue)
+    return lacks.length > 0
+  })
+  const lines = [
+    ...(known.length === 0
+      ? []
+      : [`${known.length} blocks were imported without ${[...lacking].join(', ')}: ${rangeText(known)}`]),
+    ...(unknown.length === 0
+      ? []
+      : [
+          `${unknown.length} blocks were imported by a version that did not record their venues, so some may be missing: ${rangeText(unknown)}`
+        ])
+  ]
+  if (lines.length === 0) return null
+  return (
+    `${lines.join('; ')}; nothing was added to them, because later blocks follow from their prices and candles; to have all ` +
+    `venues, remove ${place} and import all folders again, the earliest first`
   )
 }
 

@@ -13,6 +13,7 @@ import { openStoreToRead, storeDirectory } from '../products/opening.ts'
 import { VerifiedFees } from './verified-fees.ts'
 import { blockDifferences } from '../verify/block-check.ts'
 import { candleDifferences } from '../verify/candle-check.ts'
+import { decodingFindings } from '../verify/decoding-check.ts'
 import { differenceText, type Difference } from '../verify/difference.ts'
 import type { Storage } from '../../storage/port.ts'
 import { BadUsage, type CommandContext, type Invocation } from './command.ts'
@@ -110,6 +111,15 @@ async function compareAll(
     `${counts.candles} candles of ${counts.mints} mints (${counts.rows} trades) and ${counts.blocks} blocks compared: ` +
     `${counts.differences} differences`
   let toldMs = systemPorts.clock.now()
+  const reportDecoding = async (): Promise<void> => {
+    for (const { difference, note } of await decodingFindings(storage, config.venues, range)) {
+      if (difference === null) stderr(`millrace: ${note}`)
+      else {
+        counts.differences++
+        stdout(differenceText(difference))
+      }
+    }
+  }
   const take = async (differences: AsyncIterable<Difference>): Promise<void> => {
     for await (const difference of differences) {
       counts.differences++
@@ -120,6 +130,7 @@ async function compareAll(
     toldMs = systemPorts.clock.now()
     stderr(summary())
   }
+  await reportDecoding()
   if (range === null || mints.length > 0)
     for await (const mint of mints.length > 0 ? mints : storedMints(storage)) {
       await take(candleDifferences(storage, mint, counts))

@@ -52,12 +52,14 @@ export function candleOf(row: TradeRow, ts: number): Candle {
     volumeCash: cash.amount,
     volumeMicroUsd: cashUsd === null ? 0n : microUsd(cash, cashUsd),
     trades: 1,
-    buys: cashSide === 'in' ? 1 : 0
+    buys: cashSide === 'in' ? 1 : 0,
+    ...(cashUsd === null && { unpriced: 1 })
   }
 }
 
 /** Merges two parts of one bucket, the earlier first. Associative, to the bit (INVARIANTS 7). */
 export function mergeCandles(earlier: Candle, later: Candle): Candle {
+  const unpriced = (earlier.unpriced ?? 0) + (later.unpriced ?? 0)
   return {
     ts: earlier.ts,
     native: mergeOhlc(earlier.native, later.native),
@@ -68,7 +70,8 @@ export function mergeCandles(earlier: Candle, later: Candle): Candle {
     volumeCash: earlier.volumeCash + later.volumeCash,
     volumeMicroUsd: earlier.volumeMicroUsd + later.volumeMicroUsd,
     trades: earlier.trades + later.trades,
-    buys: earlier.buys + later.buys
+    buys: earlier.buys + later.buys,
+    ...(unpriced > 0 && { unpriced })
   }
 }
 

@@ -63,7 +63,7 @@ export function* decodedRanges(
   }
 }
 
-/** Returns the wanted venues that a range certainly lacks; null if its venues were not recorded. */
-export function venuesLacking({ period }: DecodedRange, wanted: Iterable<VenueId>): VenueId[] | null {
-  return period && [...wanted].filter((venue) => !period.venues.includes(venue))
+/** Returns the wanted venues that were not decoded in a period. */
+export function venuesLacking({ venues }: DecodingPeriod, wanted: readonly VenueId[]): VenueId[] {
+  return wanted.filter((venue) => !venues.includes(venue))
 }

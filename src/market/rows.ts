@@ -90,6 +90,8 @@ export interface Candle {
   readonly volumeMicroUsd: bigint
   readonly trades: number
   readonly buys: number
+  /** Trades without a USD value, which `volumeMicroUsd` lacks. Absent if there are none, and in candles of earlier versions. */
+  readonly unpriced?: number
 }
 
 /** The state of a (mint, cash) pair between blocks; stored with the block that changes it. */

@@ -91,6 +91,24 @@ export function solPriceAt(price: SolPriceRow | null, time: number): SolPriceRow
   return age >= 0 && age <= LOOK_BACK ? price : null
 }
 
+/**
+ * Returns the state before the first block of a store that continues another chain of blocks, whose state at its end is given. The
+ * block's minute then begins with the price that the other blocks give it. Null if they give it none: the store begins without a
+ * price. Trades of the other blocks do not count in the block's own minute, because a restart could not restore them.
+ */
+export function solUsdAfter(end: SolUsd, blockTime: number): SolUsd | null {
+  const minute = minuteOf(blockTime)
+  if (minute < end.minute) return null
+  const price = minute === end.minute ? end.price : inheritedPrice(end, minute, null)
+  if (price === null || price.sourceMinute === null) return null
+  return {
+    minute: minute - MINUTE,
+    price: { ...price, minute: minute - MINUTE },
+    fromChain: true,
+    trades: []
+  }
+}
+
 function beginMinute(state: SolUsd, minute: number, startingUsd: number | null): SolUsd {
   return { minute, price: inheritedPrice(state, minute, startingUsd), fromChain: state.fromChain, trades: [] }
 }

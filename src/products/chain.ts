@@ -1,3 +1,4 @@
+import { archivedPrice } from '../../actors/chain/archived-price.ts'
 import { follower } from '../../actors/chain/follower.ts'
 import { ingest, type OpenIngest } from '../../actors/chain/ingest.ts'
 import { NO_UNDO } from '../../actors/chain/undo-history.ts'
@@ -10,6 +11,7 @@ import { child, supervisor, type AnyUnit } from '../../actors/supervision/unit.t
 import { CHAIN_SETTINGS } from '../config/settings/chain.ts'
 import { addRecordedMetrics, addSourceMetrics } from '../telemetry/source-metrics.ts'
 import { hasNode, nodeUrls } from './node-urls.ts'
+import { openArchiveToRead } from './opening.ts'
 import type { Product, ServiceParts } from './product.ts'
 import { chainOf, undoPolicyOf } from './sources.ts'
 
@@ -65,6 +67,7 @@ function ingestDepsOf({
     clock: ports.clock,
     committedBlocks,
     recallBlocks: recallBlocks({ committedBlocks, clock: ports.clock, logger }),
+    solUsdBefore: archivedPrice(() => openArchiveToRead(config), logger),
     marketBytes: budget.market,
     transferFees
   }

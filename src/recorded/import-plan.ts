@@ -8,8 +8,8 @@ export type ArchivedBlocks = Pick<BlockStore, 'head' | 'between'>
 export interface ImportPlan {
   /** Slots after the end of the archive, which are imported. */
   readonly due: readonly number[]
-  /** Number of slots that the archive has. */
-  readonly stored: number
+  /** Slots that the archive has. */
+  readonly stored: readonly number[]
   /** Slots up to the end of the archive that it does not have. They cannot be added later. */
   readonly tooLate: readonly number[]
   /** Slots at or after the first live slot, which the service has itself. */
@@ -34,7 +34,9 @@ export async function importPlan(
   const end = (await archive.head())?.slot ?? null
   const [reached, due] = split(before, end === null ? -Infinity : end + 1)
   const tooLate = await notStored(reached, archive)
-  return { due, stored: reached.length - tooLate.length, tooLate, live, end }
+  const missing = new Set(tooLate)
+  const stored = reached.filter((slot) => !missing.has(slot))
+  return { due, stored, tooLate, live, end }
 }
 
 async function notStored(slots: readonly number[], archive: ArchivedBlocks): Promise<number[]> {

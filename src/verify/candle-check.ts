@@ -68,12 +68,19 @@ export async function* candleDifferences(
         if (ts < since) continue
         count.candles++
         const [one, other] = [stored.get(ts) ?? null, computed.get(ts) ?? null]
-        if (sameValue(one, other)) continue
+        if (isSame(one, other)) continue
         const of = { mint, cash: pair.cash, interval, ts }
         yield { kind: 'candle', of, stored: one, computed: other }
       }
     }
   }
+}
+
+/** Tells whether a stored candle is the computed one. Earlier versions did not count trades without a USD value. */
+function isSame(stored: Candle | null, computed: Candle | null): boolean {
+  if (stored === null || computed === null || stored.unpriced !== undefined) return sameValue(stored, computed)
+  const { unpriced: _, ...counted } = computed
+  return sameValue(stored, counted)
 }
 
 function add(minutes: Map<string, Map<number, Candle>>, row: TradeRow, cashSide: 'in' | 'out'): void {

@@ -2,7 +2,7 @@ import { encodeBase58 } from '../chain/base58.ts'
 
 /** A stored value that differs from the computed one. Null means that there is none. */
 export interface Difference {
-  readonly kind: 'candle' | 'block' | 'trade' | 'pool_event' | 'launch'
+  readonly kind: 'candle' | 'block' | 'trade' | 'pool_event' | 'launch' | 'venues'
   /** The address of the value, such as a mint and an interval. */
   readonly of: Readonly<Record<string, unknown>>
   readonly stored: unknown

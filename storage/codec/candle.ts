@@ -20,6 +20,8 @@ const NATIVE_RAW_SAME = 16
 const USD_RAW_SAME = 32
 /** Everything except the time is as in the candle before: a quiet pair's intervals hold the same few trades. */
 const REPEATED = 64
+/** The number of trades without a USD value follows at the end. */
+const UNPRICED = 128
 
 /** The newest candle of a pair in each interval that has one. */
 export const openCandlesKind: RecordKind<OpenCandles> = {
@@ -82,6 +84,7 @@ function writeCandle(out: ByteWriter, candle: Candle, before: Candle | null): vo
   out.amount(candle.volumeMicroUsd)
   out.count(candle.trades)
   out.count(candle.buys)
+  if (flags & UNPRICED) out.count(candle.unpriced!)
 }
 
 function readCandle(source: ByteReader, before: Candle | null): Candle {
@@ -100,7 +103,8 @@ function readCandle(source: ByteReader, before: Candle | null): Candle {
     volumeCash: source.amount(),
     volumeMicroUsd: source.amount(),
     trades: source.count(),
-    buys: source.count()
+    buys: source.count(),
+    ...(flags & UNPRICED && { unpriced: source.count() })
   }
 }
 
@@ -108,6 +112,7 @@ function isRepeated(candle: Candle, before: Candle): boolean {
   return (
     candle.trades === before.trades &&
     candle.buys === before.buys &&
+    candle.unpriced === before.unpriced &&
     candle.volumeToken === before.volumeToken &&
     candle.volumeCash === before.volumeCash &&
     candle.volumeMicroUsd === before.volumeMicroUsd &&
@@ -125,6 +130,7 @@ function flagsOf(candle: Candle): number {
   if (candle.nativeRaw !== null)
     flags |= sameOhlc(candle.nativeRaw, candle.native) ? NATIVE_RAW_SAME : NATIVE_RAW
   if (candle.usdRaw !== null) flags |= sameOhlc(candle.usdRaw, candle.usd) ? USD_RAW_SAME : USD_RAW
+  if (candle.unpriced !== undefined) flags |= UNPRICED
   return flags
 }
 

@@ -14,7 +14,14 @@ import type { Storage } from '../../storage/port.ts'
 import { loneIngester } from '../actors/chain/lone-ingester.ts'
 import { runCommand, type Said } from '../cli/run-command.ts'
 import { filesOf, settle, zero } from '../storage/damaged-store.ts'
-import { configIn, folderOf, laterFolder, recordedMarket, recordsOf } from './recorded-market.ts'
+import {
+  configIn,
+  deleteDocuments,
+  folderOf,
+  laterFolder,
+  recordedMarket,
+  recordsOf
+} from './recorded-market.ts'
 
 const market = await recordedMarket(t, 'an archive', 36)
 const { slots, directory } = market
@@ -231,3 +238,45 @@ async function statusOf(t: Test, dataDir: string): Promise<Record<string, unknow
   t.equal(code, 0)
   return rows()[0]!
 }
+
+t.test(
+  'an import does not leave out venues silently: it says which blocks lack them, and exits with 1',
+  async (t) => {
+    const dataDir = dataFolder()
+    const few = await runCommand(
+      ['archive', 'import', directory, '--data-dir', dataDir, '--venues', 'raydium-cpmm'],
+      {}
+    )
+    t.equal(few.code, 0)
+    const { code, lines, stderr } = await importing(dataDir)
+    t.equal(code, 1)
+    t.match(lines[0], /^0 blocks with 0 trades are imported/)
+    t.match(
+      stderr,
+      new RegExp(`${slots.length} blocks were imported without .*pumpswap.*slots ${first} to ${last}`)
+    )
+    t.notMatch(stderr, /without [^:]*raydium-cpmm/)
+    t.match(stderr, `remove ${archiveOf(dataDir)} and import all folders again`)
+    const verified = await runCommand(['verify', '--data-dir', join(dataDir, 'archive')], {})
+    t.equal(verified.code, 1)
+    t.match(
+      verified.lines[0],
+      /"kind":"venues","of":\{"from_slot":\d+,"to_slot":\d+,"lacking":\[.*"pumpswap"/
+    )
+  }
+)
+
+t.test(
+  'the venues of blocks from before they were recorded are unknown, and an import says so',
+  async (t) => {
+    const dataDir = dataFolder()
+    await importing(dataDir)
+    await deleteDocuments(archiveOf(dataDir))
+    const { code, stderr } = await importing(dataDir)
+    t.equal(code, 1)
+    t.match(stderr, `${slots.length} blocks were imported by a version that did not record their venues`)
+    const verified = await runCommand(['verify', '--data-dir', join(dataDir, 'archive')], {})
+    t.same([verified.code, verified.lines], [0, []], 'their rows may be whole')
+    t.match(verified.stderr, /are of a version that did not record venues and decoder/)
+  }
+)

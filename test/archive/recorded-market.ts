@@ -54,11 +54,22 @@ export function configIn(dataDir: string): Config {
   return reading.config
 }
 
-/** Returns all records of a closed embedded store, by key. */
+/** First byte of the keys of documents, whose versions are random. */
+const DOCUMENTS = 'D'.charCodeAt(0)
+
+/** Returns all records of a closed embedded store but its documents, by key. */
 export function recordsOf(directory: string): Promise<Record<string, string>> {
   return withRawStore(directory, async (raw) => {
     const records: Record<string, string> = {}
-    for await (const [key, value] of raw.iterator()) records[key.toString('hex')] = value.toString('hex')
+    for await (const [key, value] of raw.iterator())
+      if (key[0] !== DOCUMENTS) records[key.toString('hex')] = value.toString('hex')
     return records
+  })
+}
+
+/** Deletes all documents of a closed embedded store. */
+export function deleteDocuments(directory: string): Promise<void> {
+  return withRawStore(directory, async (raw) => {
+    for await (const key of raw.keys()) if (key[0] === DOCUMENTS) await raw.del(key)
   })
 }

@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { Ingester } from '../../../actors/chain/ingester.ts'
+import { Ingester, type IngesterDeps } from '../../../actors/chain/ingester.ts'
 import { NO_UNDO } from '../../../actors/chain/undo-history.ts'
 import { CommitFeed } from '../../../src/views/commit-feed.ts'
 import { DecodingReport } from '../../../src/telemetry/decoding-report.ts'
@@ -16,7 +16,8 @@ export function loneIngester(
   decoding = new DecodingReport(),
   observers: readonly BlockObserver[] = [],
   feed = new CommitFeed(),
-  committedBlocks = new CommittedBlocks(feed)
+  committedBlocks = new CommittedBlocks(feed),
+  more: Pick<IngesterDeps, 'solUsdBefore'> = {}
 ): Promise<Ingester> {
   for (const observer of observers) committedBlocks.subscribe(observer)
   const deps = {
@@ -27,7 +28,8 @@ export function loneIngester(
     decoding,
     metrics: createMetrics(decoding),
     logger: pino({ level: 'silent' }),
-    clock: systemPorts.clock
+    clock: systemPorts.clock,
+    ...more
   }
   return Ingester.open(storage, null, deps, writes)
 }
