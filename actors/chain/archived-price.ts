@@ -30,7 +30,10 @@ export function archivedPrice(
         const { solUsd } = await restoreMarket(archive, head)
         const before = solUsdAfter(solUsd, blockTime)
         if (before !== null)
-          logger.info({ usd: before.price!.usd, slot: head.slot }, "ingest begins with the archive's SOL price")
+          logger.info(
+            { usd: before.price!.usd, slot: head.slot },
+            "ingest begins with the archive's SOL price"
+          )
         return before
       } finally {
         await archive.close()

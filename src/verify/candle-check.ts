@@ -78,7 +78,8 @@ export async function* candleDifferences(
 
 /** Tells whether a stored candle is the computed one. Earlier versions did not count trades without a USD value. */
 function isSame(stored: Candle | null, computed: Candle | null): boolean {
-  if (stored === null || computed === null || stored.unpriced !== undefined) return sameValue(stored, computed)
+  if (stored === null || computed === null || stored.unpriced !== undefined)
+    return sameValue(stored, computed)
   const { unpriced: _, ...counted } = computed
   return sameValue(stored, counted)
 }

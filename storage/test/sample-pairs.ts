@@ -13,7 +13,7 @@ export function sampleCandle(choices: Choices, ts: number): Candle {
   })
   const native = choices.chance(0.2) ? null : prices()
   const usd = choices.chance(0.3) ? null : prices()
-  return {
+  const rest = {
     ts,
     native,
     usd,
@@ -25,6 +25,7 @@ export function sampleCandle(choices: Choices, ts: number): Candle {
     trades: choices.below(1_000),
     buys: choices.below(500)
   }
+  return rest.trades % 4 === 0 ? { ...rest, unpriced: rest.trades + 1 } : rest
 }
 
 /** The bucket of the block in each interval and, now and then, one that has passed. */

@@ -29,3 +29,9 @@ t.test('a bucket in which no row has a USD price has a volume of null in USD, no
   t.equal(candleBody(unpriced, prices, view).volume_usd, null)
   t.equal(candleBody(priced, prices, view).volume_usd, 5)
 })
+
+t.test('a bucket in which some rows have no value in USD says how many its volume lacks', async (t) => {
+  t.notOk('unpriced_trades' in candleBody(priced, prices, view))
+  const partial = candleBody({ ...priced, trades: 3, unpriced: 2 }, prices, view)
+  t.match(partial, { volume_usd: 5, unpriced_trades: 2 })
+})

@@ -2,12 +2,24 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { importBlocks } from '../../actors/archive/import.ts'
+import { archivedPrice } from '../../actors/chain/archived-price.ts'
 import { indexedSource } from '../../actors/chain/source.ts'
+import { pubkeyFromBase58 } from '../../src/chain/pubkey.ts'
+import { WSOL } from '../../src/market/cash.ts'
+import type { SlotRow } from '../../src/market/rows.ts'
+import { minuteOf } from '../../src/market/sol-usd.ts'
 import { systemPorts } from '../../src/ports.ts'
 import { ImportTools } from '../../src/products/import-tools.ts'
-import { archiveStampFile, openArchive, openStore, storeDirectory } from '../../src/products/opening.ts'
+import {
+  archiveStampFile,
+  openArchive,
+  openArchiveToRead,
+  openStore,
+  storeDirectory
+} from '../../src/products/opening.ts'
 import { readRecorded } from '../../src/recorded/read.ts'
 import { scanRecorded } from '../../src/recorded/scan.ts'
 import type { Storage } from '../../storage/port.ts'
@@ -40,18 +52,20 @@ function importing(dataDir: string, folder = directory, interrupted?: AbortSigna
 }
 
 /** Folds blocks of the folder into a store, as a recorded source does. */
-async function fill(storage: Storage, from = 0): Promise<void> {
-  const ingester = await loneIngester(storage)
+async function fill(
+  storage: Storage,
+  from = 0,
+  more: Parameters<typeof loneIngester>[6] = {}
+): Promise<void> {
+  const ingester = await loneIngester(storage, undefined, undefined, undefined, undefined, undefined, more)
   for await (const block of readRecorded(index, { fromSlot: from }))
     await ingester.ingest({ block, commitment: 'finalized', receivedAtMs: block.blockTime * 1000 })
   await storage.close()
 }
 
-const whole = await (async () => {
-  const dataDir = dataFolder()
-  await fill(await openArchive(configIn(dataDir)))
-  return archived(dataDir)
-})()
+const wholeDir = dataFolder()
+await fill(await openArchive(configIn(wholeDir)))
+const whole = await archived(wholeDir)
 
 /** Imports until some blocks are committed, and those in flight. Returns the last slot. */
 async function importedUntil(dataDir: string, blocks: number): Promise<number | undefined> {
@@ -280,3 +294,27 @@ t.test(
     t.match(verified.stderr, /are of a version that did not record venues and decoder/)
   }
 )
+
+t.test('a live store that begins after an archive takes over its SOL price', async (t) => {
+  const dataDir = dataFolder()
+  const config = configIn(dataDir)
+  const earlier = folderOf(market, slots.slice(0, 20), 'before the index')
+  t.equal((await importing(dataDir, earlier)).code, 0)
+  const valuesSince = async (storage: Storage) => {
+    const rows = await storage.trades.ofMint(pubkeyFromBase58(WSOL), { order: 'asc', limit: 1_000 })
+    return rows
+      .filter(({ slot }) => slot >= slots[20]!)
+      .map(({ slot, cursor, cashUsd }) => [slot, cursor, cashUsd])
+  }
+  const inOne = await openArchive(configIn(wholeDir))
+  const expected = await valuesSince(inOne)
+  await inOne.close()
+  const solUsdBefore = archivedPrice(() => openArchiveToRead(config), pino({ level: 'silent' }))
+  const live = await openStore(config)
+  await fill(live, slots[20]!, { solUsdBefore })
+  const reopened = await openStore(config)
+  t.teardown(() => reopened.close())
+  t.strictSame(await valuesSince(reopened), expected)
+  const [{ blockTime }] = (await reopened.blocks.between(slots[20]!, slots[20]!)) as [SlotRow]
+  t.match(await reopened.solPrices.atOrBefore(blockTime), { minute: minuteOf(blockTime) }, 'for a restart')
+})

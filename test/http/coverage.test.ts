@@ -180,7 +180,7 @@ t.test(
     t.match([refused.code, refused.detail], ['invalid_parameter', /venue/])
     const headers = { 'x-api-key': await app.makeKey(['admin']) }
     const { ranges } = (await app.get('/v1/admin/coverage', headers)).body as unknown as { ranges: unknown[] }
-  t.match(ranges.slice(0, 2), [
+    t.match(ranges.slice(0, 2), [
       { from_slot: LIVE + 100, to_slot: LIVE + 101, venues: ['raydium-cpmm'] },
       { from_slot: LIVE + 102, to_slot: LIVE + 102, venues: VENUE_IDS, decoder_version: DECODER_VERSION }
     ])

@@ -67,6 +67,7 @@ export function candlesJson(rows: readonly Listed[], question: CandleQuestion, h
     close = prices.at(-1) ?? close
     if (shown.length === 0 || ts < from || ts >= to) continue
     const usd = own.map(microUsd).filter((value) => value !== null)
+    const unpriced = own.length - usd.length
     const isValued = own.some((row) => row.price !== null && row.cashUsd !== null)
     const [token, cash] = [own.map((row) => row.tokenRaw), own.map((row) => row.cashRaw)]
     const buys = own.filter(({ side }) => side === 'buy').length
@@ -83,6 +84,7 @@ export function candlesJson(rows: readonly Listed[], question: CandleQuestion, h
       trades: own.length,
       buys,
       sells: own.length - buys,
+      ...(unpriced > 0 && { unpriced_trades: unpriced }),
       closed: ts + seconds <= headTime
     })
   }

@@ -1,6 +1,14 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { COLD_SOL_USD, advanceSolUsd, solPriceAt, solTradeOf } from '../../src/market/sol-usd.ts'
+import {
+  COLD_SOL_USD,
+  advanceSolUsd,
+  minuteOf,
+  restoreSolUsd,
+  solPriceAt,
+  solTradeOf,
+  solUsdAfter
+} from '../../src/market/sol-usd.ts'
 import type { SolTrade } from '../../src/market/sol-usd.ts'
 import type { ChainEvent } from '../../src/chain/events.ts'
 import { randomRuns } from '../random-runs.ts'
@@ -178,4 +186,47 @@ t.test('a restart at any block restores the same SOL price state', async (t) => 
     randomRuns(60, 3)
   )
   t.ok(prices > 100, 'the chains priced many minutes')
+})
+
+t.test(
+  'the first block after an archive has the price that it has in one store, also after a restart',
+  async (t) => {
+    let inherited = 0
+    fc.assert(
+      fc.property(anyChain, (chain) => {
+        const store = new MemoryStore()
+        const warm = store.restart()
+        for (const at of chain) {
+          const end = warm.solUsd
+          const fold = ingest(store, warm, at, OPTIONS)
+          if (minuteOf(at.blockTime) < end.minute) continue
+          const before = solUsdAfter(end, at.blockTime)
+          const trades = at.entries.flatMap(({ event }) =>
+            event.kind === 'trade' ? (solTradeOf(event) ?? []) : []
+          )
+          const live = advanceSolUsd(before ?? COLD_SOL_USD, at.blockTime, trades, null)
+          t.strictSame(live.price, fold.solUsd.price)
+          if (before === null) continue
+          inherited++
+          t.not(live.price, before.price, 'its minute gets a row of its own')
+          const rows = fold.trades
+          const restored = restoreSolUsd({ ...fold.slot }, live.price, rows)
+          t.same([restored.minute, restored.price, restored.fromChain], [live.minute, live.price, true])
+          t.equal(restored.trades.length, live.trades.length)
+        }
+      }),
+      randomRuns(60, 3)
+    )
+    t.ok(inherited > 20, 'many blocks inherit a price')
+  }
+)
+
+t.test('an archive that ends more than an hour before leaves no price', async (t) => {
+  const end = advanceSolUsd(COLD_SOL_USD, NOON, [{ price: 200, lamports: 1n }], null)
+  t.match(solUsdAfter(end, NOON + 60 * MINUTE + 59)?.price, { usd: 200, sourceMinute: NOON })
+  t.equal(solUsdAfter(end, NOON + 61 * MINUTE), null)
+  t.equal(solUsdAfter(end, NOON - 1), null, 'nor does one that ends later')
+  t.equal(solUsdAfter(COLD_SOL_USD, NOON), null)
+  const operators = advanceSolUsd(COLD_SOL_USD, NOON, [], 150)
+  t.equal(solUsdAfter(operators, NOON), null, 'nor does a starting value of the operator')
 })
