@@ -30,6 +30,7 @@ import {
   tooLateText,
   type ImportCounts
 } from './import-report.ts'
+import { ArchiveFilling, recoverArchive, removeFilling } from './archive-filling.ts'
 import { openOwnArchive, type OwnArchive } from './own-archive.ts'
 import { unusableDirectory } from './data-directory.ts'
 
@@ -52,11 +53,28 @@ export async function importArchive(invocation: Invocation): Promise<number> {
   }
   try {
     const index = await indexed(operands[0]!, complain, interrupted)
+    await recoverArchive(config)
     const archive = await openOwnArchive(config, complain, interrupted)
+    let filled: ArchiveFilling | null = null
     try {
-      return await addBlocks(index, archive, invocation, complain)
+      const plan = await plannedImport(index, archive.storage, config, complain)
+      const lacking = await lackingOf(plan, archive.storage, config)
+      if (lacking === null) {
+        await removeFilling(config)
+        return await addBlocks(index, plan, archive, invocation, complain)
+      }
+      const filling = await ArchiveFilling.open(config, archive.storage, index.slots)
+      if (filling === null) {
+        await addBlocks(index, plan, archive, invocation, complain)
+        complain(lacking)
+        return 1
+      }
+      const { code, isWhole } = await fill(index, filling, archive, invocation, complain)
+      if (isWhole) filled = filling
+      return code
     } finally {
       await archive.close()
+      await filled?.replace()
     }
   } catch (error) {
     if (interrupted.aborted) complain('interrupted; run it again to continue')
@@ -83,14 +101,52 @@ async function indexed(
   return index
 }
 
+/** Folds the archive again with the venues that it lacks. `isWhole`: the result can take the place of the archive. */
+async function fill(
+  index: RecordedIndex,
+  filling: ArchiveFilling,
+  archive: OwnArchive,
+  invocation: Invocation,
+  complain: (line: string) => void
+): Promise<{ readonly code: number; readonly isWhole: boolean }> {
+  const { storage } = filling
+  invocation.stderr('the archive lacks venues: all of its blocks are folded again with them')
+  try {
+    const genesis = await archive.storage.coverage.genesis()
+    if (genesis !== null) await storage.coverage.settleGenesis(genesis)
+    const plan = await plannedImport(index, storage, invocation.config, complain)
+    const code = await addBlocks(
+      index,
+      plan,
+      { ...archive, storage },
+      { ...invocation, config: filling.config },
+      complain
+    )
+    if (invocation.interrupted.aborted || archive.lost.aborted) return { code, isWhole: false }
+    if (!(await filling.isComplete(archive.storage))) {
+      complain('the archive stays as it is, because a block of it could not be read from the folder')
+      return { code: 1, isWhole: false }
+    }
+    const [before, after] = await Promise.all([archive.storage.totals.get(), storage.totals.get()])
+    const added = (after?.trades ?? 0) - (before?.trades ?? 0)
+    invocation.stdout(`${added} trades of venues that the archive lacked are added`)
+    return { code, isWhole: true }
+  } finally {
+    await storage.close()
+  }
+}
+
+async function lackingOf(plan: ImportPlan, storage: Storage, config: Config): Promise<string | null> {
+  return lackingText(plan, await readDecodingPeriods(storage), config.venues, placeOf(config))
+}
+
 async function addBlocks(
   index: RecordedIndex,
+  plan: ImportPlan,
   { storage, lost }: OwnArchive,
   { config, interrupted, stdout, stderr }: Invocation,
   complain: (line: string) => void
 ): Promise<number> {
-  const plan = await plannedImport(index, storage, config, complain)
-  const lacking = lackingText(plan, await readDecodingPeriods(storage), config.venues, placeOf(config))
   const { clock } = systemPorts
   const stamp = new ImportStamp(archiveStampFile(config), storage.blocks, clock)
   const tools = new ImportTools(config)
@@ -121,12 +177,10 @@ async function addBlocks(
   if (standing !== null) stdout(`the archive has ${archiveText(standing.archive)}`)
   const tooLate = tooLateText(plan, placeOf(config))
   if (tooLate !== null) complain(tooLate)
-  if (lacking !== null) complain(lacking)
   if (interrupted.aborted) complain('interrupted; run it again to continue')
   else if (lost.aborted)
     complain('the lease is lost, so another import may run now; run it again to continue')
-  const isIncomplete = tooLate !== null || lacking !== null
-  return end.aborted || isIncomplete || lostItems(index.problems) > 0 ? 1 : 0
+  return end.aborted || tooLate !== null || lostItems(index.problems) > 0 ? 1 : 0
 }
 
 /** Compares the folder with the archive and the live store. Rejects with Refused if it is of another chain. */

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
@@ -12,6 +12,7 @@ import { WSOL } from '../../src/market/cash.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import { minuteOf } from '../../src/market/sol-usd.ts'
 import { systemPorts } from '../../src/ports.ts'
+import { readDecodingPeriods } from '../../src/node/decoding-periods.ts'
 import { ImportTools } from '../../src/products/import-tools.ts'
 import {
   archiveStampFile,
@@ -253,45 +254,92 @@ async function statusOf(t: Test, dataDir: string): Promise<Record<string, unknow
   return rows()[0]!
 }
 
+/** Imports the blocks of a folder with some venues. */
+async function imported(dataDir: string, folder: string, ...venues: readonly string[]): Promise<void> {
+  const options = ['--data-dir', dataDir, '--venues', venues.join()]
+  const { code, stderr } = await runCommand(['archive', 'import', folder, ...options], {})
+  if (code !== 0) throw new Error(stderr)
+}
+
 t.test(
-  'an import does not leave out venues silently: it says which blocks lack them, and exits with 1',
+  'an import of the same folder adds the venues that the archive lacks, and says how much',
   async (t) => {
     const dataDir = dataFolder()
-    const few = await runCommand(
-      ['archive', 'import', directory, '--data-dir', dataDir, '--venues', 'raydium-cpmm'],
-      {}
-    )
-    t.equal(few.code, 0)
-    const { code, lines, stderr } = await importing(dataDir)
-    t.equal(code, 1)
-    t.match(lines[0], /^0 blocks with 0 trades are imported/)
-    t.match(
-      stderr,
-      new RegExp(`${slots.length} blocks were imported without .*pumpswap.*slots ${first} to ${last}`)
-    )
-    t.notMatch(stderr, /without [^:]*raydium-cpmm/)
-    t.match(stderr, `remove ${archiveOf(dataDir)} and import all folders again`)
+    await imported(dataDir, directory, 'raydium-cpmm')
+    t.notSame(await archived(dataDir), whole)
+    const { mtimeMs } = statSync(archiveStampFile({ dataDir }))
     const verified = await runCommand(['verify', '--data-dir', join(dataDir, 'archive')], {})
     t.equal(verified.code, 1)
     t.match(
       verified.lines[0],
       /"kind":"venues","of":\{"from_slot":\d+,"to_slot":\d+,"lacking":\[.*"pumpswap"/
     )
+    const { code, lines, stderr } = await importing(dataDir)
+    t.equal(code, 0, stderr)
+    t.match(lines.join('\n'), /^[1-9]\d* trades of venues that the archive lacked are added$/m)
+    t.same(await archived(dataDir), whole)
+    t.not(statSync(archiveStampFile({ dataDir })).mtimeMs, mtimeMs, 'a service opens the archive again')
+    const again = await importing(dataDir)
+    t.equal(again.code, 0)
+    t.match(again.lines[0], `0 blocks with 0 trades are imported; ${slots.length} blocks were there before`)
   }
 )
 
+t.test('a filling keeps the venues that were decoded before', async (t) => {
+  const dataDir = dataFolder()
+  await imported(dataDir, directory, 'pumpswap', 'raydium-cpmm')
+  await imported(dataDir, directory, 'pumpswap', 'orca-whirlpool')
+  const archive = await openArchive(configIn(dataDir))
+  t.teardown(() => archive.close())
+  const [period] = await readDecodingPeriods(archive)
+  t.same(period!.venues, ['raydium-cpmm', 'pumpswap', 'orca-whirlpool'])
+})
+
 t.test(
-  'the venues of blocks from before they were recorded are unknown, and an import says so',
+  'a folder without all blocks of an archive adds no venues: the import says so, with exit 1',
+  async (t) => {
+    const dataDir = dataFolder()
+    await imported(dataDir, directory, 'raydium-cpmm')
+    const before = await archived(dataDir)
+    const part = folderOf(market, slots.slice(0, 30), 'a part of the archive')
+    const { code, stderr } = await importing(dataDir, part)
+    t.equal(code, 1)
+    t.match(stderr, new RegExp(`30 blocks were imported without .*pumpswap.*slots ${first} to ${slots[29]}`))
+    t.match(stderr, `remove ${archiveOf(dataDir)} and import all folders again`)
+    t.same(await archived(dataDir), before)
+  }
+)
+
+t.test('a replacement of the archive that was killed is taken back by the next import', async (t) => {
+  const dataDir = dataFolder()
+  await imported(dataDir, directory, 'raydium-cpmm')
+  renameSync(archiveOf(dataDir), `${archiveOf(dataDir)}.replaced`)
+  const { code, lines } = await importing(dataDir)
+  t.equal(code, 0)
+  t.match(lines.join('\n'), /trades of venues that the archive lacked are added/)
+  t.same(await archived(dataDir), whole)
+})
+
+t.test(
+  'the venues of blocks from before they were recorded are unknown, and an import fills them in',
   async (t) => {
     const dataDir = dataFolder()
     await importing(dataDir)
     await deleteDocuments(archiveOf(dataDir))
-    const { code, stderr } = await importing(dataDir)
-    t.equal(code, 1)
-    t.match(stderr, `${slots.length} blocks were imported by a version that did not record their venues`)
     const verified = await runCommand(['verify', '--data-dir', join(dataDir, 'archive')], {})
     t.same([verified.code, verified.lines], [0, []], 'their rows may be whole')
     t.match(verified.stderr, /are of a version that did not record venues and decoder/)
+    const few = ['archive', 'import', directory, '--data-dir', dataDir, '--venues', 'pumpswap']
+    const refused = await runCommand(few, {})
+    t.equal(refused.code, 1)
+    t.match(
+      refused.stderr,
+      `${slots.length} blocks were imported by a version that did not record their venues`
+    )
+    const { code, lines } = await importing(dataDir)
+    t.equal(code, 0)
+    t.match(lines.join('\n'), /^0 trades of venues that the archive lacked are added$/m)
+    t.same(await archived(dataDir), whole)
   }
 )
 

@@ -67,7 +67,6 @@ export function candlesJson(rows: readonly Listed[], question: CandleQuestion, h
     close = prices.at(-1) ?? close
     if (shown.length === 0 || ts < from || ts >= to) continue
     const usd = own.map(microUsd).filter((value) => value !== null)
-    const unpriced = own.length - usd.length
     const isValued = own.some((row) => row.price !== null && row.cashUsd !== null)
     const [token, cash] = [own.map((row) => row.tokenRaw), own.map((row) => row.cashRaw)]
     const buys = own.filter(({ side }) => side === 'buy').length
@@ -84,7 +83,7 @@ export function candlesJson(rows: readonly Listed[], question: CandleQuestion, h
       trades: own.length,
       buys,
       sells: own.length - buys,
-      ...(unpriced > 0 && { unpriced_trades: unpriced }),
+      ...unpricedIn(own),
       closed: ts + seconds <= headTime
     })
   }
@@ -96,6 +95,12 @@ export function usdOf({ price, cashUsd }: Listed): number | null {
 }
 
 /** Returns the value of rows in USD, or null if there are rows and none has a known value. */
+/** The count of trades that a volume in USD lacks; nothing if it lacks none. */
+export function unpricedIn(rows: readonly Listed[]): Json {
+  const unpriced = rows.filter((row) => microUsd(row) === null).length
+  return unpriced === 0 ? {} : { unpriced_trades: unpriced }
+}
+
 export function volume(rows: readonly Listed[]): number | null {
   const known = rows.map(microUsd).filter((value) => value !== null)
   return rows.length > 0 && known.length === 0 ? null : Number(sum(known)) / 1e6

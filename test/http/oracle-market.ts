@@ -1,6 +1,6 @@
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { address, launchesJson, stamp, type Json } from './oracle-bodies.ts'
-import { sum, usdOf, volume } from './oracle-candles.ts'
+import { sum, unpricedIn, usdOf, volume } from './oracle-candles.ts'
 import { curvesOf, type CurveAnswer } from './oracle-curves.ts'
 import { decimalsIn, sidesOf } from './oracle-sides.ts'
 import {
@@ -250,7 +250,8 @@ export class Oracle {
         volume_usd: volume(rows),
         volume_cash: isCashless ? null : cash === 0n ? 0 : this.#human(cash, known.quote, pool, from),
         volume_token: token === 0n ? 0 : this.#human(token, known!.base, pool, from),
-        liquidity_events: told.filter(({ event }) => event.kind === 'liquidity').length
+        liquidity_events: told.filter(({ event }) => event.kind === 'liquidity').length,
+        ...unpricedIn(rows)
       }
     })
     return {
