@@ -7,7 +7,8 @@ import type {
   LiquidityChange,
   PoolChange,
   StatedCurve,
-  TradeReserves
+  TradeReserves,
+  TradeVaults
 } from './events.ts'
 import type { Invocation } from './invocation.ts'
 import type { Pubkey } from './pubkey.ts'
@@ -60,6 +61,11 @@ export interface SaidTrade {
   readonly outMint: Pubkey
   readonly inAmount: bigint
   readonly outAmount: bigint
+  /**
+   * Key indexes of the pool's token accounts that took the input and gave the output, -1 for one that the instruction
+   * does not name. Null for an unknown instruction: accounts found by amounts alone are not stored with the pool.
+   */
+  readonly vaults: readonly [inVault: number, outVault: number] | null
   /** The trader's totals; each defaults to the fill's amount. */
   readonly traderIn?: bigint
   readonly traderOut?: bigint
@@ -92,6 +98,7 @@ export class Emitter {
     const outDecimals = call.tokens.decimalsOf(said.outMint)
     if (said.inAmount <= 0n || said.outAmount <= 0n) return this.missing('zero-amount')
     if (inDecimals === null || outDecimals === null) return this.missing('decimals-unknown')
+    const vaults = this.#vaults(said.vaults)
     this.events.push({
       kind: 'trade',
       ...this.#origin(said, [said.inMint, said.outMint]),
@@ -107,7 +114,8 @@ export class Emitter {
       reserves: said.reserves ?? null,
       exact: said.exact ?? null,
       ...(said.statedCurve !== undefined && { statedCurve: said.statedCurve }),
-      route: null
+      route: null,
+      ...(vaults !== null && { vaults })
     })
   }
 
@@ -169,6 +177,13 @@ export class Emitter {
       if (call.venue.events.find(bytes) === undefined) this.#unknown('unknown-event', bytes)
     }
     this.#call = null
+  }
+
+  #vaults(said: SaidTrade['vaults']): TradeVaults | null {
+    if (said === null) return null
+    const { keys } = this.#current().transaction
+    const [inVault, outVault] = said.map((index) => (index < 0 ? null : keys.bytes(index)))
+    return inVault === null && outVault === null ? null : { in: inVault!, out: outVault! }
   }
 
   #unknown(kind: 'unknown-instruction' | 'unknown-event', bytes: Uint8Array): void {

@@ -50,6 +50,15 @@ export interface TradeFacts {
 
 export interface Trade extends EventOrigin, TradeFacts {
   readonly kind: 'trade'
+  /** The pool's token accounts; absent if the instruction names neither. Rows of trades do not have them: pools do. */
+  readonly vaults?: TradeVaults
+}
+
+/** The token accounts of a pool that took a trade's input and gave its output. */
+export interface TradeVaults {
+  /** Null if the pool has no token account for the side, or the instruction does not name it. */
+  readonly in: Pubkey | null
+  readonly out: Pubkey | null
 }
 
 /** Returns the facts of a trade or of a row of it, without its other fields. */

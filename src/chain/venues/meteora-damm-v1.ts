@@ -64,6 +64,7 @@ function decodeSwap(call: Invocation, emit: Emitter): void {
     outMint: fill.outMint,
     inAmount,
     outAmount: fill.outGross,
+    vaults: [fill.inVault, fill.outVault],
     traderIn: fill.inGross + aside,
     traderOut: fill.outNet,
     fees: stated === undefined ? transferredFee(fill.inMint, aside) : statedFees(fill.inMint, stated),

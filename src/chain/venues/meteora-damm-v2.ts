@@ -119,13 +119,15 @@ function decodeSwap(call: Invocation, emit: Emitter): void {
     if (reading === null) return
     settled = reading
   }
-  const [inMint, outMint] = aToB === true ? [a.mint, b.mint] : [b.mint, a.mint]
+  const [input, output] = aToB === true ? [a, b] : [b, a]
+  const [inMint, outMint] = [input.mint, output.mint]
   emit.trade({
     pool: call.key(accounts.pool)!,
     user: call.tokens.trader(call.account(accounts.payer), [source, destination]),
     inMint,
     outMint,
     ...amountsOf(settled),
+    vaults: [input.vault, output.vault],
     fees: feeRows(stated?.fees(inMint, outMint) ?? [], settled, inMint, outMint),
     reserves: stated?.reserves ?? null,
     exact: exactSide(call)
@@ -154,6 +156,7 @@ function decodeUnknownSwap(call: Invocation, emit: Emitter): void {
       inMint,
       outMint,
       ...amountsOf(settled),
+      vaults: null,
       fees: feeRows(stated.fees(inMint, outMint), settled, inMint, outMint),
       reserves: stated.reserves,
       ...(position > 0 && { innerIxIndex: stated.innerIndex })

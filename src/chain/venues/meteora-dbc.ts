@@ -138,6 +138,7 @@ function decodeSwaps(call: Invocation, emit: Emitter): void {
     emit.trade({
       user,
       ...tradeOf(stated, settled, stated.buys ? [quoteMint, baseMint] : [baseMint, quoteMint]),
+      vaults: [inVault, outVault],
       exact: exactSide(call)
     })
   }
@@ -160,6 +161,7 @@ function decodeUnknownSwaps(call: Invocation, emit: Emitter, swaps: readonly Cur
     emit.trade({
       user,
       ...tradeOf(stated, settled, [inMint, outMint]),
+      vaults: null,
       ...(position > 0 && { innerIxIndex: stated.innerIndex })
     })
     const [quoteMint, baseMint] = stated.buys ? [inMint, outMint] : [outMint, inMint]

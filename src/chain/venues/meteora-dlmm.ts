@@ -148,6 +148,7 @@ function decodeSwap(call: Invocation, emit: Emitter): void {
     inMint,
     outMint,
     ...amountsOf(settled),
+    vaults: swapForY === true ? [reserveX, reserveY] : [reserveY, reserveX],
     fees: feeRows(stated?.fees(tokenX, tokenY) ?? [], settled, inMint, outMint),
     exact: SWAPS.get(call.layout!) ?? null
   })
@@ -170,6 +171,7 @@ function decodeUnknownSwap(call: Invocation, emit: Emitter): void {
       inMint,
       outMint,
       ...amountsOf(settled),
+      vaults: null,
       fees: feeRows(swap.fees(tokenX, tokenY), settled, inMint, outMint),
       ...(position > 0 && { innerIxIndex: swap.innerIndex })
     })

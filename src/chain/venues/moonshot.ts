@@ -85,7 +85,7 @@ function decodeTrade(call: Invocation, emit: Emitter, isSell: boolean): void {
     moved = { ...paid, isSell, tokens, collateralMint: NATIVE_MINT }
   }
   const user = call.tokens.trader(call.account(accounts.sender), [traderAccount])
-  emitTrade(call, emit, { curve, user, mint: call.key(accounts.mint)!, moved })
+  emitTrade(call, emit, { curve, user, mint: call.key(accounts.mint)!, curveTokens, moved })
 }
 
 /**
@@ -111,7 +111,8 @@ function sum(call: Invocation, isPart: (movement: Movement) => boolean): bigint 
 function emitTrade(
   call: Invocation,
   emit: Emitter,
-  trade: { curve: Pubkey; user: Pubkey; mint: Pubkey; moved: Moved }
+  /** `curveTokens` is the key index of the curve's token account, -1 if the instruction does not name it. */
+  trade: { curve: Pubkey; user: Pubkey; mint: Pubkey; curveTokens: number; moved: Moved }
 ): void {
   const { isSell, tokens, collateral, collateralMint, dexFee, helioFee } = trade.moved
   const fees: Fee[] = [
@@ -129,10 +130,11 @@ function emitTrade(
     const traderOut = collateral - dexFee - helioFee
     if (traderOut < 0n) return emit.missing('readings-contradict', 'fees above the collateral')
     const legs = { inMint: trade.mint, inAmount: tokens, outMint: collateralMint, outAmount: collateral }
-    emit.trade({ ...said, ...legs, traderOut })
+    emit.trade({ ...said, ...legs, traderOut, vaults: [trade.curveTokens, -1] })
   } else {
     const legs = { inMint: collateralMint, inAmount: collateral, outMint: trade.mint, outAmount: tokens }
-    emit.trade({ ...said, ...legs, traderIn: collateral + dexFee + helioFee })
+    const traderIn = collateral + dexFee + helioFee
+    emit.trade({ ...said, ...legs, traderIn, vaults: [-1, trade.curveTokens] })
   }
 }
 
@@ -159,7 +161,7 @@ function decodeUnnamed(call: Invocation, emit: Emitter): void {
     collateral: value.collateralAmount,
     collateralMint: value.costToken
   }
-  emitTrade(call, emit, { curve: value.curve, user: value.sender, mint, moved })
+  emitTrade(call, emit, { curve: value.curve, user: value.sender, mint, curveTokens: -1, moved })
 }
 
 function decodeLaunch(call: Invocation, emit: Emitter): void {

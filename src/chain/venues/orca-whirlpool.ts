@@ -253,6 +253,7 @@ function decodeUnnamed(call: Invocation, emit: Emitter): void {
       outAmount: value.outputAmount,
       traderIn: value.inputAmount,
       traderOut: value.outputAmount - value.outputTransferFee,
+      vaults: null,
       ...(index === 0 ? {} : { innerIxIndex: paid[0]!.instruction.innerIndex })
     })
   })

@@ -79,6 +79,7 @@ function decodeOrder(call: Invocation, emit: Emitter, order: typeof swap | typeo
     outMint: fill.outMint,
     inAmount,
     outAmount: fill.outGross,
+    vaults: [fill.inVault, fill.outVault],
     fees,
     exact: order === swap ? fixedSide(call) : null
   })

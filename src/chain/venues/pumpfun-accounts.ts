@@ -1,5 +1,6 @@
 import type { Invocation } from '../invocation.ts'
 import { samePubkey, type Pubkey } from '../pubkey.ts'
+import { NATIVE_MINT } from '../native-mint.ts'
 import { hopPosition } from './pump-reading.ts'
 import type { TradeBody } from './pumpfun-events.ts'
 
@@ -7,6 +8,7 @@ export interface CurveAccounts {
   readonly curve: Pubkey | null
   /** Key indexes; -1 when not known. */
   readonly baseVault: number
+  readonly quoteVault: number
   readonly feeRecipient: number
   /** Position in the instruction's list; -1 when not known. */
   readonly user: number
@@ -14,7 +16,7 @@ export interface CurveAccounts {
   readonly userTokens: readonly number[]
 }
 
-const UNKNOWN: CurveAccounts = { curve: null, baseVault: -1, feeRecipient: -1, user: -1, userTokens: [] }
+const UNKNOWN: CurveAccounts = { curve: null, baseVault: -1, quoteVault: -1, feeRecipient: -1, user: -1, userTokens: [] }
 
 /** Returns the accounts of a coin's curve: from the instruction's own list, or among the hops of a route. */
 export function curveAccounts(call: Invocation, mint: Pubkey, quoteMint: Pubkey): CurveAccounts {
@@ -25,6 +27,7 @@ export function curveAccounts(call: Invocation, mint: Pubkey, quoteMint: Pubkey)
     return {
       curve: call.key(positions.bondingCurve),
       baseVault: at('baseVault'),
+      quoteVault: at('quoteVault'),
       feeRecipient: at('feeRecipient'),
       user: positions.user ?? -1,
       userTokens: [at('userBase'), at('userQuote')].filter((account) => account >= 0)
@@ -32,7 +35,18 @@ export function curveAccounts(call: Invocation, mint: Pubkey, quoteMint: Pubkey)
   }
   const hop = hopPosition(call, (key) => samePubkey(key(0), mint) && samePubkey(key(1), quoteMint))
   if (hop < 0) return UNKNOWN
-  return { ...UNKNOWN, curve: call.key(hop + 2), baseVault: call.account(hop + 3) }
+  const [baseVault, quoteVault] = [call.account(hop + 3), call.account(hop + 4)]
+  return { ...UNKNOWN, curve: call.key(hop + 2), baseVault, quoteVault }
+}
+
+/** Returns the token accounts that took and gave in a trade. A curve holds SOL as lamports, in no token account. */
+export function curveVaults(
+  { baseVault, quoteVault }: CurveAccounts,
+  quoteMint: Pubkey,
+  isBuy: boolean
+): readonly [number, number] {
+  const quote = samePubkey(quoteMint, NATIVE_MINT) ? -1 : quoteVault
+  return isBuy ? [quote, baseVault] : [baseVault, quote]
 }
 
 /** Returns the curve of an instruction with an unknown account list: the owner of the curve's token account. */

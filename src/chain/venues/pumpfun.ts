@@ -5,7 +5,7 @@ import { samePubkey, type Pubkey } from '../pubkey.ts'
 import { NATIVE_MINT } from '../token-accounts.ts'
 import { anchorSelfCall, type Venue } from '../venue.ts'
 import { pumpEvents, pumpFees, pumpUser, readPumpEvent, transferredTotals } from './pump-reading.ts'
-import { curveAccounts, curveByTokens } from './pumpfun-accounts.ts'
+import { curveAccounts, curveByTokens, curveVaults } from './pumpfun-accounts.ts'
 import {
   PUMPFUN_EVENTS,
   completeEvent,
@@ -114,6 +114,7 @@ class CurveCall {
       inMint: isBuy ? quote.mint : mint,
       outMint: isBuy ? mint : quote.mint,
       ...amounts,
+      vaults: curveVaults(accounts, quote.mint, isBuy),
       fees: pumpFees(quote.mint, {
         protocol: fee,
         creator: body.creatorFee,
@@ -140,6 +141,7 @@ class CurveCall {
       inAmount: body.quoteIn,
       outAmount: body.baseOut,
       traderIn: body.quoteIn + body.fee + body.creatorFee,
+      vaults: curveVaults(accounts, quoteMint, true),
       fees: pumpFees(quoteMint, { protocol: body.fee, creator: body.creatorFee, holderRewards: undefined }),
       reserves: { in: body.poolQuoteReservesAfter, out: body.poolBaseReservesAfter },
       exact: EXACT_SIDES.get(this.#call.layout) ?? null,

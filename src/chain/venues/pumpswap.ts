@@ -115,7 +115,7 @@ class PoolCall {
     const { isBuy, body, base, quote, userQuote } = swap
     const accounts = poolAccounts(this.#call, body)
     if (accounts.baseMint === null || accounts.quoteMint === null) return this.#emit.missing('mint-unknown')
-    const { baseMint, quoteMint, baseVault } = accounts
+    const { baseMint, quoteMint, baseVault, quoteVault } = accounts
     const moved = baseVault < 0 ? 0n : transferredTotals(this.#call, baseVault)[isBuy ? 'out' : 'in']
     const stated = this.#statedBase(swap)
     if (moved !== 0n && moved !== stated) {
@@ -139,6 +139,7 @@ class PoolCall {
             traderOut: this.#received(accounts, base)
           }
         : { inMint: baseMint, outMint: quoteMint, inAmount: base, outAmount: quote, traderOut: userQuote }),
+      vaults: isBuy ? [quoteVault, baseVault] : [baseVault, quoteVault],
       fees: pumpFees(quoteMint, {
         lp: body.lpFee,
         protocol: body.protocolFee,

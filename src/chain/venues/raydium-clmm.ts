@@ -72,6 +72,8 @@ interface Hop {
   readonly vaults: readonly [number, number]
   readonly exact: 'in' | 'out' | null
   readonly event: SwapStated | null
+  /** Whether the instruction names the vaults; otherwise the amounts determine them. */
+  readonly isNamed: boolean
   /** True for the second and later hops; the first one has the instruction's own index. */
   readonly further: boolean
 }
@@ -88,6 +90,7 @@ function decodeSwap(call: Invocation, emit: Emitter, swap: (typeof SWAPS)[number
     vaults: [call.account(accounts.inputVault), call.account(accounts.outputVault)],
     exact: isBaseInput === undefined ? null : isBaseInput ? 'in' : 'out',
     event: call.loggedEvents(swapEvent)[0]?.value ?? null,
+    isNamed: true,
     further: false
   })
 }
@@ -117,6 +120,7 @@ function decodeRouter(call: Invocation, emit: Emitter): void {
       vaults,
       exact: 'in',
       event: events.find(({ poolState }) => samePubkey(poolState, pool)) ?? null,
+      isNamed: true,
       further: hops > 0
     })
     hops++
@@ -150,6 +154,7 @@ function decodeUnknown(call: Invocation, emit: Emitter): void {
         vaults: [paidIn.destination, paidOut.source],
         exact: null,
         event,
+        isNamed: false,
         further: index > 0
       })
     }
@@ -165,6 +170,7 @@ function emitHop(call: Invocation, emit: Emitter, hop: Hop): void {
     pool: hop.pool,
     user: call.tokens.trader(hop.authority, [source, destination]),
     ...fillAmounts(fill),
+    ...(!hop.isNamed && { vaults: null }),
     fees: [...tradingFees(event, fill.inMint, fill.outMint), ...transferFees(fill)],
     exact: hop.exact,
     ...(hop.further ? { innerIxIndex: fill.inInnerIndex } : {})

@@ -56,6 +56,7 @@ function decodeSwap(call: Invocation, emit: Emitter, exact: 'in' | 'out'): void 
     source: call.account(accounts.inputTokenAccount),
     destination: call.account(accounts.outputTokenAccount),
     exact,
+    isNamed: true,
     event: call.loggedEvents(swapEvent)[0]?.value ?? null
   })
 }
@@ -75,6 +76,7 @@ function decodeUnknown(call: Invocation, emit: Emitter): void {
         source: paid.source,
         destination: received.destination,
         exact: event.baseInput ? 'in' : 'out',
+        isNamed: false,
         event
       })
     }
@@ -88,6 +90,8 @@ interface Swap {
   readonly source: number
   readonly destination: number
   readonly exact: 'in' | 'out'
+  /** Whether the instruction names the vaults; otherwise the amounts determine them. */
+  readonly isNamed: boolean
   readonly event: SwapStated | null
 }
 
@@ -100,6 +104,7 @@ function emitSwap(call: Invocation, emit: Emitter, swap: Swap): void {
     pool: swap.pool,
     user: call.tokens.trader(swap.authority, [source, destination]),
     ...fillAmounts(fill),
+    ...(!swap.isNamed && { vaults: null }),
     fees: [...statedFees(event, fill.inMint, fill.outMint), ...transferFees(fill)],
     exact: swap.exact
   })

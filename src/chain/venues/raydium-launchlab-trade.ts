@@ -24,6 +24,8 @@ interface CurveTrade {
   readonly baseMint: Pubkey
   readonly quoteMint: Pubkey
   readonly legs: Legs
+  /** Whether the instruction names the vaults; otherwise the amounts determine them. */
+  readonly isNamed: boolean
   readonly exact: 'in' | 'out' | null
   readonly innerIxIndex: number | null
 }
@@ -49,6 +51,7 @@ export function decodeTrade(call: Invocation, emit: Emitter, trade: (typeof TRAD
     baseMint: call.key(accounts.baseTokenMint)!,
     quoteMint: call.key(accounts.quoteTokenMint)!,
     legs,
+    isNamed: true,
     exact: trade === buyExactIn || trade === sellExactIn ? 'in' : 'out',
     innerIxIndex: call.instruction.innerIndex
   })
@@ -72,6 +75,7 @@ export function decodeUnknownTrade(call: Invocation, emit: Emitter): void {
       baseMint: isBuy ? outMint : inMint,
       quoteMint: isBuy ? inMint : outMint,
       legs: { paid, received },
+      isNamed: false,
       exact: event.exactIn === undefined ? null : event.exactIn ? 'in' : 'out',
       innerIxIndex: index === 0 ? call.instruction.innerIndex : innerIndex
     })
@@ -141,6 +145,7 @@ function emitTrade(call: Invocation, emit: Emitter, trade: CurveTrade): void {
     outMint: isBuy ? baseMint : quoteMint,
     inAmount: isBuy ? quote : base,
     outAmount: isBuy ? base : quote,
+    vaults: trade.isNamed ? [legs.paid.destination, legs.received.source] : null,
     traderIn: legs.paid.amount,
     traderOut: received,
     fees,
