@@ -182,8 +182,9 @@ export class Emitter {
   #vaults(said: SaidTrade['vaults']): TradeVaults | null {
     if (said === null) return null
     const { keys } = this.#current().transaction
-    const [inVault, outVault] = said.map((index) => (index < 0 ? null : keys.bytes(index)))
-    return inVault === null && outVault === null ? null : { in: inVault!, out: outVault! }
+    const keyOf = (index: number): Pubkey | null => (index < 0 ? null : keys.bytes(index))
+    const vaults = { in: keyOf(said[0]), out: keyOf(said[1]) }
+    return vaults.in === null && vaults.out === null ? null : vaults
   }
 
   #unknown(kind: 'unknown-instruction' | 'unknown-event', bytes: Uint8Array): void {

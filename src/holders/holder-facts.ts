@@ -1,5 +1,6 @@
 import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import { SecondChanceCache } from '../memory/second-chance-cache.ts'
+import type { CashList } from '../market/cash.ts'
 import type { Clock } from '../ports.ts'
 import type { HolderSums } from './row-bytes.ts'
 import type { Storage } from '../../storage/port.ts'
@@ -31,7 +32,7 @@ export interface HolderFacts {
   /** The slot of the last block that changed the list. */
   readonly changedSlot: number
   readonly concentration: Concentration
-  /** Null if the index does not know all pools of the token. */
+  /** Null if the owners of some known pool's vaults are unknown, and for a cash mint. */
   readonly adjusted: AdjustedConcentration | null
   readonly known: KnownOwners
   /** The largest owners in order: all, or as many as the largest page. Null if they were not read for this answer. */
@@ -49,12 +50,14 @@ export class HolderFactsCache {
   readonly #storage: Storage
   readonly #lists: HolderLists
   readonly #clock: Clock
+  readonly #cash: CashList
   readonly #cached = new SecondChanceCache<Cached>(CACHED_BYTES)
 
-  constructor(storage: Storage, lists: HolderLists, clock: Clock) {
+  constructor(storage: Storage, lists: HolderLists, clock: Clock, cash: CashList) {
     this.#storage = storage
     this.#lists = lists
     this.#clock = clock
+    this.#cash = cash
   }
 
   /** Returns the facts of a list; null if its rows were dropped. */
@@ -80,7 +83,7 @@ export class HolderFactsCache {
   }
 
   async #compute(view: HolderView, sums: HolderSums): Promise<Omit<HolderFacts, 'changedSlot'>> {
-    const known = await knownOwners(this.#storage, this.#lists, view)
+    const known = await knownOwners(this.#storage, this.#lists, view, this.#cash)
     const left = new Map<string, Pubkey>([...known.pools, ...known.curves])
     for (const burn of BURNS) left.set(pubkeyMapKey(burn), burn)
     const outside = await this.#lists.owners(view, [...left.values()])

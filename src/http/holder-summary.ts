@@ -15,11 +15,12 @@ export type HolderSummary = z.input<typeof TOKEN>['holders']
 export function holderSummaries({
   storage,
   accounts,
-  clock
-}: Pick<AppDeps, 'storage' | 'accounts' | 'clock'>): (mint: Pubkey) => Promise<HolderSummary> {
+  clock,
+  cash
+}: Pick<AppDeps, 'storage' | 'accounts' | 'clock' | 'cash'>): (mint: Pubkey) => Promise<HolderSummary> {
   if (accounts === null) return async () => NO_HOLDERS
   const lists = new HolderLists(storage, clock, () => undefined)
-  const cache = new HolderFactsCache(storage, lists, clock)
+  const cache = new HolderFactsCache(storage, lists, clock, cash)
   return async (mint) => {
     const status = await lists.status(mint)
     if (status.kind !== 'view') return NO_HOLDERS

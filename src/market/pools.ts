@@ -1,4 +1,4 @@
-import type { ChainEvent } from '../chain/events.ts'
+import type { ChainEvent, Trade } from '../chain/events.ts'
 import { samePubkey } from '../chain/pubkey.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import { decimalsOf } from './listing.ts'
@@ -12,10 +12,11 @@ import type { RowOrigin, TradeRow } from './rows.ts'
  *
  * P1. A pool is known from the first event that names it with both of its mints, and keeps that orientation.
  * P2. It was created when an event says so: its own creation, its curve's, or the launch of its token.
- * P3. Vaults and fee are those of the newest event that states them.
+ * P3. Vaults and fee are those of the newest event that states them. While no event has stated a vault, it is that of the
+ *     first trade that names it: most pools are older than the index, so their creation is not among its events.
  * P4. Its price is that of its newest price-forming trade (`latest-price.ts`); other trades leave it unchanged.
  * P5. Its reserves are those that the newest trade states after itself: an older trade's are of another state.
- * P6. Only trades of its two mints set its price and its reserves.
+ * P6. Only trades of its two mints set its price, its reserves and its vaults.
  */
 export class PoolFold {
   readonly #rows: RowEdits<PoolRow>
@@ -73,7 +74,7 @@ function withDecimals(row: PoolRow, event: ChainEvent): PoolRow {
   return isSame ? row : { ...row, baseDecimals, quoteDecimals }
 }
 
-function isOfBoth({ inMint, outMint }: TradeRow, { base, quote }: PoolRow): boolean {
+function isOfBoth({ inMint, outMint }: Pick<Trade, 'inMint' | 'outMint'>, { base, quote }: PoolRow): boolean {
   return samePubkey(inMint, base)
     ? samePubkey(outMint, quote)
     : samePubkey(inMint, quote) && samePubkey(outMint, base)
@@ -98,8 +99,9 @@ function created(row: PoolRow, { slot, blockTime }: RowOrigin, event: ChainEvent
   return isCreation && row.created === null ? { ...row, created: { slot, blockTime } } : row
 }
 
-/** Adds stated vaults and fee (P3). */
+/** Adds stated vaults and fee, or the vaults that a trade names (P3). */
 function stated(row: PoolRow, event: ChainEvent): PoolRow {
+  if (event.kind === 'trade') return withVaults(row, event)
   if (event.kind !== 'pool') return row
   const isReversed = !samePubkey(event.baseMint, row.base)
   const [baseVault, quoteVault] = isReversed
@@ -111,4 +113,15 @@ function stated(row: PoolRow, event: ChainEvent): PoolRow {
     quoteVault: quoteVault ?? row.quoteVault,
     feeBps: event.feeBps ?? row.feeBps
   }
+}
+
+/** Adds the vaults of a trade where none is known (P3). */
+function withVaults(row: PoolRow, trade: Trade): PoolRow {
+  const { vaults } = trade
+  if (vaults === undefined || (row.baseVault !== null && row.quoteVault !== null) || !isOfBoth(trade, row))
+    return row
+  const [base, quote] = samePubkey(trade.inMint, row.base) ? [vaults.in, vaults.out] : [vaults.out, vaults.in]
+  const [baseVault, quoteVault] = [row.baseVault ?? base, row.quoteVault ?? quote]
+  const isSame = baseVault === row.baseVault && quoteVault === row.quoteVault
+  return isSame ? row : { ...row, baseVault, quoteVault }
 }

@@ -42,7 +42,10 @@ export interface PoolRow {
   readonly quoteListed: boolean
   readonly baseDecimals: number | null
   readonly quoteDecimals: number | null
-  /** As stated by creation or update events. */
+  /**
+   * Token accounts, as creation or update events state them, else as the first trade names them. Null if neither does, and
+   * for a curve's SOL, which is in no token account.
+   */
   readonly baseVault: Pubkey | null
   readonly quoteVault: Pubkey | null
   readonly feeBps: number | null

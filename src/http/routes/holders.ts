@@ -8,7 +8,7 @@ import { percentOf } from '../../holders/concentration.ts'
 import type { HolderListState } from '../../holders/holder-mint.ts'
 import { HolderFactsCache } from '../../holders/holder-facts.ts'
 import { HolderLists, type Holder, type HolderStatus, type HolderView } from '../../holders/holder-lists.ts'
-import { isBurn } from '../../holders/known-owners.ts'
+import { isBurn, withPoolsAmong } from '../../holders/known-owners.ts'
 import { supplyAt } from '../../holders/supply.ts'
 import { WSOL } from '../../market/cash.ts'
 import { sleep } from '../../ports.ts'
@@ -57,14 +57,14 @@ export const tokenHolders = endpoint({
   weighted: 'holders'
 })
 
-type Deps = Pick<AppDeps, 'accounts' | 'clock' | 'feed' | 'storage' | 'holdersRequested'>
+type Deps = Pick<AppDeps, 'accounts' | 'cash' | 'clock' | 'feed' | 'storage' | 'holdersRequested'>
 
 export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
-  const { accounts: parts, clock, feed, storage, holdersRequested = () => undefined } = deps
+  const { accounts: parts, cash, clock, feed, storage, holdersRequested = () => undefined } = deps
   if (parts === null) return
   const { mints } = parts
   const lists = new HolderLists(storage, clock, holdersRequested)
-  const facts = new HolderFactsCache(storage, lists, clock)
+  const facts = new HolderFactsCache(storage, lists, clock, cash)
 
   /** Returns the list of a token; null for an address that is not a token. */
   const listOf = async (mint: Pubkey, signal: AbortSignal): Promise<HolderView | null> => {
@@ -131,6 +131,8 @@ export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     const stated = await mintOf(mint, view)
     const shown = shownAmounts({ decimals, tokenProgram }, stated?.account ?? null, await secondsAt(slot))
     const { held } = at.sums
+    const owners = data.map(({ owner }) => owner)
+    const known = await withPoolsAmong(owners, found.known, mint, storage.pools)
     return {
       tenant,
       ...listBody(at, {
@@ -147,7 +149,7 @@ export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
         holderBody(holder, rank + i + 1, {
           shown,
           pct: pctOf(holder),
-          known: found.known,
+          known,
           isBurn: isBurn(holder.owner)
         })
       ),

@@ -34,7 +34,7 @@ export const tokenRoutes: FastifyPluginAsync<
   const { storage, cash, accounts, clock } = deps
   const marketOf = marketReader(deps)
   const { mintWindows } = app
-  const holdersOf = holderSummaries({ storage, accounts, clock })
+  const holdersOf = holderSummaries({ storage, accounts, clock, cash })
   serveCached(app, token, async ({ params: { mint }, head }) => {
     const now = head?.blockTime ?? 0
     const read = knownFacts(accounts, mint)
