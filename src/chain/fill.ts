@@ -126,7 +126,15 @@ export function settleFill(call: Invocation, emit: Emitter, accounts: FillAccoun
 export function fillAmounts(fill: Fill) {
   const { inMint, outMint, inNet, outGross, inGross, outNet } = fill
   const vaults = [fill.inVault, fill.outVault] as const
-  return { inMint, outMint, inAmount: inNet, outAmount: outGross, traderIn: inGross, traderOut: outNet, vaults }
+  return {
+    inMint,
+    outMint,
+    inAmount: inNet,
+    outAmount: outGross,
+    traderIn: inGross,
+    traderOut: outNet,
+    vaults
+  }
 }
 
 /** Whether a vault's reported balances contradict the transfers. */

@@ -8,25 +8,26 @@ import { programAddress } from '../signing/program-address.ts'
  * that holds the tokens of all pools of a mint. `account`: only the vault's own account tells. Recorded trades of all
  * venues agree (`test/holders/vault-owners.test.ts`).
  */
-const OWNERS: Readonly<Record<VenueId, 'pool' | 'shared-vault' | 'account' | { readonly authority: Pubkey }>> =
-  {
-    'raydium-amm-v4': authority('5Q544fKrFoe6tsEbD7S8EmxGTJYAKtTVhAW5Q5pge4j1'),
-    'raydium-stable': 'account',
-    'raydium-clmm': 'pool',
-    'raydium-cpmm': authority('GpMZbSM2GgvTKHJirzeGfMFoaZ8UR2X7F4v8vHTvxFbL'),
-    'raydium-launchlab': authority('WLHv2UAZm6z4KyaaELi5pjdbJh6RESMva1Rnn8pJVVh'),
-    'meteora-dlmm': 'pool',
-    'meteora-damm-v1': 'shared-vault',
-    'meteora-damm-v2': authority('HLnpSz9h2S4hiLQ43rnSD9XkcUThA7B8hQMKmDaiTLcC'),
-    'meteora-dbc': authority('FhVo3mqL8PW5pH5U2CN4XE33DokiyZnUwuGpH2hmHLuM'),
-    pumpfun: 'pool',
-    pumpswap: 'pool',
-    'orca-whirlpool': 'pool',
-    moonshot: 'pool',
-    lifinity: 'account',
-    // Each vault owns itself.
-    phoenix: 'account'
-  }
+const OWNERS: Readonly<
+  Record<VenueId, 'pool' | 'shared-vault' | 'account' | { readonly authority: Pubkey }>
+> = {
+  'raydium-amm-v4': authority('5Q544fKrFoe6tsEbD7S8EmxGTJYAKtTVhAW5Q5pge4j1'),
+  'raydium-stable': 'account',
+  'raydium-clmm': 'pool',
+  'raydium-cpmm': authority('GpMZbSM2GgvTKHJirzeGfMFoaZ8UR2X7F4v8vHTvxFbL'),
+  'raydium-launchlab': authority('WLHv2UAZm6z4KyaaELi5pjdbJh6RESMva1Rnn8pJVVh'),
+  'meteora-dlmm': 'pool',
+  'meteora-damm-v1': 'shared-vault',
+  'meteora-damm-v2': authority('HLnpSz9h2S4hiLQ43rnSD9XkcUThA7B8hQMKmDaiTLcC'),
+  'meteora-dbc': authority('FhVo3mqL8PW5pH5U2CN4XE33DokiyZnUwuGpH2hmHLuM'),
+  pumpfun: 'pool',
+  pumpswap: 'pool',
+  'orca-whirlpool': 'pool',
+  moonshot: 'pool',
+  lifinity: 'account',
+  // Each vault owns itself.
+  phoenix: 'account'
+}
 
 /** Meteora's vault program, and the base of the addresses of its vaults. A mint has one vault. */
 const METEORA_VAULTS = pubkeyFromBase58('24Uqj9JCLxUeoC3hGfh5W3s9FM9uCHDS2SG3LYwBpyTi')

@@ -8,7 +8,7 @@ import { isLaunchpad } from '../../src/market/curves.ts'
 import { encodeLog } from '../../src/stream/encode.ts'
 import type { BlockCommit } from '../../storage/port.ts'
 import { ingestAll } from '../market/memory-store.ts'
-import { anyChain, anyChainWithUnsteadyTimes, key, OPTIONS, SOL } from '../market/world.ts'
+import { anyChain, anyChainWithUnsteadyTimes, key, OPTIONS, SOL, vaultOf } from '../market/world.ts'
 import { modelStorage, type ModelStorage } from './model-storage.ts'
 
 /** A chain, and the number of its blocks that are in the archive. */
@@ -46,12 +46,20 @@ function inOwnPool(event: ChainEvent): ChainEvent {
   if (event.kind === 'trade') {
     const isOnCurve = [event.inMint, event.outMint].some((mint) => samePubkey(mint, SOL))
     const venue = isLaunchpad(event.venue) && !isOnCurve ? 'pumpswap' : event.venue
-    return { ...event, venue, pool: poolOf(event.inMint, event.outMint) }
+    const pool = poolOf(event.inMint, event.outMint)
+    const { vaults } = event
+    const vault = (side: 'in' | 'out'): Pubkey | null =>
+      vaults?.[side] == null ? null : vaultOf(pool, event[`${side}Mint`])
+    return { ...event, venue, pool, ...(vaults && { vaults: { in: vault('in'), out: vault('out') } }) }
   }
   const baseMint = event.baseMint ?? key(3)
   const quoteMint = event.kind === 'launch' || event.kind === 'curve' ? SOL : (event.quoteMint ?? SOL)
   const pool = poolOf(baseMint, quoteMint)
   const named = { ...event, baseMint, quoteMint, pool }
+  if (named.kind === 'pool') {
+    const baseVault = named.baseVault && vaultOf(pool, baseMint)
+    return { ...named, baseVault, quoteVault: named.quoteVault && vaultOf(pool, quoteMint) }
+  }
   return 'curve' in named ? { ...named, curve: pool } : named
 }
 

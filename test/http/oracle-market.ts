@@ -137,6 +137,10 @@ export class Oracle {
     const own = rows.filter(({ trade }) =>
       [base, quote].every((mint) => [trade.inMint, trade.outMint].map(pubkeyToBase58).includes(mint))
     )
+    const named = (mint: string): string | null =>
+      own
+        .map(({ trade: { inMint, vaults } }) => (pubkeyToBase58(inMint) === mint ? vaults?.in : vaults?.out))
+        .flatMap((vault) => (vault ? [pubkeyToBase58(vault)] : []))[0] ?? null
     const forming = own.findLast((row) => row.forming)
     const day = this.#within(rows, 86_400)
     const stating = own.at(-1)
@@ -162,8 +166,8 @@ export class Oracle {
       reserves_slot: reserves === null ? null : stating!.block.slot,
       reserves_age_seconds: null,
       reserves_reason: 'the account does not exist',
-      base_vault: stated.findLast(({ vaults }) => vaults[0] !== null)?.vaults[0] ?? null,
-      quote_vault: stated.findLast(({ vaults }) => vaults[1] !== null)?.vaults[1] ?? null,
+      base_vault: stated.findLast(({ vaults }) => vaults[0] !== null)?.vaults[0] ?? named(base),
+      quote_vault: stated.findLast(({ vaults }) => vaults[1] !== null)?.vaults[1] ?? named(quote),
       liquidity_usd: this.#liquidity(
         { pool, base, venue: first.event.venue },
         { reserves, decimals, forming }

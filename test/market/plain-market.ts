@@ -260,6 +260,11 @@ export function plainPools(story: readonly Listed[]): Map<string, PoolRow> {
     const forming = own.findLast(({ priceForming }) => priceForming)
     const stating = own.at(-1)
     const isSame = (mint: Pubkey): boolean => is(mint, base)
+    const traded = changes
+      .filter((each) => each.kind === 'trade')
+      .filter(({ inMint, outMint }) => [base, quote].every((mint) => is(mint, inMint) || is(mint, outMint)))
+    const named = (mint: Pubkey): Pubkey | null =>
+      firstOf(traded.map(({ inMint, vaults }) => (is(inMint, mint) ? vaults?.in : vaults?.out) ?? null))
     pools.set(key, {
       pool: event.pool,
       venue: event.venue,
@@ -269,8 +274,12 @@ export function plainPools(story: readonly Listed[]): Map<string, PoolRow> {
       quoteListed: mints.length === 2,
       baseDecimals: firstOf(about.map((told) => decimalsIn(told, base))),
       quoteDecimals: firstOf(about.map((told) => decimalsIn(told, quote))),
-      baseVault: lastOf(stated.map((each) => (isSame(each.baseMint) ? each.baseVault : each.quoteVault))),
-      quoteVault: lastOf(stated.map((each) => (isSame(each.baseMint) ? each.quoteVault : each.baseVault))),
+      baseVault:
+        lastOf(stated.map((each) => (isSame(each.baseMint) ? each.baseVault : each.quoteVault))) ??
+        named(base),
+      quoteVault:
+        lastOf(stated.map((each) => (isSame(each.baseMint) ? each.quoteVault : each.baseVault))) ??
+        named(quote),
       feeBps: lastOf(stated.map((each) => each.feeBps)),
       created: birth === undefined ? null : { slot: birth.block.slot, blockTime: birth.block.blockTime },
       firstCursor: cursor,

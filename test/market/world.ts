@@ -135,7 +135,12 @@ const amount = fc
 
 const POOLS = [POOL, key(102), key(103)]
 
-/** Trader, pool and stated reserves of a trade. */
+/** Returns the token account of a pool for a mint. It never changes, as on the chain. */
+export function vaultOf(pool: Pubkey, mint: Pubkey): Pubkey {
+  return Uint8Array.from(pool, (byte, i) => (i < 4 ? byte ^ mint[i]! : 9))
+}
+
+/** Trader, pool, stated reserves and named vaults of a trade. */
 const circumstances = fc
   .record({
     venue: fc.constantFrom('pumpswap', 'pumpfun', 'meteora-dbc'),
@@ -146,9 +151,14 @@ const circumstances = fc
         { in: amount, out: amount, virtualIn: amount, virtualOut: amount },
         { requiredKeys: ['in', 'virtualIn'], noNullPrototype: true }
       )
-    )
+    ),
+    names: fc.constantFrom<readonly ('in' | 'out')[]>([], ['in', 'out'], ['in'], ['out'])
   })
-  .map((fields): Partial<Trade> => fields)
+  .map(({ names, ...fields }) => (of: Pick<Trade, 'inMint' | 'outMint'>): Partial<Trade> => {
+    const vaultAt = (side: 'in' | 'out'): Pubkey | null =>
+      names.includes(side) ? vaultOf(fields.pool, of[`${side}Mint`]) : null
+    return { ...fields, ...(names.length > 0 && { vaults: { in: vaultAt('in'), out: vaultAt('out') } }) }
+  })
 
 const tokenTrade = fc
   .record({
@@ -165,8 +175,8 @@ const tokenTrade = fc
       ? { inMint: cash, inDecimals: cashDecimals, outMint: mint }
       : { outMint: cash, outDecimals: cashDecimals, inMint: mint }
     return isBuy
-      ? buy(cashAmount, tokenAmount, { ...sides, ...circumstances })
-      : sell(tokenAmount, cashAmount, { ...sides, ...circumstances })
+      ? buy(cashAmount, tokenAmount, { ...sides, ...circumstances({ inMint: cash, outMint: mint }) })
+      : sell(tokenAmount, cashAmount, { ...sides, ...circumstances({ inMint: mint, outMint: cash }) })
   })
 
 const solTrade = fc
@@ -185,7 +195,7 @@ const swap = fc
     circumstances
   })
   .filter(({ inMint, outMint }) => inMint !== outMint)
-  .map(({ circumstances, ...fields }) => trade({ ...fields, inDecimals: 6, ...circumstances }))
+  .map(({ circumstances, ...fields }) => trade({ ...fields, inDecimals: 6, ...circumstances(fields) }))
 
 const baseMint = fc.constantFrom(...TOKENS)
 const quoteMint = fc.constantFrom(SOL, USD_COIN, OTHER)
@@ -212,22 +222,25 @@ const anyLiquidity = fc
   .filter((fields) => fields.baseMint !== fields.quoteMint)
   .map((fields) => liquidity(fields))
 
-const vault = fc.option(fc.integer({ min: 500, max: 510 }).map(key))
-
 const anyPoolChange = fc
   .record({
     event: fc.constantFrom('create', 'update'),
     baseMint,
     quoteMint,
     pool,
-    baseVault: vault,
-    quoteVault: vault,
+    statesBase: fc.boolean(),
+    statesQuote: fc.boolean(),
     isReversed: fc.boolean()
   })
   .filter((fields) => fields.baseMint !== fields.quoteMint)
-  .map(({ isReversed, ...fields }) => {
-    const { baseMint, quoteMint } = fields
-    return poolChange(isReversed ? { ...fields, baseMint: quoteMint, quoteMint: baseMint } : fields)
+  .map(({ isReversed, statesBase, statesQuote, ...fields }) => {
+    const { pool, event } = fields
+    const [baseMint, quoteMint] = isReversed
+      ? [fields.quoteMint, fields.baseMint]
+      : [fields.baseMint, fields.quoteMint]
+    const baseVault = statesBase ? vaultOf(pool, baseMint) : null
+    const quoteVault = statesQuote ? vaultOf(pool, quoteMint) : null
+    return poolChange({ event, pool, baseMint, quoteMint, baseVault, quoteVault })
   })
 
 export const anyEvent: fc.Arbitrary<ChainEvent> = fc.oneof(

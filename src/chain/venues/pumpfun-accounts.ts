@@ -16,7 +16,14 @@ export interface CurveAccounts {
   readonly userTokens: readonly number[]
 }
 
-const UNKNOWN: CurveAccounts = { curve: null, baseVault: -1, quoteVault: -1, feeRecipient: -1, user: -1, userTokens: [] }
+const UNKNOWN: CurveAccounts = {
+  curve: null,
+  baseVault: -1,
+  quoteVault: -1,
+  feeRecipient: -1,
+  user: -1,
+  userTokens: []
+}
 
 /** Returns the accounts of a coin's curve: from the instruction's own list, or among the hops of a route. */
 export function curveAccounts(call: Invocation, mint: Pubkey, quoteMint: Pubkey): CurveAccounts {
