@@ -60,7 +60,7 @@ const CONCENTRATION = z
       })
       .nullable()
       .describe(
-        'The same figures without pools, bonding curves and burn addresses; null if the token has more than 500 pools'
+        'The same figures without pools, bonding curves and burn addresses; null if the token has more than 500 pools, if the owner of a known pool’s vault is unknown, and for a currency such as SOL or USDC'
       )
   })
   .meta({ id: 'Concentration', description: 'How much the largest owners have' })
@@ -80,8 +80,12 @@ const HOLDER = z
     amount_raw: schema.rawAmount('Balance'),
     pct: z.number().min(0).max(100).describe('Share of `held`, in percent'),
     token_accounts: z.int().min(1).describe('Token accounts with tokens: 1 with `by=token_account`'),
-    is_pool: z.boolean().describe('Whether it owns the vault of a pool that the index knows'),
-    is_curve: z.boolean().describe('Whether it is the bonding curve of the token'),
+    is_pool: z
+      .boolean()
+      .describe(
+        'Whether it owns the vault of a pool: the program address that owns the vaults of all pools of a venue, or a pool that the index knows'
+      ),
+    is_curve: z.boolean().describe('Whether it owns the vault of a bonding curve'),
     is_burn: z.boolean().describe('Whether it is a burn address, whose tokens nobody can move')
   })
   .meta({ id: 'Holder' })

@@ -50,7 +50,7 @@ export interface TradeFacts {
 
 export interface Trade extends EventOrigin, TradeFacts {
   readonly kind: 'trade'
-  /** The pool's token accounts; absent if the instruction names neither. Rows of trades do not have them: pools do. */
+  /** The pool's token accounts; absent if the instruction names neither. */
   readonly vaults?: TradeVaults
 }
 

@@ -77,10 +77,10 @@ export function foldBlock(known: KnownMarket, block: DecodedBlock, options: Fold
     if (!isIndexed(entry)) continue
     const { event } = entry
     const origin = originOf(block, entry, cursor)
-    const mints = nameListed(origin, event)
+    const { mints, givesVaults } = nameListed(origin, event)
     switch (event.kind) {
       case 'trade': {
-        const rows = tradeRows(origin, event)
+        const rows = tradeRows(origin, event, givesVaults)
         takeTrade(rows, launchableMints(event, cash))
         tradeCount++
         break
@@ -105,13 +105,14 @@ export function foldBlock(known: KnownMarket, block: DecodedBlock, options: Fold
     }
   }
 
-  /** Adds the event's tokens and its pool; returns the mints that it is listed under. */
-  function nameListed(origin: RowOrigin, event: ChainEvent): Pubkey[] {
+  /** Adds the event's tokens and its pool; returns the mints that it is listed under, and whether it gave the pool a vault. */
+  function nameListed(origin: RowOrigin, event: ChainEvent) {
     const listing = listingOf(event, cash)
     const mints = listedMints(listing)
     for (const mint of mints) tokens.name(mint, origin, event)
-    if (pools.name(origin, event, listing)) for (const mint of mints) tokens.pool(mint)
-    return mints
+    const { isFirst, givesVaults } = pools.name(origin, event, listing)
+    if (isFirst) for (const mint of mints) tokens.pool(mint)
+    return { mints, givesVaults }
   }
 
   function takeTrade(rows: TradeRows, launchable: readonly Pubkey[]): void {
@@ -124,12 +125,14 @@ export function foldBlock(known: KnownMarket, block: DecodedBlock, options: Fold
     if (isLaunchpad(first.venue)) curves.trade(first, launchable)
   }
 
-  function tradeRows(origin: RowOrigin, trade: Trade): TradeRows {
+  function tradeRows(origin: RowOrigin, trade: Trade, givesVaults: boolean): TradeRows {
     const side = cash.sideOf(trade)
-    return side === null ? swapRows(origin, trade) : [pricedRow(origin, trade, side)]
+    const { vaults } = trade
+    const named = givesVaults && vaults !== undefined ? { vaults } : {}
+    return side === null ? swapRows(origin, trade, named) : [pricedRow(origin, trade, side, named)]
   }
 
-  function pricedRow(origin: RowOrigin, trade: Trade, cashSide: Side): TradeRow {
+  function pricedRow(origin: RowOrigin, trade: Trade, cashSide: Side, named: NamedVaults): TradeRow {
     const cashLeg = legOf(trade, cashSide)
     const token = legOf(trade, otherSide(cashSide))
     const key = pairKey(token.mint, cashLeg.mint)
@@ -139,7 +142,7 @@ export function foldBlock(known: KnownMarket, block: DecodedBlock, options: Fold
       pairs.set(key, pair)
     }
     const priced = { mint: token.mint, cashSide, cashUsd: usdOf(cashLeg.mint) }
-    return pair.take({ ...origin, ...tradeFacts(trade), ...priced }, cashLeg, token)
+    return pair.take({ ...origin, ...tradeFacts(trade), ...priced, ...named }, cashLeg, token)
   }
 
   return {
@@ -221,12 +224,15 @@ function originOf(block: DecodedBlock, entry: BlockEntry, cursor: number): RowOr
   return { ...place, venue, program, pool, user, feePayer, commitment }
 }
 
+/** The vaults of a trade that gave its pool one; no field for other trades. */
+type NamedVaults = Pick<TradeRow, 'vaults'>
+
 /** One row for each mint that a trade is listed under, the event's own first. */
 type TradeRows = readonly [TradeRow, ...TradeRow[]]
 
 /** A trade without a cash side, listed under both mints; it has no price and no candle. */
-function swapRows(origin: RowOrigin, trade: Trade): TradeRows {
-  const facts = { ...origin, ...tradeFacts(trade) }
+function swapRows(origin: RowOrigin, trade: Trade, named: NamedVaults): TradeRows {
+  const facts = { ...origin, ...tradeFacts(trade), ...named }
   const unpriced = { cashSide: null, price: null, cashUsd: null, priceForming: false }
   return [
     { ...facts, ...unpriced, mint: trade.inMint, cursor: origin.cursor + COPY_OFFSETS.swap.tradesIn },

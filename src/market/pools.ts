@@ -25,15 +25,26 @@ export class PoolFold {
     this.#rows = new RowEdits(stored)
   }
 
-  /** Adds an event of any kind to its pool; returns whether it is the first to name it (P1). */
-  name(origin: RowOrigin, event: ChainEvent, listing: Listing | null): boolean {
-    let isFirst = false
+  /**
+   * Adds an event of any kind to its pool. Returns whether it is the first to name it (P1), and whether it is a trade that
+   * gave it a vault (P3).
+   */
+  name(
+    origin: RowOrigin,
+    event: ChainEvent,
+    listing: Listing | null
+  ): { readonly isFirst: boolean; readonly givesVaults: boolean } {
+    let [isFirst, givesVaults] = [false, false]
     this.#rows.change(event.pool, (known) => {
       const row = known ?? firstNamed(origin, listing)
       isFirst = known === null && row !== null
-      return row === null ? null : stated(created(withDecimals(row, event), origin, event), event)
+      if (row === null) return null
+      const about = created(withDecimals(row, event), origin, event)
+      const next = stated(about, event)
+      givesVaults = event.kind === 'trade' && next !== about
+      return next
     })
-    return isFirst
+    return { isFirst, givesVaults }
   }
 
   /** Adds a trade to a known pool; returns the pool. */

@@ -260,5 +260,6 @@ class LogEdit implements Edit<LogEntry, LogAddress> {
 
 /** Whether two rows of one event have the same derived values. */
 function sameTrade(a: TradeRow, b: TradeRow): boolean {
-  return a.signature === b.signature && a.cashUsd === b.cashUsd && a.priceForming === b.priceForming
+  const isSamePrice = a.cashUsd === b.cashUsd && a.priceForming === b.priceForming
+  return a.signature === b.signature && isSamePrice && sameValue(a.vaults, b.vaults)
 }

@@ -1,4 +1,11 @@
-import type { CurveChange, EventOrigin, LiquidityChange, PoolChange, TradeFacts } from '../chain/events.ts'
+import type {
+  CurveChange,
+  EventOrigin,
+  LiquidityChange,
+  PoolChange,
+  TradeFacts,
+  TradeVaults
+} from '../chain/events.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import type { VenueId } from '../chain/venue-id.ts'
 
@@ -32,6 +39,8 @@ export interface TradeRow extends RowOrigin, TradeFacts {
   readonly cashUsd: number | null
   /** Whether the price counts for candles and the latest price (spec choices, section 12). */
   readonly priceForming: boolean
+  /** Only on the trade that gave its pool a vault, so that the rows determine the pools (`pools.ts`, P3). */
+  readonly vaults?: TradeVaults
 }
 
 /** Liquidity, curve and pool events as stored. */

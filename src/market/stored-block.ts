@@ -61,7 +61,8 @@ function placeOf({ venue, program, pool, ixIndex, innerIxIndex, user }: RowOrigi
 }
 
 function tradeOf(row: TradeRow): Trade {
-  return { kind: 'trade', ...placeOf(row), ...tradeFacts(row) }
+  const { vaults } = row
+  return { kind: 'trade', ...placeOf(row), ...tradeFacts(row), ...(vaults !== undefined && { vaults }) }
 }
 
 function launchOf(row: LaunchRow): Launch {

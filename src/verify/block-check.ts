@@ -103,7 +103,13 @@ const withoutCommitment = (row: RowOrigin) => ({
   commitment: null
 })
 
-const tradeFacts = (row: TradeRow) => ({ ...withoutCommitment(row), cashUsd: null, priceForming: null })
+/** Facts of a row that follow from its block alone: neither its value nor whether it gave its pool a vault does. */
+const tradeFacts = (row: TradeRow) => ({
+  ...withoutCommitment(row),
+  cashUsd: null,
+  priceForming: null,
+  vaults: null
+})
 
 function byOwner<Row>(rows: readonly Row[], ownerOf: (row: Row) => Pubkey): [Pubkey, Row[]][] {
   const groups = Map.groupBy(rows, (row) => pubkeyMapKey(ownerOf(row)))

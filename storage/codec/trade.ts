@@ -1,4 +1,4 @@
-import type { Fee, StatedCurve, TradeReserves } from '../../src/chain/events.ts'
+import type { Fee, StatedCurve, TradeReserves, TradeVaults } from '../../src/chain/events.ts'
 import type { TradeRow } from '../../src/market/rows.ts'
 import type { ByteReader } from './byte-reader.ts'
 import type { ByteWriter } from './byte-writer.ts'
@@ -23,6 +23,9 @@ const VIRTUAL_OUT = 2048
 const ROUTE = 4096
 /** Facts of a bonding curve; rows of older stores have none. */
 const STATED_CURVE = 8192
+/** The pool's vaults that the trade named first; rows of older stores have none. */
+const VAULT_IN = 16_384
+const VAULT_OUT = 32_768
 /** Facts in the order of the bits that tell which of them are stated. */
 const CURVE_FACTS = ['forSale', 'targetQuote', 'sqrtPrice'] as const
 
@@ -51,6 +54,8 @@ export const tradeCodec: RowCodec<TradeRow> = {
       out.count(row.route.hops)
     }
     if (row.statedCurve !== undefined) writeStatedCurve(out, row.statedCurve)
+    if (row.vaults?.in != null) keys.write(out, row.vaults.in)
+    if (row.vaults?.out != null) keys.write(out, row.vaults.out)
   },
 
   read(source, before, keys) {
@@ -83,7 +88,8 @@ export const tradeCodec: RowCodec<TradeRow> = {
               hops: source.count()
             }
           : null,
-      ...(flags & STATED_CURVE ? { statedCurve: readStatedCurve(source) } : {})
+      ...(flags & STATED_CURVE ? { statedCurve: readStatedCurve(source) } : {}),
+      ...(flags & (VAULT_IN | VAULT_OUT) ? { vaults: readVaults(source, flags, keys) } : {})
     }
   }
 }
@@ -102,7 +108,16 @@ function flagsOf(row: TradeRow): number {
   if (row.reserves?.virtualOut !== undefined) flags |= VIRTUAL_OUT
   if (row.route !== null) flags |= ROUTE
   if (row.statedCurve !== undefined) flags |= STATED_CURVE
+  if (row.vaults?.in != null) flags |= VAULT_IN
+  if (row.vaults?.out != null) flags |= VAULT_OUT
   return flags
+}
+
+function readVaults(source: ByteReader, flags: number, keys: KeyTable): TradeVaults {
+  return {
+    in: flags & VAULT_IN ? keys.read(source) : null,
+    out: flags & VAULT_OUT ? keys.read(source) : null
+  }
 }
 
 function writeFees(out: ByteWriter, fees: readonly Fee[], keys: KeyTable): void {

@@ -1,4 +1,5 @@
 import type {
+  TradeVaults,
   CurveChange,
   EventOrigin,
   LiquidityChange,
@@ -76,6 +77,7 @@ export function sampleTrade(choices: Choices, origin: RowOrigin, mint: Pubkey): 
     cashUsd: choices.chance(0.2) ? null : 150 * choices.fraction(),
     priceForming: choices.chance(0.7),
     ...(origin.cursor % 3 === 0 ? { statedCurve: sampleStatedCurve(origin.cursor) } : {}),
+    ...(origin.cursor % 5 === 0 ? { vaults: sampleVaults(origin.cursor) } : {}),
     route: choices.chance(0.5)
       ? null
       : { program: samplePool(200), ixIndex: choices.below(5), hop: 1 + choices.below(3), hops: 3 }
@@ -106,6 +108,14 @@ function sampleLiquidity(choices: Choices, event: EventOrigin): LiquidityChange 
     traderQuote: traderOf(quoteAmount),
     lpAmount: choices.chance(0.5) ? null : choices.amount(),
     position: choices.chance(0.5) ? null : samplePool(7)
+  }
+}
+
+/** Both vaults, or that of one side. */
+function sampleVaults(cursor: number): TradeVaults {
+  return {
+    in: cursor % 3 === 1 ? null : samplePool(300 + (cursor % 7)),
+    out: cursor % 3 === 2 ? null : samplePool(310 + (cursor % 7))
   }
 }
 
