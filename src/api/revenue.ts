@@ -220,7 +220,13 @@ export const coverageAnswer = z
           holes: z
             .array(hole)
             .describe(
-              'What blocks of the ledger do not state, so that rows may be missing; one for each reason'
+              'What blocks of the ledger do not state, so that rows may be missing; one for each reason. A hole may begin before `live_from`'
+            ),
+          complete_from_slot: schema
+            .count('Slot')
+            .nullable()
+            .describe(
+              'Slot from which on every row up to `complete_to` is stored: `live_from`, or the slot after the last gap and hole. Null if a gap or hole reaches `complete_to`, or the ledger has not begun'
             ),
           complete: z
             .boolean()

@@ -60,6 +60,7 @@ t.test('an address is covered from its start, but for the gaps of the ledger sin
         ],
         gaps_left_out: 0,
         holes: [],
+        complete_from_slot: 500,
         complete: false
       },
       {
@@ -72,6 +73,7 @@ t.test('an address is covered from its start, but for the gaps of the ledger sin
         gaps: [],
         gaps_left_out: 0,
         holes: [],
+        complete_from_slot: 500,
         complete: true
       },
       {
@@ -84,6 +86,7 @@ t.test('an address is covered from its start, but for the gaps of the ledger sin
         gaps: [],
         gaps_left_out: 0,
         holes: [],
+        complete_from_slot: null,
         complete: false
       }
     ].sort((a, b) => (a.address < b.address ? -1 : 1)),
@@ -120,21 +123,50 @@ t.test(
     const of = (address: string) => found.find((each) => each.address === address)
     t.match(of(ALICE), {
       holes: [{ reason: 'rewards-absent', from_slot: 90, to_slot: 200, blocks: 3 }],
+      complete_from_slot: 201,
       complete: false
     })
-    t.match(of(BOB), { holes: [], complete: true })
+    t.match(of(BOB), { holes: [], complete_from_slot: 201, complete: true })
+    await addGap(app, { from: 250, to: 299 })
+    t.match(addressesOf((await app.send('GET', PATH)).body), [
+      { complete_from_slot: 300 },
+      { complete_from_slot: 300 }
+    ])
+    await addGap(app, { from: 300, to: 310 })
+    t.match(
+      addressesOf((await app.send('GET', PATH)).body),
+      [{ complete_from_slot: null }, { complete_from_slot: null }],
+      'a gap reaches the end'
+    )
   }
 )
 
-t.test('a ledger of a version that read no rewards has that hole', async (t) => {
-  const app = await revenueClient(t)
-  await app.watch(ALICE, 100)
-  const { save } = await ledgerProgressIn(app.storage.documents).claim(1)
-  await save({ slot: 300, blockhash: null, blockTime: NOON + 300 })
-  t.match(addressesOf((await app.send('GET', PATH)).body), [
-    { holes: [{ reason: 'rewards-absent', from_slot: 0, to_slot: 300, blocks: null }], complete: false }
-  ])
-})
+t.test(
+  'a ledger of a version that read no rewards has that hole, and is complete from its end on',
+  async (t) => {
+    const app = await revenueClient(t)
+    await app.watch(ALICE, 100)
+    const holes = [{ reason: 'rewards-absent', from_slot: 0, to_slot: 300, blocks: null }]
+    const { save } = await ledgerProgressIn(app.storage.documents).claim(1)
+    await save({ slot: 300, blockhash: null, blockTime: NOON + 300 })
+    t.match(addressesOf((await app.send('GET', PATH)).body), [
+      { holes, complete_from_slot: null, complete: false }
+    ])
+    await app.watch(BOB, 301)
+    await app.endAt(301, [{ reason: 'rewards-absent', from: 0, to: 300, blocks: null }])
+    const found = addressesOf((await app.send('GET', PATH)).body)
+    t.match(
+      found.find(({ address }) => address === ALICE),
+      { holes, complete_from_slot: 301, complete: false },
+      'the first block after the upgrade'
+    )
+    t.match(
+      found.find(({ address }) => address === BOB),
+      { holes: [], complete_from_slot: 301, complete: true },
+      'an address that is watched after the upgrade'
+    )
+  }
+)
 
 t.test('an address lists a thousand gaps, and counts the others', async (t) => {
   const app = await revenueClient(t)

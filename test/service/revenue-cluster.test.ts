@@ -13,6 +13,7 @@ import { faultsBesideOutages, leads, until } from './asking.ts'
 import { clusterEnvironment, ownKeyspace } from './cluster.ts'
 import { ledgerSlotIn } from './ledger-slot.ts'
 import { startOwnLocalnet } from './own-localnet.ts'
+import { StatedEnds } from './revenue-ends.ts'
 import { endAtBalances, followEachOther, RevenueUser, totalsEqual } from './revenue-user.ts'
 import { startProcess, type ServiceProcess } from './service-process.ts'
 
@@ -77,6 +78,11 @@ testWithCql(t, 'the ledger on one CQL server', (t, server) =>
       }
       await rowsCome('the first rows')
       const heard = await user.hear(t)
+      // The gateway never writes the ledger; the other process does, or takes over.
+      const ends = new StatedEnds()
+      const polling = new AbortController()
+      t.teardown(() => polling.abort())
+      const polled = ends.follow([user, new RevenueUser(() => first.url, user.key)], polling.signal)
       let allowed = await user.gaps()
       t.strictSame(allowed, [])
       for (const [index, signal] of ENDS.entries()) {
@@ -92,6 +98,10 @@ testWithCql(t, 'the ledger on one CQL server', (t, server) =>
         if (index === 0) allowed = await user.gaps()
         first = next
       }
+      polling.abort()
+      await polled
+      t.strictSame(ends.broken, [], 'no row comes at or before an end that an answer of any process stated')
+      t.ok(ends.advances > ENDS.length, `${ends.advances} ends were stated`)
       ended.abort()
       await traffic
       const ledgerSlot = async (): Promise<number> =>

@@ -9,6 +9,7 @@ import { until } from './asking.ts'
 import { tradersOf } from './busiest-traders.ts'
 import { ledgerSlotIn } from './ledger-slot.ts'
 import { startBusyLocalnetProcess } from './localnet-process.ts'
+import { StatedEnds } from './revenue-ends.ts'
 import { endAtBalances, followEachOther, RevenueUser, totalsEqual } from './revenue-user.ts'
 
 const KILLS = IS_LONG ? 20 : 3
@@ -24,6 +25,10 @@ t.test(
     const user = await RevenueUser.of(() => service.url, 'operator')
     const traders = await tradersOf(service, 8)
     for (const address of traders) await user.watch(address)
+    const ends = new StatedEnds()
+    const polling = new AbortController()
+    t.teardown(() => polling.abort())
+    const polled = ends.follow([user], polling.signal)
     let known = await user.rows()
     for (let kill = 0; kill < KILLS; kill++) {
       const before = known.length
@@ -38,6 +43,10 @@ t.test(
       t.strictSame(rows.slice(0, known.length), known, `kill ${kill}: earlier rows stay as they were`)
       followEachOther(t, rows, [], `kill ${kill}`)
     }
+    polling.abort()
+    await polled
+    t.strictSame(ends.broken, [], 'no row comes at or before an end that an answer stated')
+    t.ok(ends.advances > KILLS, `${ends.advances} ends were stated`)
     t.strictSame(await user.gaps(), [])
     const chain = new Connection(service.rpcUrl, 'confirmed')
     t.teardown(() => closeConnection(chain))

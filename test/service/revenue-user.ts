@@ -69,12 +69,21 @@ export class RevenueUser {
 
   /** Reads all rows in pages, oldest first. */
   async rows(limit = 1_000): Promise<readonly Row[]> {
+    return (await this.ledger(limit)).rows
+  }
+
+  /** Reads all rows in pages, oldest first, with the slot up to which the last page states them as complete. */
+  async ledger(limit = 1_000): Promise<{ readonly rows: readonly Row[]; readonly completeTo: number }> {
     const rows: Row[] = []
     for (let after = ''; ;) {
       const page = await this.ask('GET', `/v1/revenue/events?order=asc&limit=${limit}${after}`)
-      const { data, nextCursor } = page as { data: Row[]; nextCursor: string | null }
+      const { data, nextCursor, complete_to } = page as unknown as {
+        data: Row[]
+        nextCursor: string | null
+        complete_to: { slot: number } | null
+      }
       rows.push(...data)
-      if (nextCursor === null) return rows
+      if (nextCursor === null) return { rows, completeTo: complete_to?.slot ?? -1 }
       after = `&after=${nextCursor}`
     }
   }

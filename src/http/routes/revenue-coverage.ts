@@ -103,6 +103,18 @@ function addressBody(
     gaps: own.slice(0, gapsMax).map(gapBody),
     gaps_left_out: Math.max(0, own.length - gapsMax),
     holes: holes.map(holeBody),
+    complete_from_slot: hasBegun ? completeFrom(captureFrom.slot, end.slot, [...own, ...holes]) : null,
     complete: hasBegun && own.length === 0 && holes.length === 0 && !isBehind
   }
+}
+
+/** Returns the slot after everything that a ledger lacks; null if that is beyond its end. */
+function completeFrom(
+  first: number,
+  end: number,
+  missing: readonly { readonly to: number }[]
+): number | null {
+  if (missing.length === 0) return first
+  const last = missing.reduce((slot, { to }) => Math.max(slot, to), 0)
+  return last < end ? last + 1 : null
 }
