@@ -8,6 +8,8 @@ export interface PostAttemptOptions {
   readonly clock: Clock
   /** Aborts the attempt, also while it waits for its start. */
   readonly signal: AbortSignal
+  /** Milliseconds that it may wait for its start; without a limit by default. */
+  readonly waitMs?: number | undefined
   /** Milliseconds from the start, the resolution of the host included, to the last byte of the answer. */
   readonly deadlineMs: number
   /** Bytes of the answer's body that are read before the connection is closed. */
@@ -47,6 +49,8 @@ export class PostAttempt implements Dispatcher.DispatchHandler {
     this.outcome = promise
     this.#resolve = resolve
     options.signal.addEventListener('abort', this.#abort)
+    const { clock, waitMs } = options
+    if (waitMs !== undefined) this.#timer = clock.setTimeout(() => this.end('too_many_posts'), waitMs)
     if (options.signal.aborted) this.end('aborted')
   }
 
@@ -59,6 +63,7 @@ export class PostAttempt implements Dispatcher.DispatchHandler {
     if (this.#isDone) return
     this.#body = request.body
     const { clock, deadlineMs } = this.#options
+    clock.clearTimeout(this.#timer)
     this.#startedMs = performance.now()
     this.#timer = clock.setTimeout(() => this.end('timeout'), deadlineMs)
     try {

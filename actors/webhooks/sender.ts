@@ -113,7 +113,13 @@ export class PooledSender implements WebhookSender {
     const ofTenant = this.#placesOf(tenant)
     if (ofTenant.waiting >= this.#tuning.tenantWaitingMax) return failed('too_many_posts')
     const { deadlineMs, answerBytesMax } = this.#tuning
-    const attempt = new PostAttempt({ clock: this.#clock, signal, deadlineMs, answerBytesMax })
+    const attempt = new PostAttempt({
+      clock: this.#clock,
+      signal,
+      waitMs: request.waitMs,
+      deadlineMs,
+      answerBytesMax
+    })
     this.#attempts.add(attempt)
     if (this.#isClosed) attempt.end('aborted')
     const isSlow = this.#slowUrls.has(request.url)

@@ -4,6 +4,12 @@ import type { Clock } from '../ports.ts'
 import { outcomeError } from './post-error.ts'
 import type { DeliveryAttempt, Webhook, WebhookSender, WebhookSigner } from './webhook.ts'
 
+/**
+ * Milliseconds that a test event waits while other POSTs of the tenant have all places. With the 10 s of its own POST it ends
+ * before the 30 s of a request.
+ */
+const WAIT_MS = 15_000
+
 export interface TestDeps {
   readonly signer: WebhookSigner
   readonly sender: WebhookSender
@@ -29,7 +35,7 @@ export async function sendTestEvent(
   }
   const body = Buffer.from(JSON.stringify(batch))
   const headers = signer.headers(webhook, { id: batchId, body, nowMs })
-  const outcome = await sender.post(tenant, { url, headers, body }, signal)
+  const outcome = await sender.post(tenant, { url, headers, body, waitMs: WAIT_MS }, signal)
   const isAnswered = outcome.kind === 'answered'
   return {
     batchId,

@@ -150,6 +150,8 @@ export interface WebhookPost {
   readonly headers: Readonly<Record<string, string>>
   /** Given to the sender, which frees it when it has been sent. */
   readonly body: Uint8Array
+  /** Milliseconds that it may wait for its start, then it fails as `too_many_posts`; without a limit by default. */
+  readonly waitMs?: number | undefined
 }
 
 /** The outcome of a POST. The body of the answer is read to a limit and thrown away. */

@@ -359,7 +359,7 @@ t.test('a live store that begins after an archive takes over its SOL price', asy
   await inOne.close()
   const solUsdBefore = archivedPrice(() => openArchiveToRead(config), pino({ level: 'silent' }))
   const live = await openStore(config)
-  await fill(live, slots[20]!, { solUsdBefore })
+  await fill(live, slots[20], { solUsdBefore })
   const reopened = await openStore(config)
   t.teardown(() => reopened.close())
   t.strictSame(await valuesSince(reopened), expected)

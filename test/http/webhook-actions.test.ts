@@ -201,7 +201,7 @@ t.test('a test event that takes longer than other answers is waited for', async 
   })
   await app.send('POST', `/v1/webhooks/${id}/test`)
   await app.send('GET', '/v1/webhooks')
-  t.same(timers, [20_000, WRITE_LIMIT_MS, 2_000])
+  t.same(timers, [WRITE_LIMIT_MS, WRITE_LIMIT_MS, 2_000])
 })
 
 t.test('a rotated secret is shown once, and the previous one signs until the end of its grace', async (t) => {

@@ -32,6 +32,24 @@ export function rawContents(directory: string): Promise<{ records: number; diges
   })
 }
 
+/** Returns the records of a closed store by their keys, without documents, whose versions are random, and without `besides`. */
+export function recordsOf(
+  directory: string,
+  besides: (key: string) => boolean = () => false
+): Promise<Map<string, string>> {
+  return withRawStore(directory, async (raw) => {
+    const records = new Map<string, string>()
+    for await (const [key, value] of raw.iterator()) {
+      const text = key.toString('latin1')
+      if (key[0] !== DOCUMENTS && !besides(text)) records.set(text, value.toString('latin1'))
+    }
+    return records
+  })
+}
+
+/** Tells whether a record is a kept block. */
+export const isKeptBlock = (key: string): boolean => key.startsWith('d')
+
 /** Flips one bit in the middle of every value whose key has a prefix. Returns the number of values. */
 export function damageRecords(directory: string, prefix: Buffer): Promise<number> {
   return withRawStore(directory, async (raw) => {

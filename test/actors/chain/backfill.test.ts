@@ -6,7 +6,7 @@ import { logChannelCodes } from '../../../storage/codec/codes.ts'
 import { logKey } from '../../../storage/codec/keys.ts'
 import { endOfEvents } from '../../../src/market/cursor.ts'
 import { openEmbeddedStorage } from '../../../storage/embedded/store.ts'
-import { withRawStore } from '../../storage/embedded-directory.ts'
+import { isKeptBlock, recordsOf as storedRecords, withRawStore } from '../../storage/embedded-directory.ts'
 import * as late from './late-blocks.ts'
 import { assertRetracted, FOR_FORKS, gaps, withFork, withRoom } from './late-blocks.ts'
 import type { Course, Run } from './late-blocks.ts'
@@ -22,14 +22,7 @@ const closed = (one: Run): Promise<void> => late.closed(one, blocks.at(-1)!)
 const without = (...missing: readonly (readonly [number, number])[]) => late.without(blocks, ...missing)
 
 /** Returns every record of a closed store by its key, without kept blocks. */
-function recordsOf(directory: string): Promise<Map<string, string>> {
-  return withRawStore(directory, async (raw) => {
-    const records = new Map<string, string>()
-    for await (const [key, value] of raw.iterator())
-      if (key[0] !== 'd'.charCodeAt(0)) records.set(key.toString('latin1'), value.toString('latin1'))
-    return records
-  })
-}
+const recordsOf = (directory: string): Promise<Map<string, string>> => storedRecords(directory, isKeptBlock)
 
 function undoRecords(directory: string): Promise<number> {
   return withRawStore(directory, async (raw) => {

@@ -9,7 +9,7 @@ import { decodeTransaction } from '../../../src/chain/decode.ts'
 import type { Block } from '../../../src/chain/transaction.ts'
 import { openEmbeddedStorage } from '../../../storage/embedded/store.ts'
 import type { Storage } from '../../../storage/port.ts'
-import { withRawStore } from '../../storage/embedded-directory.ts'
+import { recordsOf } from '../../storage/embedded-directory.ts'
 import { loneIngester } from './lone-ingester.ts'
 import { marketBlocks } from './market-blocks.ts'
 
@@ -50,15 +50,6 @@ async function opened(t: Test, directory = t.testdir()): Promise<Storage> {
 /** Lets everything run that does not wait for the store. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 200; turn++) await yieldToEventLoop()
-}
-
-function recordsOf(directory: string): Promise<Map<string, string>> {
-  return withRawStore(directory, async (raw) => {
-    const records = new Map<string, string>()
-    for await (const [key, value] of raw.iterator())
-      records.set(key.toString('latin1'), value.toString('latin1'))
-    return records
-  })
 }
 
 // INVARIANTS 6

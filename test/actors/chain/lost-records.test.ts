@@ -8,7 +8,7 @@ import { reportDamage } from '../../../storage/embedded/repair/report.ts'
 import { repairStore, type RepairOutcome } from '../../../storage/embedded/repair/repair.ts'
 import { openEmbeddedStorage } from '../../../storage/embedded/store.ts'
 import { filesOf, settle, zero } from '../../storage/damaged-store.ts'
-import { withRawStore } from '../../storage/embedded-directory.ts'
+import { isKeptBlock, recordsOf as storedRecords } from '../../storage/embedded-directory.ts'
 import * as late from './late-blocks.ts'
 import { gaps, type Course } from './late-blocks.ts'
 import { marketBlocks } from './market-blocks.ts'
@@ -70,12 +70,7 @@ const [, pairs] = [...places].find(([kinds]) =>
 
 /** Every record of a closed store by its key, without kept blocks. */
 function recordsOf(directory: string): Promise<Map<string, string>> {
-  return withRawStore(directory, async (raw) => {
-    const records = new Map<string, string>()
-    for await (const [key, value] of raw.iterator())
-      if (key[0] !== 'd'.charCodeAt(0)) records.set(key.toString('latin1'), value.toString('latin1'))
-    return records
-  })
+  return storedRecords(directory, isKeptBlock)
 }
 
 /** Letters and keys, in hexadecimal, whose records differ from those of the undamaged store. */

@@ -8,7 +8,7 @@ import { channelsOf } from '../../../src/stream/retractions.ts'
 import type { BlockCommit } from '../../../storage/port.ts'
 import { logKey } from '../../../storage/codec/keys.ts'
 import { openEmbeddedStorage } from '../../../storage/embedded/store.ts'
-import { withRawStore } from '../../storage/embedded-directory.ts'
+import { isKeptBlock, recordsOf as storedRecords } from '../../storage/embedded-directory.ts'
 import { IS_LONG } from '../../random-runs.ts'
 import { channelNamed } from '../../stream/stream-world.ts'
 import { assertResumable, channelsIn, sentAfter, sentLive } from './resuming.ts'
@@ -19,19 +19,11 @@ const LIMITS = { rows: 64, parts: 8 }
 const opened = async (directory: string, undoPolicy?: UndoPolicy): Promise<Opened> =>
   openedOn(await openEmbeddedStorage({ directory }), undoPolicy)
 
-async function recordsOf(directory: string): Promise<Map<string, string>> {
+function recordsOf(directory: string): Promise<Map<string, string>> {
   const besides = (['retractions', 'moves'] as const).map((channel) =>
     Buffer.from(logKey(channel, 0)).subarray(0, 2).toString('latin1')
   )
-  return withRawStore(directory, async (raw) => {
-    const records = new Map<string, string>()
-    for await (const [key, value] of raw.iterator()) {
-      const text = key.toString('latin1')
-      const isBesides = text.startsWith('d') || besides.some((start) => text.startsWith(start))
-      if (!isBesides) records.set(text, value.toString('latin1'))
-    }
-    return records
-  })
+  return storedRecords(directory, (key) => isKeptBlock(key) || besides.some((start) => key.startsWith(start)))
 }
 
 const undisturbedDirectory = t.testdir()

@@ -1,5 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import t from 'tap'
+import { sendTestEvent } from '../../../src/webhooks/test-event.ts'
+import type { Webhook } from '../../../src/webhooks/webhook.ts'
 import { PooledSender } from '../../../actors/webhooks/sender.ts'
 import { systemPorts } from '../../../src/ports.ts'
 import { type HostLookup, UrlGuard } from '../../../src/webhooks/url-guard.ts'
@@ -8,6 +10,8 @@ import { virtualClock } from '../../virtual-time.ts'
 import { makeCertificate, startReceiver, type Receiver } from './receiver.ts'
 import { senderOf, post, at } from './sender-under-test.ts'
 import { until } from '../../until.ts'
+
+const HOOK = { tenant: 'acme', id: 7, secrets: [] } as unknown as Webhook
 
 t.test('TLS is verified, whatever the environment says', async (t) => {
   const pair = makeCertificate(t, 'localhost')
@@ -125,6 +129,35 @@ t.test('a tenant of hanging receivers delays no POST of another tenant', async (
   t.match(await Promise.all(stuck.slice(0, 5)), Array(5).fill({ kind: 'failed', error: 'aborted' }))
   await until(() => sender.inFlight === 0 && sender.waiting === 0)
   t.equal(hanging.received.length, 2, 'those that waited were never sent')
+})
+
+t.test('thirty test events to a receiver that hangs all have an outcome within 25 s', async (t) => {
+  const clock = virtualClock()
+  const hanging = await startReceiver(t, () => undefined)
+  const sender = senderOf(t, { clock })
+  const hook = { ...HOOK, url: at(hanging) }
+  const signer = { headers: () => ({}) }
+  const outcomes: string[] = []
+  const events = Array.from({ length: 30 }, async () => {
+    const { error } = await sendTestEvent(hook, { signer, sender, clock }, new AbortController().signal)
+    outcomes.push(String(error))
+  })
+  await until(() => hanging.received.length === 8)
+  clock.increment(10_000)
+  await until(() => hanging.received.length === 16)
+  t.equal(outcomes.length, 8)
+  clock.increment(5_000)
+  await until(() => outcomes.length === 22)
+  clock.increment(10_000)
+  await Promise.all(events)
+  t.strictSame(
+    Object.entries(Object.groupBy(outcomes, (error) => error)).map(([error, all]) => [error, all!.length]),
+    [
+      ['timeout', 16],
+      ['too_many_posts', 14]
+    ]
+  )
+  t.equal(hanging.received.length, 16, 'those that waited too long were never sent')
 })
 
 t.test('receivers that timed out have half of the places at most', async (t) => {
