@@ -4,7 +4,7 @@ import type { RevenueUser } from './revenue-user.ts'
 /** Milliseconds between two polls: a few during each slot. */
 const POLL_MS = 50
 
-/** What one poll of a process has found. */
+/** The findings of one poll of a process. */
 interface Poll {
   /** Slot of `complete_to` of the rows; -1 for null. */
   readonly end: number

@@ -125,10 +125,10 @@ t.test('410 deactivates the webhook at once', async (t) => {
 t.test('each answer is in the log of attempts, the progress and the counters', async (t) => {
   const cases: [answer: Answer, outcome: string, error: string | null][] = [
     ...[200, 201, 204, 299].map((status): [Answer, string, null] => [status, '2xx', null]),
-    [301, '3xx', 'http_301'],
-    [400, '4xx', 'http_400'],
-    [410, 'gone', 'http_410'],
-    [[429, 7_000], '4xx', 'http_429'],
+    [301, '3xx', 'status_301'],
+    [400, '4xx', 'status_400'],
+    [410, 'gone', 'status_410'],
+    [[429, 7_000], '4xx', 'status_429'],
     [500, '5xx', 'status_500'],
     ...['timeout', 'connection_reset', 'tls_failed', 'invalid_response', 'connection_refused'].map(
       (error): [Answer, string, string] => [error, 'failed', error]
@@ -148,7 +148,7 @@ t.test('each answer is in the log of attempts, the progress and the counters', a
         {
           attempt: 1,
           statusCode: status,
-          error: typeof answer === 'string' ? answer : null,
+          error,
           events: SPECS.length,
           dropped: 0,
           startedAtMs: 500,
