@@ -1,6 +1,6 @@
 import { ClassicLevel } from 'classic-level'
 import PQueue from 'p-queue'
-import { ServiceError } from '../../src/errors.ts'
+import { ServiceError, UnknownOutcome } from '../../src/errors.ts'
 import type { SlotRow } from '../../src/market/rows.ts'
 import { SecondChanceCache } from '../../src/memory/second-chance-cache.ts'
 import { API_KEY, TENANT } from '../access-documents.ts'
@@ -181,7 +181,8 @@ export class Database {
         { cause }
       )
       this.#failed.resolve(this.#failure)
-      throw this.#failure
+      // The engine's log may have it: the next opening tells.
+      throw new UnknownOutcome(this.#failure.detail, cause)
     }
     if (staged.kind === 'control') this.#reached(staged.durable)
     else if (staged.kind !== 'sweep' && staged.kind !== 'scratch documents')

@@ -50,8 +50,29 @@ export class DocumentChange {
     this.#isServed = isServed
   }
 
-  /** Implements DocumentStore.put. */
-  async put(
+  /** Implements DocumentStore.put. Rejects with UnknownOutcome if it may have been done. */
+  put(row: NewDocumentRow, before: DocumentHeader | null): Promise<DocumentRow | Refusal> {
+    return this.#known(() => this.#put(row, before))
+  }
+
+  /**
+   * Implements DocumentStore.delete. Rejects with UnknownOutcome if it may have been done. A document that is gone after a
+   * lost answer counts as deleted here.
+   */
+  delete(before: DocumentHeader): Promise<boolean> {
+    return this.#known(() => this.#delete(before))
+  }
+
+  /** Once an answer is lost, a later error, such as that of the read which looks for the outcome, leaves it unknown. */
+  async #known<T>(change: () => Promise<T>): Promise<T> {
+    try {
+      return await change()
+    } catch (error) {
+      throw this.#lost === null ? error : lostAnswer(this.#lost)
+    }
+  }
+
+  async #put(
     { ttlMs, isScratch: _, ...rest }: NewDocumentRow,
     before: DocumentHeader | null
   ): Promise<DocumentRow | Refusal> {
@@ -73,8 +94,7 @@ export class DocumentChange {
     throw this.#givenUp()
   }
 
-  /** Implements DocumentStore.delete. A document that is gone after a lost answer counts as deleted here. */
-  async delete(before: DocumentHeader): Promise<boolean> {
+  async #delete(before: DocumentHeader): Promise<boolean> {
     if (!this.#isServed(before)) return false
     for (let tries = 0; tries < TRIES; tries++) {
       if (await this.#isDone(this.#deleting(before))) return true
@@ -110,7 +130,6 @@ export class DocumentChange {
   }
 
   #givenUp(): ServiceError {
-    if (this.#lost !== null) return lostAnswer(this.#lost)
     return new ServiceError('STORAGE_UNAVAILABLE', `other processes keep changing the ${this.#address.kind}`)
   }
 

@@ -4,6 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
 import { z } from 'zod'
 import type { CrashPoint } from '../../storage/crash-points.ts'
+import { UnknownOutcome } from '../../src/errors.ts'
 import { defineDocument } from '../../storage/document-definition.ts'
 import { Documents } from '../../storage/documents.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
@@ -97,3 +98,21 @@ t.test(
     await again.close()
   }
 )
+
+t.test('a write that fails on the disk may have been done, and later ones are not', async (t) => {
+  let isFull = true
+  const storage = await openEmbeddedStorage({
+    directory: join(directory, randomUUID()),
+    reached: (point) => {
+      if (point === 'documents.writing' && isFull) throw new Error('no space left')
+    }
+  })
+  t.teardown(() => storage.close())
+  const notes = new Documents(storage.documents, NOTE)
+  const first: unknown = await notes.insert({ name: 'first' }).catch((error: unknown) => error)
+  t.ok(first instanceof UnknownOutcome, String(first))
+  isFull = false
+  const later: unknown = await notes.insert({ name: 'later' }).catch((error: unknown) => error)
+  t.match(later, { code: 'STORAGE_UNAVAILABLE' })
+  t.notOk(later instanceof UnknownOutcome, 'the store is to be opened again first')
+})
