@@ -128,8 +128,12 @@ function schemeOf(header: HeaderReader, secret: string): Scheme {
     key: text.encode(secret),
     timeMs: timeOf('x-mr-timestamp', timestamp),
     prefix: `${timestamp}.`,
-    signatures: [own, header('x-mr-signature-previous')].flatMap((each) => {
-      const [, hex] = /^sha256=([0-9a-f]{64})$/.exec(each ?? '') ?? []
+    signatures: [
+      own,
+      header('x-mr-signature-previous') ?? '',
+      ...(header('x-mr-signature-earlier') ?? '').split(',')
+    ].flatMap((each) => {
+      const [, hex] = /^sha256=([0-9a-f]{64})$/.exec(each.trim()) ?? []
       return hex === undefined ? [] : [fromHex(hex)]
     })
   }

@@ -25,20 +25,21 @@ export interface SignedBatch {
 
 /**
  * Returns the headers that authenticate the sender of a batch: `X-MR-…`, and those of Standard Webhooks. `keys`
- * starts with those of the current secret. During a rotation the previous secret signs too: in `webhook-signature`,
- * and in a header of its own.
+ * starts with those of the current secret. Earlier secrets that still sign follow, newest first: in
+ * `webhook-signature`, and in headers of their own.
  */
 export function signatureHeaders(keys: readonly SigningKeys[], batch: SignedBatch): Record<string, string> {
   const { webhookId, batchId, body, nowMs } = batch
   const id = `msg_${batchId}`
   const seconds = Math.floor(nowMs / 1_000)
-  const [current, previous] = keys.map(({ text }) => `sha256=${sign(text, `${nowMs}.`, body, 'hex')}`)
+  const [current, previous, ...earlier] = keys.map(({ text }) => `sha256=${sign(text, `${nowMs}.`, body, 'hex')}`)
   const standard = keys.map(({ bytes }) => `v1,${sign(bytes, `${id}.${seconds}.`, body, 'base64')}`)
   return {
     'X-MR-Webhook-Id': String(webhookId),
     'X-MR-Timestamp': String(nowMs),
     ...(current !== undefined && { 'X-MR-Signature': current }),
     ...(previous !== undefined && { 'X-MR-Signature-Previous': previous }),
+    ...(earlier.length > 0 && { 'X-MR-Signature-Earlier': earlier.join(', ') }),
     'webhook-id': id,
     'webhook-timestamp': String(seconds),
     'webhook-signature': standard.join(' ')

@@ -56,6 +56,14 @@ t.test('a body is taken as text and as bytes of any kind', async (t) => {
   t.equal(await codeOf(parsed), 'invalid_body', 'a parsed body is refused')
 })
 
+t.test('a receiver that still has the secret of an earlier rotation verifies by either scheme', async (t) => {
+  const fill = (byte: number): string => `whsec_${Buffer.alloc(32, byte).toString('base64')}`
+  const secrets = [SECRET, OLD_SECRET, fill(1), fill(2)]
+  for (const scheme of ['webhook-', 'X-MR-'] as const)
+    for (const secret of secrets)
+      t.same(await verify(only(signed(BODY, secrets), scheme), BODY, secret, now), BATCH, secret)
+})
+
 t.test('the vector of the page is verified with the new and with the old secret', async (t) => {
   const both = signed(BODY, [SECRET, OLD_SECRET])
   for (const secret of [SECRET, OLD_SECRET])

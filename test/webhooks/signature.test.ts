@@ -34,6 +34,24 @@ t.test('a batch has one signature of each scheme but during a rotation', async (
   t.equal(headers['webhook-signature'], stated['webhook-signature']!.split(' ')[0])
 })
 
+t.test('secrets of earlier rotations sign too, each in both schemes', async (t) => {
+  const secrets = [SECRET, OLD_SECRET, ...[1, 2].map((byte) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`)]
+  const headers = signatureHeaders(secrets.map(signingKeysOf), batch)
+  const own = secrets.map((secret) => signatureHeaders([signingKeysOf(secret)], batch))
+  t.same(
+    [
+      headers['X-MR-Signature'],
+      headers['X-MR-Signature-Previous'],
+      ...headers['X-MR-Signature-Earlier']!.split(', ')
+    ],
+    own.map((each) => each['X-MR-Signature'])
+  )
+  t.same(
+    headers['webhook-signature']!.split(' '),
+    own.map((each) => each['webhook-signature'])
+  )
+})
+
 t.test('the schemes are those of the specification for every batch', async () => {
   fc.assert(
     fc.property(
