@@ -82,6 +82,8 @@ export const ERRORS = {
   WATCH_LIMIT_REACHED: final(409, 'watch_limit_reached', 'Watch limit reached'),
   NOT_CONFIGURED: final(501, 'not_configured', 'Not configured'),
   OUTCOME_UNKNOWN: retryable(503, 'outcome_unknown', 'Outcome unknown'),
+  /** With the code of DEADLINE_EXCEEDED: a change whose checks took too long, so that it was not made. */
+  CHANGE_NOT_BEGUN: retryable(503, 'deadline_exceeded', 'Deadline exceeded'),
   SECRET_LIMIT_REACHED: final(409, 'secret_limit_reached', 'Secret limit reached')
 } satisfies Record<string, ErrorKind>
 

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import PQueue from 'p-queue'
 import { ALL, apiKeysIn, tenantsIn, type KeyRow, type TenantRow } from '../../storage/access-documents.ts'
 import type { Stored } from '../../storage/documents.ts'
 import type { Storage } from '../../storage/port.ts'
-import { inThisRequest } from '../request-effects.ts'
 import { ServiceError } from '../errors.ts'
 import { hashApiKey, makeApiKey } from './api-key.ts'
 import { keyState, type Caller } from './caller.ts'
+import { ChangeQueue } from './change-queue.ts'
 import { KeyRing } from './key-ring.ts'
 import { newKey, type IssuedKey, type KeyAttributes } from './key-row.ts'
 
@@ -16,8 +15,6 @@ export const KEYS_MAX = 100_000
 export const KEYS_PER_TENANT_MAX = 1_000
 /** Chosen: ten keys for each tenant. */
 export const TENANTS_MAX = 10_000
-/** Changes that may be under way or wait for earlier ones; one more is refused. */
-const WAITING_MAX = 100
 
 /** The processes that share the store's keys and tenants. */
 export interface OtherProcesses {
@@ -34,6 +31,8 @@ export interface OtherProcesses {
  *     processes. `followKeys` reloads in time.
  * D3. A change replaces the version that it has read. If another process has changed the key meanwhile, the change is
  *     retried on the newer version. So a revoked key stays revoked.
+ * D4. A change whose outcome is unknown is followed by a reload. A late answer of the store takes effect only if it is
+ *     newer.
  */
 export class KeyDirectory {
   readonly #tenantDocuments: ReturnType<typeof tenantsIn>
@@ -45,7 +44,7 @@ export class KeyDirectory {
   /** Keys as they were last read or written, by id. */
   #stored = new Map<string, Stored<KeyRow>>()
   /** Changes and reloads (D1). */
-  readonly #queue = new PQueue({ concurrency: 1 })
+  readonly #queue = new ChangeQueue(() => this.#reload())
 
   private constructor(
     { documents }: Pick<Storage, 'documents'>,
@@ -74,7 +73,7 @@ export class KeyDirectory {
 
   /** Adds the changes of other processes. Rejects with the store's error, and then changes nothing. */
   reload(): Promise<void> {
-    return this.#queue.add(() => this.#reload())
+    return this.#queue.reload()
   }
 
   /** Returns the caller of a key, as `KeyRing.find` does. */
@@ -118,7 +117,7 @@ export class KeyDirectory {
    * TENANT_LIMIT_REACHED.
    */
   createTenant(name: string, nowMs: number, operation: string = randomUUID()): Promise<TenantRow> {
-    return this.#inTurn(async () => {
+    return this.#queue.run(async () => {
       const exists = new ServiceError('TENANT_EXISTS', `there is a tenant ${name} already`)
       const known = this.#tenants.get(name)?.value
       if (known?.madeBy === operation) return known
@@ -148,7 +147,7 @@ export class KeyDirectory {
    * KEY_LIMIT_REACHED.
    */
   issue(attributes: KeyAttributes, nowMs: number, secret = makeApiKey()): Promise<IssuedKey> {
-    return this.#inTurn(async () => {
+    return this.#queue.run(async () => {
       const made = await this.#made(secret)
       if (made !== null) return made
       const { tenant } = attributes
@@ -170,7 +169,7 @@ export class KeyDirectory {
    * KEY_NOT_FOUND, KEY_INACTIVE or KEY_LIMIT_REACHED.
    */
   rotate(id: string, graceMs: number, nowMs: number, secret = makeApiKey()): Promise<IssuedKey> {
-    return this.#inTurn(async () => {
+    return this.#queue.run(async () => {
       const { value: row } = await this.#current(id)
       const made = await this.#made(secret)
       if (made !== null && row.successor === made.row.id) return made
@@ -194,7 +193,7 @@ export class KeyDirectory {
    * only active admin key, without which nobody could make another.
    */
   revoke(id: string, nowMs: number): Promise<KeyRow> {
-    return this.#inTurn(async () => {
+    return this.#queue.run(async () => {
       const { value: row } = await this.#current(id)
       if (row.revokedAtMs !== null) return row
       const isWorkingAdmin = (key: KeyRow) =>
@@ -239,6 +238,8 @@ export class KeyDirectory {
   }
 
   #takeEffect(key: Stored<KeyRow>): void {
+    // The answer to an earlier change can come after a later one (D4).
+    if (this.#stored.get(key.value.id)?.header.trail.includes(key.version) === true) return
     this.#stored.set(key.value.id, key)
     this.#ring.put(key.value)
   }
@@ -273,13 +274,6 @@ export class KeyDirectory {
     this.#tenants = new Map(tenants.map((tenant) => [tenant.value.name, tenant]))
     this.#stored = new Map(keys.map((key) => [key.value.id, key]))
     this.#ring.takeIn(keys.map(({ value }) => value))
-  }
-
-  async #inTurn<T>(change: () => Promise<T>): Promise<T> {
-    if (this.#queue.size + this.#queue.pending >= WAITING_MAX) {
-      throw new ServiceError('STORAGE_UNAVAILABLE', 'too many changes of keys are waiting; try again')
-    }
-    return this.#queue.add(inThisRequest(change))
   }
 }
 

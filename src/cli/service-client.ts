@@ -1,5 +1,9 @@
+import { WRITE_LIMIT_MS } from '../http/deadline.ts'
+
 /** Milliseconds that a running service may take to answer. */
 const ANSWER_MS_MAX = 10_000
+/** Milliseconds that a change may take: the service answers within its own limit, and says what it cannot know. */
+const CHANGE_MS_MAX = WRITE_LIMIT_MS + 5_000
 
 /** A request of the API. */
 export interface Order {
@@ -24,15 +28,23 @@ export async function askService(
   key: string,
   { method, path, body, answerMs = ANSWER_MS_MAX }: Order
 ): Promise<Outcome> {
+  const isChange = method !== 'GET'
+  const waitMs = isChange ? Math.max(answerMs, CHANGE_MS_MAX) : answerMs
   // Redirects are refused, since the key would go with them.
   const response = await fetch(url.replace(/\/$/, '') + path, {
     method,
     redirect: 'error',
-    signal: AbortSignal.timeout(answerMs),
+    signal: AbortSignal.timeout(waitMs),
     headers: { 'x-api-key': key, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) })
   }).catch((cause: unknown) => {
-    throw new Unreachable(`no service answers at ${url}`, { cause })
+    const isLate = isChange && cause instanceof Error && cause.name === 'TimeoutError'
+    throw new Unreachable(
+      isLate
+        ? `${url} has not answered within ${waitMs / 1_000} s; the change may have been made`
+        : `no service answers at ${url}`,
+      { cause }
+    )
   })
   const answer: unknown = await response.json().catch(() => null)
   if (typeof answer !== 'object' || answer === null) throw new Unreachable(`${url} is not a Millrace service`)

@@ -42,7 +42,7 @@ export function buildApp(deps: AppDeps, routes: readonly FastifyPluginAsync<AppD
   app.addHook('onClose', async () => unfollow.forEach((end) => end?.()))
   app.decorate('responseCache', responseCache)
   app.decorate('mintWindows', mintWindows)
-  app.decorate('idempotency', new Idempotency(deps.storage.documents))
+  app.decorate('idempotency', new Idempotency(deps.storage.documents, deps.webhooks?.secrets))
   app.decorate('served', [])
   void app.register(problems)
   void app.register(requests, deps)

@@ -42,9 +42,10 @@ export const WRITE_LIMIT_MS = 30_000
 
 /**
  * Resolves like `work`, which changes something. The deadline of reads never cuts off a write:
- * - If no write has begun after `checksMs`, rejects with DEADLINE_EXCEEDED. None begins after that.
+ * - If no write has begun after `checksMs`, rejects with CHANGE_NOT_BEGUN. None begins after that.
  * - If one has, waits for the outcome up to WRITE_LIMIT_MS. Then rejects with OUTCOME_UNKNOWN.
- * - If `work` fails because the store does not answer after a write that may have taken effect, rejects with OUTCOME_UNKNOWN.
+ * - If `work` fails on our side after a write that may have taken effect, rejects with OUTCOME_UNKNOWN: the store does not
+ *   answer, or the answer cannot be made.
  *
  * `unknown` makes the error of an outcome that cannot be known.
  */
@@ -58,7 +59,7 @@ export async function withinWriteLimit<T>(
   const late = Promise.withResolvers<never>()
   const refuse = (): void => {
     const error = new ServiceError(
-      'DEADLINE_EXCEEDED',
+      'CHANGE_NOT_BEGUN',
       'nothing was changed: the checks of the request took too long; repeat it'
     )
     effects.refuse(error)
@@ -77,9 +78,13 @@ export async function withinWriteLimit<T>(
   try {
     return await Promise.race([withEffects(effects, () => work(abort.signal)), late.promise])
   } catch (error) {
-    const isStoreAway = error instanceof ServiceError && error.code === 'STORAGE_UNAVAILABLE'
-    throw isStoreAway && effects.mayHaveEffect ? unknown(error) : error
+    throw effects.mayHaveEffect && isOurs(error) ? unknown(error) : error
   } finally {
     for (const timer of timers) clock.clearTimeout(timer)
+    effects.end()
   }
 }
+
+/** Whether an error is a failure of the store or of this service, and no answer to the request. */
+const isOurs = (error: unknown): boolean =>
+  !(error instanceof ServiceError) || error.code === 'STORAGE_UNAVAILABLE' || error.code === 'SERVICE_FAILED'

@@ -4,7 +4,7 @@ import type { WeightedCall } from '../access/call-weights.ts'
 import type { Caller } from '../access/caller.ts'
 import { ServiceError, type ErrorCode } from '../errors.ts'
 import { DEADLINE_MS, WRITE_LIMIT_MS } from './deadline.ts'
-import { idempotencyKeyOf, type Intended } from './idempotency.ts'
+import { idempotencyKeyOf, type Intended, type StoredAnswer } from './idempotency.ts'
 import { answerKey, type Answer, type Making } from './response-cache.ts'
 import { withoutNullFields } from './null-fields.ts'
 import { reader } from './parameters.ts'
@@ -176,24 +176,42 @@ export function serve<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
       const { caller } = request
       // The handler may set another one after that.
       if (status !== 200) void reply.code(status)
-      const once: Call<P, Q, B>['once'] = async (content, prepare, make) => {
-        const key = idempotencyKeyOf(request.headers)
-        const operation = `${endpoint.method} ${request.url.split('?', 1)[0]!}`
-        if (key === null || app.idempotency === null) return make({ id: await prepare(), isDone: false })
-        return app.idempotency.once({ tenant: caller!.tenant, operation, key, content }, prepare, make)
-      }
+      const { idempotency } = app
+      const key = endpoint.isIdempotent ? idempotencyKeyOf(request.headers) : null
+      const operation = `${endpoint.method} ${request.url.split('?', 1)[0]!}`
+      const keyed =
+        key === null || idempotency === null
+          ? null
+          : idempotency.call({ tenant: caller!.tenant, operation, key, body })
+      const once: Call<P, Q, B>['once'] = async (content, prepare, make) =>
+        keyed === null ? make({ id: await prepare(), isDone: false }) : keyed.once(content, prepare, make)
       const work = (making: Making): Promise<z.input<A>> =>
         handler({ ...making, params, query, body, caller, request, reply, once })
-      const answer = await (endpoint.method === 'GET'
-        ? responseCache.within(work, deadlineMs)
-        : responseCache.changing(work, {
-            checksMs: deadlineMs,
-            unknown: (cause) => unknownOutcome(endpoint, request, cause)
-          }))
-      return reply.send(answer)
+      const changing = <T>(change: (making: Making) => Promise<T>): Promise<T> =>
+        responseCache.changing(change, {
+          checksMs: deadlineMs,
+          unknown: (cause) => unknownOutcome(endpoint, request, cause)
+        })
+      if (endpoint.method === 'GET') return reply.send(await responseCache.within(work, deadlineMs))
+      if (keyed === null || idempotency === null) return reply.send(await changing(work))
+      const answer = await idempotency.answer(keyed, () =>
+        changing(async (making) => (await keyed.answer()) ?? keyed.end(answerOf(await work(making), reply)))
+      )
+      if (answer.isSecret) void reply.header('cache-control', NO_STORE)
+      return reply.code(answer.status).type(JSON_TYPE).send(answer.text)
     }
   })
 }
+
+const NO_STORE = 'no-store'
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+/** Returns the answer of a handler as it is stored. */
+const answerOf = (body: unknown, reply: FastifyReply): StoredAnswer => ({
+  status: reply.statusCode,
+  isSecret: reply.getHeader('cache-control') === NO_STORE,
+  text: JSON.stringify(body)
+})
 
 /**
  * Serves an endpoint with cached answers, entity tags and gzip. A repeated URL gets the same bytes for all keys of a
@@ -250,7 +268,7 @@ function unknownOutcome(
     method === 'DELETE' || (isIdempotent && hasKey)
       ? `repeating it${hasKey ? ' with the same Idempotency-Key' : ''} is safe`
       : 'look before you repeat it, since it had no Idempotency-Key'
-  const detail = `the store has not answered in time, so it is unknown whether this request took effect${look}; ${repeat}`
+  const detail = `the store has not confirmed it, so it is unknown whether this request took effect${look}; ${repeat}`
   return new ServiceError('OUTCOME_UNKNOWN', detail, { cause })
 }
 

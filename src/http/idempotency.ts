@@ -5,6 +5,7 @@ import { defineDocument } from '../../storage/document-definition.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents, type Stored } from '../../storage/documents.ts'
 import { withoutEffects } from '../request-effects.ts'
+import type { TextSeal } from '../access/text-seal.ts'
 import { ServiceError } from '../errors.ts'
 import { invalid } from './parameters.ts'
 
@@ -17,7 +18,7 @@ const ATTEMPTS_MAX = 3
 
 /**
  * A request that was made with an `Idempotency-Key`. A tenant can store at most as many as its keys may make calls in
- * 24 hours; each has a few hundred bytes.
+ * 24 hours; each has a few hundred bytes, and its answer, which seldom has more.
  */
 export const IDEMPOTENT_REQUEST = defineDocument({
   kind: 'idempotent-request',
@@ -31,13 +32,24 @@ export const IDEMPOTENT_REQUEST = defineDocument({
     /** Id of the resource that the request creates, and what else a repeat needs; a secret is encrypted. */
     resource: z.string(),
     /** Whether the resource was made. */
-    isDone: z.boolean()
+    isDone: z.boolean(),
+    /** The answer, encrypted, and the hash of the whole body. Absent before the end, and from earlier versions. */
+    answer: z.object({ sealed: z.string(), bodyHash: z.string() }).optional()
   }),
   partition: ({ tenant }) => tenant,
   key: ({ operation, keyHash }) => [operation, keyHash],
   ttlMs: TTL_MS
 })
 type IdempotentRequest = z.infer<typeof IDEMPOTENT_REQUEST.schema>
+
+/** The answer of a request, as its repeats get it. */
+export interface StoredAnswer {
+  readonly status: number
+  /** Whether it shows a secret, so that no cache may store it. */
+  readonly isSecret: boolean
+  /** JSON. */
+  readonly text: string
+}
 
 /** A request to be made once. */
 export interface OnceRequest {
@@ -66,12 +78,20 @@ export interface Intended {
  * K2. A key with another body is refused.
  * K3. A request that `prepare` refuses leaves its key free. A request that `make` refuses is executed again when it
  *     is repeated.
+ * K4. The answer is stored, encrypted. Each repeat gets it, whatever has become of the resource since. If the store failed
+ *     before it had the answer, a repeat gets the resource as it is. A repeat while the first request is under way in
+ *     this process gets its answer, too.
  */
 export class Idempotency {
   readonly #documents: Documents<IdempotentRequest>
+  readonly #seal: TextSeal | null
+  /** Answers under way, by the name of the call. */
+  readonly #running = new Map<string, Promise<StoredAnswer>>()
 
-  constructor(store: DocumentStore) {
+  /** Without a seal, answers are not stored, and a repeat gets the resource as it is. */
+  constructor(store: DocumentStore, seal: TextSeal | null = null) {
     this.#documents = new Documents(store, IDEMPOTENT_REQUEST)
+    this.#seal = seal
   }
 
   /**
@@ -79,32 +99,126 @@ export class Idempotency {
    * an id whose resource it has already created. Rejects with IDEMPOTENCY_KEY_REUSED, or with the error of either.
    */
   async once<Made>(
-    request: OnceRequest,
+    { key, content, ...request }: OnceRequest,
     prepare: () => Promise<string>,
     make: (intended: Intended) => Promise<Made>
   ): Promise<Made> {
-    if (request.key === null) return make({ id: await prepare(), isDone: false })
-    const stored = await this.#intend(request, request.key, prepare)
-    const { resource: id, isDone } = stored.value
-    const made = await make({ id, isDone })
-    // The effect is durable. If this note about it is lost, or a concurrent repeat wrote it first, a repeat finds the effect.
-    if (!isDone)
-      await withoutEffects(() => this.#documents.update(stored, { ...stored.value, isDone: true })).catch(
-        () => undefined
-      )
+    if (key === null) return make({ id: await prepare(), isDone: false })
+    const call = this.call({ ...request, key, body: content })
+    const made = await call.once(content, prepare, make)
+    await call.done()
     return made
   }
 
+  /** Returns a request with a key, to be executed or answered. */
+  call(request: KeyedRequest): KeyedCall {
+    return new KeyedCall(this.#documents, this.#seal, request)
+  }
+
+  /** Answers a call by `work`, or like the same call that is under way. Rejects with the error of `work`. */
+  async answer({ name }: KeyedCall, work: () => Promise<StoredAnswer>): Promise<StoredAnswer> {
+    const first = this.#running.get(name)
+    if (first !== undefined) return first
+    const running = work()
+    this.#running.set(name, running)
+    try {
+      return await running
+    } finally {
+      this.#running.delete(name)
+    }
+  }
+}
+
+/** A request with an `Idempotency-Key`. */
+export interface KeyedRequest {
+  readonly tenant: string
+  /** Method and path of the request. */
+  readonly operation: string
+  readonly key: string
+  /** The validated body. */
+  readonly body: unknown
+}
+
+/** One execution of a request with an `Idempotency-Key`. */
+export class KeyedCall {
+  readonly #documents: Documents<IdempotentRequest>
+  readonly #seal: TextSeal | null
+  readonly #tenant: string
+  readonly #operation: string
+  readonly #keyHash: string
+  readonly #bodyHash: string
+  /** Tenant, operation, key and body. */
+  readonly name: string
+  /** The request as it was read or written last; null before. */
+  #stored: Stored<IdempotentRequest> | null = null
+
+  constructor(
+    documents: Documents<IdempotentRequest>,
+    seal: TextSeal | null,
+    { tenant, operation, key, body }: KeyedRequest
+  ) {
+    this.#documents = documents
+    this.#seal = seal
+    this.#tenant = tenant
+    this.#operation = operation
+    this.#keyHash = sha256(key)
+    this.#bodyHash = sha256(JSON.stringify(body ?? null))
+    this.name = JSON.stringify([tenant, operation, this.#keyHash, this.#bodyHash])
+  }
+
+  /** Returns the stored answer; null if there is none for this body, or none that this process can decrypt. */
+  async answer(): Promise<StoredAnswer | null> {
+    this.#stored = await this.#read()
+    const answer = this.#stored?.value.answer
+    if (answer === undefined || answer.bodyHash !== this.#bodyHash || this.#seal === null) return null
+    try {
+      return JSON.parse(this.#seal.openText(this.#purpose, answer.sealed)) as StoredAnswer
+    } catch {
+      return null
+    }
+  }
+
+  /** Executes the request, as `Idempotency.once` does. `content` is what a repeat must equal. */
+  async once<Made>(
+    content: unknown,
+    prepare: () => Promise<string>,
+    make: (intended: Intended) => Promise<Made>
+  ): Promise<Made> {
+    this.#stored = await this.#intend(sha256(JSON.stringify(content)), prepare)
+    const { resource: id, isDone } = this.#stored.value
+    return make({ id, isDone })
+  }
+
+  /**
+   * Stores that the request is done, with its answer, and returns the answer. The effect is durable: if this note about
+   * it is lost, or a concurrent repeat wrote it first, a repeat finds the effect.
+   */
+  async end(answer: StoredAnswer): Promise<StoredAnswer> {
+    const sealed = this.#seal?.sealText(this.#purpose, JSON.stringify(answer))
+    await this.done(sealed === undefined ? {} : { answer: { sealed, bodyHash: this.#bodyHash } })
+    return answer
+  }
+
+  /** Stores that the request is done. */
+  async done(answer: Pick<IdempotentRequest, 'answer'> = {}): Promise<void> {
+    const stored = this.#stored
+    if (stored === null || (stored.value.isDone && answer.answer === undefined)) return
+    const done = { ...stored.value, isDone: true, ...answer }
+    await withoutEffects(() => this.#documents.update(stored, done)).catch(() => undefined)
+  }
+
+  get #purpose(): string {
+    return `idempotent-request ${JSON.stringify([this.#tenant, this.#operation, this.#keyHash])}`
+  }
+
+  #read(): Promise<Stored<IdempotentRequest> | null> {
+    return this.#documents.get(this.#tenant, [this.#operation, this.#keyHash])
+  }
+
   /** Stores the intent of a request, or returns the outcome of the first request with its key. */
-  async #intend(
-    { tenant, operation, content }: OnceRequest,
-    key: string,
-    prepare: () => Promise<string>
-  ): Promise<Stored<IdempotentRequest>> {
-    const keyHash = sha256(key)
-    const contentHash = sha256(JSON.stringify(content))
+  async #intend(contentHash: string, prepare: () => Promise<string>): Promise<Stored<IdempotentRequest>> {
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-      const first = await this.#documents.get(tenant, [operation, keyHash])
+      const first = this.#stored ?? (await this.#read())
       if (first !== null) {
         if (first.value.contentHash === contentHash) return first
         throw new ServiceError(
@@ -113,6 +227,7 @@ export class Idempotency {
         )
       }
       const resource = await prepare()
+      const [tenant, operation, keyHash] = [this.#tenant, this.#operation, this.#keyHash]
       const intent = { tenant, operation, keyHash, contentHash, resource, isDone: false }
       const outcome = await withoutEffects(() => this.#documents.insert(intent))
       if (outcome.ok) return outcome.stored

@@ -15,8 +15,7 @@ const ANYWHERE = [
   'HEADERS_EXCEEDED',
   'CONNECTIONS_EXCEEDED',
   'SERVICE_FAILED',
-  'STORAGE_UNAVAILABLE',
-  'DEADLINE_EXCEEDED'
+  'STORAGE_UNAVAILABLE'
 ] as const
 const WITH_KEY = [
   'KEY_MISSING',
@@ -53,7 +52,7 @@ const IDEMPOTENCY_KEY: Parameter = {
   in: 'header',
   required: false,
   description:
-    'Makes a retry safe: within 24 hours, the same key with the same body returns the same resource. Use a random text, such as a UUID',
+    'Makes a retry safe: within 24 hours, the same key with the same path and body takes effect once and gets the first answer, its secrets included. Use a random text, such as a UUID',
   schema: { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY_MAX }
 }
 
@@ -117,6 +116,7 @@ function errorsOf(endpoint: Endpoint, takesAddress: boolean): ErrorCode[] {
   const { method, scope, errors, answersWhileDraining, isIdempotent } = endpoint
   return [
     ...ANYWHERE,
+    method === 'GET' ? 'DEADLINE_EXCEEDED' : 'CHANGE_NOT_BEGUN',
     ...errors,
     ...(takesAddress ? ['ADDRESS_INVALID' as const] : []),
     ...(isIdempotent ? ['IDEMPOTENCY_KEY_REUSED' as const] : []),

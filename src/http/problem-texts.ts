@@ -172,13 +172,18 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
       'For a read, request less data: a shorter list, or filters that match more rows. Repeat a request that changes something.',
     example: 'the answer took too long to compute; request less data'
   },
+  CHANGE_NOT_BEGUN: {
+    meaning: 'The checks of the request took too long. Nothing was changed.',
+    remedy: 'Repeat the request after the seconds in `Retry-After`.',
+    example: 'nothing was changed: the checks of the request took too long; repeat it'
+  },
   OUTCOME_UNKNOWN: {
     meaning:
-      'The store has not answered within 30 seconds, or its answer was lost, so it is unknown whether the request took effect.',
+      'It is unknown whether the request took effect: the store has not answered within 30 seconds, its answer was lost, or the service failed after a write. Every other 503 means that nothing was changed.',
     remedy:
       'Look at the resource that `detail` names. Repeat the request with the same `Idempotency-Key`: it takes effect once, and the repeat gets the first answer.',
     example:
-      'the store has not answered in time, so it is unknown whether this request took effect; GET /v1/webhooks shows it; repeating it with the same Idempotency-Key is safe'
+      'the store has not confirmed it, so it is unknown whether this request took effect; GET /v1/webhooks shows it; repeating it with the same Idempotency-Key is safe'
   },
   SECRET_LIMIT_REACHED: {
     meaning:

@@ -32,7 +32,9 @@ export function signatureHeaders(keys: readonly SigningKeys[], batch: SignedBatc
   const { webhookId, batchId, body, nowMs } = batch
   const id = `msg_${batchId}`
   const seconds = Math.floor(nowMs / 1_000)
-  const [current, previous, ...earlier] = keys.map(({ text }) => `sha256=${sign(text, `${nowMs}.`, body, 'hex')}`)
+  const [current, previous, ...earlier] = keys.map(
+    ({ text }) => `sha256=${sign(text, `${nowMs}.`, body, 'hex')}`
+  )
   const standard = keys.map(({ bytes }) => `v1,${sign(bytes, `${id}.${seconds}.`, body, 'base64')}`)
   return {
     'X-MR-Webhook-Id': String(webhookId),

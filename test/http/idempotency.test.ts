@@ -1,6 +1,9 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { IDEMPOTENCY_KEY_MAX, Idempotency, IDEMPOTENT_REQUEST } from '../../src/http/idempotency.ts'
+import { Documents } from '../../storage/documents.ts'
+import type { TextSeal } from '../../src/access/text-seal.ts'
+import { WebhookSecrets } from '../../src/webhooks/webhook-secrets.ts'
 import { tenantsIn } from '../../storage/access-documents.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { randomRuns } from '../random-runs.ts'
@@ -67,11 +70,75 @@ t.test('a refused creation leaves its key free, and a deleted webhook is not cre
   const { body, status } = await app.send('POST', '/v1/webhooks', { ...WISH, url: `${URL_OF}/2` }, KEY)
   t.equal(status, 201)
   await app.send('DELETE', `/v1/webhooks/${String(body.id)}`)
-  t.match(await app.send('POST', '/v1/webhooks', { ...WISH, url: `${URL_OF}/2` }, KEY), {
-    status: 404,
-    body: { code: 'webhook_not_found' }
-  })
+  const repeated = await app.send('POST', '/v1/webhooks', { ...WISH, url: `${URL_OF}/2` }, KEY)
+  t.strictSame([repeated.status, repeated.body], [201, body], 'the first answer')
   t.same((await app.send('GET', '/v1/webhooks')).body.data, [])
+})
+
+t.test('a key belongs to its path: it rotates the secrets of two webhooks, each once', async (t) => {
+  const app = await webhookClient(t)
+  const rotate = (id: number, body?: object) =>
+    app.send('POST', `/v1/webhooks/${id}/rotate-secret`, body, KEY)
+  const [one, two] = [await app.make(), await app.make()]
+  const first = [await rotate(one), await rotate(two)]
+  t.not(first[0]!.body.secret, first[1]!.body.secret)
+  app.nowMs += 60_000
+  t.same([(await rotate(one)).text, (await rotate(two)).text], [first[0]!.text, first[1]!.text])
+  t.match(await rotate(one, { grace_seconds: 0 }), {
+    status: 422,
+    body: { code: 'idempotency_key_reused' }
+  })
+})
+
+t.test('a repeat after a later rotation still gets the secret of the first, and makes none', async (t) => {
+  const app = await webhookClient(t)
+  const id = await app.make()
+  const path = `/v1/webhooks/${id}/rotate-secret`
+  const first = await app.send('POST', path, { grace_seconds: 60 }, KEY)
+  const later = await app.send('POST', path, { grace_seconds: 0 })
+  app.nowMs += 120_000
+  t.same((await app.send('POST', path, { grace_seconds: 60 }, KEY)).text, first.text)
+  const hint = String(later.body.secret).slice(-4)
+  t.match((await app.send('GET', `/v1/webhooks/${id}`)).body, { secret_hint: hint })
+})
+
+t.test('a stored answer is encrypted, and one of another secret key is not used', async (t) => {
+  const app = await webhookClient(t)
+  const documents = new Documents(app.storage.documents, IDEMPOTENT_REQUEST)
+  const sealed = new Idempotency(app.storage.documents, new WebhookSecrets(Buffer.alloc(32, 1)))
+  const call = (seal: TextSeal) =>
+    new Idempotency(app.storage.documents, seal).call({
+      tenant: 'acme',
+      operation: 'POST /x',
+      key: 'k',
+      body: undefined
+    })
+  const first = sealed.call({ tenant: 'acme', operation: 'POST /x', key: 'k', body: undefined })
+  await first.once(
+    {},
+    async () => 'made',
+    async () => undefined
+  )
+  const answer = { status: 201, isSecret: true, text: '{"secret":"whsec_visible"}' }
+  await first.end(answer)
+  const [stored] = (await documents.list('acme', { limit: 9 })).documents
+  t.match(stored!.value, { isDone: true, answer: { sealed: String } })
+  const bytes = Buffer.from(stored!.value.answer!.sealed, 'base64')
+  t.notOk(bytes.includes('whsec_visible') || JSON.stringify(stored!.value).includes('whsec_visible'))
+  t.same(await call(new WebhookSecrets(Buffer.alloc(32, 1))).answer(), answer)
+  t.equal(await call(new WebhookSecrets(Buffer.alloc(32, 2))).answer(), null)
+})
+
+t.test('a request that an earlier version has stored gives its resource back', async (t) => {
+  const app = await webhookClient(t)
+  const { body } = await app.send('POST', '/v1/webhooks', WISH, KEY)
+  const documents = new Documents(app.storage.documents, IDEMPOTENT_REQUEST)
+  const [stored] = (await documents.list('acme', { limit: 9 })).documents
+  const { answer: _answer, ...legacy } = stored!.value
+  await documents.update(stored!, legacy)
+  const repeated = await app.send('POST', '/v1/webhooks', WISH, KEY)
+  t.strictSame([repeated.status, repeated.body], [201, body])
+  t.equal((await app.send('GET', '/v1/webhooks')).body.data.length, 1)
 })
 
 t.test('a creation at the limit is tried again when it is repeated', async (t) => {

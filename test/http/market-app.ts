@@ -145,6 +145,7 @@ export async function marketApp(
     Pick<
       AppDeps,
       | 'archive'
+      | 'clock'
       | 'accounts'
       | 'rpc'
       | 'weights'

@@ -1,48 +1,56 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { UnknownOutcome, ServiceError } from '../../src/errors.ts'
+import type { Clock } from '../../src/ports.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
-import { ServiceError, UnknownOutcome } from '../../src/errors.ts'
 import { IDEMPOTENT_REQUEST } from '../../src/http/idempotency.ts'
 
-/**
- * Fault of the writes of documents: `sound` for none; `stalled`: each takes effect late; `silent`: each takes effect, and its
- * answer comes when nobody waits any more; `lost`: each takes effect, and the store says that it does not know; a number: that write is refused,
- * counted from 1.
- */
-export type WriteFault = 'sound' | 'stalled' | 'silent' | 'lost' | number
+/** Milliseconds of a stalled write: beyond the deadline of reads, and within the limit of a change. */
+export const STALL_MS = 3_500
 
-/** A store of documents with faults, which counts the writes that took effect. Notes about requests themselves are no effect. */
+/**
+ * Faults of a write. `stalled`: it takes effect late. `silent`: it takes effect, and is never answered. `stuck`: it
+ * neither takes effect nor is answered. `lost`: it takes effect, and the store says that it does not know. `unsure`: the
+ * same, without an effect. `refused`: the store says that it did nothing.
+ */
+export const WRITE_FAULTS = ['stalled', 'silent', 'stuck', 'lost', 'unsure', 'refused'] as const
+export type WriteFault = (typeof WRITE_FAULTS)[number]
+
+/** A store of documents in which one write has a fault. It counts the effects; notes about requests themselves are none. */
 export class StalledStore {
-  fault: WriteFault = 'sound'
   /** Writes that took effect since the last `begin`. */
   effects = 0
+  readonly #clock: Pick<Clock, 'setTimeout'>
+  #fault: { readonly kind: WriteFault; readonly nth: number } | null = null
   #writes = 0
-  readonly #ms: Readonly<Record<'stalled' | 'silent', number>>
+  #reached = Promise.withResolvers<WriteFault>()
 
-  /** `ms` has the milliseconds after which a late write takes effect, and a silent one is answered. */
-  constructor(ms: Readonly<Record<'stalled' | 'silent', number>>) {
-    this.#ms = ms
+  constructor(clock: Pick<Clock, 'setTimeout'>) {
+    this.#clock = clock
   }
 
-  /** Counts from here on, with a fault. */
-  begin(fault: WriteFault): void {
-    this.fault = fault
+  /** Counts from here on. The n-th write, from 1, has the fault; null for none. */
+  begin(fault: { readonly kind: WriteFault; readonly nth: number } | null): void {
+    this.#fault = fault
     this.effects = 0
     this.#writes = 0
+    this.#reached = Promise.withResolvers()
+  }
+
+  /** Resolves when the fault has happened. */
+  get reached(): Promise<WriteFault> {
+    return this.#reached.promise
   }
 
   over(store: DocumentStore): DocumentStore {
-    const write = <T>(kind: string, run: () => Promise<T>, isDone: (outcome: T) => boolean): Promise<T> =>
-      kind === IDEMPOTENT_REQUEST.kind ? run() : this.#write(run, isDone)
     return new Proxy(store, {
       get: (target, name, receiver) => {
         const put: DocumentStore['put'] = (row, before, options) =>
-          write(
+          this.#write(
             row.address.kind,
             () => target.put(row, before, options),
             (outcome) => typeof outcome !== 'string'
           )
         const remove: DocumentStore['delete'] = (before) =>
-          write(
+          this.#write(
             before.address.kind,
             () => target.delete(before),
             (isDeleted) => isDeleted
@@ -55,14 +63,25 @@ export class StalledStore {
     })
   }
 
-  async #write<T>(run: () => Promise<T>, isDone: (outcome: T) => boolean): Promise<T> {
-    const { fault } = this
-    if (++this.#writes === fault) throw new ServiceError('STORAGE_UNAVAILABLE', 'the write is refused')
-    if (fault === 'stalled') await delay(this.#ms.stalled)
-    const outcome = await run()
-    if (isDone(outcome)) this.effects++
-    if (fault === 'silent') await delay(this.#ms.silent)
-    if (fault === 'lost') throw new UnknownOutcome('no answer', new Error('a timeout'))
-    return outcome
+  async #write<T>(kind: string, run: () => Promise<T>, isDone: (outcome: T) => boolean): Promise<T> {
+    const write = async (): Promise<T> => {
+      const outcome = await run()
+      if (isDone(outcome) && kind !== IDEMPOTENT_REQUEST.kind) this.effects++
+      return outcome
+    }
+    if (++this.#writes !== this.#fault?.nth) return write()
+    const fault = this.#fault.kind
+    if (fault === 'stalled') {
+      const stalled = Promise.withResolvers<void>()
+      this.#clock.setTimeout(() => stalled.resolve(), STALL_MS)
+      this.#reached.resolve(fault)
+      await stalled.promise
+      return write()
+    }
+    if (fault === 'silent' || fault === 'lost') await write()
+    this.#reached.resolve(fault)
+    if (fault === 'silent' || fault === 'stuck') return new Promise(() => undefined)
+    if (fault === 'refused') throw new ServiceError('STORAGE_UNAVAILABLE', 'the write is refused')
+    throw new UnknownOutcome('no answer', new Error('a timeout'))
   }
 }

@@ -37,12 +37,15 @@ for (const [name, run] of [
   ['write', (change: DocumentChange): Promise<unknown> => change.put(ROW, null)],
   ['deletion', (change: DocumentChange): Promise<unknown> => change.delete(HEADER)]
 ] as const) {
-  t.test(`a ${name} whose answer is lost stays unknown if the read that looks for it fails too`, async (t) => {
-    const lost = new errors.OperationTimedOutError('the server did not answer in time', '127.0.0.1')
-    const fault: unknown = await run(changeWith(lost)).catch((error: unknown) => error)
-    t.ok(fault instanceof UnknownOutcome, String(fault))
-    t.match(fault, { cause: lost })
-  })
+  t.test(
+    `a ${name} whose answer is lost stays unknown if the read that looks for it fails too`,
+    async (t) => {
+      const lost = new errors.OperationTimedOutError('the server did not answer in time', '127.0.0.1')
+      const fault: unknown = await run(changeWith(lost)).catch((error: unknown) => error)
+      t.ok(fault instanceof UnknownOutcome, String(fault))
+      t.match(fault, { cause: lost })
+    }
+  )
 
   t.test(`a ${name} that the server refuses is not done`, async (t) => {
     const fault: unknown = await run(changeWith(new Error('syntax error'))).catch((error: unknown) => error)

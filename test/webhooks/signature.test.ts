@@ -35,7 +35,11 @@ t.test('a batch has one signature of each scheme but during a rotation', async (
 })
 
 t.test('secrets of earlier rotations sign too, each in both schemes', async (t) => {
-  const secrets = [SECRET, OLD_SECRET, ...[1, 2].map((byte) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`)]
+  const secrets = [
+    SECRET,
+    OLD_SECRET,
+    ...[1, 2].map((byte) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`)
+  ]
   const headers = signatureHeaders(secrets.map(signingKeysOf), batch)
   const own = secrets.map((secret) => signatureHeaders([signingKeysOf(secret)], batch))
   t.same(

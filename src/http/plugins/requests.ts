@@ -45,7 +45,8 @@ export const requests = plugin(
       metrics.requestSeconds.observe(route, reply.statusCode, reply.elapsedTime / 1000)
       const { failure } = request
       // An outage of the store is logged once by its watcher, not for each request that it refuses.
-      const isNew = failure?.code === 'STORAGE_UNAVAILABLE' && storage.outage === null
+      const isOfStore = failure?.code === 'STORAGE_UNAVAILABLE' || failure?.code === 'OUTCOME_UNKNOWN'
+      const isNew = isOfStore && storage.outage === null
       if (failure?.code === 'SERVICE_FAILED' || isNew)
         logger.error({ ...lineOf(request, reply), err: failure }, 'request failed')
       else if (logger.isLevelEnabled('debug')) logger.debug(lineOf(request, reply), 'request')
