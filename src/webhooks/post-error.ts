@@ -11,7 +11,7 @@ export const POST_ERRORS = {
   host_unreachable: 'no route leads to the host',
   tls_failed: 'the certificate is not valid for the host, or the TLS handshake failed',
   invalid_response: 'the answer is not HTTP, or its length is not the stated one',
-  too_many_posts: 'too many POSTs of the tenant wait already, or a test event has waited 15 s for them',
+  too_many_posts: 'too many POSTs of the tenant wait already, or a test event has waited 15 s',
   aborted: 'the service stopped, or the webhook was changed or deleted, during the POST',
   connection_failed: 'the connection failed for another reason'
 } as const
