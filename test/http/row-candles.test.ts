@@ -96,7 +96,7 @@ t.test('candles of a pool are a fold of its trades, in every mode and walked wit
 })
 
 t.test('pools of random markets have the candles of their trades for their cash', async (t) => {
-  const chain = fc.sample(anyChain, { seed: 11, numRuns: 1 })[0]!
+  const chain = fc.sample(anyChain, { seed: 16, numRuns: 1 })[0]!
   const app = await marketApp(t)
   await app.commit(...chain)
   const { rows, headTime } = new Oracle(chain)

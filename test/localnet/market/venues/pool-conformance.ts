@@ -364,7 +364,7 @@ function liquidityOf(bench: PoolBench, { mints }: PoolFacts, event: 'add' | 'rem
 
 /** Removes the fields that follow from an event's place, and shares and positions, which venues name differently. */
 function withoutPlace(event: object): unknown {
-  const { ixIndex, innerIxIndex, lpAmount, position, ...rest } = event as Record<string, unknown>
-  void [ixIndex, innerIxIndex, lpAmount, position]
+  const { ixIndex, innerIxIndex, lpAmount, position, vaults, ...rest } = event as Record<string, unknown>
+  void [ixIndex, innerIxIndex, lpAmount, position, vaults]
   return plain(rest)
 }
