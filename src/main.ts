@@ -1,5 +1,8 @@
 import { run } from './cli/run.ts'
 
+// Every file that a command creates is for its user alone: data folders hold keys and secrets.
+process.umask(0o077)
+
 const interrupt = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {

@@ -24,8 +24,6 @@ import { urlHost } from './url-host.ts'
 
 /** Runs the service until it is interrupted. Resolves with the exit code. */
 export async function serve({ config, stdout, stderr, interrupted }: Invocation): Promise<number> {
-  // Every file that the service creates is for its user alone: the data folder holds keys and secrets.
-  process.umask(0o077)
   const refusal = await refusalOf(config)
   if (refusal !== null) {
     for (const line of refusal) stderr(`millrace: ${line}`)
