@@ -51,7 +51,7 @@ async function runCommand(
   context: CommandContext,
   refuse: (...lines: readonly string[]) => number
 ): Promise<number> {
-  const { configOf, settingFlags } = await import('../config/config.ts')
+  const { configMask, configOf, settingFlags } = await import('../config/config.ts')
   const settings = settingFlags(command.settings === 'all' ? undefined : command.settings)
   const options = Object.fromEntries(
     Object.entries(command.options ?? {}).map(([option, { value, multiple = false }]) => [
@@ -73,9 +73,12 @@ async function runCommand(
   const ofSettings = Object.entries(values).filter(([option]) => Object.hasOwn(settings, option))
   const reading = configOf(Object.fromEntries(ofSettings))
   if (reading.kind === 'invalid') return refuse(...reading.problems)
+  const mask = configMask(reading.config)
+  const stderr = (line: string): void => context.stderr(mask(line))
   try {
     return await command.run({
       ...context,
+      stderr,
       operands,
       options: values as OptionValues,
       config: reading.config

@@ -1,3 +1,4 @@
+import { maskedUrl } from '../config/url-mask.ts'
 import { WRITE_LIMIT_MS } from '../http/deadline.ts'
 
 /** Milliseconds that a running service may take to answer. */
@@ -41,12 +42,13 @@ export async function askService(
     const isLate = isChange && cause instanceof Error && cause.name === 'TimeoutError'
     throw new Unreachable(
       isLate
-        ? `${url} has not answered within ${waitMs / 1_000} s; the change may have been made`
-        : `no service answers at ${url}`,
+        ? `${maskedUrl(url)} has not answered within ${waitMs / 1_000} s; the change may have been made`
+        : `no service answers at ${maskedUrl(url)}`,
       { cause }
     )
   })
   const answer: unknown = await response.json().catch(() => null)
-  if (typeof answer !== 'object' || answer === null) throw new Unreachable(`${url} is not a Millrace service`)
+  if (typeof answer !== 'object' || answer === null)
+    throw new Unreachable(`${maskedUrl(url)} is not a Millrace service`)
   return { status: response.status, body: answer as Outcome['body'] }
 }

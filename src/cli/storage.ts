@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises'
 import { STORAGE, storageBody, type StorageBody } from '../api/storage.ts'
 import { secondsText } from '../api/time.ts'
 import type { Config } from '../config/config.ts'
+import { maskedUrl } from '../config/url-mask.ts'
 import { ServiceError } from '../errors.ts'
 import { systemPorts } from '../ports.ts'
 import { openStoreToRead, storeDirectory } from '../products/opening.ts'
@@ -59,7 +60,7 @@ async function bodyOfService(config: Config, url: string): Promise<StorageBody> 
     const { status, body } = await ask({ method: 'GET', path: '/v1/admin/storage' })
     if (status !== 200) throw new Unreachable(String(body.detail))
     const read = STORAGE.safeParse(body)
-    if (!read.success) throw new Unreachable(`${url} is not a Millrace service of this version`)
+    if (!read.success) throw new Unreachable(`${maskedUrl(url)} is not a Millrace service of this version`)
     return read.data
   } finally {
     await close()

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { readFlags, type Flag, type FlagReading } from './flags.ts'
-import { hasUrls, maskedUrl, type Setting } from './setting.ts'
+import { hasUrls, type Setting } from './setting.ts'
+import { maskedUrl, secretsMask } from './url-mask.ts'
 import { SERVICE_SETTINGS } from './settings/service.ts'
 import { CHAIN_SETTINGS } from './settings/chain.ts'
 import { STORAGE_SETTINGS } from './settings/storage.ts'
@@ -139,4 +140,26 @@ export function maskedConfig(config: Config): Record<string, unknown> {
       return [variableOf(name), setting.secret === true ? '********' : value]
     })
   )
+}
+
+/**
+ * Length from which a path segment, query value or user of a setting's URL is masked in any text. Keys of providers have 16
+ * characters or more; shorter parts, such as `v1` or `bundles`, are words of other lines.
+ */
+const PART_IN_ANY_TEXT_MIN = 16
+/** Length from which another secret is masked. Shorter ones occur in other words. */
+const SECRET_LENGTH_MIN = 8
+
+/** Returns a function that masks the URLs and secrets of a configuration in a text, such as a line of the log. */
+export function configMask(config: Partial<Config>): (text: string) => string {
+  const urls: string[] = []
+  const words: string[] = []
+  for (const name of SETTING_NAMES) {
+    const setting: Setting = SETTINGS[name]
+    const values = [config[name]].flat().filter((value) => typeof value === 'string')
+    if (hasUrls(setting.schema)) urls.push(...values)
+    else if (setting.secret === true)
+      words.push(...values.filter(({ length }) => length >= SECRET_LENGTH_MIN))
+  }
+  return secretsMask(urls, { partLengthMin: PART_IN_ANY_TEXT_MIN, words })
 }

@@ -52,14 +52,6 @@ export function hasUrls(schema: z.ZodType): boolean {
   return schema instanceof z.ZodArray && hasUrls(schema.element as z.ZodType)
 }
 
-/** Returns a URL with its user, path, query and fragment masked where it has them. */
-export function maskedUrl(text: string): string {
-  const { protocol, username, password, host, pathname, search, hash } = new URL(text)
-  const user = username === '' && password === '' ? '' : '********@'
-  const path = pathname === '' || pathname === '/' ? pathname : '/********'
-  return `${protocol}//${user}${host}${path}${search === '' ? '' : '?********'}${hash === '' ? '' : '#********'}`
-}
-
 /** Reads an empty text as null. */
 export const optional = <T>(schema: z.ZodType<T, string>) =>
   z.union([z.literal('').transform(() => null), schema])

@@ -1,3 +1,5 @@
+import { PART_LENGTH_MIN, secretsMask } from '../config/url-mask.ts'
+
 /** The address of a node. Path, query and user of its URL may be secrets: only the name is ever shown. */
 export interface NodeAddress {
   /** Host and port, for logs and gauges; the second node on one host has the suffix `#2`. */
@@ -9,9 +11,6 @@ export interface NodeAddress {
   /** Replaces every part of the URL that may be a secret in a text. */
   readonly redact: (text: string) => string
 }
-
-/** Shorter parts are not redacted: `v1` or `rpc` is no secret, and masking it would hide half of a message. */
-const SECRET_LENGTH_MIN = 6
 
 /**
  * Parses node URLs, in order; a URL that is listed twice counts once.
@@ -29,22 +28,13 @@ export function nodeAddresses(urls: readonly string[]): NodeAddress[] {
 }
 
 function addressOf(url: URL, name: string): NodeAddress {
-  const { username, password, pathname, search, searchParams } = url
+  const { username, password, pathname, search } = url
   const user = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
-  const secrets = [
-    pathname + search,
-    pathname,
-    search,
-    ...pathname.split('/'),
-    ...searchParams.values(),
-    decodeURIComponent(username),
-    decodeURIComponent(password)
-  ].filter((part) => part.length >= SECRET_LENGTH_MIN)
   return {
     name,
     origin: url.origin,
     path: pathname + search,
     authorization: user === ':' ? null : `Basic ${Buffer.from(user).toString('base64')}`,
-    redact: (text) => secrets.reduce((left, secret) => left.replaceAll(secret, '***'), text)
+    redact: secretsMask([url.href], { partLengthMin: PART_LENGTH_MIN })
   }
 }

@@ -1,5 +1,5 @@
 import { pino, type Logger } from 'pino'
-import type { Config } from '../config/config.ts'
+import { configMask, type Config } from '../config/config.ts'
 
 export type { Logger }
 
@@ -12,9 +12,17 @@ const REDACTED = [
   'key'
 ]
 
-/** Creates a structured log on standard error; standard output carries results. */
-export function createLogger(config: Pick<Config, 'logLevel' | 'logFormat'>): Logger {
-  const options = { level: config.logLevel, base: null, redact: REDACTED }
+/**
+ * Creates a structured log on standard error; standard output carries results. URLs and secrets of the configuration are masked
+ * in each line, also in texts of nodes and drivers.
+ */
+export function createLogger(config: Pick<Config, 'logLevel' | 'logFormat'> & Partial<Config>): Logger {
+  const options = {
+    level: config.logLevel,
+    base: null,
+    redact: REDACTED,
+    hooks: { streamWrite: configMask(config) }
+  }
   const pretty = config.logFormat === null ? process.stderr.isTTY : config.logFormat === 'pretty'
   if (!pretty) return pino(options, pino.destination({ dest: 2, sync: true }))
   const target = 'pino-pretty'

@@ -182,7 +182,7 @@ export class BlockStream {
         }
       }
     } catch (error) {
-      return error === watch.stalled ? STALLED : faultOf(error, undefined)
+      return error === watch.stalled ? STALLED : faultOf(error, (text) => text)
     } finally {
       watch.stop()
       watch.isOver = true

@@ -1,5 +1,6 @@
 import type * as Package from '@triton-one/yellowstone-grpc'
 import type * as Native from '@triton-one/yellowstone-grpc/napi'
+import { PART_LENGTH_MIN, secretsMask } from '../config/url-mask.ts'
 import type { Commitment } from '../market/rows.ts'
 import { faultOf, StreamError } from './failure.ts'
 
@@ -68,6 +69,8 @@ export function openStreams(
   { url, token, commitment }: ServerAddress,
   load: () => Promise<YellowstonePackage> = loadYellowstone
 ): OpenStream {
+  const urls = URL.canParse(url) ? [url] : []
+  const mask = secretsMask(urls, { partLengthMin: PART_LENGTH_MIN, words: [token ?? ''] })
   return async (fromSlot) => {
     const { GrpcClient, SubscribeRequest } = await load().catch((error: unknown) => {
       throw cannotLoad(error)
@@ -88,7 +91,7 @@ export function openStreams(
     })
     const answer = encode({ ping: { id: 1 } })
     const failed = (error: unknown): never => {
-      throw new StreamError(faultOf(error, token), { cause: error })
+      throw new StreamError(faultOf(error, mask), { cause: error })
     }
     const client = await GrpcClient.new(url, token, CHANNEL).catch(failed)
     const stream = await client.subscribe(request).catch(failed)

@@ -88,12 +88,12 @@ const never = (reason: string): StreamFault => ({ remedy: 'never', reason })
 const again = (reason: string, garbage = false): StreamFault =>
   garbage ? { remedy: 'again', reason, garbage } : { remedy: 'again', reason }
 
-/** Finds the fault behind an error of the native client. The deepest cause has the most detail. */
-export function faultOf(error: unknown, secret: string | undefined): StreamFault {
+/** Finds the fault behind an error of the native client. The deepest cause has the most detail. `mask` masks secrets in its text. */
+export function faultOf(error: unknown, mask: (text: string) => string): StreamFault {
   if (error instanceof StreamError) return error.fault
   const said = chainOf(error)
   const all = said.join(' | ')
-  const reason = withoutSecret(quotedMessage(all) ?? said.at(-1) ?? 'no reason', secret)
+  const reason = shortened(mask(quotedMessage(all) ?? said.at(-1) ?? 'no reason'))
   for (const [pattern, fault] of FAULTS) if (pattern.test(all)) return fault(reason)
   return again(`ended the stream: ${reason}`)
 }
@@ -111,10 +111,8 @@ function quotedMessage(all: string): string | null {
 
 const LENGTH_MAX = 300
 
-function withoutSecret(text: string, secret: string | undefined): string {
-  const clean = secret === undefined || secret === '' ? text : text.replaceAll(secret, '***')
-  return clean.length > LENGTH_MAX ? `${clean.slice(0, LENGTH_MAX)}…` : clean
-}
+const shortened = (text: string): string =>
+  text.length > LENGTH_MAX ? `${text.slice(0, LENGTH_MAX)}…` : text
 
 /** Returns the number in a text such as "broadcast from 5 is not available, last available: 9". */
 function lastNumber(text: string): number | null {
