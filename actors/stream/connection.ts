@@ -27,6 +27,11 @@ import type { StreamDeps } from './stream-deps.ts'
 
 /** Pings without an answer after which the client counts as gone (spec choices, section 6). */
 const PINGS_MISSED_MAX = 2
+/**
+ * Consecutive messages that are none of the protocol's, each answered with `invalid_json`, after which the connection is closed.
+ * As many as may come at once: a person who tries messages sends fewer, and a program that ignores a hundred errors is broken.
+ */
+export const INVALID_MESSAGES_MAX = MESSAGES_AT_ONCE
 const TOO_MANY = `a connection may send ${MESSAGES_A_SECOND} messages a second, and ${MESSAGES_AT_ONCE} at once; some were not read`
 
 /** The initial state, shared by all connections; an actor for each would cost 3.6 KB a connection. */
@@ -48,6 +53,8 @@ export class StreamConnection implements ChannelsOwner {
   /** Messages of the client; null while there are none, since a queue takes 0.9 KB. */
   #messages: PQueue | null = null
   #pingsMissed = 0
+  /** Invalid messages since the last valid one. */
+  #invalid = 0
 
   constructor(pipe: Pipe, caller: Caller, deps: StreamDeps) {
     this.#pipe = pipe
@@ -121,13 +128,13 @@ export class StreamConnection implements ChannelsOwner {
       )
       return this.close(1009, 'message too long')
     }
-    if (text === null) return this.#error('invalid_json', 'messages are JSON text, not binary')
+    if (text === null) return this.#invalidMessage('messages are JSON text, not binary')
     const message = messages.readMessage(text)
+    if (message.kind === 'fault') return this.#invalidMessage(message.message)
+    this.#invalid = 0
     switch (message.kind) {
       case 'ping':
         return this.#send(messages.PONG)
-      case 'fault':
-        return this.#error('invalid_json', message.message)
       case 'unsubscribe':
         return this.#unsubscribe(message.names)
       case 'subscribe':
@@ -287,6 +294,11 @@ export class StreamConnection implements ChannelsOwner {
 
   #error(code: ErrorName, message: string, channels?: readonly string[]): void {
     this.#send(messages.errorMessage(code, message, channels))
+  }
+
+  #invalidMessage(detail: string): void {
+    this.#error('invalid_json', detail)
+    if (++this.#invalid >= INVALID_MESSAGES_MAX) this.close(4400, 'too many invalid messages')
   }
 
   #inTurn(work: () => Promise<void>): void {

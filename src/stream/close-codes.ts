@@ -12,11 +12,15 @@ export const CLOSE_CODES: readonly CloseCode[] = [
   { code: 1001, meaning: 'The service is stopping; `server_draining` came just before', again: true },
   { code: 1002, meaning: 'The client broke the WebSocket protocol', again: true },
   { code: 1007, meaning: 'A text message was not UTF-8', again: false },
-  { code: 1008, meaning: 'A message came in more than 16,384 fragments', again: false },
+  {
+    code: 1008,
+    meaning: 'A message came in more than 16,384 fragments, or in more than 262,144 unread pieces',
+    again: false
+  },
   { code: 1009, meaning: `A message was longer than ${MESSAGE_KIB_MAX} KiB`, again: false },
   { code: 1011, meaning: 'The service failed', again: true },
   { code: 1012, meaning: 'The service restarts', again: true },
-  { code: 4400, meaning: 'The client repeatedly sent invalid messages', again: false },
+  { code: 4400, meaning: 'The client sent 100 invalid messages in a row', again: false },
   { code: 4401, meaning: 'The key was revoked or has expired', again: false },
   { code: 4403, meaning: 'The key has lost the scope `stream`', again: false },
   { code: 4408, meaning: 'Two pings were not answered', again: true },

@@ -3,6 +3,7 @@ import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { encodeBase58 } from '../../src/chain/base58.ts'
 import { cursorAt, endOfChainEvents, endOfEvents, walletCursor } from '../../src/market/cursor.ts'
 import { key } from '../market/world.ts'
+import { INVALID_MESSAGES_MAX } from '../../actors/stream/connection.ts'
 import { MESSAGE_BYTES_MAX } from '../../src/stream/message-bound.ts'
 import { blockOf, MINTS, WALLETS } from './blocks.ts'
 import type { FakePipe, Message } from './fake-pipe.ts'
@@ -315,6 +316,34 @@ t.test('an invalid message is answered with an error that describes valid ones',
   t.same(last(pipe), { type: 'pong' })
   t.equal(pipe.closedWith, null)
 })
+
+t.test(
+  'a hundred invalid messages in a row close with 4400, and a valid one starts the count again',
+  async (t) => {
+    const world = worldOf()
+    const { connection, pipe } = world.connect()
+    let sent = 0
+    const sendInvalid = async (count: number): Promise<void> => {
+      for (let n = 0; n < count; n++) {
+        // Ten a second, below the rate limit.
+        world.nowMs += 100
+        if (sent++ % 2 === 0) send(connection, '{')
+        else connection.receive(null, 3)
+        await quiet(2)
+      }
+    }
+    await sendInvalid(INVALID_MESSAGES_MAX - 1)
+    world.nowMs += 100
+    send(connection, { subscribe: ['unknown'] })
+    await quiet(2)
+    t.match(last(pipe), { code: 'unknown_channel' })
+    await sendInvalid(INVALID_MESSAGES_MAX - 1)
+    t.equal(pipe.closedWith, null)
+    await sendInvalid(1)
+    t.match(last(pipe), { type: 'error', code: 'invalid_json' }, 'the last one is answered too')
+    t.equal(pipe.closedWith, 4400)
+  }
+)
 
 t.test('a message is read up to its bound; a longer one is refused and closes with 1009', async (t) => {
   const world = worldOf()
