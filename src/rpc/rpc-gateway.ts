@@ -104,11 +104,12 @@ export class Gateway implements RpcGateway {
       const read = reads[index]!
       answers[at] = this.#fromNode(plan.call, upstream, read, context)
     }
+    const isRejected = answers.every(({ status }) => status === 403)
     const bodies: Buffer[] = []
     let left = ANSWER_BYTES_MAX
     for (const [at, { body }] of answers.entries()) {
       const element = elements[at]!
-      if (element.kind === 'call' && element.id === null) {
+      if (element.kind === 'call' && element.id === null && !isRejected) {
         await leave(body)
         continue
       }
@@ -118,10 +119,8 @@ export class Gateway implements RpcGateway {
       left -= sent.length
       bodies.push(sent)
     }
-    const isRejected = answers.every(({ status }) => status === 403)
-    const status = isRejected ? 403 : 200
-    if (bodies.length === 0) return { status: isRejected ? 403 : 204, body: null, facts: NO_FACTS }
-    return { status, body: batchBody(bodies), facts: NO_FACTS }
+    if (bodies.length === 0) return { status: 204, body: null, facts: NO_FACTS }
+    return { status: isRejected ? 403 : 200, body: batchBody(bodies), facts: NO_FACTS }
   }
 
   /** Decides how an element is answered. */
@@ -218,13 +217,14 @@ export class Gateway implements RpcGateway {
 }
 
 /**
- * Drops the body of an answer to a notification. A refusal keeps its status, so that a client that sends no ids
- * notices it.
+ * Drops the answer to a notification. A refusal that has a status of its own stays whole, with the id null, so that a
+ * client that sends no ids learns why nothing happens.
  */
 async function unanswered(answered: ElementAnswer | Promise<ElementAnswer>): Promise<RpcReply> {
-  const { status, body, facts } = await answered
-  await leave(body)
-  return { status: status === 200 ? 204 : status, body: null, facts }
+  const answer = await answered
+  if (answer.status !== 200) return answer
+  await leave(answer.body)
+  return { status: 204, body: null, facts: answer.facts }
 }
 
 /** Closes a body that nobody reads. */

@@ -2,6 +2,7 @@ import { LostClaim, ServiceError } from '../../../src/errors.ts'
 import { sleep, type Clock } from '../../../src/ports.ts'
 import { assertFollows, isStored } from '../../../storage/block-order.ts'
 import type { BlockCommit, Outage, Storage } from '../../../storage/port.ts'
+import { MemoryDocuments } from '../webhooks/memory-documents.ts'
 
 /** Milliseconds until a read of an unavailable store fails, and duration of a commit. */
 const PATIENCE_MS = 400
@@ -24,6 +25,8 @@ export class FakeCluster {
   /** Number of calls that were refused, or answered with the end of the journal. */
   journalGaps = 0
   readonly clock: Clock
+  /** Documents of all processes. They answer at once, also while blocks do not. */
+  readonly #documents = new MemoryDocuments()
   #epoch = 0
   #token = -1
   #back: PromiseWithResolvers<void> | null = null
@@ -109,6 +112,7 @@ export class FakeCluster {
       return true
     }
     const storage = {
+      documents: this.#documents,
       history: { after: async () => [], forget: async () => undefined, amendments: async () => 0 },
       blocks: {
         claim: (token: number | null) =>
