@@ -1,5 +1,7 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import fastify, { type FastifyInstance } from 'fastify'
+import { ServiceError } from '../errors.ts'
+import { isTooDeep, JSON_DEPTH_MAX } from '../json-depth.ts'
 import type { AppDeps } from './deps.ts'
 import { Connections } from './connections.ts'
 import { refuseUrl } from './refusals.ts'
@@ -55,7 +57,18 @@ export function listenerApp(
     clientErrorHandler: (fault, socket) => connections.refuseBytes(fault, socket)
   })
   // Fastify parses text by default; bodies are JSON here.
-  app.removeContentTypeParser('text/plain')
+  app.removeContentTypeParser(['text/plain', 'application/json'])
+  const parse = app.getDefaultJsonParser('error', 'error')
+  app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    if (isTooDeep(body))
+      done(
+        new ServiceError(
+          'JSON_INVALID',
+          `the body nests objects and arrays deeper than ${JSON_DEPTH_MAX}`
+        )
+      )
+    else parse(request, body.toString(), done)
+  })
   const { server } = app
   connections.follow(server)
   app.decorate('connections', connections)

@@ -1,4 +1,5 @@
 import { isAscii } from 'node:buffer'
+import { JSON_DEPTH_MAX } from '../json-depth.ts'
 
 /** A call, or a notification. */
 export interface RequestedCall {
@@ -74,7 +75,7 @@ function endOf(pattern: RegExp, text: string, at: number): number {
   return pattern.test(text) ? pattern.lastIndex : -1
 }
 
-/** Returns the index after an array; -1 if none begins or ends. The elements are not checked. */
+/** Returns the index after an array; -1 if none begins or ends, or if it has too many levels. The elements are not checked. */
 function endOfArray(text: string, at: number): number {
   if (text[at] !== '[') return -1
   let depth = 0
@@ -83,8 +84,10 @@ function endOfArray(text: string, at: number): number {
     if (character === '"') {
       i = text.indexOf('"', i + 1)
       if (i < 0) return -1
-    } else if (character === '[' || character === '{') depth++
-    else if ((character === ']' || character === '}') && --depth === 0) return i + 1
+    } else if (character === '[' || character === '{') {
+      // The call is a level itself.
+      if (++depth >= JSON_DEPTH_MAX) return -1
+    } else if ((character === ']' || character === '}') && --depth === 0) return i + 1
   }
   return -1
 }

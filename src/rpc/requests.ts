@@ -1,3 +1,4 @@
+import { isTooDeep } from '../json-depth.ts'
 import { isCommitment, DEFAULT_COMMITMENT, type Commitment } from './commitment.ts'
 import { elementsOf, membersOf, skipSpace } from './json-scan.ts'
 import type { MethodTable, RpcMethod } from './methods.ts'
@@ -9,6 +10,7 @@ import {
   INVALID_REQUEST,
   NO_VERSION,
   PARSE_ERROR,
+  TOO_DEEP,
   type Refusal
 } from './rpc-error.ts'
 
@@ -39,6 +41,7 @@ export function parseRequest(body: Buffer, batchMax: number): ParsedRequest {
   if (body.length > BODY_BYTES_MAX) return { kind: 'refused', refusal: BODY_TOO_LARGE }
   const plain = readPlainCall(body)
   if (plain !== null) return { kind: 'single', element: plain }
+  if (isTooDeep(body)) return { kind: 'refused', refusal: TOO_DEEP }
   let value: unknown
   try {
     value = JSON.parse(UTF8.decode(body))

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Scope } from '../access/scopes.ts'
+import { isTooDeep } from '../json-depth.ts'
 import { readCursor } from '../market/cursor.ts'
 import { CLIENT_MESSAGE, type ErrorName } from './message-schemas.ts'
 import type * as schemas from './message-schemas.ts'
@@ -25,6 +26,7 @@ const SHAPES =
 
 /** Parses a client's message. */
 export function readMessage(text: string): ClientMessage {
+  if (isTooDeep(Buffer.from(text))) return { kind: 'fault', message: `this is nested too deep; ${SHAPES}` }
   let value: unknown
   try {
     value = JSON.parse(text)

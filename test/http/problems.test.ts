@@ -201,6 +201,11 @@ t.test('a body is looked at only where a route takes one', async (t) => {
   const xml = { ...json, 'content-type': 'application/xml' }
   const long = `"${'x'.repeat(70_000)}"`
   problem(t, await app.ask('POST', '/v1/admin/tenants', json, '{"a":'), 400, 'malformed_json')
+  const deep = `{"a":${'['.repeat(64)}${']'.repeat(64)}}`
+  t.match(
+    problem(t, await app.ask('POST', '/v1/admin/tenants', json, deep), 400, 'malformed_json').detail,
+    /deeper than 64$/
+  )
   problem(t, await app.ask('POST', '/v1/admin/tenants', json, long), 413, 'body_too_large')
   problem(t, await app.ask('POST', '/v1/admin/tenants', xml, '<a/>'), 415, 'unsupported_media_type')
   for (const [headers, body] of [

@@ -184,13 +184,20 @@ t.test('a single request is answered as an element is, with its own status', asy
 
 const NULL_ID = (error: string): string => `{"jsonrpc":"2.0","error":${error},"id":null}`
 
+/** A call whose params have so many levels below their array. */
+const nestedCall = (levels: number): string =>
+  `{"jsonrpc":"2.0","id":1,"method":"getBalance","params":[${'['.repeat(levels)}${']'.repeat(levels)}]}`
+
 t.test('a body that is no request is refused as a whole', async (t) => {
+  const TOO_DEEP = '{"code":-32700,"message":"Parse error: nested deeper than 64"}'
   const PARSE = '{"code":-32700,"message":"Parse error"}'
   const cases: readonly (readonly [string, string | Buffer, number, string])[] = [
     ['empty', '', 200, PARSE],
     ['not JSON', '{"jsonrpc"', 200, PARSE],
     ['not UTF-8', Buffer.from([0x22, 0xff, 0x22]), 200, PARSE],
     ['a byte order mark', Buffer.from('\ufeff[]'), 200, PARSE],
+    ['100,000 levels', '['.repeat(100_000) + ']'.repeat(100_000), 200, TOO_DEEP],
+    ['65 levels in a call', nestedCall(63), 200, TOO_DEEP],
     ['an empty array', '[]', 200, INVALID],
     ['a number', '5', 200, INVALID],
     [
@@ -206,12 +213,12 @@ t.test('a body that is no request is refused as a whole', async (t) => {
       '{"code":-32600,"message":"request body too large","data":{"limit":262144}}'
     ]
   ]
+  t.match(textOf(await answered(nestedCall(62))), /"result"/, '64 levels are answered')
   for (const [name, body, status, error] of cases) {
     const reply = await answered(body)
     t.equal(textOf(reply), NULL_ID(error), name)
     t.equal(reply.status, status, name)
   }
-  t.equal((await answered('['.repeat(100_000) + ']'.repeat(100_000))).status, 200, 'deep nesting is answered')
 })
 
 t.test('scopes: reads need rpc:read, sends rpc:send; tracked ones tx:send too', async (t) => {
