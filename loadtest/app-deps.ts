@@ -14,6 +14,7 @@ import { createMetrics } from '../src/telemetry/metrics.ts'
 import { PriorityFees } from '../src/transactions/priority-fees.ts'
 import { CommitFeed } from '../src/views/commit-feed.ts'
 import { NameIndex } from '../src/views/name-index.ts'
+import { processTurns, Turns } from '../src/work/turns.ts'
 import { RankingHandle } from '../src/views/ranking-handle.ts'
 
 /** Requests a minute that no load test reaches. */
@@ -24,6 +25,7 @@ export function appDeps(given: Pick<AppDeps, 'storage' | 'keys' | 'cash'> & Part
   const decoding = new DecodingReport()
   return {
     limits: new RateWindow(10_000),
+    turns: new Turns(processTurns(systemPorts.clock)),
     feed: new CommitFeed(),
     ranking: new RankingHandle(),
     names: new NameIndex({ bytesMax: 0, cash: given.cash }),

@@ -11,6 +11,7 @@ import { answerBytesMax, memoryBudget } from './config/memory-budget.ts'
 import { answerMemory } from './memory/answer-memory.ts'
 import { CashList } from './market/cash.ts'
 import type { BlockSource } from './node/block-source.ts'
+import { CLUSTER_PLACES, LOCAL_PLACES, processTurns, Turns } from './work/turns.ts'
 import { systemPorts, type Ports } from './ports.ts'
 import { demoKeyFileOf } from './products/access.ts'
 import { soloCoordination, type Opened } from './products/opening.ts'
@@ -95,6 +96,10 @@ export function startService(deps: ServiceDeps): Supervision {
     metrics: createMetrics(decoding),
     budget,
     feed,
+    turns: new Turns(
+      processTurns(ports.clock),
+      config.storage === 'embedded' ? LOCAL_PLACES : CLUSTER_PLACES
+    ),
     committedBlocks,
     sightings,
     fees,

@@ -1,5 +1,6 @@
 import fastify, { type FastifyInstance } from 'fastify'
 import { CommitFeed } from '../views/commit-feed.ts'
+import { processTurns, Turns } from '../work/turns.ts'
 import { ResponseCache } from './response-cache.ts'
 import type { AppDeps } from './deps.ts'
 import { problems } from './plugins/problems.ts'
@@ -14,6 +15,7 @@ export function administrationApp(deps: Pick<AppDeps, 'keys' | 'clock'>): Fastif
   const app = fastify({ logger: false })
   app.decorate('responseCache', new ResponseCache(new CommitFeed(), deps.clock))
   app.decorate('idempotency', null)
+  app.decorate('turns', new Turns(processTurns(deps.clock)))
   app.decorate('served', [])
   app.decorateRequest('caller', null)
   void app.register(problems)

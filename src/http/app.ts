@@ -9,6 +9,7 @@ import { preflights } from './plugins/cors.ts'
 import { problems } from './plugins/problems.ts'
 import { requests } from './plugins/requests.ts'
 import { isHandshake, RPC_SOCKET_PATH, STREAM_PATH } from './handshake.ts'
+import type { Turns } from '../work/turns.ts'
 import { MintWindows } from '../views/mint-windows.ts'
 import { listenerApp } from './listener.ts'
 import { rpcFastPath } from './rpc-fast-path.ts'
@@ -42,6 +43,7 @@ export function buildApp(deps: AppDeps, routes: readonly FastifyPluginAsync<AppD
   app.addHook('onClose', async () => unfollow.forEach((end) => end?.()))
   app.decorate('responseCache', responseCache)
   app.decorate('mintWindows', mintWindows)
+  app.decorate('turns', deps.turns)
   app.decorate('idempotency', new Idempotency(deps.storage.documents, deps.webhooks?.secrets))
   app.decorate('served', [])
   void app.register(problems)
@@ -58,6 +60,8 @@ declare module 'fastify' {
     responseCache: ResponseCache
     /** Rolling windows of mints. */
     mintWindows: MintWindows
+    /** Turns of tenants for answers that are computed. */
+    turns: Pick<Turns, 'run' | 'isFree'>
     /** Executes requests with an `Idempotency-Key` once; null where nobody repeats requests. */
     idempotency: Idempotency | null
     /** Every endpoint that is served, for the OpenAPI document. */

@@ -23,6 +23,7 @@ import type { StreamGateway } from '../stream/gateway.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { FeeStatistics, TransactionParts } from '../transactions/ports.ts'
+import type { Turns } from '../work/turns.ts'
 import type { WebhookChanges } from '../webhooks/changes.ts'
 import type { DeliveryLog, UrlGuard, WebhookDeliveries, WebhookSecrets } from '../webhooks/ports.ts'
 import type { WebhookSender, WebhookSigner } from '../webhooks/webhook.ts'
@@ -55,6 +56,8 @@ export interface AppDeps {
   readonly keys: KeyDirectory
   /** Counts the calls of each key. */
   readonly limits: RateCounter
+  /** Turns of tenants for the work of this process. */
+  readonly turns: Turns
   /** Units that weighted calls cost; absent where each costs one. */
   readonly weights?: CallWeights
   /** Publishes each block as soon as the store shows it. */

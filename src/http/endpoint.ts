@@ -4,6 +4,7 @@ import type { WeightedCall } from '../access/call-weights.ts'
 import type { Caller } from '../access/caller.ts'
 import { ServiceError, type ErrorCode } from '../errors.ts'
 import { DEADLINE_MS, WRITE_LIMIT_MS } from './deadline.ts'
+import { inTurn } from './in-turn.ts'
 import { idempotencyKeyOf, type Intended, type StoredAnswer } from './idempotency.ts'
 import { answerKey, type Answer, type Making } from './response-cache.ts'
 import { withoutNullFields } from './null-fields.ts'
@@ -64,6 +65,11 @@ export interface Endpoint<
   readonly isIdempotent: boolean
   /** The weight of a call that costs more than one unit of the quota; null for all others. */
   readonly weighted: WeightedCall | null
+  /**
+   * Whether the making of an answer takes one turn of its tenant (`in-turn.ts`); not where it waits for a node, or takes
+   * a turn for each of its pieces.
+   */
+  readonly takesTurn: boolean
 }
 
 /** A served endpoint, and whether its answers are cached and have entity tags. */
@@ -102,6 +108,7 @@ export function endpoint<
         | 'shownBy'
         | 'isIdempotent'
         | 'weighted'
+        | 'takesTurn'
       >
     >
 ): Endpoint<Params, Query, Body, Answer> {
@@ -120,6 +127,7 @@ export function endpoint<
     shownBy: null,
     isIdempotent: false,
     weighted: null,
+    takesTurn: definition.method === undefined && definition.deadlineMs === undefined,
     ...definition
   }
 }
@@ -192,7 +200,8 @@ export function serve<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
           checksMs: deadlineMs,
           unknown: (cause) => unknownOutcome(endpoint, request, cause)
         })
-      if (endpoint.method === 'GET') return reply.send(await responseCache.within(work, deadlineMs))
+      if (endpoint.method === 'GET')
+        return reply.send(await inTurn(app, endpoint, reply, () => responseCache.within(work, deadlineMs)))
       if (keyed === null || idempotency === null) return reply.send(await changing(work))
       const answer = await idempotency.answer(keyed, () =>
         changing(async (making) => (await keyed.answer()) ?? keyed.end(answerOf(await work(making), reply)))
@@ -238,19 +247,22 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
         sendRendering(request, reply, made, ANSWER_TERMS, () => responseCache.packed(key, made))
       const kept = responseCache.fresh(key)
       if (kept !== null) return send(kept.rendering)
-      const making = responseCache.make(
-        key,
-        route,
-        async ({ head, signal }) =>
-          handler({
-            params: readParams(request.params),
-            query: readQuery(request.query),
-            tenant,
-            head,
-            signal
-          }),
-        deadlineMs
-      )
+      const make = (): Promise<Rendering> =>
+        responseCache.make(
+          key,
+          route,
+          async ({ head, signal }) =>
+            handler({
+              params: readParams(request.params),
+              query: readQuery(request.query),
+              tenant,
+              head,
+              signal
+            }),
+          deadlineMs
+        )
+      // While it waited for its turn, an equal request may have made the answer.
+      const making = inTurn(app, endpoint, reply, async () => responseCache.fresh(key)?.rendering ?? make())
       return making.then(send)
     }
   })

@@ -62,12 +62,9 @@ export function listenerApp(
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     if (isTooDeep(body))
       done(
-        new ServiceError(
-          'JSON_INVALID',
-          `the body nests objects and arrays deeper than ${JSON_DEPTH_MAX}`
-        )
+        new ServiceError('JSON_INVALID', `the body nests objects and arrays deeper than ${JSON_DEPTH_MAX}`)
       )
-    else parse(request, body.toString(), done)
+    else void parse(request, body.toString(), done)
   })
   const { server } = app
   connections.follow(server)

@@ -167,9 +167,9 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
   },
   DEADLINE_EXCEEDED: {
     meaning:
-      'The answer took too long to compute and was abandoned: two seconds, or the time that the endpoint states. Nothing was changed.',
+      'The answer took too long to compute and was abandoned: two seconds, or the time that the endpoint states; or other requests of the tenant took its time. Nothing was changed.',
     remedy:
-      'For a read, request less data: a shorter list, or filters that match more rows. Repeat a request that changes something.',
+      'For a read, request less data: a shorter list, filters that match more rows, or fewer requests at once. Repeat a request that changes something.',
     example: 'the answer took too long to compute; request less data'
   },
   CHANGE_NOT_BEGUN: {

@@ -65,6 +65,7 @@ function appOf(service: ServiceParts): EdgeOptions<Given>['build'] {
     metrics,
     logger,
     clock: service.ports.clock,
+    turns: service.turns,
     version,
     bounds: httpBounds(openFilesMax()),
     metricsKeyRequired: config.metricsKeyRequired,

@@ -27,6 +27,7 @@ import type { CashList } from '../market/cash.ts'
 import type { BlockSource } from '../node/block-source.ts'
 import type { SourceStatus } from '../node/source-status.ts'
 import type { Ports } from '../ports.ts'
+import type { Turns } from '../work/turns.ts'
 import type { RecordedReport } from '../recorded/report.ts'
 import type { TenantEvents } from '../stream/tenant-events.ts'
 import type { ChannelForm } from '../stream/channel.ts'
@@ -110,6 +111,8 @@ export interface ServiceParts {
   readonly metrics: Metrics
   readonly budget: MemoryBudget
   readonly feed: CommitFeed
+  /** Turns of tenants for the work of this process. */
+  readonly turns: Turns
   readonly ranking: RankingHandle
   readonly names: NameIndex
   /** The imported archive: blocks before the first indexed one. */

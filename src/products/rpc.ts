@@ -56,6 +56,7 @@ export function rpcPartsOf(service: ServiceParts, given: Given): RpcParts {
     ),
     sends: transactions === null ? null : new TrackedSends(storage.documents, transactions, ports.clock),
     clock: ports.clock,
+    turns: service.turns,
     count: (method, outcome) => metrics.rpc.countElement(method, outcome)
   })
   return { gateway, methods, hasNode }

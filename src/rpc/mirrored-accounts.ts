@@ -15,6 +15,7 @@ import {
   type AccountFilter
 } from '../program-accounts/account-filters.ts'
 import { MirrorReader, type SelectedBy } from '../program-accounts/mirror-reader.ts'
+import { atOnce, type RunPiece } from '../work/turns.ts'
 import { ANSWER_BYTES_MAX, ANSWER_TOO_LARGE, NO_NODE, upstreamDown, type Refusal } from './rpc-error.ts'
 
 /** The accounts of a program: the JSON text of the result with its slot, or a refusal. */
@@ -22,9 +23,9 @@ export type MirroredAnswer =
   | { readonly result: string; readonly slot: number }
   | { readonly refusal: Refusal }
 
-/** Accounts of one read of the store. */
-const PAGE = 1_000
-/** Account versions that one page examines: about 100 ms, after which other requests run. */
+/** Accounts that are read and rendered between two turns: some milliseconds. */
+const PAGE = 250
+/** Account versions that one page examines. */
 const EXAMINED_MAX = 100_000
 /** Account versions that one request examines: some seconds of CPU time. Larger reads can page over REST. */
 const EXAMINED_TOTAL_MAX = 2_000_000
@@ -55,7 +56,7 @@ export class MirroredAccounts {
   }
 
   /** Rejects only with a store error or the signal's reason. */
-  async answer(params: unknown, signal: AbortSignal): Promise<MirroredAnswer> {
+  async answer(params: unknown, signal: AbortSignal, runPiece: RunPiece = atOnce): Promise<MirroredAnswer> {
     const [program, config] = Array.isArray(params) ? (params as unknown[]) : []
     if (typeof program !== 'string') return invalid('invalid length 0, expected a program address')
     const address = addressOf(program)
@@ -84,7 +85,7 @@ export class MirroredAccounts {
     const { filters } = wish
     for (let examined = 0; ;) {
       const query = { slot, after, limit: PAGE, examined: EXAMINED_MAX, filters }
-      const { page, now } = await this.#mirror.page(address, status, query)
+      const { page, now } = await this.#mirror.page(address, status, query, runPiece)
       const { accounts, next } = page
       signal.throwIfAborted()
       // Old versions may have been dropped during the read.

@@ -62,6 +62,17 @@ export const upstreamDown = (message = 'no node can answer this request now'): R
   error: { code: -32603, message, data: { retryable: true } }
 })
 
+/** The accounts of one request, of all elements of a batch, took longer than this service computes for it. */
+export const TOOK_TOO_LONG: Refusal = {
+  status: 503,
+  error: {
+    code: -32603,
+    message:
+      'the accounts could not be read in time; select fewer by filters, or page with GET /v1/programs/{programId}/accounts',
+    data: { retryable: true }
+  }
+}
+
 /** The process has no node, so a retry does not help. */
 export const NO_NODE: Refusal = {
   status: 501,

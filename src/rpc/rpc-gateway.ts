@@ -1,3 +1,4 @@
+import { ServiceError } from '../errors.ts'
 import type { Clock } from '../ports.ts'
 import { endPieces } from './ended-pieces.ts'
 import { callKey } from './answer-cache.ts'
@@ -14,12 +15,14 @@ import {
   NOT_PROCESSED,
   refusedByNode,
   scopeMissing,
+  TOOK_TOO_LONG,
   upstreamDown,
   type Refusal
 } from './rpc-error.ts'
 import type { SharedAnswer, SharedReads } from './shared-reads.ts'
 import type { SlotFloors } from './slot-floors.ts'
 import { AnswerTooLarge, isUnanswered, NoUpstream, type Unanswered, type UpstreamCall } from './upstreams.ts'
+import type { RunPiece, Turns } from '../work/turns.ts'
 import type { MirroredAnswer } from './mirrored-accounts.ts'
 import type { SendOutcome } from './tracked-sends.ts'
 
@@ -29,8 +32,10 @@ export interface GatewayDeps {
   readonly reads: SharedReads | null
   readonly floors: SlotFloors
   readonly accounts: {
-    answer(params: unknown, signal: AbortSignal): Promise<MirroredAnswer>
+    answer(params: unknown, signal: AbortSignal, runPiece: RunPiece): Promise<MirroredAnswer>
   }
+  /** Turns for what this process computes; absent where it has one user. */
+  readonly turns?: Pick<Turns, 'run'>
   /** Null in a process that tracks no transactions. */
   readonly sends: {
     send(tenant: string, params: unknown, signal: AbortSignal): Promise<SendOutcome>
@@ -39,6 +44,9 @@ export interface GatewayDeps {
   /** Called for each element with its method and outcome. */
   readonly count?: (method: string, outcome: 'result' | 'error' | 'rejected' | 'down') => void
 }
+
+/** Milliseconds that a request waits for what this process computes: as long as most clients wait. */
+const HERE_MS = 10_000
 
 /** The genesis of mainnet-beta, which identifies the cluster (spec, JSON-RPC, rule 3). */
 export const MAINNET_GENESIS = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d'
@@ -90,12 +98,13 @@ export class Gateway implements RpcGateway {
     const asked = plans.flatMap((plan, at) =>
       plan.kind === 'node' && plan.upstream.method.isIdempotent ? [{ at, upstream: plan.upstream }] : []
     )
-    const others = Promise.all(
-      plans.map(async (plan, at) => {
-        if (plan.kind === 'node' && plan.upstream.method.isIdempotent) return
+    const others = Promise.all([
+      this.#allHere(plans, answers, context),
+      ...plans.map(async (plan, at) => {
+        if (plan.kind === 'here' || (plan.kind === 'node' && plan.upstream.method.isIdempotent)) return
         answers[at] = await this.#single(plan, context)
       })
-    )
+    ])
     const upstreams = asked.map(({ upstream }) => upstream)
     const reads = (await this.#deps.reads?.readAll(upstreams, context.signal)) ?? []
     await others
@@ -177,11 +186,45 @@ export class Gateway implements RpcGateway {
     )
   }
 
-  async #here(call: RequestedCall, method: RpcMethod, context: RpcRequestContext): Promise<ElementAnswer> {
+  /** Answers the elements that this process computes, one after the other, within the bytes and the time of one request. */
+  async #allHere(
+    plans: readonly Plan[],
+    answers: ElementAnswer[],
+    context: RpcRequestContext
+  ): Promise<void> {
+    const endsAtMs = this.#deps.clock.now() + HERE_MS
+    let left = ANSWER_BYTES_MAX
+    for (const [at, plan] of plans.entries()) {
+      if (plan.kind !== 'here') continue
+      if (left < 0) answers[at] = this.#refused(ANSWER_TOO_LARGE, plan.call.id, 'error')
+      else answers[at] = await this.#here(plan.call, plan.method, context, endsAtMs)
+      const { body } = answers[at]
+      if (Buffer.isBuffer(body)) left -= body.length
+    }
+  }
+
+  async #here(
+    call: RequestedCall,
+    method: RpcMethod,
+    { caller, signal }: RpcRequestContext,
+    endsAtMs = this.#deps.clock.now() + HERE_MS
+  ): Promise<ElementAnswer> {
     const id = call.id ?? 'null'
+    const { turns, clock } = this.#deps
+    const runPiece: RunPiece = (piece) => {
+      if (clock.now() > endsAtMs) throw new ServiceError('DEADLINE_EXCEEDED', TOOK_TOO_LONG.error.message)
+      return turns === undefined ? piece() : turns.run(caller.tenant, piece, signal)
+    }
     if (method.name === 'getGenesisHash')
       return this.#made(call, resultBody(`"${MAINNET_GENESIS}"`, id), LOCAL)
-    const made = await this.#deps.accounts.answer(call.paramsValue, context.signal)
+    let made: MirroredAnswer
+    try {
+      made = await this.#deps.accounts.answer(call.paramsValue, signal, runPiece)
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === 'DEADLINE_EXCEEDED')
+        return this.#refused(TOOK_TOO_LONG, call.id, 'error')
+      throw error
+    }
     if ('refusal' in made) return this.#refused(made.refusal, call.id, 'error')
     return this.#made(call, resultBody(made.result, id), { ...LOCAL, slot: made.slot })
   }

@@ -17,6 +17,8 @@ import { DEADLINE_MS } from '../../src/http/deadline.ts'
 import type { AppDeps } from '../../src/http/deps.ts'
 import { httpBounds } from '../../src/http/bounds.ts'
 import { NameIndex } from '../../src/views/name-index.ts'
+import { systemPorts } from '../../src/ports.ts'
+import { processTurns, Turns } from '../../src/work/turns.ts'
 import { RankingHandle } from '../../src/views/ranking-handle.ts'
 import type { DecodedBlock } from '../../src/market/block.ts'
 import { foldBlock } from '../../src/market/fold.ts'
@@ -96,7 +98,7 @@ const NO_BODY = {} as Body
 /** Requests a minute of a key, above what any test sends unintentionally. */
 const RATE_PER_MINUTE = 1_000_000
 /**
- * Factor of the deadline of an answer: requests of a test are answered on a slow machine too. Waits for a node are unchanged.
+ * Factor of the deadline of an answer, and of the wait for its turn: requests of a test are answered on a slow machine too. Waits for a node are unchanged.
  */
 const PATIENCE = 60
 const ACME: KeyAttributes = {
@@ -184,6 +186,9 @@ export async function marketApp(
     storage: faulty(storage),
     keys,
     limits: new RateWindow(1000),
+    turns: new Turns(
+      processTurns({ ...systemPorts.clock, setTimeout: (run, ms) => setTimeout(run, ms * PATIENCE) })
+    ),
     feed,
     ranking,
     names,

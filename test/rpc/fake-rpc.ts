@@ -46,7 +46,8 @@ export function fakeRpc(
   upstreams: RpcUpstreams | null = fakeUpstreams(),
   allowed: readonly string[] = [],
   accounts: GatewayDeps['accounts'] = { answer: async () => ({ result: '[]', slot: 1 }) },
-  weights?: CallWeights
+  weights?: CallWeights,
+  { clock = CLOCK, turns }: Partial<Pick<GatewayDeps, 'clock' | 'turns'>> = {}
 ): RpcParts {
   const methods = new MethodTable(allowed, weights)
   const gateway = new Gateway({
@@ -55,7 +56,8 @@ export function fakeRpc(
     floors: new SlotFloors(),
     accounts,
     sends: { send: async () => ({ result: '"signature"' }) },
-    clock: CLOCK
+    ...(turns !== undefined && { turns }),
+    clock
   })
   return { gateway, methods, hasNode: upstreams !== null }
 }

@@ -67,6 +67,7 @@ export const programAccounts = endpoint({
   }),
   answer: programAccountsAnswer,
   weighted: 'program-accounts',
+  takesTurn: false,
   errors: [
     'ADDRESS_INVALID',
     'CURSOR_INVALID',
@@ -85,15 +86,15 @@ export const programAccounts = endpoint({
 })
 
 export const programAccountRoutes: FastifyPluginAsync<
-  Pick<AppDeps, 'storage' | 'rpc' | 'clock' | 'metrics'>
-> = async (app, { storage, rpc, clock, metrics }) => {
+  Pick<AppDeps, 'storage' | 'rpc' | 'clock' | 'metrics' | 'turns'>
+> = async (app, { storage, rpc, clock, metrics, turns }) => {
   const mirror = new MirrorReader(storage, (selected_by) => metrics.mirror.pages.inc({ selected_by }))
   const missing = (program: string): ServiceError =>
     rpc.hasNode
       ? loading(program)
       : new ServiceError('NOT_CONFIGURED', 'this service has no node to read accounts from')
 
-  serve(app, programAccounts, async ({ params, query }) => {
+  serve(app, programAccounts, async ({ params, query, caller, signal }) => {
     const program = pubkeyToBase58(params.programId)
     const filters = filtersIn(query)
     const slice = sliceOf(query.dataSlice)
@@ -107,13 +108,18 @@ export const programAccountRoutes: FastifyPluginAsync<
     const slot = place?.slot ?? progress.slot
     if (slot > progress.slot || slot < progress.oldestSlot) throw expired(slot)
     const { limit, encoding } = query
-    const { page, selectedBy, now } = await mirror.page(params.programId, status, {
-      slot,
-      after: place?.address,
-      limit,
-      examined: EXAMINED_MAX,
-      filters
-    })
+    const { page, selectedBy, now } = await mirror.page(
+      params.programId,
+      status,
+      {
+        slot,
+        after: place?.address,
+        limit,
+        examined: EXAMINED_MAX,
+        filters
+      },
+      (piece) => turns.run(caller!.tenant, piece, signal)
+    )
     const { accounts, next } = page
     if (now?.progress.slot == null) throw missing(program)
     if (slot < now.progress.oldestSlot) throw expired(slot)

@@ -1,0 +1,101 @@
+/** Work that waits, with those of its owner. */
+interface Owner<Work> {
+  readonly name: string
+  readonly waiting: Work[]
+  running: number
+  /** Milliseconds that its work has taken, counted from the floor at which it came. */
+  usedMs: number
+}
+
+/**
+ * Decides whose work runs next: start-time fair queueing over measured time.
+ *
+ * O1. Of the owners with waiting work, one with the least running work is next, and of these one that has used the least time.
+ * O2. Between two owners that always wait, the times used differ by at most the longest pieces of work that they had running.
+ * O3. Time without work is not saved up: an owner that comes counts from the least time of those who wait.
+ * O4. Work of one owner keeps its order.
+ */
+export class TurnOrder<Work> {
+  readonly #owners = new Map<string, Owner<Work>>()
+  /** The time used of the owner that was next last. */
+  #floorMs = 0
+
+  /** Owners with work that waits or runs, or with time used beyond the others. */
+  get owners(): number {
+    return this.#owners.size
+  }
+
+  /** Pieces of work that wait. */
+  get waiting(): number {
+    let waiting = 0
+    for (const owner of this.#owners.values()) waiting += owner.waiting.length
+    return waiting
+  }
+
+  /** Pieces of an owner's work that run. */
+  runningOf(name: string): number {
+    return this.#owners.get(name)?.running ?? 0
+  }
+
+  /** Counts a piece of work as running that did not wait. */
+  start(name: string): void {
+    this.#ownerOf(name).running++
+  }
+
+  add(name: string, work: Work): void {
+    this.#ownerOf(name).waiting.push(work)
+  }
+
+  /** Removes work that waits; without effect if it does not. */
+  remove(name: string, work: Work): void {
+    const owner = this.#owners.get(name)
+    const at = owner?.waiting.indexOf(work) ?? -1
+    if (owner === undefined || at < 0) return
+    owner.waiting.splice(at, 1)
+    this.#leave(owner)
+  }
+
+  /** Takes the next work, which counts as running; null if none waits whose owner has less than `runningMax` running. */
+  next(runningMax: number): Work | null {
+    let next: Owner<Work> | null = null
+    for (const owner of this.#owners.values()) {
+      if (owner.waiting.length === 0 || owner.running >= runningMax) continue
+      if (next === null || isBefore(owner, next)) next = owner
+    }
+    if (next === null) return null
+    this.#floorMs = Math.max(this.#floorMs, next.usedMs)
+    next.running++
+    return next.waiting.shift()!
+  }
+
+  /** Ends a piece of running work, which took this time. */
+  end(name: string, tookMs: number): void {
+    const owner = this.#owners.get(name)!
+    owner.running--
+    owner.usedMs += tookMs
+    this.#leave(owner)
+  }
+
+  #ownerOf(name: string): Owner<Work> {
+    let owner = this.#owners.get(name)
+    if (owner === undefined) {
+      owner = { name, waiting: [], running: 0, usedMs: this.#floorMs }
+      this.#owners.set(name, owner)
+    } else if (owner.running === 0 && owner.waiting.length === 0) {
+      owner.usedMs = Math.max(owner.usedMs, this.#floorMs)
+    }
+    return owner
+  }
+
+  /** Forgets an owner without work, unless it has used more than the others. Without any work, all owners are equal. */
+  #leave(owner: Owner<Work>): void {
+    if (owner.running > 0 || owner.waiting.length > 0) return
+    if (owner.usedMs <= this.#floorMs) this.#owners.delete(owner.name)
+    for (const each of this.#owners.values()) if (each.running > 0 || each.waiting.length > 0) return
+    this.#owners.clear()
+    this.#floorMs = 0
+  }
+}
+
+const isBefore = <Work>(a: Owner<Work>, b: Owner<Work>): boolean =>
+  a.running < b.running || (a.running === b.running && a.usedMs < b.usedMs)

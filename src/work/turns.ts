@@ -1,0 +1,134 @@
+import { ServiceError } from '../errors.ts'
+import type { Clock } from '../ports.ts'
+import { TurnOrder } from './turn-order.ts'
+
+/** Pieces of work that run at once: of all tenants, and of one. Fewer of one, so that another finds a place. */
+export interface Places {
+  readonly all: number
+  readonly ofTenant: number
+}
+
+/** On a store in this process: while the threads of the store read for some pieces, others compute. */
+export const LOCAL_PLACES: Places = { all: 8, ofTenant: 6 }
+/** On a cluster: a piece waits some milliseconds for each read. */
+export const CLUSTER_PLACES: Places = { all: 64, ofTenant: 48 }
+/** Milliseconds that work waits for its turn; most clients wait no longer for an answer. */
+const WAIT_MS = 10_000
+
+/** Runs a piece of the work of one request when it is its turn. */
+export type RunPiece = <T>(piece: () => Promise<T>) => Promise<T>
+
+/** Runs pieces at once: for a process with one user, such as an offline command. */
+export const atOnce: RunPiece = (piece) => piece()
+
+export interface TurnDeps {
+  readonly clock: Clock
+  /** Monotonic time in milliseconds. */
+  readonly elapsedMs: () => number
+  /** Calls back once the event loop has looked after its sockets. */
+  readonly afterSockets: (run: () => void) => void
+}
+
+/** The event loop and the time of this process. */
+export const processTurns = (clock: Clock): TurnDeps => ({
+  clock,
+  elapsedMs: () => performance.now(),
+  afterSockets: (run) => void setImmediate(run)
+})
+
+/**
+ * Gives the work of tenants turns, so that a tenant with a thousand requests waits for itself: a few pieces of work run at
+ * once, and who has used the least time is next (`TurnOrder`). Between two pieces the event loop looks after its
+ * sockets. A piece should hold the event loop for at most 5 ms at a time: longer work takes several turns.
+ */
+export class Turns {
+  readonly #deps: TurnDeps
+  readonly #places: Places
+  readonly #order = new TurnOrder<() => void>()
+  #running = 0
+  #isFilling = false
+
+  constructor(deps: TurnDeps, places = LOCAL_PLACES) {
+    this.#deps = deps
+    this.#places = places
+  }
+
+  /** Pieces of work that wait for their turn. */
+  get waiting(): number {
+    return this.#order.waiting
+  }
+
+  /** Whether work of a tenant would begin at once. */
+  isFree(tenant: string): boolean {
+    return (
+      this.#running < this.#places.all &&
+      this.#order.runningOf(tenant) < this.#places.ofTenant &&
+      this.#order.waiting === 0
+    )
+  }
+
+  /**
+   * Resolves or rejects as `work` does, which is called when it is the tenant's turn. Rejects with DEADLINE_EXCEEDED after
+   * WAIT_MS of waiting, or with the signal's reason if it aborts before the turn; `work` is then not called.
+   */
+  async run<T>(tenant: string, work: () => T | Promise<T>, signal?: AbortSignal): Promise<T> {
+    signal?.throwIfAborted()
+    if (this.isFree(tenant)) {
+      this.#order.start(tenant)
+      this.#running++
+    } else await this.#turn(tenant, signal)
+    const began = this.#deps.elapsedMs()
+    try {
+      return await work()
+    } finally {
+      this.#running--
+      this.#order.end(tenant, this.#deps.elapsedMs() - began)
+      this.#fillSoon()
+    }
+  }
+
+  /** Resolves when it is the tenant's turn. */
+  #turn(tenant: string, signal: AbortSignal | undefined): Promise<void> {
+    const { clock } = this.#deps
+    return new Promise((resolve, reject) => {
+      const settle = (): void => {
+        clock.clearTimeout(timer)
+        signal?.removeEventListener('abort', leave)
+      }
+      const begin = (): void => {
+        settle()
+        resolve()
+      }
+      const end = (reason: unknown): void => {
+        settle()
+        this.#order.remove(tenant, begin)
+        reject(reason)
+      }
+      const leave = (): void => end(signal!.reason)
+      const timer = clock.setTimeout(() => end(waitedTooLong()), WAIT_MS)
+      signal?.addEventListener('abort', leave)
+      this.#order.add(tenant, begin)
+      this.#fillSoon()
+    })
+  }
+
+  #fillSoon(): void {
+    if (this.#isFilling || this.#order.waiting === 0 || this.#running >= this.#places.all) return
+    this.#isFilling = true
+    this.#deps.afterSockets(() => {
+      this.#isFilling = false
+      const begin = this.#running < this.#places.all ? this.#order.next(this.#places.ofTenant) : null
+      if (begin === null) return
+      this.#running++
+      begin()
+      // One in a turn of the event loop: several could hold it together.
+      this.#fillSoon()
+    })
+  }
+}
+
+const waitedTooLong = (): ServiceError =>
+  new ServiceError(
+    'DEADLINE_EXCEEDED',
+    'other requests of this tenant took all the time that it has; send fewer at once'
+  )

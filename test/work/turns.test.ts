@@ -1,0 +1,98 @@
+import t from 'tap'
+import { Turns } from '../../src/work/turns.ts'
+import { advance, settle, virtualClock } from '../virtual-time.ts'
+
+/** Turns in virtual time. Each turn of the event loop begins at most one waiting piece. */
+function turnsIn() {
+  const clock = virtualClock()
+  let loops = 0
+  const turns = new Turns({
+    clock,
+    elapsedMs: () => clock.now(),
+    afterSockets: (run) =>
+      setImmediate(() => {
+        loops++
+        run()
+      })
+  })
+  return { clock, turns, loops: () => loops }
+}
+
+/** Work that ends when it is told to. */
+function held<T>(value: T) {
+  const end = Promise.withResolvers<T>()
+  let isRunning = false
+  return {
+    run: () => {
+      isRunning = true
+      return end.promise
+    },
+    end: () => end.resolve(value),
+    isRunning: () => isRunning
+  }
+}
+
+t.test('work begins at once while there are places, and another tenant finds one', async (t) => {
+  const { turns } = turnsIn()
+  const greedy = Array.from({ length: 100 }, (_, at) => held(at))
+  const answers = greedy.map(({ run }) => turns.run('greedy', run))
+  t.equal(greedy.filter(({ isRunning }) => isRunning()).length, 6)
+  t.equal(turns.waiting, 94)
+  const other = held('other')
+  const answer = turns.run('other', other.run)
+  await settle()
+  await settle()
+  t.ok(other.isRunning(), 'it waits for no piece of the greedy tenant')
+  other.end()
+  t.equal(await answer, 'other')
+  for (const each of greedy) each.end()
+  t.strictSame(await Promise.all(answers), [...answers.keys()])
+  t.equal(turns.waiting, 0)
+})
+
+t.test('waiting pieces begin one in a turn of the event loop', async (t) => {
+  const { turns, loops } = turnsIn()
+  const began: number[] = []
+  await Promise.all(Array.from({ length: 50 }, () => turns.run('a', () => void began.push(loops()))))
+  t.equal(began.filter((at) => at === 0).length, 6, 'as many as there are places')
+  const later = began.filter((at) => at > 0)
+  t.equal(new Set(later).size, later.length)
+})
+
+t.test('work that fails gives its place back', async (t) => {
+  const { turns } = turnsIn()
+  const fail = () => {
+    throw new Error('no')
+  }
+  const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => turns.run('a', fail)))
+  t.ok(outcomes.every(({ status }) => status === 'rejected'))
+  t.equal(await turns.run('a', () => 1), 1)
+})
+
+t.test(
+  'work of a client that left is not begun, and work that waits for ten seconds is refused',
+  async (t) => {
+    const { clock, turns } = turnsIn()
+    const running = Array.from({ length: 6 }, (_, at) => held(at))
+    for (const { run } of running) void turns.run('a', run)
+    const left = new AbortController()
+    const [gone, late] = [held('gone'), held('late')]
+    const outcomes = Promise.allSettled([
+      turns.run('a', gone.run, left.signal),
+      turns.run('a', late.run, new AbortController().signal),
+      turns.run('a', gone.run, AbortSignal.abort(new Error('before')))
+    ])
+    left.abort(new Error('the client has left'))
+    await settle()
+    t.equal(turns.waiting, 1)
+    await advance(clock, 10_000)
+    t.match(await outcomes, [
+      { reason: { message: 'the client has left' } },
+      { reason: { code: 'DEADLINE_EXCEEDED', message: /send fewer at once/ } },
+      { reason: { message: 'before' } }
+    ])
+    for (const each of running) each.end()
+    await settle()
+    t.notOk(gone.isRunning() || late.isRunning())
+  }
+)
