@@ -1,4 +1,4 @@
-import { LOST_FORK } from '../../src/market/gap-reasons.ts'
+import { LOST_FORK, UNSEEN_REASONS } from '../../src/market/gap-reasons.ts'
 import { unchanged, type Amendment, type Edit } from '../../src/market/amendment.ts'
 import type { KnownVaults } from '../../src/chain/known-vaults.ts'
 import type { DecodingPeriod } from '../../src/market/decoding-period.ts'
@@ -122,7 +122,10 @@ export class Corrections {
     const lost: KeptBlock[] = []
     for await (const kept of this.#undoHistory.blocks(parentSlot)) lost.push(kept)
     const amendment = await withoutFork(lost, slot, { ...this.#tools, logger })
-    await this.#amend(amendment, { put: [], remove: [] })
+    // What the removed blocks lacked is no gap of the chain.
+    const gaps = await gapsAfter(this.#storage.coverage, parentSlot)
+    const unseen = gaps.filter(({ reason }) => UNSEEN_REASONS.has(reason))
+    await this.#amend(amendment, { put: [], remove: unseen.map(({ from }) => from) })
     this.#deps.committedBlocks?.lost(parentSlot)
     metrics.blocksRetracted.inc(lost.length)
     const slots = lost.map(({ block }) => block.slot)
