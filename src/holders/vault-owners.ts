@@ -1,18 +1,19 @@
 import { pubkeyFromBase58, pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
-import type { VenueId } from '../chain/venue-id.ts'
+import { VENUE_IDS, type VenueId } from '../chain/venue-id.ts'
 import { isLaunchpad } from '../market/curves.ts'
 import { programAddress } from '../signing/program-address.ts'
 
 /**
- * Owner of the vaults at each venue: the pool itself, one address of the program for all pools, or the vault of a program
- * that holds the tokens of all pools of a mint. `account`: only the vault's own account tells. Recorded trades of all
- * venues agree (`test/holders/vault-owners.test.ts`).
+ * Owner of the vaults at each venue: the pool itself, an address that the program derives from the pool (for both vaults, or
+ * one for each mint), one address of the program for all pools, or the vault of a program that holds the tokens of all
+ * pools of a mint. Recorded trades of the venues agree (`test/holders/vault-owners.test.ts`). None of Raydium stable is
+ * recorded; its address is that of Raydium's published list of pools, and is not derived from the seed of AMM v4.
  */
 const OWNERS: Readonly<
-  Record<VenueId, 'pool' | 'shared-vault' | 'account' | { readonly authority: Pubkey }>
+  Record<VenueId, 'pool' | 'of-pool' | 'of-pool-and-mint' | 'shared-vault' | { readonly authority: Pubkey }>
 > = {
   'raydium-amm-v4': authority('5Q544fKrFoe6tsEbD7S8EmxGTJYAKtTVhAW5Q5pge4j1'),
-  'raydium-stable': 'account',
+  'raydium-stable': authority('3uaZBfHPfmpAHW7dsimC1SnyR61X4bJqQZKWmRSCXJxv'),
   'raydium-clmm': 'pool',
   'raydium-cpmm': authority('GpMZbSM2GgvTKHJirzeGfMFoaZ8UR2X7F4v8vHTvxFbL'),
   'raydium-launchlab': authority('WLHv2UAZm6z4KyaaELi5pjdbJh6RESMva1Rnn8pJVVh'),
@@ -24,9 +25,9 @@ const OWNERS: Readonly<
   pumpswap: 'pool',
   'orca-whirlpool': 'pool',
   moonshot: 'pool',
-  lifinity: 'account',
+  lifinity: 'of-pool',
   // Each vault owns itself.
-  phoenix: 'account'
+  phoenix: 'of-pool-and-mint'
 }
 
 /** Meteora's vault program, and the base of the addresses of its vaults. A mint has one vault. */
@@ -37,12 +38,28 @@ function authority(text: string): { readonly authority: Pubkey } {
   return { authority: pubkeyFromBase58(text) }
 }
 
-/** Returns the owner of a pool's vault of a mint; null if only the vault's account tells. */
-export function vaultOwner({ venue, pool }: { venue: VenueId; pool: Pubkey }, mint: Pubkey): Pubkey | null {
+/** Returns the owner of a pool's vault of a mint. */
+export function vaultOwner(
+  { venue, program, pool }: { venue: VenueId; program: Pubkey; pool: Pubkey },
+  mint: Pubkey
+): Pubkey {
+  switch (OWNERS[venue]) {
+    case 'pool':
+      return pool
+    case 'of-pool':
+      return programAddress([pool], program)
+    case 'of-pool-and-mint':
+      return programAddress(['vault', pool, mint], program)
+    default:
+      return sharedOwner(venue, mint)!
+  }
+}
+
+/** Returns the owner of the vaults of a mint that all pools of a venue share; null if each pool has its own. */
+function sharedOwner(venue: VenueId, mint: Pubkey): Pubkey | null {
   const owner = OWNERS[venue]
-  if (owner === 'pool') return pool
   if (owner === 'shared-vault') return programAddress(['vault', mint, METEORA_BASE], METEORA_VAULTS)
-  return owner === 'account' ? null : owner.authority
+  return typeof owner === 'string' ? null : owner.authority
 }
 
 /** Owners of vaults, by the key of their addresses. */
@@ -54,9 +71,9 @@ export interface VaultOwners {
 /** Returns the owners of vaults of a mint that many pools share. They are known without any pool. */
 export function sharedOwners(mint: Pubkey): VaultOwners {
   const found: VaultOwners = { pools: new Map(), curves: new Map() }
-  for (const [venue, owner] of Object.entries(OWNERS) as [VenueId, (typeof OWNERS)[VenueId]][]) {
-    const address = owner === 'pool' ? null : vaultOwner({ venue, pool: mint }, mint)
-    if (address !== null) found[isLaunchpad(venue) ? 'curves' : 'pools'].set(pubkeyMapKey(address), address)
+  for (const venue of VENUE_IDS) {
+    const owner = sharedOwner(venue, mint)
+    if (owner !== null) found[isLaunchpad(venue) ? 'curves' : 'pools'].set(pubkeyMapKey(owner), owner)
   }
   return found
 }
