@@ -13,7 +13,7 @@ export interface KnownVault {
 }
 
 /**
- * Vaults in each of two generations, 250 bytes each: together at most 12 MB. Pools that have not traded for a while are the
+ * Vaults in each of two generations, 280 bytes each: together at most 14 MB. Pools that have not traded for a while are the
  * least likely to move.
  */
 const GENERATION = 25_000

@@ -1,12 +1,13 @@
 import { pubkeyFromBase58, pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import { VENUE_IDS, type VenueId } from '../chain/venue-id.ts'
 import { isLaunchpad } from '../market/curves.ts'
-import { programAddress } from '../signing/program-address.ts'
+import type { PoolRow } from '../market/registry-rows.ts'
+import { programAddress } from './program-address.ts'
 
 /**
  * Owner of the vaults at each venue: the pool itself, an address that the program derives from the pool (for both vaults, or
  * one for each mint), one address of the program for all pools, or the vault of a program that holds the tokens of all
- * pools of a mint. Recorded trades of the venues agree (`test/holders/vault-owners.test.ts`). None of Raydium stable is
+ * pools of a mint. Recorded trades of the venues agree (`test/signing/vault-owners.test.ts`). None of Raydium stable is
  * recorded; its address is that of Raydium's published list of pools, and is not derived from the seed of AMM v4.
  */
 const OWNERS: Readonly<
@@ -60,6 +61,23 @@ function sharedOwner(venue: VenueId, mint: Pubkey): Pubkey | null {
   const owner = OWNERS[venue]
   if (owner === 'shared-vault') return programAddress(['vault', mint, METEORA_BASE], METEORA_VAULTS)
   return typeof owner === 'string' ? null : owner.authority
+}
+
+/**
+ * Returns the owners of a pool's vaults that only this pool has and that are not the pool: nothing in their address leads to
+ * the pool.
+ */
+export function ownVaultOwners(
+  pool: Pick<PoolRow, 'venue' | 'program' | 'pool' | 'base' | 'quote'>
+): Pubkey[] {
+  switch (OWNERS[pool.venue]) {
+    case 'of-pool':
+      return [vaultOwner(pool, pool.base)]
+    case 'of-pool-and-mint':
+      return [vaultOwner(pool, pool.base), vaultOwner(pool, pool.quote)]
+    default:
+      return []
+  }
 }
 
 /** Owners of vaults, by the key of their addresses. */
