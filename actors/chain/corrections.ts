@@ -122,7 +122,7 @@ export class Corrections {
     const lost: KeptBlock[] = []
     for await (const kept of this.#undoHistory.blocks(parentSlot)) lost.push(kept)
     const amendment = await withoutFork(lost, slot, { ...this.#tools, logger })
-    // What the removed blocks lacked is no gap of the chain.
+    // Gaps of the removed blocks are not gaps of the chain.
     const gaps = await gapsAfter(this.#storage.coverage, parentSlot)
     const unseen = gaps.filter(({ reason }) => UNSEEN_REASONS.has(reason))
     await this.#amend(amendment, { put: [], remove: unseen.map(({ from }) => from) })

@@ -3,7 +3,7 @@ import { INNER_ABSENT, VAULT_MOVED } from '../../src/market/gap-reasons.ts'
 import type { GapRow } from '../../storage/port.ts'
 import type { DecodedSource } from './decoding.ts'
 
-/** What a gap of unseen calls says; equal for blocks that it joins. */
+/** Reason and detail of a gap of unseen calls. A gap joins blocks for which they are equal. */
 type UnseenReason = Pick<GapRow, 'reason' | 'detail'>
 
 const NOT_RECORDED: UnseenReason = {

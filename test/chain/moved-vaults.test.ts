@@ -76,7 +76,7 @@ t.test('trades of every venue whose call is not recorded are noted as moved vaul
     const cut = withoutCalls(transaction)
     const notes = notesOfMovedVaults(cut, vaults)
     for (const event of events) {
-      // Of several events of a pool, the balances show the sum alone.
+      // The balances show only the sum of several events of a pool.
       const isLone = events.filter(({ pool }) => samePubkey(pool, event.pool)).length === 1
       if (event.kind !== 'trade' || event.vaults?.out == null || !isLone) continue
       const own = notes.filter((note) => JSON.stringify(note).includes(pubkeyToBase58(event.pool)))
