@@ -1,5 +1,6 @@
-import { LOST_FORK } from '../../src/market/gap-reasons.ts'
+import { LOST_FORK, UNSEEN_REASONS } from '../../src/market/gap-reasons.ts'
 import { unchanged, type Amendment, type Edit } from '../../src/market/amendment.ts'
+import type { KnownVaults } from '../../src/chain/known-vaults.ts'
 import type { DecodingPeriod } from '../../src/market/decoding-period.ts'
 import type { FoldOptions } from '../../src/market/fold.ts'
 import type { KeptBlock } from '../../src/market/kept-block.ts'
@@ -78,6 +79,7 @@ export class Corrections {
   readonly #storage: Storage
   readonly #undoHistory: UndoHistory
   readonly #periods: readonly DecodingPeriod[]
+  readonly #vaults: KnownVaults
   readonly #deps: CorrectionDeps
   readonly #amend: Amend
 
@@ -85,14 +87,20 @@ export class Corrections {
     storage: Storage,
     {
       undoHistory,
-      periods
-    }: { readonly undoHistory: UndoHistory; readonly periods: readonly DecodingPeriod[] },
+      periods,
+      vaults
+    }: {
+      readonly undoHistory: UndoHistory
+      readonly periods: readonly DecodingPeriod[]
+      readonly vaults: KnownVaults
+    },
     deps: CorrectionDeps,
     amend: Amend
   ) {
     this.#storage = storage
     this.#undoHistory = undoHistory
     this.#periods = periods
+    this.#vaults = vaults
     this.#deps = deps
     this.#amend = amend
   }
@@ -114,7 +122,10 @@ export class Corrections {
     const lost: KeptBlock[] = []
     for await (const kept of this.#undoHistory.blocks(parentSlot)) lost.push(kept)
     const amendment = await withoutFork(lost, slot, { ...this.#tools, logger })
-    await this.#amend(amendment, { put: [], remove: [] })
+    // Gaps of the removed blocks are not gaps of the chain.
+    const gaps = await gapsAfter(this.#storage.coverage, parentSlot)
+    const unseen = gaps.filter(({ reason }) => UNSEEN_REASONS.has(reason))
+    await this.#amend(amendment, { put: [], remove: unseen.map(({ from }) => from) })
     this.#deps.committedBlocks?.lost(parentSlot)
     metrics.blocksRetracted.inc(lost.length)
     const slots = lost.map(({ block }) => block.slot)
@@ -172,11 +183,11 @@ export class Corrections {
     for await (const each of rollback.blocks) {
       if (!('block' in each)) put.push({ detail: each.reason, ...each, atMs: clock.now() })
       else if (each.block.slot > after) {
-        replacements.push(await decodeSourced(each, this.#deps.transferFees))
+        replacements.push(await this.#decode(each))
         if (committedBlocks) pending.push(committedBlocks.read(each))
       }
     }
-    replacements.push(await decodeSourced(sourced, this.#deps.transferFees))
+    replacements.push(await this.#decode(sourced))
     if (committedBlocks) pending.push(committedBlocks.read(sourced))
     const roomless = blocksWithoutRoom(
       replacements.map(({ block }) => block),
@@ -214,7 +225,7 @@ export class Corrections {
       await this.#amend(unchanged(head, market), gaps)
       return
     }
-    const inserted = await Promise.all(blocks.map((block) => decodeSourced(block, this.#deps.transferFees)))
+    const inserted = await Promise.all(blocks.map((block) => this.#decode(block)))
     const pending = blocks.flatMap((block) => committedBlocks?.read(block) ?? [])
     const late = inserted.map(({ block }) => block)
     const amendment = await withLateBlocks(late, this.#undoHistory, this.#tools)
@@ -231,6 +242,10 @@ export class Corrections {
       { from: slots[0], to: slots.at(-1), changed: amendment.trades.put.length },
       `${blocks.length} missing blocks were inserted`
     )
+  }
+
+  #decode(sourced: SourcedBlock): Promise<DecodedSource> {
+    return decodeSourced(sourced, this.#deps.transferFees, this.#vaults)
   }
 
   get #tools(): RefoldTools {

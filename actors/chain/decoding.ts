@@ -1,6 +1,9 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { decodeTransactions, type DecodedTransactions } from '../../src/chain/decode-block.ts'
 import type { TransferFees } from '../../src/accounts/transfer-fees.ts'
+import type { Note } from '../../src/chain/emitter.ts'
+import type { KnownVaults } from '../../src/chain/known-vaults.ts'
+import { notesOfMovedVaults } from '../../src/chain/moved-vaults.ts'
 import type { Block } from '../../src/chain/transaction.ts'
 import type { TransferFeeLookup } from '../../src/chain/transfer-fee.ts'
 import type { DecodedBlock } from '../../src/market/block.ts'
@@ -28,6 +31,24 @@ export async function decodeInTurns(
   }
 }
 
+/**
+ * Adds the vaults of decoded events, then returns notes of all vaults that moved without a call: a vault that a later
+ * transaction of the block names is known to the earlier ones.
+ */
+async function movedVaults(
+  transactions: Block['transactions'],
+  { entries }: DecodedTransactions,
+  vaults: KnownVaults
+): Promise<Note[]> {
+  for (const { event } of entries) vaults.learn(event)
+  const notes: Note[] = []
+  for (const [place, transaction] of transactions.entries()) {
+    if (place % PER_TURN === PER_TURN - 1) await yieldToEventLoop()
+    notes.push(...notesOfMovedVaults(transaction, vaults))
+  }
+  return notes
+}
+
 export interface DecodedSource extends DecodedTransactions {
   readonly block: DecodedBlock
   readonly votes: number
@@ -35,11 +56,12 @@ export interface DecodedSource extends DecodedTransactions {
 
 /**
  * Decodes a block as a source gives it. With `fees`, transfer fees that it lacks are read first. Events that still lack one
- * are held back and counted.
+ * are held back and counted. With `vaults`, those that move without a call are noted.
  */
 export async function decodeSourced(
   { block, commitment, receivedAtMs }: SourcedBlock,
-  fees: Pick<TransferFees, 'at' | 'load'> | null = null
+  fees: Pick<TransferFees, 'at' | 'load'> | null = null,
+  vaults: KnownVaults | null = null
 ): Promise<DecodedSource> {
   const { slot, blockTime, parentSlot, blockhash = null, votes } = block
   let decoded = await decodeInTurns(block.transactions, fees?.at(slot))
@@ -47,9 +69,11 @@ export async function decodeSourced(
   if (lacking.length > 0 && (await fees?.load(lacking, slot)) === true)
     decoded = await decodeInTurns(block.transactions, fees!.at(slot))
   const { entries } = decoded
+  const moved = vaults === null ? [] : await movedVaults(block.transactions, decoded, vaults)
   const transactions = block.transactions.length + votes
   return {
     ...decoded,
+    notes: [...decoded.notes, ...moved],
     block: { slot, blockTime, parentSlot, blockhash, receivedAtMs, commitment, transactions, entries },
     votes
   }

@@ -1,4 +1,5 @@
 import PQueue from 'p-queue'
+import { KnownVaults } from '../../src/chain/known-vaults.ts'
 import type { SourcedBlock } from '../../src/node/block-source.ts'
 import type { CommitFeed } from '../../src/views/commit-feed.ts'
 import type { Amendment } from '../../src/market/amendment.ts'
@@ -59,6 +60,7 @@ export class Ingester {
   readonly #deps: IngesterDeps
   readonly #undoHistory: UndoHistory
   readonly #corrections: Corrections
+  readonly #vaults: KnownVaults
   /** As of the last folded block, like `#head`. */
   #market: MarketState
   #head: SlotRow | null
@@ -86,7 +88,10 @@ export class Ingester {
     this.#undoHistory = state.undoHistory
     this.#market = state.market
     this.#head = state.head
-    this.#corrections = new Corrections(storage, state, deps, (...amendment) => this.#amend(...amendment))
+    this.#vaults = new KnownVaults(deps.fold.venues)
+    this.#corrections = new Corrections(storage, { ...state, vaults: this.#vaults }, deps, (...amendment) =>
+      this.#amend(...amendment)
+    )
   }
 
   /**
@@ -164,7 +169,7 @@ export class Ingester {
       await this.#settled()
       await this.#corrections.removeFork(sourced.block, this.#head)
     }
-    const decoded = await decodeSourced(sourced, this.#deps.transferFees)
+    const decoded = await decodeSourced(sourced, this.#deps.transferFees, this.#vaults)
     // Before the commit: after a crash the block is not read again.
     const unseen = this.#unseenCalls.next(decoded, this.#deps.clock.now())
     if (unseen !== null) await this.#storage.coverage.addGap(unseen)

@@ -44,7 +44,7 @@ const COVERED_RANGE = z
       .nullable()
       .describe('`blocks`: its rows come from whole blocks. Null for a missing range'),
     reason: text(
-      '`not_imported`: between the archive and the first live slot. `past_retention`: the rows have expired. `inner-instructions-absent`: the node does not record calls of programs by programs, so that some events of these slots may be missing. Otherwise the kind of gap: `pruned`, `missing`, `unreadable`, `unsupported`, `damaged`, `lost-fork` or `read_again`. Null for complete ranges'
+      '`not_imported`: between the archive and the first live slot. `past_retention`: the rows have expired. `inner-instructions-absent`: the node does not record calls of programs by programs, so that some events of these slots may be missing. `vault-moved`: tokens left a known pool without a recorded call of its program, so that a trade may be missing. Otherwise the kind of gap: `pruned`, `missing`, `unreadable`, `unsupported`, `damaged`, `lost-fork` or `read_again`. Null for complete ranges'
     ).nullable()
   })
   .meta({ id: 'CoveredRange' })

@@ -1,9 +1,9 @@
 import { decodedRanges, type DecodingPeriod } from '../market/decoding-period.ts'
 import type { GapRow } from '../../storage/port.ts'
-import { INNER_ABSENT } from '../market/gap-reasons.ts'
+import { UNSEEN_REASONS } from '../market/gap-reasons.ts'
 import type { Archive } from './archive.ts'
 
-/** States of a range of slots. `partial`: candles and totals without rows, or rows without unseen ones (`INNER_ABSENT`). */
+/** States of a range of slots. `partial`: candles and totals without rows, or rows without unseen ones (`UNSEEN_REASONS`). */
 export const COVERAGE_STATES = ['live', 'archive', 'partial', 'missing'] as const
 export type CoverageState = (typeof COVERAGE_STATES)[number]
 
@@ -67,7 +67,7 @@ function* storedAndMissing({ archive, live, rowsFrom, gaps }: Indexed): Generato
   let from = live.first
   for (const gap of gaps) {
     yield* storedRanges(from, Math.min(gap.from - 1, live.head), rowsFrom)
-    const state = gap.reason === INNER_ABSENT ? 'partial' : 'missing'
+    const state = UNSEEN_REASONS.has(gap.reason) ? 'partial' : 'missing'
     yield { state, from: Math.max(gap.from, from), to: gap.to, reason: gap.reason }
     from = Math.max(from, gap.to + 1)
   }

@@ -18,6 +18,8 @@ import type { VenueId } from './venue-id.ts'
 export type MissingReason =
   /** The source does not record calls of programs by programs, and the transaction names the venue's program. */
   | 'inner-instructions-absent'
+  /** Tokens left a pool's vault without a call of the pool's program that names the vault. */
+  | 'vault-moved'
   | 'nesting-unknown'
   | 'no-movements'
   | 'ambiguous-movements'
@@ -38,7 +40,12 @@ export type Note = NoteOrigin &
     | { readonly kind: 'drift'; readonly layout: string; readonly bytes: number }
     | { readonly kind: 'unknown-instruction'; readonly discriminator: string }
     | { readonly kind: 'unknown-event'; readonly discriminator: string }
+    /** Tokens of a pool that were sent to it or taken from it past its program; no trade can have moved them. */
+    | { readonly kind: 'vault-transfer'; readonly transfer: VaultTransfer; readonly detail: string }
   )
+
+/** `donated`: anybody sent them to a vault. `seized`: an authority of the mint took them. */
+export type VaultTransfer = 'donated' | 'seized'
 
 export interface NoteOrigin {
   readonly venue: VenueId

@@ -4,7 +4,7 @@ import { isLaunchpad } from '../market/curves.ts'
 import type { PoolRow } from '../market/registry-rows.ts'
 import type { Storage } from '../../storage/port.ts'
 import type { HolderLists, HolderView } from './holder-lists.ts'
-import { sharedOwners, vaultOwner, type VaultOwners } from './vault-owners.ts'
+import { sharedOwners, vaultOwner, type VaultOwners } from '../signing/vault-owners.ts'
 
 /** Maximum pools that are distinguished from other holders. A token with more pools has no adjusted figures. */
 export const POOLS_MAX = 500
@@ -27,8 +27,8 @@ export const isBurn = (owner: Pubkey): boolean => isZeroPubkey(owner) || samePub
 export const BURNS: readonly Pubkey[] = [INCINERATOR, new Uint8Array(32)]
 
 /**
- * Finds the owners of a token's vaults. The venue of a pool determines the owner of its vaults, or the vault's account in
- * the list does. The pools of a cash mint are not listed, so its owners are never complete.
+ * Finds the owners of a token's vaults. The venue of a pool determines the owner of its vaults. An account in the list that
+ * a trade named as a vault shows its owner as well. The pools of a cash mint are not listed, so its owners are never complete.
  */
 export async function knownOwners(
   { pools, curves }: Pick<Storage, 'pools' | 'curves'>,
@@ -49,35 +49,36 @@ export async function knownOwners(
   const stated = vaults.filter((vault) => vault !== null)
   const held = await lists.accounts(view, stated)
   const owners = new Map(stated.map((vault, i) => [pubkeyMapKey(vault), held[i]?.owner ?? null]))
-  let isComplete = rows.length <= POOLS_MAX && cash.of(mint) === undefined
+  const isComplete = rows.length <= POOLS_MAX && cash.of(mint) === undefined
   for (const [i, row] of rows.entries()) {
     const vault = vaults[i] ?? null
     const byVenue = vaultOwner(row, mint)
     const byAccount = vault === null ? null : (owners.get(pubkeyMapKey(vault)) ?? null)
     for (const owner of [row.pool, byVenue, byAccount]) if (owner !== null) add(found, row, owner)
-    // A known vault that is not in the list is empty.
-    if (byVenue === null && vault === null) isComplete = false
   }
   return { ...found, isComplete }
 }
 
 /**
- * Adds the holders among the given ones that are pools and own their vaults of a mint. Finds pools that are not listed under
- * the mint: those of a cash mint, and those of a token with more than `POOLS_MAX`.
+ * Adds the holders among the given ones that own vaults of a mint. Finds pools that are not listed under the mint: those of a
+ * cash mint, and those of a token with more than `POOLS_MAX`.
  */
 export async function withPoolsAmong(
   holders: readonly Pubkey[],
   known: KnownOwners,
   mint: Pubkey,
-  pools: Pick<Storage['pools'], 'get'>
+  pools: Pick<Storage['pools'], 'get' | 'ofVaultOwner'>
 ): Promise<KnownOwners> {
   if (known.isComplete) return known
   const found = { pools: new Map(known.pools), curves: new Map(known.curves) }
   const unknown = new Map(holders.map((owner) => [pubkeyMapKey(owner), owner]))
   for (const key of [...known.pools.keys(), ...known.curves.keys()]) unknown.delete(key)
-  const rows = await Promise.all(Array.from(unknown.values(), (owner) => pools.get(owner)))
-  for (const row of rows)
-    if (row !== null && (samePubkey(row.base, mint) || samePubkey(row.quote, mint))) add(found, row, row.pool)
+  const poolOf = async (owner: Pubkey) => ({
+    owner,
+    row: (await pools.get(owner)) ?? (await pools.ofVaultOwner(owner))
+  })
+  for (const { owner, row } of await Promise.all(Array.from(unknown.values(), poolOf)))
+    if (row !== null && (samePubkey(row.base, mint) || samePubkey(row.quote, mint))) add(found, row, owner)
   return { ...found, isComplete: false }
 }
 

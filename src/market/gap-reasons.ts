@@ -11,6 +11,14 @@ export const LOST_FORK = 'lost-fork'
  * a venue may be missing.
  */
 export const INNER_ABSENT = 'inner-instructions-absent'
+/**
+ * Reason of gaps whose blocks are stored, but in which tokens left a known vault without a recorded call of the pool's program: a
+ * trade may be missing.
+ */
+export const VAULT_MOVED = 'vault-moved'
+
+/** Reasons of gaps whose blocks are stored with all their rows, except for events that the node does not show. */
+export const UNSEEN_REASONS: ReadonlySet<string> = new Set([INNER_ABSENT, VAULT_MOVED])
 
 /** Reasons of gaps whose blocks are stored, so that inserting them again would count them twice. */
-export const STORED_REASONS: ReadonlySet<string> = new Set([DAMAGED, INNER_ABSENT])
+export const STORED_REASONS: ReadonlySet<string> = new Set([DAMAGED, ...UNSEEN_REASONS])

@@ -1,4 +1,4 @@
-import type { MissingReason, Note } from '../chain/emitter.ts'
+import type { MissingReason, Note, VaultTransfer } from '../chain/emitter.ts'
 import type { EventKind } from '../chain/events.ts'
 import { VENUE_IDS, type VenueId } from '../chain/venue-id.ts'
 
@@ -13,6 +13,8 @@ export interface VenueReport {
   /** Unknown discriminators, with their counts. */
   readonly unknownInstructions: Record<string, number>
   readonly unknownEvents: Record<string, number>
+  /** Transactions that moved tokens of a pool past its program without a trade. */
+  readonly vaultTransfers: Record<VaultTransfer, number>
 }
 
 /**
@@ -52,6 +54,9 @@ export class DecodingReport {
       case 'unknown-event':
         bump(report.unknownEvents, note.discriminator)
         break
+      case 'vault-transfer':
+        report.vaultTransfers[note.transfer]++
+        break
     }
   }
 
@@ -69,7 +74,8 @@ export class DecodingReport {
             disagreements: report.disagreements,
             drift: report.drift,
             unknown_instructions: report.unknownInstructions,
-            unknown_events: report.unknownEvents
+            unknown_events: report.unknownEvents,
+            vault_transfers: report.vaultTransfers
           }
         ]
       })
@@ -84,7 +90,8 @@ function emptyReport(): VenueReport {
     disagreements: 0,
     drift: {},
     unknownInstructions: {},
-    unknownEvents: {}
+    unknownEvents: {},
+    vaultTransfers: { donated: 0, seized: 0 }
   }
 }
 

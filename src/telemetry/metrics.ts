@@ -70,6 +70,12 @@ export function createMetrics(decoding: DecodingReport): Metrics {
     (report) =>
       Object.entries(report.unknownInstructions).map(([discriminator, count]) => [{ discriminator }, count])
   )
+  decodingGauge(
+    'millrace_vault_transfers',
+    'Transactions that moved tokens of a pool past its program without a trade',
+    ['transfer'],
+    (report) => Object.entries(report.vaultTransfers).map(([transfer, count]) => [{ transfer }, count])
+  )
 
   function decodingGauge(
     name: string,

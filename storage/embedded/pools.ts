@@ -1,12 +1,11 @@
 import { ServiceError } from '../../src/errors.ts'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
-import { splitCursor } from '../../src/market/cursor.ts'
 import type { PoolRow } from '../../src/market/registry-rows.ts'
 import type { PoolStore } from '../port.ts'
+import { addressesListedAt, isListedUnder, listingAddresses } from '../pool-listings.ts'
 import type { CachedFact } from './cached-fact.ts'
 import type { Database } from './database.ts'
 import { keysBeyond, mintPoolKey, mintPoolKeysOf } from '../codec/keys.ts'
-import type { Key } from '../codec/keys.ts'
 import { listedPoolKind } from '../codec/pool.ts'
 import { KeyedRows } from './record-table.ts'
 import type { RecordTable } from './record-table.ts'
@@ -16,6 +15,8 @@ import type { WriteBatch } from './write-batch.ts'
 type PoolPage = Parameters<PoolStore['ofMint']>[1]
 
 const rows = new KeyedRows('pools')
+/** The one pool of an owner of vaults. */
+const ONE: PoolPage = { order: 'desc', limit: 1 }
 
 /** Most pools of a mint that are cached: one more than are valued with a token (`VALUED_POOLS_MAX`). */
 const LISTED_MAX = 101
@@ -28,21 +29,28 @@ export function poolTable(database: Database): RecordTable<'pools'> {
   return {
     port: {
       get: (pool) => database.read((view) => rows.get(view, pool)),
-      ofMint: (mint, page) => database.read((view) => poolsOfMint(view, mint, page))
+      ofMint: async (mint, page) => {
+        const listed = await database.read((view) => poolsListed(view, mint, page))
+        return listed.filter((pool) => isListedUnder(pool, mint))
+      },
+      ofVaultOwner: async (owner) => {
+        const [pool = null] = await database.read((view) => poolsListed(view, owner, ONE))
+        return pool === null || isListedUnder(pool, owner) ? null : pool
+      }
     },
     stage(_, batch, { slot, pools }) {
       rows.put(batch, pools)
-      for (const pool of pools)
-        // A pool is listed by the block that names it first.
-        if (splitCursor(pool.firstCursor).slot === slot.slot) stageListing(batch, pool)
+      for (const pool of pools) stageListing(batch, pool, addressesListedAt(slot.slot, pool))
     },
     async amend(view, batch, { pools }) {
       const { put, remove } = pools
       const stored = await rows.getMany(view, [...put.map(({ pool }) => pool), ...remove])
       for (const before of stored)
         if (before !== null) {
-          for (const key of listingKeys(before)) batch.delete(key)
-          forgetListed(batch, before)
+          for (const address of listingAddresses(before)) {
+            batch.delete(mintPoolKey(address, before.firstCursor))
+            forgetListed(batch, address)
+          }
         }
       rows.amend(batch, pools)
       for (const pool of put) stageListing(batch, pool)
@@ -50,7 +58,8 @@ export function poolTable(database: Database): RecordTable<'pools'> {
   }
 }
 
-async function poolsOfMint(view: View, mint: Pubkey, page: PoolPage): Promise<PoolRow[]> {
+/** Reads pools that are listed under an address. */
+async function poolsListed(view: View, mint: Pubkey, page: PoolPage): Promise<PoolRow[]> {
   if (page.limit <= 0) return []
   const known = isUnbound(page) ? view.recall(listedPools, mintPoolKeysOf(mint).gte) : undefined
   const pools = await rows.getMany(view, known?.slice(0, page.limit) ?? (await listedIn(view, mint, page)))
@@ -76,20 +85,15 @@ async function listedIn(view: View, mint: Pubkey, page: PoolPage): Promise<Pubke
 /** Whether a page has all pools of its mint, the newest first, or as many as its limit. */
 const isUnbound = ({ from, order }: PoolPage): boolean => order === 'desc' && from === undefined
 
-/** Puts the index entries of a pool. */
-export function stageListing(batch: WriteBatch, pool: PoolRow): void {
-  for (const key of listingKeys(pool)) batch.putUncached(listedPoolKind, key, pool.pool)
-  forgetListed(batch, pool)
+/** Puts the index entries of a pool under some addresses. */
+export function stageListing(batch: WriteBatch, pool: PoolRow, addresses = listingAddresses(pool)): void {
+  for (const address of addresses) {
+    batch.putUncached(listedPoolKind, mintPoolKey(address, pool.firstCursor), pool.pool)
+    forgetListed(batch, address)
+  }
 }
 
-/** Evicts the cached pool lists of a pool's mints. */
-function forgetListed(batch: WriteBatch, pool: PoolRow): void {
-  for (const mint of listingMints(pool)) batch.remember(listedPools, mintPoolKeysOf(mint).gte, undefined)
-}
-
-const listingMints = ({ base, quote, quoteListed }: PoolRow): Pubkey[] =>
-  quoteListed ? [base, quote] : [base]
-
-function listingKeys(pool: PoolRow): Key[] {
-  return listingMints(pool).map((mint) => mintPoolKey(mint, pool.firstCursor))
+/** Evicts the cached pool list of an address. */
+function forgetListed(batch: WriteBatch, address: Pubkey): void {
+  batch.remember(listedPools, mintPoolKeysOf(address).gte, undefined)
 }

@@ -169,4 +169,9 @@ export interface PoolStore extends RecordStore<'pools'> {
     mint: Pubkey,
     page: { readonly from?: number; readonly order: 'asc' | 'desc'; readonly limit: number }
   ): Promise<PoolRow[]>
+  /**
+   * The pool whose vaults alone an address owns, if the address follows from the pool and is not the pool itself; null if
+   * there is none. Pools that an older version stored are found after their next event.
+   */
+  ofVaultOwner(owner: Pubkey): Promise<PoolRow | null>
 }

@@ -78,14 +78,14 @@ export async function launchesWithMemtable(
   return inOrder(rows, page.order, ({ cursor }) => cursor).slice(offset, offset + page.limit)
 }
 
-/** Pools of a mint as the memtable left them, with those that it is the first to name. */
+/** Pools that are listed under an address as the memtable left them, with those that it lists. */
 export async function poolsWithMemtable(
   memtable: Memtable,
-  mint: Pubkey,
+  address: Pubkey,
   page: PoolPage,
   read: (page: PoolPage) => Promise<PoolRow[]>
 ): Promise<PoolRow[]> {
-  const text = pubkeyMapKey(mint)
+  const text = pubkeyMapKey(address)
   const named = memtable.all((block) => block.listedPools().get(text)).map(({ row }) => row)
   const stored = await read(page)
   const all = new Map([...stored, ...named].map((row) => [row.firstCursor, row]))

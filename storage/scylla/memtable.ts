@@ -1,11 +1,11 @@
 import { pubkeyMapKey } from '../../src/chain/pubkey.ts'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
-import { eventCursor, splitCursor } from '../../src/market/cursor.ts'
+import { eventCursor } from '../../src/market/cursor.ts'
 import type { ActivityOf } from '../../src/market/activity-rows.ts'
-import type { PoolRow } from '../../src/market/registry-rows.ts'
 import { addressText, byName, KEYED, rowText } from '../../src/market/records.ts'
 import type { AddressOf, KeyedName, RowOf } from '../../src/market/records.ts'
 import type { Interval } from '../../src/market/rows.ts'
+import { addressesListedAt } from '../pool-listings.ts'
 import type { BlockCommit } from '../port.ts'
 import type { Version } from './version.ts'
 
@@ -34,12 +34,13 @@ export class MemtableBlock implements Version {
   )
   readonly pairs = lazily(() => Map.groupBy(this.block.pairs, ({ mint }) => pubkeyMapKey(mint)))
   readonly activity = lazily(() => Map.groupBy(this.block.activity, ({ of, owner }) => ownerText(of, owner)))
-  /** The pools that the block is the first to name, by their mints. */
+  /** The pools that the block lists, by the addresses that it lists them under. */
   readonly listedPools = lazily(() => {
     const { slot } = this.block.slot
-    const named = this.block.pools.filter(({ firstCursor }) => splitCursor(firstCursor).slot === slot)
-    const entries = named.flatMap((row) => mintsOf(row).map((mint) => ({ mint, row })))
-    return Map.groupBy(entries, ({ mint }) => pubkeyMapKey(mint))
+    const entries = this.block.pools.flatMap((row) =>
+      addressesListedAt(slot, row).map((address) => ({ address, row }))
+    )
+    return Map.groupBy(entries, ({ address }) => pubkeyMapKey(address))
   })
   readonly #byAddress = byName<RowMakers>(KEYED, (name) => lazily(() => rowsByAddress(name, this.block)))
 
@@ -99,10 +100,6 @@ export const seriesText = (mint: Pubkey, cash: Pubkey, interval: Interval): stri
   pubkeyMapKey(mint) + pubkeyMapKey(cash) + interval
 
 export const ownerText = (of: ActivityOf, owner: Pubkey): string => of + pubkeyMapKey(owner)
-
-/** The mints that a pool is listed under. */
-export const mintsOf = ({ base, quote, quoteListed }: PoolRow): Pubkey[] =>
-  quoteListed ? [base, quote] : [base]
 
 function lazily<T>(make: () => T): () => T {
   let made: T | undefined

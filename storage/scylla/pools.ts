@@ -4,6 +4,7 @@ import { splitCursor } from '../../src/market/cursor.ts'
 import type { PoolRow } from '../../src/market/registry-rows.ts'
 import { keyText, mintPoolKey } from '../codec/keys.ts'
 import { listedPoolKind } from '../codec/pool.ts'
+import { addressesListedAt, isListedUnder, listingAddresses } from '../pool-listings.ts'
 import type { PoolStore } from '../port.ts'
 import { addressIn } from './address-records.ts'
 import type { ScyllaBase } from './base.ts'
@@ -14,7 +15,6 @@ import { RecordTable } from './records.ts'
 import { readConsistently } from './read-consistently.ts'
 import { lastOf } from './table.ts'
 import type { Table } from './table.ts'
-import { mintsOf } from './memtable.ts'
 
 type PoolPage = Parameters<PoolStore['ofMint']>[1]
 
@@ -44,21 +44,26 @@ export function poolTable(base: ScyllaBase): Table<PoolStore> {
       firstCursor: Number(row['first_cursor'])
     })
   })
+  const listed = (address: Pubkey, page: PoolPage): Promise<PoolRow[]> =>
+    readConsistently(base, async () => {
+      const { snapshot } = base.visibility
+      const entries = await listings.range(rangeOf(address, page))
+      const rows = await pools.getMany(entries.map(({ value }) => value))
+      return rows.filter((row) => {
+        // If an amendment removed it meanwhile, the query runs again.
+        if (row === null && snapshot === base.visibility.snapshot)
+          throw new ServiceError('STORAGE_UNAVAILABLE', 'a pool in the index is missing')
+        return row !== null
+      })
+    })
   return {
     port: {
       get: (pool) => pools.get(pool),
-      ofMint: (mint, page) =>
-        readConsistently(base, async () => {
-          const { snapshot } = base.visibility
-          const listed = await listings.range(rangeOf(mint, page))
-          const rows = await pools.getMany(listed.map(({ value }) => value))
-          return rows.filter((row) => {
-            // If an amendment removed it meanwhile, the query runs again.
-            if (row === null && snapshot === base.visibility.snapshot)
-              throw new ServiceError('STORAGE_UNAVAILABLE', 'a pool in the index is missing')
-            return row !== null
-          })
-        })
+      ofMint: async (mint, page) => (await listed(mint, page)).filter((row) => isListedUnder(row, mint)),
+      async ofVaultOwner(owner) {
+        const [pool = null] = await listed(owner, { order: 'desc', limit: 1 })
+        return pool === null || isListedUnder(pool, owner) ? null : pool
+      }
     },
     async stage(commit) {
       await Promise.all([pools.put(commit, commit.blocks.pools), listings.stage(commit, listedBy(commit))])
@@ -66,7 +71,7 @@ export function poolTable(base: ScyllaBase): Table<PoolStore> {
     async amend(commit, amendment) {
       const { put, remove } = amendment.pools
       const stored = await pools.committed(commit, [...put.map(({ pool }) => pool), ...remove])
-      const listed = new Map(put.flatMap(entriesOf).map((entry) => [textOf(entry), entry]))
+      const listed = new Map(put.flatMap((row) => entriesOf(row)).map((entry) => [textOf(entry), entry]))
       const left = stored.flatMap((row) => (row === null ? [] : entriesOf(row)))
       await pools.amend(commit, amendment.pools)
       await listings.stage(commit, [...listed.values()])
@@ -88,15 +93,19 @@ function rangeOf(
   return { within: [blob(mint)], ...bound, order, limit }
 }
 
-/** The entries of pools that a block is the first to name. */
+/** The entries that blocks add. */
 function listedBy({ blocks }: Commit): ListingEntry[] {
+  // Rows of a commit of several blocks are of any of them; a first block names its pool in a slot of its own.
   const slots = new Set(blocks.slots.map(({ slot }) => slot))
-  const named = blocks.pools.filter(({ firstCursor }) => slots.has(splitCursor(firstCursor).slot))
-  return lastOf(named.flatMap(entriesOf), textOf)
+  const entries = blocks.pools.flatMap((row) => {
+    const first = splitCursor(row.firstCursor).slot
+    return entriesOf(row, addressesListedAt(slots.has(first) ? first : -1, row))
+  })
+  return lastOf(entries, textOf)
 }
 
 /** Where a pool is listed. */
-const entriesOf = (row: PoolRow): ListingEntry[] =>
-  mintsOf(row).map((mint) => ({ key: { mint, firstCursor: row.firstCursor }, value: row.pool }))
+const entriesOf = (row: PoolRow, addresses = listingAddresses(row)): ListingEntry[] =>
+  addresses.map((mint) => ({ key: { mint, firstCursor: row.firstCursor }, value: row.pool }))
 
 const textOf = ({ key }: ListingEntry): string => keyText(mintPoolKey(key.mint, key.firstCursor))

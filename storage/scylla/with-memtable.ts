@@ -4,6 +4,7 @@ import type { ReadName, SingleName } from '../../src/market/records.ts'
 import { mergedPairs } from '../codec/pair.ts'
 import { mintVolumeMinutes } from '../codec/hourly-mint-volume.ts'
 import { logPage } from '../log-pages.ts'
+import { isListedUnder } from '../pool-listings.ts'
 import type { HourlyMintVolume, OwnStores, RecordStore, RecordStores, SingleStore } from '../port.ts'
 import type { ScyllaBase } from './base.ts'
 import type { TableStores } from './record-stores.ts'
@@ -137,7 +138,20 @@ export function withMemtable(base: ScyllaBase, tables: TableStores): RecordStore
     pools: {
       ...keyed('pools'),
       ofMint: (mint, page) =>
-        ask((memtable) => poolsWithMemtable(memtable, mint, page, (page) => tables.pools.ofMint(mint, page)))
+        ask(async (memtable) => {
+          const read = (page: Parameters<typeof tables.pools.ofMint>[1]) => tables.pools.ofMint(mint, page)
+          const rows = await poolsWithMemtable(memtable, mint, page, read)
+          return rows.filter((row) => isListedUnder(row, mint))
+        }),
+      ofVaultOwner: (owner) =>
+        ask(async (memtable) => {
+          const read = async () => {
+            const pool = await tables.pools.ofVaultOwner(owner)
+            return pool === null ? [] : [pool]
+          }
+          const [pool = null] = await poolsWithMemtable(memtable, owner, { order: 'desc', limit: 1 }, read)
+          return pool === null || isListedUnder(pool, owner) ? null : pool
+        })
     }
   }
   return byName<RecordStores>(RECORD_NAMES, (name) => {

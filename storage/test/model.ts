@@ -1,3 +1,4 @@
+import { ownVaultOwners } from '../../src/signing/vault-owners.ts'
 import { samePubkey } from '../../src/chain/pubkey.ts'
 import type { Pubkey } from '../../src/chain/pubkey.ts'
 import type { ActivityHour, ActivityOf } from '../../src/market/activity-rows.ts'
@@ -160,6 +161,13 @@ export class StorageModel {
     const first = listed.filter((row) => this.#listed.has(row.firstCursor))
     const rows = first.map((row) => ({ cursor: row.firstCursor, row }))
     return pageOf(rows, page).map(({ row }) => row)
+  }
+
+  poolOfVaultOwner(owner: Pubkey): PoolRow | null {
+    const owned = this.rows
+      .all('pools')
+      .filter((row) => ownVaultOwners(row).some((each) => samePubkey(each, owner)))
+    return owned.toSorted((a, b) => b.firstCursor - a.firstCursor)[0] ?? null
   }
 
   #series(mint: Pubkey, cash: Pubkey, interval: Interval): Candle[] {

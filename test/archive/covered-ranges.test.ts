@@ -34,6 +34,11 @@ t.test('covered ranges of an archive, gaps and a retention are all named', async
     ['live 40-49', 'partial 50-60 inner-instructions-absent', 'live 61-90'],
     'blocks with unseen calls are stored'
   )
+  t.strictSame(all({ ...NOTHING, live, gaps: [{ from: 50, to: 50, reason: 'vault-moved' }] }), [
+    'live 40-49',
+    'partial 50-50 vault-moved',
+    'live 51-90'
+  ])
   t.strictSame(all({ ...NOTHING, archive, live: { first: 21, head: 21 } }), ['archive 10-20', 'live 21-21'])
 })
 

@@ -52,7 +52,8 @@ export function modelStorage(blocks: readonly BlockCommit[]): ModelStorage {
     curves: { get: (mint) => read(() => model.get('curves', mint)) },
     pools: {
       get: (pool) => read(() => model.get('pools', pool)),
-      ofMint: (mint, page) => read(() => model.pools(mint, page))
+      ofMint: (mint, page) => read(() => model.pools(mint, page)),
+      ofVaultOwner: (owner) => read(() => model.poolOfVaultOwner(owner))
     },
     launches: {
       get: (mint) => read(() => model.get('launches', mint)),

@@ -34,8 +34,6 @@ interface RecordedToken {
 const SLOT = 10
 /** Owners that are not in the records, so that the largest twenty are not all. */
 const PEOPLE = 30
-/** Venues whose owners of vaults cannot be found from the owner alone. */
-const BY_ACCOUNT: readonly string[] = ['lifinity', 'phoenix']
 
 /** Returns the trades of recorded transactions, without any other event, and their tokens. */
 function recorded(): { readonly entries: BlockEntry[]; readonly tokens: Map<string, RecordedToken> } {
@@ -194,11 +192,12 @@ testWithFixtures(
     const flagged = new Set<string>()
     for (const [vault, venue] of sol.vaults) {
       const row = found.get(sol.balances.get(vault)?.owner ?? '')
-      if (row === undefined || BY_ACCOUNT.includes(venue)) continue
+      if (row === undefined) continue
       t.ok(row.is_pool || row.is_curve, `${venue} under SOL`)
       flagged.add(venue)
     }
-    t.ok(flagged.size >= 8, `venues under SOL: ${[...flagged].join(', ')}`)
+    t.ok(flagged.size >= 10, `venues under SOL: ${[...flagged].join(', ')}`)
+    for (const venue of ['phoenix', 'lifinity']) t.ok(flagged.has(venue), `${venue} under SOL`)
     t.equal((await read(WSOL, 1)).adjusted, null, 'the pools of cash are too many to be known')
   }
 )

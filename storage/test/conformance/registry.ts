@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Test } from 'tap'
+import { vaultOwner } from '../../../src/signing/vault-owners.ts'
+import type { VenueId } from '../../../src/chain/venue-id.ts'
 import type { PoolRow } from '../../../src/market/registry-rows.ts'
 import { Choices } from '../choices.ts'
 import { sampleMint, samplePool } from '../sample-addresses.ts'
@@ -67,6 +69,33 @@ export async function testRegistry(t: Test, open: OpenForTest): Promise<void> {
     t.equal(await storage.pools.get(samplePool(99)), null)
     t.strictSame(await storage.pools.ofMint(sampleMint(9), page), [])
     t.strictSame(await storage.pools.ofMint(mint, { ...page, limit: 0 }), [])
+  })
+
+  t.test('a pool is found by the owner of its vaults, where that owner follows from the pool', async (t) => {
+    const { storage } = await open(t)
+    const at = (n: number, venue: VenueId): PoolRow => {
+      const pool = { ...sampleListedPool(choices, n), pool: samplePool(n), base: mint, quote: other }
+      return { ...pool, venue, quoteListed: false }
+    }
+    const [lifinity, phoenix, whirlpool] = [at(0, 'lifinity'), at(1, 'phoenix'), at(2, 'orca-whirlpool')]
+    for (const [index, pool] of [lifinity, phoenix, whirlpool].entries())
+      await storage.blocks.commit({ ...emptyBlock(index), pools: [pool] })
+    // Its first block is not in the store, like that of a pool which an older version has stored.
+    const older = at(50, 'lifinity')
+    await storage.blocks.commit({ ...emptyBlock(3), pools: [older] })
+    for (const pool of [lifinity, phoenix, older])
+      for (const side of [mint, other]) {
+        const owner = vaultOwner(pool, side)
+        assert.deepStrictEqual(await storage.pools.ofVaultOwner(owner), pool)
+        t.strictSame(await storage.pools.ofMint(owner, { order: 'desc', limit: 9 }), [], 'it is no mint')
+      }
+    t.equal(await storage.pools.ofVaultOwner(whirlpool.pool), null, 'the pool itself')
+    t.equal(await storage.pools.ofVaultOwner(mint), null, 'a mint')
+    assert.deepStrictEqual(await storage.pools.ofMint(mint, { order: 'asc', limit: 9 }), [
+      lifinity,
+      phoenix,
+      whirlpool
+    ])
   })
 
   t.test('a pool is the last one written, and is listed once', async (t) => {

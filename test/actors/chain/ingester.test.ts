@@ -6,7 +6,10 @@ import { ingestFrom } from '../../../actors/chain/ingest.ts'
 import { IN_FLIGHT_MAX } from '../../../actors/chain/ingester.ts'
 import type { SourcedBlock } from '../../../src/node/block-source.ts'
 import { decodeTransaction } from '../../../src/chain/decode.ts'
-import type { Block } from '../../../src/chain/transaction.ts'
+import type { Block, Instruction } from '../../../src/chain/transaction.ts'
+import { VENUE_IDS } from '../../../src/chain/venue-id.ts'
+import { VENUES_BY_PROGRAM } from '../../../src/chain/venues.ts'
+import { DecodingReport } from '../../../src/telemetry/decoding-report.ts'
 import { openEmbeddedStorage } from '../../../storage/embedded/store.ts'
 import type { Storage } from '../../../storage/port.ts'
 import { recordsOf } from '../../storage/embedded-directory.ts'
@@ -217,3 +220,41 @@ t.test('blocks whose node records no inner instructions are stored, and named as
   )
   t.equal((await storage.blocks.head())?.slot, chain.at(-1)!.slot)
 })
+
+t.test(
+  'blocks in which tokens leave a known pool without a recorded call are stored, and named as gaps',
+  async (t) => {
+    const storage = await opened(t)
+    const decoding = new DecodingReport()
+    const ingester = await loneIngester(storage, undefined, decoding)
+    const chain = await marketBlocks('moved vaults', 40)
+    const cut = [chain[30]!, chain[31]!, chain[35]!]
+    const counted = () =>
+      VENUE_IDS.flatMap((venue) => {
+        const missing = decoding.venues[venue].missing['vault-moved'] ?? 0
+        return missing > 0 ? [`${venue} ${missing}`] : []
+      })
+    for (const block of chain.slice(0, 30)) await ingester.ingest(sourced(block))
+    t.strictSame(counted(), [], 'no pool of the market moves by itself')
+    for (const { transactions } of cut)
+      for (const transaction of transactions) {
+        const { instructions, keys } = transaction
+        const isCall = ({ program }: Instruction) => keys.lookup(program, VENUES_BY_PROGRAM) !== undefined
+        Object.assign(transaction, { instructions: instructions.filter((each) => !isCall(each)) })
+      }
+    for (const block of chain.slice(30)) await ingester.ingest(sourced(block))
+    t.ok(counted().length > 2, counted().join())
+    const gaps = await storage.coverage.gaps({ after: null, limit: 10 })
+    for (const gap of gaps)
+      t.match(gap, {
+        reason: 'vault-moved',
+        detail: /^tokens left pools of [a-z0-9, -]+ without a recorded call/
+      })
+    const slots = gaps.flatMap(({ from, to }) => chain.filter(({ slot }) => slot >= from && slot <= to))
+    t.strictSame(
+      slots.map(({ slot }) => slot),
+      cut.map(({ slot }) => slot)
+    )
+    t.equal((await storage.blocks.head())?.slot, chain.at(-1)!.slot)
+  }
+)

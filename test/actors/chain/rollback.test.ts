@@ -2,6 +2,8 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { UNDO_SLOTS, type UndoPolicy } from '../../../actors/chain/undo-history.ts'
 import { lostForkOf } from '../../../src/node/coverage.ts'
+import type { Block, Instruction, Transaction } from '../../../src/chain/transaction.ts'
+import { VENUES_BY_PROGRAM } from '../../../src/chain/venues.ts'
 import { cursorAt, endOfEvents } from '../../../src/market/cursor.ts'
 import { ChannelHistory } from '../../../src/stream/channel-history.ts'
 import { channelsOf } from '../../../src/stream/retractions.ts'
@@ -242,4 +244,24 @@ t.test('a block of the chain that no node has any more is a gap of its slot', as
   t.notOk(await storage.blocks.has(missing))
   t.equal((await storage.blocks.at(chain[24]!.slot))?.blockhash, String(chain[24]!.slot))
   await storage.close()
+})
+
+t.test('a gap of unseen calls goes with the block of a lost fork that it is about', async (t) => {
+  const { storage, ingester } = await opened(t.testdir())
+  t.teardown(() => storage.close())
+  for (const block of chain.slice(0, 58)) await ingester.ingest(sourced(block))
+  const [strange] = forkAfter(57, 1, ' lost') as [Block]
+  const isCall = ({ keys }: Transaction, { program }: Instruction): boolean =>
+    keys.lookup(program, VENUES_BY_PROGRAM) !== undefined
+  const transactions = strange.transactions.map((each) =>
+    Object.assign(Object.create(each) as Transaction, {
+      instructions: each.instructions.filter((instruction) => !isCall(each, instruction))
+    })
+  )
+  const gaps = () => storage.coverage.gaps({ after: null, limit: 10 })
+  t.ok(strange.slot < chain[58]!.slot, 'its slot is skipped on the chain')
+  await ingester.ingest(sourced({ ...strange, transactions }))
+  t.match(await gaps(), [{ from: strange.slot, to: strange.slot, reason: 'vault-moved' }])
+  await ingester.ingest(sourced(chain[58]!))
+  t.strictSame(await gaps(), [])
 })
