@@ -99,12 +99,12 @@ export class Turns {
         settle()
         resolve()
       }
-      const end = (reason: unknown): void => {
+      const end = (reason: Error): void => {
         settle()
         this.#order.remove(tenant, begin)
         reject(reason)
       }
-      const leave = (): void => end(signal!.reason)
+      const leave = (): void => end(signal!.reason as Error)
       const timer = clock.setTimeout(() => end(waitedTooLong()), WAIT_MS)
       signal?.addEventListener('abort', leave)
       this.#order.add(tenant, begin)
