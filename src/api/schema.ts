@@ -101,6 +101,10 @@ export const SUPPLY_SLOT =
 export const LIQUIDITY =
   'for a pool, both reserves at its latest price; for an open bonding curve, only its cash. Only pools whose newest trade states reserves count'
 
+/** Schema of the number of trades that sums in USD lack; rendered by `unpricedIn`. */
+export const unpricedTrades = (sums: string) =>
+  count(`Trades without a value in USD, which ${sums} lacks. Absent if it has all trades`).optional()
+
 export const SAME_MARKET_CAP = 'Market capitalisation in USD, as in `/v1/tokens/{mint}`'
 export const SAME_LIQUIDITY = 'Liquidity in USD, as in `/v1/tokens/{mint}`'
 

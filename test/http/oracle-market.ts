@@ -1,6 +1,6 @@
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { address, launchesJson, stamp, type Json } from './oracle-bodies.ts'
-import { sum, unpricedIn, usdOf, volume } from './oracle-candles.ts'
+import { sum, unpricedIn, unpricedInDay, usdOf, volume } from './oracle-candles.ts'
 import { curvesOf, type CurveAnswer } from './oracle-curves.ts'
 import { decimalsIn, sidesOf } from './oracle-sides.ts'
 import {
@@ -180,6 +180,7 @@ export class Oracle {
       price_usd: forming === undefined ? null : usdOf(forming),
       fee_bps: stated.findLast(({ fee }) => fee !== null)?.fee ?? null,
       volume_24h_usd: volume(day),
+      ...unpricedInDay(day),
       trades_24h: day.length,
       created_at: creation === undefined ? null : stamp(creation.block.blockTime),
       created_slot: creation?.block.slot ?? null,
@@ -299,6 +300,7 @@ export class Oracle {
       age_seconds: this.headTime - last.block.blockTime,
       market_cap_usd,
       volume_24h_usd: volume(day),
+      ...unpricedInDay(day),
       volume_24h_native: human(sum(ofPair.map((row) => row.cashRaw)), last.cashDecimals),
       liquidity_usd,
       price_change_24h_pct: this.#change(mint, 86_400),
@@ -354,6 +356,7 @@ export class Oracle {
       supply_slot: null,
       liquidity_slot: null,
       volume_24h_usd: volume(day),
+      ...unpricedInDay(day),
       volume_24h_sol: human(lamports, 9),
       trades_24h: day.length,
       buys_24h: day.filter(({ side }) => side === 'buy').length,
@@ -386,6 +389,7 @@ export class Oracle {
     const isUnknown = volume(rows) === null
     return {
       volume_usd: volume(rows),
+      ...unpricedIn(rows),
       trades: rows.length,
       buys: bought.length,
       sells: sold.length,
