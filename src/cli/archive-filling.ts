@@ -75,12 +75,8 @@ export class ArchiveFilling {
  * Removes what a filling left, once the archive lacks nothing. Resolves with a keyspace that stays for a while; null if there is
  * none.
  */
-export async function removeFilling(
-  config: Config,
-  place: ArchivePlace,
-  archive: Storage
-): Promise<string | null> {
-  if (config.storage !== 'embedded') return removeOtherKeyspace(config, place, archive)
+export async function removeFilling(config: Config, place: ArchivePlace): Promise<string | null> {
+  if (config.storage !== 'embedded') return removeOtherKeyspace(config, place)
   await new SecondDirectory(config).remove()
   return null
 }

@@ -57,7 +57,7 @@ export async function importArchive(invocation: Invocation): Promise<number> {
       const plan = await plannedImport(index, archive.storage, config, complain)
       const lacking = await lackingOf(plan, archive, config)
       if (lacking === null) {
-        const stays = await removeFilling(config, archive.place, archive.storage)
+        const stays = await removeFilling(config, archive.place)
         if (stays !== null) stdout(replacedText(stays))
         return await addBlocks(index, plan, archive, invocation, complain)
       }

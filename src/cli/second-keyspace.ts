@@ -1,9 +1,11 @@
 import type { Config } from '../config/config.ts'
+import { ServiceError } from '../errors.ts'
 import { systemPorts } from '../ports.ts'
 import {
   archiveKeyspaces,
   readStanding,
   recordStanding,
+  type ArchiveKeyspaceStanding,
   type ArchivePlace
 } from '../products/archive-place.ts'
 import {
@@ -33,25 +35,27 @@ const REPLACED_STAYS_MS = 300_000
 export class SecondKeyspace implements SecondStore {
   /** The archive's settings: its name stays, whichever keyspace it is. */
   readonly config: Config
+  readonly #place: ArchivePlace
   readonly #second: Config
-  readonly #generation: number
 
   constructor(config: Config, place: ArchivePlace) {
     this.config = config
+    this.#place = place
     this.#second = otherKeyspace(config, place)
-    this.#generation = place.generation + 1
   }
 
+  /** Rejects with STORAGE_UNAVAILABLE while services may read the keyspace, which was the archive before. */
   async open(): Promise<Storage> {
-    const before = await this.#opened()
-    if (before !== null) {
-      if ((await readStanding(before))?.state === 'filling') return before
-      // A replaced archive, or a keyspace whose standing was not recorded before an import ended.
-      await before.close()
-      await this.remove()
-    }
+    const use = (await isStoreThere(this.#second)) ? await useOf(this.#second, this.#place) : 'none'
+    if (use === 'read')
+      throw new ServiceError(
+        'STORAGE_UNAVAILABLE',
+        `services may still read the keyspace ${this.#second.scyllaKeyspace}, in which the archive was until now; run the ` +
+          `import again in ${REPLACED_STAYS_MS / 60_000} minutes`
+      )
+    if (use !== 'filling') await this.remove()
     const storage = await openArchiveStore(this.#second)
-    await recordStanding(storage, this.#standing('filling'))
+    if (use !== 'filling') await recordStanding(storage, this.#standing('filling'))
     return storage
   }
 
@@ -61,17 +65,14 @@ export class SecondKeyspace implements SecondStore {
 
   async succeed(archive: Storage, second: Storage): Promise<void> {
     await recordStanding(second, this.#standing('whole'))
-    await markReplaced(archive, this.#generation - 1)
+    await markReplaced(archive, this.#place.generation)
   }
 
   async replace(): Promise<void> {}
 
-  async #opened(): Promise<Storage | null> {
-    return (await isStoreThere(this.#second)) ? openArchiveStore(this.#second) : null
-  }
-
   #standing(state: 'filling' | 'whole') {
-    return { state, generation: this.#generation, sinceMs: systemPorts.clock.now(), isReplaced: false }
+    const generation = this.#place.generation + 1
+    return { state, generation, sinceMs: systemPorts.clock.now(), isReplaced: false }
   }
 }
 
@@ -79,37 +80,37 @@ export class SecondKeyspace implements SecondStore {
  * Finishes an interrupted replacement (K2), and removes the keyspace that is not the archive, unless services may still read it.
  * Resolves with the name of a keyspace that stays; null if there is none.
  */
-export async function removeOtherKeyspace(
-  config: Config,
-  place: ArchivePlace,
-  archive: Storage
-): Promise<string | null> {
+export async function removeOtherKeyspace(config: Config, place: ArchivePlace): Promise<string | null> {
   const other = otherKeyspace(config, place)
   if (!(await isStoreThere(other))) return null
-  if (place.generation > 0 && (await isReplaced(other, place.generation - 1))) {
-    const { sinceMs } = (await readStanding(archive))!
-    if (systemPorts.clock.now() - sinceMs < REPLACED_STAYS_MS) return other.scyllaKeyspace
-  }
+  if ((await useOf(other, place)) === 'read') return other.scyllaKeyspace
   await removeKeyspace(other)
   return null
 }
 
-/** Tells whether a keyspace was the archive before, and marks it as replaced; false for one that was being filled. */
-async function isReplaced(keyspace: Config, generation: number): Promise<boolean> {
+/**
+ * Tells what the keyspace that is not the archive is used for. `read`: it was the archive, and services may still read it; they
+ * are told to leave it if they were not (K2).
+ */
+async function useOf(keyspace: Config, place: ArchivePlace): Promise<'filling' | 'read' | 'none'> {
   const storage = await openStoreToRead(keyspace, () => undefined)
   try {
-    const standing = await readStanding(storage)
-    if (standing?.state === 'filling') return false
-    if (standing?.isReplaced !== true) await markReplaced(storage, generation)
-    return true
+    let standing = await readStanding(storage)
+    if (standing?.state === 'filling') return 'filling'
+    // Before the first replacement, it can only be a keyspace whose standing was not recorded before an import ended.
+    if (place.generation === 0) return 'none'
+    if (standing?.isReplaced !== true) standing = await markReplaced(storage, place.generation - 1)
+    return systemPorts.clock.now() - standing.sinceMs < REPLACED_STAYS_MS ? 'read' : 'none'
   } finally {
     await storage.close()
   }
 }
 
-function markReplaced(archive: Storage, generation: number): Promise<void> {
+async function markReplaced(archive: Storage, generation: number): Promise<ArchiveKeyspaceStanding> {
   const sinceMs = systemPorts.clock.now()
-  return recordStanding(archive, { state: 'whole', generation, sinceMs, isReplaced: true })
+  const standing = { state: 'whole', generation, sinceMs, isReplaced: true } as const
+  await recordStanding(archive, standing)
+  return standing
 }
 
 function otherKeyspace(config: Config, place: ArchivePlace): Config {

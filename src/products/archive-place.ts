@@ -60,13 +60,10 @@ export async function archivePlace(archive: Config, { isThere, open }: ArchiveAc
   }
   const generationOf = (standing: ArchiveKeyspaceStanding | null): number =>
     standing?.state === 'whole' ? standing.generation : 0
-  const ofSecond = generationOf(await standingOf(second))
-  // Nearly always: an archive that was never filled has one keyspace, which need not be opened.
-  if (ofSecond === 0) return { config: first, generation: 0 }
-  const ofFirst = generationOf(await standingOf(first))
-  return ofFirst > ofSecond
-    ? { config: first, generation: ofFirst }
-    : { config: second, generation: ofSecond }
+  const [ofFirst, ofSecond] = [generationOf(await standingOf(first)), generationOf(await standingOf(second))]
+  return ofSecond > ofFirst
+    ? { config: second, generation: ofSecond }
+    : { config: first, generation: ofFirst }
 }
 
 /** Reads the standing of a keyspace; null if none was recorded. */
