@@ -3,8 +3,8 @@ import { CommitFeed } from '../../src/views/commit-feed.ts'
 
 /** Imports a folder by the command, and kills itself when a number of blocks is committed. The settings are in the environment. */
 const [folder, blocks] = process.argv.slice(2) as [string, string]
-const { publish } = CommitFeed.prototype
 let count = 0
+const publish = Reflect.get(CommitFeed.prototype, 'publish') as (...commit: unknown[]) => void
 CommitFeed.prototype.publish = function (...commit) {
   publish.apply(this, commit)
   if (++count >= Number(blocks)) process.kill(process.pid, 'SIGKILL')

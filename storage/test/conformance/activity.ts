@@ -111,7 +111,8 @@ export async function testActivity(t: Test, open: OpenForTest): Promise<void> {
   )
 
   t.test('a mint is listed by the last row of its hour, and not at all if that has no trades', async (t) => {
-    const { storage, reopen } = await open(t)
+    const opened = await open(t)
+    const { storage } = opened
     const choices = new Choices(15)
     const mints = Array.from({ length: 6 }, (_, n) => sampleMint(n)).sort((a, b) => Buffer.compare(a, b))
     const traded = mints.map((owner) => sampleTradedHour(choices, owner))
@@ -130,7 +131,7 @@ export async function testActivity(t: Test, open: OpenForTest): Promise<void> {
       )
     }
     await check(storage)
-    await check(await reopen())
+    await check(await opened.reopen())
     t.pass()
   })
 
