@@ -95,6 +95,13 @@ export function unpricedInDay(trades: number): { unpriced_trades_24h?: number } 
   return trades > 0 ? { unpriced_trades_24h: trades } : {}
 }
 
+/** Renders the number of pools that a token's liquidity lacks; nothing if it has all. */
+export function unvaluedIn({ unvaluedPools }: { readonly unvaluedPools: number }): {
+  unvalued_pools?: number
+} {
+  return unvaluedPools > 0 ? { unvalued_pools: unvaluedPools } : {}
+}
+
 /** Converts millionths of a USD to USD. */
 export function usdOrNull(microUsd: bigint | null): number | null {
   return microUsd === null ? null : Number(microUsd) / 1e6

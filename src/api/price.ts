@@ -7,7 +7,7 @@ import { priceUsd } from '../market/cash-price.ts'
 import { type PricedPair } from '../market/latest-price.ts'
 import type { TokenValue } from '../market/token-value.ts'
 import type { ActivityWindow } from '../market/windows.ts'
-import { unpricedInDay, usdOrNull } from './event.ts'
+import { unpricedInDay, unvaluedIn, usdOrNull } from './event.ts'
 import * as schema from './schema.ts'
 import { sourceMark, sourceOfSlot, type ArchiveEnd } from './source.ts'
 import { secondsText } from './time.ts'
@@ -56,6 +56,7 @@ export const PRICE = z
       .amount('Volume')
       .describe(`Cash volume of the pair with \`cash_mint\` in the ${schema.DAY}, in human units`),
     liquidity_usd: schema.usd('Liquidity').nullable().describe(schema.SAME_LIQUIDITY),
+    unvalued_pools: schema.unvaluedPools,
     price_change_24h_pct: schema
       .percent('Change')
       .nullable()
@@ -105,6 +106,7 @@ export function untradedPriceBody(
     ...unpricedInDay(day.unpriced),
     volume_24h_native: 0,
     liquidity_usd: value.liquidityUsd,
+    ...unvaluedIn(value),
     price_change_24h_pct: null,
     confidence: 'stale'
   }
@@ -145,6 +147,7 @@ export function priceBody(
     ...unpricedInDay(day.unpriced),
     volume_24h_native: humanAmount(dayCash, pair.cashDecimals),
     liquidity_usd: value.liquidityUsd,
+    ...unvaluedIn(value),
     price_change_24h_pct: day.changePct,
     confidence: age > STALE_AFTER_SECONDS ? 'stale' : 'trade',
     ...sourceOfSlot(last.slot, archiveEnd)

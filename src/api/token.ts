@@ -10,7 +10,15 @@ import type { ActivityWindow, MintWindow } from '../market/windows.ts'
 import { CURVE, curveBody } from './curve.ts'
 import { METADATA, NAMES } from './metadata.ts'
 import { curveOfEvents } from '../accounts/pools/live-curve.ts'
-import { addressOrNull, solAmount, timeOrNull, unpricedIn, unpricedInDay, usdOrNull } from './event.ts'
+import {
+  addressOrNull,
+  solAmount,
+  timeOrNull,
+  unpricedIn,
+  unpricedInDay,
+  unvaluedIn,
+  usdOrNull
+} from './event.ts'
 import { LAUNCH_STATUSES } from './launch.ts'
 import * as schema from './schema.ts'
 import { sourceMark, sourceOfSlot, type ArchiveEnd } from './source.ts'
@@ -136,6 +144,7 @@ export const TOKEN = z
       .describe(
         `Liquidity in USD: ${schema.LIQUIDITY}; null without any, and for a token with more than ${VALUED_POOLS_MAX} pools`
       ),
+    unvalued_pools: schema.unvaluedPools,
     liquidity_slot: schema
       .count('Slot of the liquidity')
       .nullable()
@@ -220,6 +229,7 @@ export function tokenBody(
     supply_slot: value.supplySlot,
     circulating_supply: value.circulating === null ? null : value.circulating * (multiplier ?? 1),
     liquidity_usd: value.liquidityUsd,
+    ...unvaluedIn(value),
     liquidity_slot: value.liquidityUsd === null ? null : known.liquiditySlot,
     volume_24h_usd: usdOrNull(day.volumeMicroUsd),
     ...unpricedInDay(day.unpriced),
