@@ -19,8 +19,11 @@ export interface ArchiveDeps {
   readonly served: ServedArchive
   /** Opens the archive as it is now; null if nothing was imported. */
   readonly open: () => Promise<Storage | null>
-  /** Resolves with a text that differs when `open` gives another store than before; null if nothing was imported. */
-  readonly stamp: () => Promise<string | null>
+  /**
+   * Resolves with a text that differs when `open` gives another store than before; null if nothing was imported. `current` is
+   * the store that was opened last, null before.
+   */
+  readonly stamp: (current: Storage | null) => Promise<string | null>
   /** Milliseconds between two looks while nothing was imported; by default, as many as afterwards. */
   readonly absentMs?: number
   readonly clock: Clock
@@ -116,7 +119,7 @@ class ArchiveReader {
 
   async #openAgain(): Promise<void> {
     const { open, stamp, clock } = this.#deps
-    const found = await stamp()
+    const found = await stamp(this.#storage)
     if (found === null || found === this.#stamp) return
     const [old, opened] = [this.#storage, await open()]
     // The keyspace of a cluster may be made later, under the same stamp.

@@ -85,6 +85,23 @@ export function humanOrNull(amount: bigint | null | undefined, decimals: number 
   return humanAmount(amount, decimals)
 }
 
+/** Renders the number of trades that a sum in USD lacks; nothing if it has all. */
+export function unpricedIn(trades: number): { unpriced_trades?: number } {
+  return trades > 0 ? { unpriced_trades: trades } : {}
+}
+
+/** Renders the same of the last day. */
+export function unpricedInDay(trades: number): { unpriced_trades_24h?: number } {
+  return trades > 0 ? { unpriced_trades_24h: trades } : {}
+}
+
+/** Renders the number of pools that a token's liquidity lacks; nothing if it has all. */
+export function unvaluedIn({ unvaluedPools }: { readonly unvaluedPools: number }): {
+  unvalued_pools?: number
+} {
+  return unvaluedPools > 0 ? { unvalued_pools: unvaluedPools } : {}
+}
+
 /** Converts millionths of a USD to USD. */
 export function usdOrNull(microUsd: bigint | null): number | null {
   return microUsd === null ? null : Number(microUsd) / 1e6

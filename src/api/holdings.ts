@@ -37,6 +37,13 @@ export const HOLDINGS_PAGE = z
     tenant: schema.text('Tenant of the key in use'),
     wallet: schema.address('The wallet'),
     total_value_usd: schema.usd('Value of all holdings with a known value, including those of other pages'),
+    unvalued_holdings: schema
+      .count('Holdings')
+      .nullable()
+      .optional()
+      .describe(
+        'Holdings without a known value, which `total_value_usd` lacks. Absent if it has all; null if they were not counted, for minutes after an upgrade'
+      ),
     slot: schema.count('Balances are as of this slot, or newer'),
     updated_at: schema.time('Time at which the balances were read', 'service'),
     age_seconds: schema.count('Seconds since then'),

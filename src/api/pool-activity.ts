@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { pubkeyToBase58, type Pubkey } from '../chain/pubkey.ts'
 import type { ActivityMinute } from '../market/activity-rows.ts'
 import type { PoolRow } from '../market/registry-rows.ts'
-import { addressOrNull, humanOrNull, usdOrNull } from './event.ts'
+import { addressOrNull, humanOrNull, unpricedIn, usdOrNull } from './event.ts'
 import * as schema from './schema.ts'
 import { sourceMark, sourceOfBucket, type ArchiveEnd } from './source.ts'
 import { secondsText } from './time.ts'
@@ -21,9 +21,7 @@ const MINUTE = z
       .describe(
         'Volume in USD of the trades with a value in USD; null if no trade of the minute has one. `unpriced_trades` says how many it lacks'
       ),
-    unpriced_trades: schema
-      .count('Trades without a value in USD, which `volume_usd` lacks. Absent if it has all trades')
-      .optional(),
+    unpriced_trades: schema.unpricedTrades('`volume_usd`'),
     volume_cash: schema
       .amount('Cash traded')
       .nullable()
@@ -89,7 +87,7 @@ function minuteBody(
     buys: minute.buys,
     sells: minute.sells,
     volume_usd: usdOrNull(trades > 0 && priced === 0 ? null : volumeMicroUsd),
-    ...(trades > priced && { unpriced_trades: trades - priced }),
+    ...unpricedIn(trades - priced),
     volume_cash: hasCash ? humanOrNull(volumeCash, decimalsOf(volumeCash, row.quoteDecimals)) : null,
     volume_token: isOfBase
       ? humanOrNull(volumeToken, decimalsOf(volumeToken, row?.baseDecimals ?? null))

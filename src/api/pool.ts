@@ -5,7 +5,7 @@ import { withReserves, type PoolReserves } from '../accounts/pools/live-reserves
 import type { CurveRow, PoolRow } from '../market/registry-rows.ts'
 import { poolLiquidityUsd } from '../market/token-value.ts'
 import type { ActivityWindow } from '../market/windows.ts'
-import { addressOrNull, humanOrNull, rawOrNull, timeOrNull, usdOrNull } from './event.ts'
+import { addressOrNull, humanOrNull, rawOrNull, timeOrNull, unpricedInDay, usdOrNull } from './event.ts'
 import * as schema from './schema.ts'
 import { sourceMark, sourceOfRecord } from './source.ts'
 import { ageSeconds } from './time.ts'
@@ -86,7 +86,10 @@ export const POOL = z
     volume_24h_usd: schema
       .usd('Volume')
       .nullable()
-      .describe(`Volume in USD in the ${schema.DAY}; null if there are trades and none has a value in USD`),
+      .describe(
+        `Volume in USD in the ${schema.DAY}, of trades with a value in USD; null if there are trades and none has one`
+      ),
+    unpriced_trades_24h: schema.unpricedTrades('`volume_24h_usd`'),
     trades_24h: schema.count(`Trades in the ${schema.DAY}`),
     created_at: schema.time('Time of creation', 'block').nullable(),
     created_slot: schema
@@ -140,6 +143,7 @@ export function poolBody(
     price_usd: lastPrice === null ? null : priceUsd(lastPrice),
     fee_bps: row.feeBps,
     volume_24h_usd: usdOrNull(day.volumeMicroUsd),
+    ...unpricedInDay(day.unpriced),
     trades_24h: day.trades,
     created_at: timeOrNull(created?.blockTime),
     created_slot: created?.slot ?? null,

@@ -7,7 +7,7 @@ import { priceUsd } from '../market/cash-price.ts'
 import { type PricedPair } from '../market/latest-price.ts'
 import type { TokenValue } from '../market/token-value.ts'
 import type { ActivityWindow } from '../market/windows.ts'
-import { usdOrNull } from './event.ts'
+import { unpricedInDay, unvaluedIn, usdOrNull } from './event.ts'
 import * as schema from './schema.ts'
 import { sourceMark, sourceOfSlot, type ArchiveEnd } from './source.ts'
 import { secondsText } from './time.ts'
@@ -49,12 +49,14 @@ export const PRICE = z
       .usd('Volume')
       .nullable()
       .describe(
-        `USD volume of all pairs in the ${schema.DAY}; null if there are trades and none has a value in USD`
+        `USD volume of all pairs in the ${schema.DAY}, of trades with a value in USD; null if there are trades and none has one`
       ),
+    unpriced_trades_24h: schema.unpricedTrades('`volume_24h_usd`'),
     volume_24h_native: schema
       .amount('Volume')
       .describe(`Cash volume of the pair with \`cash_mint\` in the ${schema.DAY}, in human units`),
     liquidity_usd: schema.usd('Liquidity').nullable().describe(schema.SAME_LIQUIDITY),
+    unvalued_pools: schema.unvaluedPools,
     price_change_24h_pct: schema
       .percent('Change')
       .nullable()
@@ -81,7 +83,7 @@ export const PRICES = z
 /** Renders the price of a cash mint without a trade as a token: 1 USD for dollars by definition, none for SOL. */
 export function untradedPriceBody(
   { mint, pegged }: CashMint,
-  day: Pick<ActivityWindow, 'volumeMicroUsd'>,
+  day: Pick<ActivityWindow, 'volumeMicroUsd' | 'unpriced'>,
   value: TokenValue
 ): z.input<typeof PRICE> {
   return {
@@ -101,8 +103,10 @@ export function untradedPriceBody(
     market_cap_usd: value.marketCapUsd,
     supply_slot: value.supplySlot,
     volume_24h_usd: usdOrNull(day.volumeMicroUsd),
+    ...unpricedInDay(day.unpriced),
     volume_24h_native: 0,
     liquidity_usd: value.liquidityUsd,
+    ...unvaluedIn(value),
     price_change_24h_pct: null,
     confidence: 'stale'
   }
@@ -114,7 +118,7 @@ export function untradedPriceBody(
  */
 export function priceBody(
   pair: PricedPair,
-  day: Pick<ActivityWindow, 'volumeMicroUsd' | 'changePct'>,
+  day: Pick<ActivityWindow, 'volumeMicroUsd' | 'unpriced' | 'changePct'>,
   dayCash: bigint,
   value: TokenValue,
   cash: CashList,
@@ -140,8 +144,10 @@ export function priceBody(
     market_cap_usd: value.marketCapUsd,
     supply_slot: value.supplySlot,
     volume_24h_usd: usdOrNull(day.volumeMicroUsd),
+    ...unpricedInDay(day.unpriced),
     volume_24h_native: humanAmount(dayCash, pair.cashDecimals),
     liquidity_usd: value.liquidityUsd,
+    ...unvaluedIn(value),
     price_change_24h_pct: day.changePct,
     confidence: age > STALE_AFTER_SECONDS ? 'stale' : 'trade',
     ...sourceOfSlot(last.slot, archiveEnd)

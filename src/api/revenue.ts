@@ -61,9 +61,18 @@ export const unwatchedAnswer = z.object({
 
 const signed = (meaning: string) => z.number().describe(meaning)
 
+const unpricedEvents = schema
+  .count('Rows')
+  .nullable()
+  .optional()
+  .describe(
+    'Rows without a price, which the sums in USD lack. Absent if they have all rows; null if some of the rows are of a version that did not count them'
+  )
+
 const SUMS = z.object({
   inflow_usd: schema.usd('Inflow').describe('Inflow in USD, of the changes with a price'),
   outflow_usd: schema.usd('Outflow').describe('Outflow in USD, of the changes with a price'),
+  unpriced_events: unpricedEvents,
   net_usd: signed('`inflow_usd` − `outflow_usd`'),
   inflow_sol: schema.amount('Inflow of SOL and wrapped SOL'),
   outflow_sol: schema.amount('Outflow of SOL and wrapped SOL, with fees'),
@@ -99,6 +108,7 @@ const MINT_SUMS = z
         'Outflow in USD, of the changes with a price; null if there is an outflow, and none has a price'
       ),
     net_usd: signed('`inflow_usd` − `outflow_usd`; null if either is null').nullable(),
+    unpriced_events: unpricedEvents,
     events: schema.count('Rows of the ledger')
   })
   .meta({ id: 'MintFlow', description: 'Inflow and outflow of a mint' })
@@ -284,11 +294,13 @@ export function holeBody({ reason, from, to, blocks }: LedgerHoleRange): z.input
 }
 
 /** Renders the sums over all mints. */
-export function sumsBody({ inflow, outflow, inflowMicroUsd, outflowMicroUsd, entries }: Sums): SumsBody {
+export function sumsBody(sums: Sums): SumsBody {
+  const { inflow, outflow, inflowMicroUsd, outflowMicroUsd, entries } = sums
   return {
     inflow_usd: usdOf(inflowMicroUsd),
     outflow_usd: usdOf(outflowMicroUsd),
     net_usd: usdOf(inflowMicroUsd - outflowMicroUsd),
+    ...unpricedIn(sums),
     inflow_sol: signedAmount(inflow, SOL_DECIMALS),
     outflow_sol: signedAmount(outflow, SOL_DECIMALS),
     net_sol: signedAmount(inflow - outflow, SOL_DECIMALS),
@@ -353,8 +365,14 @@ function mintBody({ mint, decimals, sums }: MintSums, symbol: string | null): Mi
     inflow_usd: inflowUsd,
     outflow_usd: outflowUsd,
     net_usd: isNetKnown ? usdOf(sums.inflowMicroUsd - sums.outflowMicroUsd) : null,
+    ...unpricedIn(sums),
     events: sums.entries
   }
+}
+
+function unpricedIn({ entries, counted, unpriced }: Sums): Pick<SumsBody, 'unpriced_events'> {
+  if (counted < entries) return { unpriced_events: null }
+  return unpriced === 0 ? {} : { unpriced_events: unpriced }
 }
 
 /** Tells whether a flow has no value in USD. One below a millionth of a USD counts as without a price. */

@@ -101,6 +101,15 @@ export const SUPPLY_SLOT =
 export const LIQUIDITY =
   'for a pool, both reserves at its latest price; for an open bonding curve, only its cash. Only pools whose newest trade states reserves count'
 
+/** Schema of the number of trades that sums in USD lack; rendered by `unpricedIn`. */
+export const unpricedTrades = (sums: string) =>
+  count(`Trades without a value in USD, which ${sums} lacks. Absent if it has all trades`).optional()
+
+/** Schema of the number of pools that a token's liquidity lacks; rendered by `unvaluedIn`. */
+export const unvaluedPools = count(
+  'Pools whose liquidity is unknown, which `liquidity_usd` lacks. Absent if it has all pools, and if it is null'
+).optional()
+
 export const SAME_MARKET_CAP = 'Market capitalisation in USD, as in `/v1/tokens/{mint}`'
 export const SAME_LIQUIDITY = 'Liquidity in USD, as in `/v1/tokens/{mint}`'
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { pubkeyToBase58, type Pubkey } from '../chain/pubkey.ts'
-import type { MintVolume } from '../market/minute-volumes.ts'
+import type { ActivityWindow } from '../market/windows.ts'
 import { NAME_MATCHES } from '../views/name-text.ts'
-import { usdOrNull } from './event.ts'
+import { unpricedInDay, usdOrNull } from './event.ts'
 import * as schema from './schema.ts'
 
 const HIT_KINDS = ['token', 'pool', 'wallet', 'transaction'] as const
@@ -21,8 +21,9 @@ export const SEARCH_HIT = z
       .usd('Value of its trades')
       .nullable()
       .describe(
-        `Value of the trades of a token or pool in the ${schema.DAY}, in USD; null for wallets and transactions, and if there are trades and none has a known value`
+        `Value of the trades of a token or pool in the ${schema.DAY}, in USD, of those with a known value; null for wallets and transactions, and if there are trades and none has one`
       ),
+    unpriced_trades_24h: schema.unpricedTrades('`volume_24h_usd`'),
     match: z
       .enum([...NAME_MATCHES, 'address', 'signature'])
       .describe(
@@ -46,17 +47,24 @@ export const SEARCH = z
 
 export type SearchHit = z.input<typeof SEARCH_HIT>
 
-/** Renders a hit. `volumeUsd` is in USD. */
+/** Renders a hit. `day` is its window of 24 hours; absent for a wallet. */
 export function searchHit(
   kind: SearchHit['kind'],
   address: Pubkey,
-  fields: Pick<SearchHit, 'match'> & Partial<Pick<SearchHit, 'symbol' | 'name' | 'venue' | 'volume_24h_usd'>>
+  fields: Pick<SearchHit, 'match'> &
+    Partial<Pick<SearchHit, 'symbol' | 'name' | 'venue'>> & {
+      readonly day?: Pick<ActivityWindow, 'volumeMicroUsd' | 'unpriced'>
+    }
 ): SearchHit {
-  const { symbol = null, name = null, venue = null, volume_24h_usd: volume = null, match } = fields
-  return { kind, address: pubkeyToBase58(address), symbol, name, venue, volume_24h_usd: volume, match }
-}
-
-/** Returns a volume in USD: 0 without trades, null if no trade has a known value. */
-export function volumeUsd(volume: MintVolume | undefined): number | null {
-  return volume === undefined ? 0 : volume.microUsd === 0n ? null : usdOrNull(volume.microUsd)
+  const { symbol = null, name = null, venue = null, day, match } = fields
+  return {
+    kind,
+    address: pubkeyToBase58(address),
+    symbol,
+    name,
+    venue,
+    volume_24h_usd: day === undefined ? null : usdOrNull(day.volumeMicroUsd),
+    ...unpricedInDay(day?.unpriced ?? 0),
+    match
+  }
 }

@@ -4,11 +4,12 @@ import type { TotalsRow } from '../market/activity-rows.ts'
 import type { SlotRow, SolPriceRow } from '../market/rows.ts'
 import { TraderUnion } from '../market/traders.ts'
 import type { ActivityWindow } from '../market/windows.ts'
-import { solAmount, usdOrNull } from './event.ts'
+import { solAmount, unpricedIn, usdOrNull } from './event.ts'
 import * as schema from './schema.ts'
 import { secondsText } from './time.ts'
 
-const UNPRICED = 'null if there are trades and none has a known value'
+const UNPRICED =
+  'of those with a known value; null if there are trades and none has one. `unpriced_trades` says how many it lacks'
 const change = (of: string) =>
   schema
     .percent(`Change of ${of}`)
@@ -23,7 +24,8 @@ const WINDOW = z
     volume_usd: schema
       .usd('Value of the trades')
       .nullable()
-      .describe(`Value of the trades, in USD; ${UNPRICED}`),
+      .describe(`Value of the trades in USD, ${UNPRICED}`),
+    unpriced_trades: schema.unpricedTrades('`volume_usd`'),
     volume_sol: schema.amount('Volume in SOL of the trades whose cash is wrapped SOL'),
     active_tokens: schema.count('Tokens with a trade'),
     traders: schema
@@ -34,7 +36,7 @@ const WINDOW = z
       ),
     launches: schema.count('Tokens launched'),
     trades_change_pct: change('the trades'),
-    volume_usd_change_pct: change('the value of the trades'),
+    volume_usd_change_pct: change('`volume_usd`, which lacks the trades without a value in either window,'),
     volume_sol_change_pct: change('the wrapped SOL'),
     launches_change_pct: change('the launches')
   })
@@ -79,7 +81,14 @@ export const STATS = z
     totals: z
       .object({
         trades: schema.count('Trades'),
-        volume_usd: schema.usd('Their value').nullable().describe(`Their value, in USD; ${UNPRICED}`),
+        volume_usd: schema.usd('Their value').nullable().describe(`Their value in USD, ${UNPRICED}`),
+        unpriced_trades: schema
+          .count('Trades')
+          .nullable()
+          .optional()
+          .describe(
+            'Trades without a value in USD, which `volume_usd` lacks. Absent if it has all trades; null if the index was begun by a version that did not count them'
+          ),
         volume_sol: schema.amount('Volume in SOL of the trades whose cash is wrapped SOL'),
         tokens: schema.count('Tokens named by a trade or another event'),
         traders: schema.count(
@@ -139,6 +148,7 @@ function windowBody({ now, before, activeTokens }: MarketWindow) {
   return {
     trades: now.trades,
     volume_usd: usdOrNull(now.volumeMicroUsd),
+    ...unpricedIn(now.unpriced),
     volume_sol: solAmount(now.volumeCash),
     active_tokens: activeTokens,
     traders: now.traders,
@@ -153,10 +163,12 @@ function windowBody({ now, before, activeTokens }: MarketWindow) {
 function totalsBody(totals: TotalsRow | null) {
   const traders = new TraderUnion()
   if (totals !== null) traders.add(totals.traders)
-  const isUnpriced = totals !== null && totals.trades > 0 && totals.volumeMicroUsd === 0n
+  const { trades = 0, volumeMicroUsd = 0n, unpriced } = totals ?? { unpriced: 0 }
+  const isUnpriced = trades > 0 && (unpriced === undefined ? volumeMicroUsd === 0n : unpriced === trades)
   return {
-    trades: totals?.trades ?? 0,
-    volume_usd: isUnpriced ? null : usdOrNull(totals?.volumeMicroUsd ?? 0n),
+    trades,
+    volume_usd: isUnpriced ? null : usdOrNull(volumeMicroUsd),
+    ...(unpriced === undefined ? { unpriced_trades: null } : unpricedIn(unpriced)),
     volume_sol: solAmount(totals?.volumeLamports ?? 0n),
     tokens: totals?.tokens ?? 0,
     traders: traders.count,

@@ -10,7 +10,15 @@ import type { ActivityWindow, MintWindow } from '../market/windows.ts'
 import { CURVE, curveBody } from './curve.ts'
 import { METADATA, NAMES } from './metadata.ts'
 import { curveOfEvents } from '../accounts/pools/live-curve.ts'
-import { addressOrNull, solAmount, timeOrNull, usdOrNull } from './event.ts'
+import {
+  addressOrNull,
+  solAmount,
+  timeOrNull,
+  unpricedIn,
+  unpricedInDay,
+  unvaluedIn,
+  usdOrNull
+} from './event.ts'
 import { LAUNCH_STATUSES } from './launch.ts'
 import * as schema from './schema.ts'
 import { sourceMark, sourceOfSlot, type ArchiveEnd } from './source.ts'
@@ -20,17 +28,18 @@ import { secondsText } from './time.ts'
 export const TOKEN_WINDOWS = { '5m': 300, '1h': 3_600, '6h': 21_600, '24h': 86_400 } as const
 export type TokenWindow = keyof typeof TOKEN_WINDOWS
 
-const UNPRICED = 'null if there are trades and none has a value in USD'
+const UNPRICED = 'of trades with a value in USD; null if there are trades and none has one'
 const TRADERS =
   'Distinct traders: exact up to 256 in an hour, else estimated with a standard error of 2.3 %; null if unknown'
 const WINDOW = z
   .object({
-    volume_usd: schema.usd('Volume').nullable().describe(`Volume in USD; ${UNPRICED}`),
+    volume_usd: schema.usd('Volume').nullable().describe(`Volume in USD, ${UNPRICED}`),
+    unpriced_trades: schema.unpricedTrades('`volume_usd`'),
     trades: schema.count('Trades'),
     buys: schema.count('Trades in which cash was spent for the token'),
     sells: schema.count('Trades in which the token was sold for cash'),
-    buy_usd: schema.usd('Volume of buys').nullable().describe(`Volume of buys in USD; ${UNPRICED}`),
-    sell_usd: schema.usd('Volume of sells').nullable().describe(`Volume of sells in USD; ${UNPRICED}`),
+    buy_usd: schema.usd('Volume of buys').nullable().describe(`Volume of buys in USD, ${UNPRICED}`),
+    sell_usd: schema.usd('Volume of sells').nullable().describe(`Volume of sells in USD, ${UNPRICED}`),
     traders: schema.count(TRADERS).nullable(),
     price_change_pct: z.number().nullable().describe(schema.PRICE_CHANGE)
   })
@@ -135,6 +144,7 @@ export const TOKEN = z
       .describe(
         `Liquidity in USD: ${schema.LIQUIDITY}; null without any, and for a token with more than ${VALUED_POOLS_MAX} pools`
       ),
+    unvalued_pools: schema.unvaluedPools,
     liquidity_slot: schema
       .count('Slot of the liquidity')
       .nullable()
@@ -144,7 +154,8 @@ export const TOKEN = z
     volume_24h_usd: schema
       .usd('Volume')
       .nullable()
-      .describe(`Volume in USD in the ${schema.DAY}; ${UNPRICED}`),
+      .describe(`Volume in USD in the ${schema.DAY}, ${UNPRICED}`),
+    unpriced_trades_24h: schema.unpricedTrades('`volume_24h_usd`'),
     volume_24h_sol: schema.amount(`Wrapped SOL traded against it in the ${schema.DAY}`),
     trades_24h: schema.count(`Trades in the ${schema.DAY}`),
     buys_24h: schema.count(`Buys in the ${schema.DAY}`),
@@ -218,8 +229,10 @@ export function tokenBody(
     supply_slot: value.supplySlot,
     circulating_supply: value.circulating === null ? null : value.circulating * (multiplier ?? 1),
     liquidity_usd: value.liquidityUsd,
+    ...unvaluedIn(value),
     liquidity_slot: value.liquidityUsd === null ? null : known.liquiditySlot,
     volume_24h_usd: usdOrNull(day.volumeMicroUsd),
+    ...unpricedInDay(day.unpriced),
     volume_24h_sol: solAmount(day.volumeCash),
     trades_24h: day.trades,
     buys_24h: day.buys,
@@ -250,6 +263,7 @@ function statusOf({ token, launch, curve }: KnownToken): LaunchStatus {
 function windowBody(window: PricedWindow): z.input<typeof WINDOW> {
   return {
     volume_usd: usdOrNull(window.volumeMicroUsd),
+    ...unpricedIn(window.unpriced),
     trades: window.trades,
     buys: window.buys,
     sells: window.sells,

@@ -7,7 +7,7 @@ import type { RankedMint, RankedWindow } from '../market/ranking.ts'
 import type { MintNames } from '../market/mint-names.ts'
 import type { TokenValue } from '../market/token-value.ts'
 import type { ActivityWindow } from '../market/windows.ts'
-import { solAmount, usdOrNull } from './event.ts'
+import { solAmount, unpricedIn, unvaluedIn, usdOrNull } from './event.ts'
 import * as schema from './schema.ts'
 
 export const RANKED_WINDOW_NAMES = ['1h', '4h', '24h'] as const satisfies readonly RankedWindow[]
@@ -25,7 +25,10 @@ export const TRENDING_ITEM = z
     volume_usd: schema
       .usd('Value of the trades in the window')
       .nullable()
-      .describe('Value of the trades in the window, in USD; null if none of them has a known value'),
+      .describe(
+        'Value of the trades in the window in USD, of those with a known value; null if none has one'
+      ),
+    unpriced_trades: schema.unpricedTrades('`volume_usd`'),
     volume_sol: schema.amount('Wrapped SOL of the trades against it in the window'),
     trades: schema.count('Trades in the window'),
     traders: schema
@@ -43,6 +46,7 @@ export const TRENDING_ITEM = z
     price_change_pct: schema.percent('Change of the price').nullable().describe(schema.PRICE_CHANGE),
     market_cap_usd: schema.usd('Market capitalisation').nullable().describe(schema.SAME_MARKET_CAP),
     liquidity_usd: schema.usd('Liquidity').nullable().describe(schema.SAME_LIQUIDITY),
+    unvalued_pools: schema.unvaluedPools,
     window: z.enum(RANKED_WINDOW_NAMES).describe('The requested window')
   })
   .meta({ id: 'TrendingItem', description: 'A token and its trading in a rolling window' })
@@ -73,6 +77,7 @@ export function trendingItem(
     name: names.name,
     symbol: names.symbol,
     volume_usd: activity.volumeMicroUsd === null ? null : usdOrNull(microUsd),
+    ...unpricedIn(activity.unpriced),
     volume_sol: solAmount(activity.volumeCash),
     trades,
     traders: activity.traders,
@@ -80,6 +85,7 @@ export function trendingItem(
     price_change_pct: activity.changePct,
     market_cap_usd: value.marketCapUsd,
     liquidity_usd: value.liquidityUsd,
+    ...unvaluedIn(value),
     window
   }
 }

@@ -7,13 +7,8 @@ import { ServiceError } from '../errors.ts'
 import { readDecodingPeriods } from '../node/decoding-periods.ts'
 import { systemPorts } from '../ports.ts'
 import { ImportTools } from '../products/import-tools.ts'
-import {
-  archiveConfigOf,
-  archiveStampFile,
-  isStoreThere,
-  openStoreToRead,
-  storeDirectory
-} from '../products/opening.ts'
+import type { ArchivePlace } from '../products/archive-place.ts'
+import { archiveStampFile, isStoreThere, openStoreToRead, storeDirectory } from '../products/opening.ts'
 import { ProblemTally } from '../recorded/problems.ts'
 import { importPlan, type ImportPlan } from '../recorded/import-plan.ts'
 import { importStanding } from '../recorded/import-standing.ts'
@@ -27,10 +22,12 @@ import {
   lostItems,
   problemText,
   progressText,
+  replacedText,
   tooLateText,
   type ImportCounts
 } from './import-report.ts'
-import { ArchiveFilling, recoverArchive, removeFilling } from './archive-filling.ts'
+import { ArchiveFilling, removeFilling } from './archive-filling.ts'
+import { recoverArchive } from './second-store.ts'
 import { openOwnArchive, type OwnArchive } from './own-archive.ts'
 import { unusableDirectory } from './data-directory.ts'
 
@@ -44,7 +41,7 @@ class Refused extends Error {}
  * read, and if the import was refused, failed or interrupted.
  */
 export async function importArchive(invocation: Invocation): Promise<number> {
-  const { config, operands, interrupted, stderr } = invocation
+  const { config, operands, interrupted, stdout, stderr } = invocation
   const complain = (line: string): void => stderr(`millrace: ${line}`)
   const unusable = await unusableDirectory(config)
   if (unusable !== null) {
@@ -58,12 +55,13 @@ export async function importArchive(invocation: Invocation): Promise<number> {
     let filled: ArchiveFilling | null = null
     try {
       const plan = await plannedImport(index, archive.storage, config, complain)
-      const lacking = await lackingOf(plan, archive.storage, config)
+      const lacking = await lackingOf(plan, archive, config)
       if (lacking === null) {
-        await removeFilling(config)
+        const stays = await removeFilling(config, archive.place)
+        if (stays !== null) stdout(replacedText(stays))
         return await addBlocks(index, plan, archive, invocation, complain)
       }
-      const filling = await ArchiveFilling.open(config, archive.storage, index.slots)
+      const filling = await ArchiveFilling.open(config, archive.place, archive.storage, index.slots)
       if (filling === null) {
         await addBlocks(index, plan, archive, invocation, complain)
         complain(lacking)
@@ -129,21 +127,28 @@ async function fill(
     }
     const [before, after] = await Promise.all([archive.storage.totals.get(), storage.totals.get()])
     const added = (after?.trades ?? 0) - (before?.trades ?? 0)
+    await filling.succeed(archive.storage)
     invocation.stdout(`${added} trades of venues that the archive lacked are added`)
+    if (invocation.config.storage !== 'embedded')
+      invocation.stdout(replacedText(archive.place.config.scyllaKeyspace))
     return { code, isWhole: true }
   } finally {
     await storage.close()
   }
 }
 
-async function lackingOf(plan: ImportPlan, storage: Storage, config: Config): Promise<string | null> {
-  return lackingText(plan, await readDecodingPeriods(storage), config.venues, placeOf(config))
+async function lackingOf(
+  plan: ImportPlan,
+  { storage, place }: OwnArchive,
+  config: Config
+): Promise<string | null> {
+  return lackingText(plan, await readDecodingPeriods(storage), config.venues, placeText(place))
 }
 
 async function addBlocks(
   index: RecordedIndex,
   plan: ImportPlan,
-  { storage, lost }: OwnArchive,
+  { storage, lost, place }: OwnArchive,
   { config, interrupted, stdout, stderr }: Invocation,
   complain: (line: string) => void
 ): Promise<number> {
@@ -175,7 +180,7 @@ async function addBlocks(
   for (const line of importSummary(counts, plan, index.problems)) stdout(line)
   const standing = await archiveStanding(storage, null)
   if (standing !== null) stdout(`the archive has ${archiveText(standing.archive)}`)
-  const tooLate = tooLateText(plan, placeOf(config))
+  const tooLate = tooLateText(plan, placeText(place))
   if (tooLate !== null) complain(tooLate)
   if (interrupted.aborted) complain('interrupted; run it again to continue')
   else if (lost.aborted)
@@ -211,7 +216,6 @@ function importedSlots({ slots }: RecordedIndex, { live }: ImportPlan): readonly
   return slots.slice(0, slots.length - live.length)
 }
 
-function placeOf(config: Config): string {
-  const archive = archiveConfigOf(config)
-  return config.storage === 'embedded' ? storeDirectory(archive) : `the keyspace ${archive.scyllaKeyspace}`
-}
+/** Names the archive's store. */
+const placeText = ({ config }: ArchivePlace): string =>
+  config.storage === 'embedded' ? storeDirectory(config) : `the keyspace ${config.scyllaKeyspace}`

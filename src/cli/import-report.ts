@@ -96,6 +96,14 @@ export function lackingText(
   )
 }
 
+/** Says that services leave a keyspace, which the archive no longer is in. */
+export function replacedText(keyspace: string): string {
+  return (
+    `the archive has another keyspace now; services stop reading ${keyspace} within 2 minutes, and an import that runs 5 ` +
+    `minutes later, or you, can drop it`
+  )
+}
+
 /** Describes the range of an archive. */
 export function archiveText({ first, last }: Pick<Archive, 'first' | 'last'>): string {
   return `slots ${first.slot} to ${last.slot}, ${secondsText(first.blockTime)} to ${secondsText(last.blockTime)} UTC`

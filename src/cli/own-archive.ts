@@ -2,13 +2,15 @@ import { mkdir } from 'node:fs/promises'
 import type { Config } from '../config/config.ts'
 import { ServiceError } from '../errors.ts'
 import { sleep, systemPorts } from '../ports.ts'
-import { archiveConfigOf, openArchive, openCoordination } from '../products/opening.ts'
+import type { ArchivePlace } from '../products/archive-place.ts'
+import { archiveConfigOf, archivePlaceOf, openArchive, openCoordination } from '../products/opening.ts'
 import type { Lease, Leases } from '../../storage/cluster/coordination.ts'
 import type { Storage } from '../../storage/port.ts'
 
 /** The archive, which no other process imports into. */
 export interface OwnArchive {
   readonly storage: Storage
+  readonly place: ArchivePlace
   /** Aborts once another process may import. */
   readonly lost: AbortSignal
   close(): Promise<void>
@@ -41,9 +43,11 @@ export async function openOwnArchive(
   try {
     if (peers.leases !== null) lease = await importLease(peers.leases, signal)
     if (config.storage === 'embedded') await mkdir(archive.dataDir, { recursive: true })
-    const storage = await openArchive(config)
+    const place = await archivePlaceOf(config)
+    const storage = await openArchive(config, systemPorts, place)
     return {
       storage,
+      place,
       lost: lease?.lost ?? new AbortController().signal,
       close: async () => {
         await storage.close()

@@ -24,6 +24,8 @@ const piece = z.object({
   solPriceAt: z.number().nullable(),
   /** Value of all tokens of which one is known, without SOL. */
   tokensUsd: z.number(),
+  /** Tokens without a known value; null in a piece of a version that did not count them. */
+  unvalued: z.number().nullable().default(null),
   count: z.number(),
   /** As `packHoldings` writes them. */
   list: jsonBytes

@@ -1,9 +1,7 @@
-import { searchHit, volumeUsd, type SearchHit } from '../api/search.ts'
-import { usdOrNull } from '../api/event.ts'
-import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
-import type { Ranking } from '../market/ranking.ts'
+import { searchHit, type SearchHit } from '../api/search.ts'
+import type { Pubkey } from '../chain/pubkey.ts'
 import type { SlotRow } from '../market/rows.ts'
-import { windowHours, windowOf } from '../market/windows.ts'
+import { windowHours, windowOf, type MintWindow } from '../market/windows.ts'
 import type { MarketStores } from '../archive/market-stores.ts'
 import type { AppDeps } from './deps.ts'
 
@@ -12,16 +10,14 @@ const NEWEST = { order: 'desc', limit: 1 } as const
 
 interface SearchedParts extends Pick<AppDeps, 'storage' | 'accounts' | 'cash' | 'names'> {
   readonly market: MarketStores
+  /** Reads the window of 24 hours of a mint. */
+  readonly dayOf: (mint: Pubkey) => Promise<MintWindow>
 }
 
 /** Returns everything that an address is known as: at most one hit of each kind, in the order token, pool, wallet. */
 export async function addressHits(
-  { market, storage, accounts, cash, names }: SearchedParts,
-  {
-    address,
-    ranking,
-    head
-  }: { readonly address: Pubkey; readonly ranking: Ranking; readonly head: SlotRow | null }
+  { market, storage, accounts, cash, names, dayOf }: SearchedParts,
+  { address, head }: { readonly address: Pubkey; readonly head: SlotRow | null }
 ): Promise<SearchHit[]> {
   const [token, launch, curve, pool, trades] = await Promise.all([
     market.tokens.get(address),
@@ -36,18 +32,15 @@ export async function addressHits(
   const hits: SearchHit[] = []
   if (isToken) {
     const named = names.namesOf(address) ?? facts?.names ?? launch
-    const volume = volumeUsd(ranking.volume('24h', pubkeyMapKey(address)))
-    hits.push(searchHit('token', address, { ...namesIn(named), volume_24h_usd: volume, match: 'address' }))
+    hits.push(searchHit('token', address, { ...namesIn(named), day: await dayOf(address), match: 'address' }))
   }
   if (pool !== null) {
     const { venue, base } = pool
     const named = names.namesOf(base) ?? (await market.launches.get(base))
     const now = head?.blockTime ?? 0
     const hours = await storage.activity.range('pool', address, windowHours(now, DAY_SECONDS))
-    const volume = usdOrNull(windowOf(hours, now, DAY_SECONDS).volumeMicroUsd)
-    hits.push(
-      searchHit('pool', address, { ...namesIn(named), venue, volume_24h_usd: volume, match: 'address' })
-    )
+    const day = windowOf(hours, now, DAY_SECONDS)
+    hits.push(searchHit('pool', address, { ...namesIn(named), venue, day, match: 'address' }))
   }
   if (trades.length > 0) hits.push(searchHit('wallet', address, { match: 'address' }))
   return hits

@@ -71,6 +71,8 @@ export interface TotalsRow {
   readonly volumeLamports: bigint
   readonly tokens: number
   readonly launches: number
+  /** Number of trades without a value in USD; absent if the sums began with a version that did not count them. */
+  readonly unpriced?: number
   /** All traders, as encoded by `traders.ts`. */
   readonly traders: Uint8Array
 }

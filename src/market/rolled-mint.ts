@@ -80,6 +80,7 @@ export class RolledMint {
       volumeMicroUsd: isUnpriced ? null : buyMicroUsd + sellMicroUsd,
       buyMicroUsd: isUnpriced ? null : buyMicroUsd,
       sellMicroUsd: isUnpriced ? null : sellMicroUsd,
+      unpriced: trades - priced,
       traders: options.traders && isNewest ? this.#count(from, to) : null,
       startUsd: this.#priceBefore(from, to, opened) ?? (opened < end ? minutes.openAt(opened) : null),
       endUsd: minutes.lastClose(opened, end)

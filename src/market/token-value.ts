@@ -1,4 +1,4 @@
-import { samePubkey } from '../chain/pubkey.ts'
+import { samePubkey, type Pubkey } from '../chain/pubkey.ts'
 import { humanAmount } from './amount.ts'
 import { curveCourse, forSaleOf } from './curve-course.ts'
 import { isLaunchpad } from './curves.ts'
@@ -46,6 +46,8 @@ export interface TokenValue {
   readonly fdvUsd: number | null
   /** Sum over its pools whose trades state their reserves. */
   readonly liquidityUsd: number | null
+  /** Number of its pools whose liquidity is unknown, which the sum lacks; 0 if the sum is null. */
+  readonly unvaluedPools: number
 }
 
 /** Values a token at its latest price. */
@@ -61,7 +63,8 @@ export function tokenValue({ launch, minted, curve, pools, pair }: ValuedToken):
   const isKnown = supply !== null && (curve !== null || isFree)
   const circulating = !isKnown ? null : isFree ? supply : human(circulatingOf(supplyRaw, launched, curve!))
   const usd = pair === null ? null : priceUsd(pair.last)
-  const values = pools.map((pool) => poolLiquidityUsd(pool, curve)).filter((value) => value !== null)
+  const counted = pools.filter((pool) => !isEnded(pool, curve)).map((pool) => poolLiquidityUsd(pool, curve))
+  const values = counted.filter((value) => value !== null)
   const isWhole = pools.length <= VALUED_POOLS_MAX && values.length > 0
   return {
     supplyRaw,
@@ -70,7 +73,8 @@ export function tokenValue({ launch, minted, curve, pools, pair }: ValuedToken):
     circulating,
     marketCapUsd: circulating === null || usd === null ? null : circulating * usd,
     fdvUsd: supply === null || usd === null ? null : supply * usd,
-    liquidityUsd: isWhole ? values.reduce((sum, value) => sum + value, 0) : null
+    liquidityUsd: isWhole ? values.reduce((sum, value) => sum + value, 0) : null,
+    unvaluedPools: isWhole ? counted.length - values.length : 0
   }
 }
 
@@ -90,6 +94,14 @@ function circulatingOf(
   return left < 0n ? null : left
 }
 
+/** Tells whether a pool is a bonding curve that is known to be no longer open, so that its cash does not count. */
+function isEnded({ venue, pool }: PoolRow, curve: CurveRow | null): boolean {
+  return isLaunchpad(venue) && curve !== null && !isOpenCurve(pool, curve)
+}
+
+const isOpenCurve = (pool: Pubkey, curve: CurveRow | null): boolean =>
+  curve?.status === 'bonding' && samePubkey(curve.curve, pool)
+
 /**
  * Returns the USD value of both sides of a pool at its latest price. For a bonding curve only its cash counts,
  * because only the cash can be withdrawn; null once the curve has ended. Also null if the newest trade does not state
@@ -102,6 +114,5 @@ export function poolLiquidityUsd(pool: PoolRow, curve: CurveRow | null): number 
   const quote = humanAmount(reserves.quote, quoteDecimals)
   if (!isLaunchpad(pool.venue))
     return (humanAmount(reserves.base, baseDecimals) * lastPrice.price + quote) * lastPrice.cashUsd
-  const isOpen = curve?.status === 'bonding' && samePubkey(curve.curve, pool.pool)
-  return isOpen ? quote * lastPrice.cashUsd : null
+  return isOpenCurve(pool.pool, curve) ? quote * lastPrice.cashUsd : null
 }

@@ -8,6 +8,7 @@ const NOTHING: TotalsRow = {
   volumeLamports: 0n,
   tokens: 0,
   launches: 0,
+  unpriced: 0,
   traders: NO_TRADERS
 }
 
@@ -28,6 +29,7 @@ export function addTotals(
     volumeLamports: before.volumeLamports + sums.volumeCash,
     tokens: before.tokens + tokens,
     launches: before.launches + sums.launches,
+    ...(before.unpriced !== undefined && { unpriced: before.unpriced + sums.trades - sums.priced }),
     traders: addTradersForever(before.traders, traders)
   }
 }

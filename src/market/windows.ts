@@ -29,6 +29,8 @@ export interface ActivityWindow {
   readonly volumeMicroUsd: bigint | null
   readonly buyMicroUsd: bigint | null
   readonly sellMicroUsd: bigint | null
+  /** Number of trades without a value, which the volumes in USD lack. */
+  readonly unpriced: number
   /** Base units, as in an `ActivityMinute`. */
   readonly volumeCash: bigint
   readonly volumeToken: bigint
@@ -72,7 +74,7 @@ export interface OpenWindow extends Omit<ActivityWindow, 'changePct'> {
 export type MintWindow = Pick<
   OpenWindow,
   | ('from' | 'to' | 'trades' | 'buys' | 'sells')
-  | ('volumeMicroUsd' | 'buyMicroUsd' | 'sellMicroUsd' | 'volumeCash')
+  | ('volumeMicroUsd' | 'buyMicroUsd' | 'sellMicroUsd' | 'unpriced' | 'volumeCash')
   | ('traders' | 'startUsd' | 'endUsd')
 >
 
@@ -122,6 +124,7 @@ export function foldWindow(hours: readonly ActivityHour[], headTime: number, sec
     volumeMicroUsd: isUnpriced ? null : sum.volumeMicroUsd,
     buyMicroUsd: isUnpriced ? null : sum.buyMicroUsd,
     sellMicroUsd: isUnpriced ? null : sum.sellMicroUsd,
+    unpriced: trades - sum.priced,
     volumeCash,
     volumeToken,
     get traders() {

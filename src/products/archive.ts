@@ -3,7 +3,9 @@ import { archive } from '../../actors/archive/archive.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import type { Config } from '../config/config.ts'
 import { coverageRoutes } from '../http/routes/coverage.ts'
-import { archiveConfigOf, archiveStampFile, openArchiveToRead } from './opening.ts'
+import type { Storage } from '../../storage/port.ts'
+import { archiveGeneration } from './archive-place.ts'
+import { archivePlaceOf, archiveStampFile, openArchiveToRead } from './opening.ts'
 import type { Product } from './product.ts'
 
 /** Milliseconds between two looks for the keyspace of an archive. Chosen: each opens a connection to the cluster. */
@@ -15,16 +17,21 @@ export const ARCHIVE: Product = {
   roles: ['gateway'],
   settings: {},
   units: ({ config, logger, archive: served, ports: { clock } }) => {
-    const access = { open: () => openArchiveToRead(config), stamp: () => stampOf(config) }
+    const stamp = (current: Storage | null): Promise<string | null> => stampOf(config, current)
+    const access = { open: () => openArchiveToRead(config), stamp }
     const rarely = config.storage === 'embedded' ? {} : { absentMs: KEYSPACE_LOOK_MS }
     return [child('archive', archive({ served, ...access, ...rarely, clock, logger }))]
   },
   routes: [coverageRoutes]
 }
 
-/** Returns when blocks were imported last; null if never. A cluster is opened once, and shows later imports by itself. */
-async function stampOf(config: Config): Promise<string | null> {
-  if (config.storage !== 'embedded') return archiveConfigOf(config).scyllaKeyspace
+/**
+ * Returns a text that changes when the archive must be opened again; null if nothing was imported. An embedded archive must be
+ * after each import; a cluster shows later imports by itself, until another keyspace becomes the archive.
+ */
+async function stampOf(config: Config, current: Storage | null): Promise<string | null> {
+  if (config.storage !== 'embedded')
+    return `generation ${current === null ? (await archivePlaceOf(config)).generation : await archiveGeneration(current)}`
   const file = await stat(archiveStampFile(config)).catch(() => null)
   return file === null ? null : String(file.mtimeMs)
 }

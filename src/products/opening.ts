@@ -17,6 +17,7 @@ import { KEYSPACE_LENGTH_MAX } from '../config/settings/storage.ts'
 import { memoryBudget } from '../config/memory-budget.ts'
 import { logSecondsOf, retentionSecondsOf } from '../config/retention.ts'
 import { systemPorts, type Ports } from '../ports.ts'
+import { archivePlace, type ArchivePlace } from './archive-place.ts'
 import { FEE_SLOTS } from '../transactions/priority-fees.ts'
 import type { Logger } from '../telemetry/logger.ts'
 
@@ -98,13 +99,21 @@ export async function openStoreToRead(config: Config, onSnapshot: () => void): P
 const ARCHIVE_LOG_SECONDS = 60
 
 /**
- * Returns the configuration of the archive's store: an embedded store in a folder of its own below the data folder, or a
- * keyspace of its own. Like the store of a recorded source it keeps all rows.
+ * Returns the configuration of the archive's store: an embedded store in a folder of its own below the data folder, or the
+ * keyspace that it has at first (`archivePlaceOf`). Like the store of a recorded source it keeps all rows.
  */
 export function archiveConfigOf(config: Config): Config {
   const dataDir = join(config.dataDir, 'archive')
   const scyllaKeyspace = `${config.scyllaKeyspace}_archive`
   return { ...config, dataDir, scyllaKeyspace, source: 'recorded', retentionDays: null }
+}
+
+/** Finds the archive's store: on a cluster it may be either of two keyspaces. Rejects with STORAGE_UNAVAILABLE. */
+export async function archivePlaceOf(config: Config): Promise<ArchivePlace> {
+  const archive = archiveConfigOf(config)
+  if (config.storage === 'embedded') return { config: archive, generation: 0 }
+  const open = (config: Config): Promise<Storage> => openStoreToRead(config, () => undefined)
+  return archivePlace(archive, { isThere: isStoreThere, open })
 }
 
 /** Returns the file that an import writes whenever its blocks may be read. */
@@ -116,14 +125,24 @@ export function archiveStampFile(config: Pick<Config, 'dataDir'>): string {
  * Opens the archive for an import, making it if there is none. Rejects with STORAGE_UNAVAILABLE as `openStore` does, and if
  * the archive's keyspace has no valid name.
  */
-export async function openArchive(config: Config, ports: Ports = systemPorts): Promise<Storage> {
-  const archive = { ...archiveConfigOf(config), role: ['ingest'] as Config['role'] }
+export async function openArchive(
+  config: Config,
+  ports: Ports = systemPorts,
+  place?: ArchivePlace
+): Promise<Storage> {
+  const archive = archiveConfigOf(config)
   const { length } = archive.scyllaKeyspace
   if (config.storage !== 'embedded' && length > KEYSPACE_LENGTH_MAX)
     throw new ServiceError(
       'STORAGE_UNAVAILABLE',
       `the archive needs the keyspace ${archive.scyllaKeyspace}, whose name has ${length} characters; a keyspace has ${KEYSPACE_LENGTH_MAX} at most: shorten MILLRACE_SCYLLA_KEYSPACE`
     )
+  return openArchiveStore((place ?? (await archivePlaceOf(config))).config, ports)
+}
+
+/** Opens one of the stores of an archive for an import, making it if there is none. Rejects with STORAGE_UNAVAILABLE. */
+export async function openArchiveStore(store: Config, ports: Ports = systemPorts): Promise<Storage> {
+  const archive = { ...store, role: ['ingest'] as Config['role'] }
   try {
     return await openStore(archive, ports, undefined, ARCHIVE_LOG_SECONDS)
   } catch (error) {
@@ -138,7 +157,7 @@ export async function openArchive(config: Config, ports: Ports = systemPorts): P
  * Resolves with null if nothing was imported, and then creates nothing. Rejects with STORAGE_UNAVAILABLE.
  */
 export async function openArchiveToRead(config: Config): Promise<Storage | null> {
-  const archive = archiveConfigOf(config)
+  const { config: archive } = await archivePlaceOf(config)
   if (!(await isStoreThere(archive))) return null
   if (config.storage === 'embedded') return openEmbeddedSnapshot(embeddedOptionsOf(archive))
   return openStore({ ...archive, role: ['gateway'] })
@@ -150,6 +169,12 @@ export async function isStoreThere(config: Config): Promise<boolean> {
   if (config.scyllaKeyspace.length > KEYSPACE_LENGTH_MAX) return false
   const { isKeyspaceThere } = await import('../../storage/scylla/keyspace-lookup.ts')
   return isKeyspaceThere(scyllaTargetOf(config), systemPorts)
+}
+
+/** Removes the keyspace of a store with everything in it, if there is one. Rejects with STORAGE_UNAVAILABLE. */
+export async function removeKeyspace(config: Config): Promise<void> {
+  const { dropKeyspace } = await import('../../storage/scylla/keyspace-lookup.ts')
+  return dropKeyspace(scyllaTargetOf(config), systemPorts)
 }
 
 /** Where and as whom a cluster is reached. */

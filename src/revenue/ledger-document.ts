@@ -40,7 +40,10 @@ const sums = z.object({
   outflow: jsonBigint,
   /** Millionths of USD, of the changes with a price. */
   inflowMicroUsd: jsonBigint,
-  outflowMicroUsd: jsonBigint
+  outflowMicroUsd: jsonBigint,
+  /** Entries of versions that count those without a price, and the number of those that the sums in USD lack. */
+  counted: z.number().default(0),
+  unpriced: z.number().default(0)
 })
 export type Sums = z.infer<typeof sums>
 

@@ -239,4 +239,6 @@ const isEqual = (a: Sums, b: Sums): boolean =>
   a.inflow === b.inflow &&
   a.outflow === b.outflow &&
   a.inflowMicroUsd === b.inflowMicroUsd &&
-  a.outflowMicroUsd === b.outflowMicroUsd
+  a.outflowMicroUsd === b.outflowMicroUsd &&
+  a.counted === b.counted &&
+  a.unpriced === b.unpriced

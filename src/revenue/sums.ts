@@ -7,7 +7,9 @@ export const NO_SUMS: Sums = {
   inflow: 0n,
   outflow: 0n,
   inflowMicroUsd: 0n,
-  outflowMicroUsd: 0n
+  outflowMicroUsd: 0n,
+  counted: 0,
+  unpriced: 0
 }
 
 /** The sums of one mint of a block's entries. */
@@ -26,7 +28,9 @@ function combined(a: Sums, b: Sums, sign: 1n | -1n): Sums {
     inflow: a.inflow + sign * b.inflow,
     outflow: a.outflow + sign * b.outflow,
     inflowMicroUsd: a.inflowMicroUsd + sign * b.inflowMicroUsd,
-    outflowMicroUsd: a.outflowMicroUsd + sign * b.outflowMicroUsd
+    outflowMicroUsd: a.outflowMicroUsd + sign * b.outflowMicroUsd,
+    counted: a.counted + Number(sign) * b.counted,
+    unpriced: a.unpriced + Number(sign) * b.unpriced
   }
 }
 
@@ -43,7 +47,7 @@ export function sumsOf(address: string, entries: readonly LedgerEntry[]): readon
     const flowing = changes.filter(
       ({ account, isNative }) => isNative || mint !== WSOL || account !== address
     )
-    const own = { ...flowOf(flowing), entries: changes.length }
+    const own = { ...flowOf(flowing), entries: changes.length, counted: changes.length }
     const before = byMint.get(mint)?.sums ?? NO_SUMS
     byMint.set(mint, { mint, decimals, sums: plus(before, own) })
     all = plus(all, mint === WSOL ? own : { ...own, inflow: 0n, outflow: 0n })
@@ -63,7 +67,7 @@ function byTransaction(entries: readonly LedgerEntry[]): Iterable<[LedgerEntry, 
   return groups.values()
 }
 
-function flowOf(changes: readonly LedgerEntry[]): Omit<Sums, 'entries'> {
+function flowOf(changes: readonly LedgerEntry[]): Omit<Sums, 'entries' | 'counted'> {
   const delta = changes.reduce((sum, change) => sum + deltaOf(change), 0n)
   // All changes of a mint in a block have the same price.
   const usd = changes.reduce((sum, { valueUsd }) => sum + (valueUsd ?? 0), 0)
@@ -73,6 +77,8 @@ function flowOf(changes: readonly LedgerEntry[]): Omit<Sums, 'entries'> {
     inflow: isInflow ? delta : 0n,
     outflow: isInflow ? 0n : -delta,
     inflowMicroUsd: isInflow ? microUsd : 0n,
-    outflowMicroUsd: isInflow ? 0n : microUsd
+    outflowMicroUsd: isInflow ? 0n : microUsd,
+    // Changes that cancel each other need no price.
+    unpriced: delta === 0n ? 0 : changes.filter(({ valueUsd }) => valueUsd === null).length
   }
 }

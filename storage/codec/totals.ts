@@ -11,6 +11,8 @@ export const totalsKind: RecordKind<TotalsRow> = {
     out.count(row.tokens)
     out.count(row.launches)
     out.bytes(row.traders)
+    // Rows of earlier versions end here.
+    if (row.unpriced !== undefined) out.count(row.unpriced)
   },
   read: (source) => ({
     trades: source.count(),
@@ -18,7 +20,8 @@ export const totalsKind: RecordKind<TotalsRow> = {
     volumeLamports: source.amount(),
     tokens: source.count(),
     launches: source.count(),
-    traders: source.bytes()
+    traders: source.bytes(),
+    ...(!source.atEnd && { unpriced: source.count() })
   }),
   weigh: (row) => 300 + row.traders.length
 }

@@ -13,6 +13,7 @@ export function blockStore(database: Database, tables: RecordTables): BlockStore
   return {
     // The engine's lock on the directory excludes a second writer.
     claim: () => database.read((view) => view.head),
+    confirmClaim: async () => undefined,
     commit: (block, kept, after) =>
       database.write(async (view, batch) => {
         if (isStored(block, view.head)) return null

@@ -1,3 +1,4 @@
+import type { ActivityHour } from '../../src/market/activity-rows.ts'
 import type { Amendment } from '../../src/market/amendment.ts'
 import type { ActivityStore, BlockCommit, HourlyMintVolume } from '../port.ts'
 import type { CachedFact } from './cached-fact.ts'
@@ -29,19 +30,14 @@ export async function mintsOfHour(
   return found
 }
 
-/** Writes the hourly volumes of a block's mints, and deletes some that are too old to rank. */
+/** Rewrites the hourly volumes of a block's mints, and deletes some that are too old to rank. */
 export async function stageHourlyMintVolume(
   view: View,
   batch: WriteBatch,
   block: BlockCommit
 ): Promise<void> {
   const oldest = oldestMintVolumeHour(block.slot.blockTime)
-  for (const activity of block.activity) {
-    if (activity.hour < oldest) continue
-    const minutes = mintVolumeMinutes(activity)
-    if (minutes.length > 0)
-      batch.putUncached(hourlyMintVolumeKind, hourlyMintVolumeKey(activity.hour, activity.owner), minutes)
-  }
+  stageVolumes(batch, block.activity, oldest)
   await stageDeletions(view, batch, hourlyMintVolumeKeysOf(oldest).gte)
 }
 
@@ -53,7 +49,12 @@ export function amendHourlyMintVolume(
 ): void {
   const oldest = oldestMintVolumeHour(headTime)
   for (const { of, owner, hour } of remove) if (of === 'mint') batch.delete(hourlyMintVolumeKey(hour, owner))
-  for (const activity of put) {
+  stageVolumes(batch, put, oldest)
+}
+
+/** Writes the volumes of the mints among hours of activity, and deletes those of hours without trades. */
+function stageVolumes(batch: WriteBatch, hours: readonly ActivityHour[], oldest: number): void {
+  for (const activity of hours) {
     if (activity.of !== 'mint' || activity.hour < oldest) continue
     const key = hourlyMintVolumeKey(activity.hour, activity.owner)
     const minutes = mintVolumeMinutes(activity)

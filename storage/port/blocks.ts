@@ -16,6 +16,11 @@ export interface BlockStore {
    */
   claim(token: number | null): Promise<SlotRow | null>
   /**
+   * Resolves if this process is still the writer of blocks; rejects with LostClaim if another one has claimed since. A write
+   * beside the blocks is fenced if its condition was read before this call, and each claimant changes what the condition reads.
+   */
+  confirmClaim(): Promise<void>
+  /**
    * Stores a block in one durable step; resolves after it is on disk. Slots come in ascending order: a slot at or below the
    * head is already stored, and nothing is written. Returns whether it was written. With `kept` it is in the history until it
    * is forgotten.

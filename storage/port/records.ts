@@ -140,8 +140,9 @@ export interface ActivityStore extends RecordStore<'activity'> {
     range: { readonly from: number; readonly to: number; readonly limit: number }
   ): Promise<ActivityHour[]>
   /**
-   * Lists the volume of every mint in one hour, in the order of mints: `limit` at most, after `after`. Of hours that began
-   * more than 26 hours before the head's some or all may be gone.
+   * Lists the volume of every mint in one hour, in the order of mints: `limit` at most, after `after`. The last written row of
+   * an hour counts; a mint without trades in it is not listed. Of hours that began more than 26 hours before the head's some
+   * or all may be gone.
    */
   mintsOfHour(
     hour: number,

@@ -15,6 +15,7 @@ export function blockStore(base: ScyllaBase, slots: RowList<SlotRow>, writer: Bl
   let amended = 0
   return {
     claim: (token) => writer.claim(token),
+    confirmClaim: () => writer.confirmClaim(),
     commit: (...block) => writer.commit(...block),
     async head() {
       await base.refresh()

@@ -61,24 +61,27 @@ export class HourlyMintVolumes {
     return entries.map(({ key, value }) => ({ mint: key.mint, minutes: value }))
   }
 
-  /** Adds the hourly volumes of the blocks' mints, and deletes hours that are too old to rank. */
+  /** Rewrites the hourly volumes of the blocks' mints, and deletes hours that are too old to rank. */
   async stage(commit: Commit, activity: readonly ActivityHour[]): Promise<void> {
     const oldest = oldestMintVolumeHour(commit.blockTime)
-    const entries = activity
-      .filter(({ hour }) => hour >= oldest)
-      .map((row) => ({ key: entryOf(row), value: mintVolumeMinutes(row) }))
-      .filter(({ value }) => value.length > 0)
-    this.#list(
-      commit,
-      entries.map(({ key }) => key.hour)
-    )
-    await Promise.all([this.#entries.stage(commit, entries), this.#deleteBefore(commit, oldest)])
+    await Promise.all([this.#rewrite(commit, activity, oldest, []), this.#deleteBefore(commit, oldest)])
   }
 
   /** Rewrites the hourly volumes of an amendment's mints, and deletes those without trades. */
   async amend(commit: TableCommit, { activity, head }: Amendment): Promise<void> {
     const oldest = oldestMintVolumeHour(head?.blockTime ?? -Infinity)
-    const entries = activity.put
+    const removed = activity.remove.filter(({ of }) => of === 'mint').map(entryOf)
+    await this.#rewrite(commit, activity.put, oldest, removed)
+  }
+
+  /** Writes the volumes of the mints among hours of activity, and removes those of hours without trades and of `removed`. */
+  async #rewrite(
+    commit: TableCommit,
+    hours: readonly ActivityHour[],
+    oldest: number,
+    removed: readonly Entry[]
+  ): Promise<void> {
+    const entries = hours
       .filter(({ of, hour }) => of === 'mint' && hour >= oldest)
       .map((row) => ({ key: entryOf(row), value: mintVolumeMinutes(row) }))
     const traded = entries.filter(({ value }) => value.length > 0)
@@ -88,7 +91,6 @@ export class HourlyMintVolumes {
       traded.map(({ key }) => key.hour)
     )
     await this.#entries.stage(commit, traded)
-    const removed = activity.remove.filter(({ of }) => of === 'mint').map(entryOf)
     await this.#entries.remove(commit, [...quiet, ...removed])
   }
 

@@ -126,13 +126,16 @@ export function withMemtable(base: ScyllaBase, tables: TableStores): RecordStore
       mintsOfHour: (hour, page) =>
         ask(async (memtable) => {
           const { after, limit } = page
+          if (limit <= 0) return []
           const later = hourlyMintVolumeOf(memtable, hour).filter(
             ({ mint }) => after === undefined || Buffer.compare(mint, after) > 0
           )
-          const stored = await tables.activity.mintsOfHour(hour, page)
+          // Stored mints without trades since are left out, and must not shorten the page.
+          const quiet = later.filter(({ minutes }) => minutes.length === 0).length
+          const stored = await tables.activity.mintsOfHour(hour, { ...page, limit: limit + quiet })
           const byMint = new Map([...stored, ...later].map((each) => [pubkeyMapKey(each.mint), each]))
-          const inOrder = [...byMint.values()].sort((a, b) => Buffer.compare(a.mint, b.mint))
-          return inOrder.slice(0, Math.max(0, limit))
+          const traded = [...byMint.values()].filter(({ minutes }) => minutes.length > 0)
+          return traded.sort((a, b) => Buffer.compare(a.mint, b.mint)).slice(0, limit)
         })
     },
     pools: {
@@ -167,17 +170,18 @@ function newestOf<T>(values: readonly T[], timeOf: (value: T) => number, limit: 
   return inOrder.slice(Math.max(0, inOrder.length - Math.max(0, limit)))
 }
 
-/** Volumes of the mints of an hour as far as the memtable has it, oldest first. */
+/** The newest volume of each mint of an hour as far as the memtable has it; without minutes if the hour has no trades. */
 function hourlyMintVolumeOf(memtable: Memtable, hour: number): HourlyMintVolume[] {
-  const rows = memtable.all(({ block }) => block.activity).filter((row) => row.hour === Math.ceil(hour))
-  return rows
-    .map((row) => ({
-      mint: row.owner,
-      minutes: mintVolumeMinutes(row).map(({ minute, trades, volumeMicroUsd }) => ({
-        minute,
-        trades,
-        volumeMicroUsd
-      }))
+  const rows = memtable
+    .all(({ block }) => block.activity)
+    .filter((row) => row.of === 'mint' && row.hour === Math.ceil(hour))
+  const newest = new Map(rows.map((row) => [pubkeyMapKey(row.owner), row]))
+  return [...newest.values()].map((row) => ({
+    mint: row.owner,
+    minutes: mintVolumeMinutes(row).map(({ minute, trades, volumeMicroUsd }) => ({
+      minute,
+      trades,
+      volumeMicroUsd
     }))
-    .filter(({ minutes }) => minutes.length > 0)
+  }))
 }

@@ -9,7 +9,7 @@ import type { Version } from './version.ts'
 import { superseded } from './errors.ts'
 import type { WatermarkReader } from './watermark-reader.ts'
 import type { Watermarks } from './visibility.ts'
-import { selectEpochs, watermarksOf } from './watermark.ts'
+import { claimOf, selectClaim, selectEpochs, watermarksOf } from './watermark.ts'
 
 export interface WriterClaimOptions {
   readonly reached: (point: ScyllaCrashPoint) => void
@@ -78,6 +78,15 @@ export class WriterClaim {
     }
     await this.#takeNext(this.#ended, 'claim.taken')
     return true
+  }
+
+  /** Rejects, and ends our epoch, if another process has claimed since. */
+  async confirm(): Promise<void> {
+    const { epoch } = claimOf(await this.#base.client.readSerial(selectClaim))
+    if (epoch === this.#epoch) return
+    const error = superseded()
+    this.end(this.#epoch, error)
+    throw error
   }
 
   /** Takes the epoch that follows ours, unless another process has; resolves with its number. */

@@ -103,6 +103,13 @@ export class BlockWriter {
     })
   }
 
+  confirmClaim(): Promise<void> {
+    return this.#inTurn(async () => {
+      await this.#hold()
+      await this.#writerClaim.confirm()
+    })
+  }
+
   commit(block: BlockCommit, kept?: KeptBlock, after?: number): Promise<boolean> {
     return this.#accept(() => {
       const given = { block, kept, after, ...Promise.withResolvers<boolean>() }

@@ -75,6 +75,7 @@ export function sampleTotals(choices: Choices): TotalsRow {
     volumeLamports: choices.amount() * choices.amount(),
     tokens: choices.below(1e6),
     launches: choices.below(1e6),
-    traders: sampleBytes(choices.below(500), choices.below(1e9))
+    traders: sampleBytes(choices.below(500), choices.below(1e9)),
+    ...(choices.chance(0.5) && { unpriced: choices.below(1e6) })
   }
 }

@@ -223,13 +223,14 @@ t.test('holdings are those of the first page on all pages, the most valuable one
   const second = extended(tokenAccountData({ mint: id(200), owner: wallet, amount: 7n }), 'account', [])
   node.put(id(900), { owner: TOKEN_PROGRAM_KEYS['token-2022'], data: second })
   const first = (await app.get(`${path}?limit=50`)).body
-  t.match(first, { holdings_count: 321, slot: 1_000 })
+  t.match(first, { holdings_count: 321, total_value_usd: 0, unvalued_holdings: 321, slot: 1_000 })
   t.match(first.data[0], { mint: WSOL, is_native: true, amount: 2.5, token_program: null })
   node.put(id(901), { owner: CLASSIC, data: tokenAccountData({ mint: MINT, owner: wallet, amount: 9n }) })
   node.fault = { kind: 'unreachable', detail: 'gone' }
   const mints = first.data.map((each) => each['mint'])
   for (let next = first.nextCursor; next !== null;) {
     const { body } = await app.get(`${path}?limit=47&after=${next}`)
+    t.equal(body.unvalued_holdings, 321)
     mints.push(...body.data.map((each) => each['mint']))
     next = body.nextCursor
   }

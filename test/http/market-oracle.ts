@@ -21,6 +21,8 @@ interface Sale {
 export interface ExpectedWindow {
   readonly trades: number
   readonly volume_usd: number | null
+  /** Absent if all trades have a value. */
+  readonly unpriced_trades: number | undefined
   readonly volume_sol: number
   readonly traders: number
 }
@@ -116,6 +118,7 @@ function sumOf(sales: readonly Sale[]): ExpectedWindow {
   return {
     trades: sales.length,
     volume_usd: sales.length > 0 && priced.length === 0 ? null : sum(priced) / 1e6,
+    unpriced_trades: sales.length === priced.length ? undefined : sales.length - priced.length,
     volume_sol: sum(sales.map(({ lamports }) => lamports)) / 1e9,
     traders: new Set(sales.map(({ trader }) => trader)).size
   }

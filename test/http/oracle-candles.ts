@@ -94,13 +94,19 @@ export function usdOf({ price, cashUsd }: Listed): number | null {
   return price === null || cashUsd === null ? null : price * cashUsd
 }
 
-/** Returns the value of rows in USD, or null if there are rows and none has a known value. */
 /** The count of trades that a volume in USD lacks; nothing if it lacks none. */
 export function unpricedIn(rows: readonly Listed[]): Json {
   const unpriced = rows.filter((row) => microUsd(row) === null).length
   return unpriced === 0 ? {} : { unpriced_trades: unpriced }
 }
 
+/** The same of the last day. */
+export function unpricedInDay(rows: readonly Listed[]): Json {
+  const { unpriced_trades: unpriced } = unpricedIn(rows)
+  return unpriced === undefined ? {} : { unpriced_trades_24h: unpriced }
+}
+
+/** Returns the value of rows in USD, or null if there are rows and none has a known value. */
 export function volume(rows: readonly Listed[]): number | null {
   const known = rows.map(microUsd).filter((value) => value !== null)
   return rows.length > 0 && known.length === 0 ? null : Number(sum(known)) / 1e6

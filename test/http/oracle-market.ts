@@ -1,6 +1,6 @@
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { address, launchesJson, stamp, type Json } from './oracle-bodies.ts'
-import { sum, unpricedIn, usdOf, volume } from './oracle-candles.ts'
+import { sum, unpricedIn, unpricedInDay, usdOf, volume } from './oracle-candles.ts'
 import { curvesOf, type CurveAnswer } from './oracle-curves.ts'
 import { decimalsIn, sidesOf } from './oracle-sides.ts'
 import {
@@ -180,6 +180,7 @@ export class Oracle {
       price_usd: forming === undefined ? null : usdOf(forming),
       fee_bps: stated.findLast(({ fee }) => fee !== null)?.fee ?? null,
       volume_24h_usd: volume(day),
+      ...unpricedInDay(day),
       trades_24h: day.length,
       created_at: creation === undefined ? null : stamp(creation.block.blockTime),
       created_slot: creation?.block.slot ?? null,
@@ -215,8 +216,15 @@ export class Oracle {
     const sold = this.#curves.get(mint)?.sold ?? null
     const last = this.#newest(mint)
     const usd = last === null ? null : usdOf(last)
-    const pools = this.poolsOf(mint).map(({ liquidity_usd }) => liquidity_usd as number | null)
+    const isEnded = ({ venue, pool }: Json): boolean =>
+      LAUNCHPADS.includes(venue as string) &&
+      curve !== null &&
+      !(curve.status === 'bonding' && curve.curve === pool)
+    const pools = this.poolsOf(mint)
+      .filter((pool) => !isEnded(pool))
+      .map(({ liquidity_usd }) => liquidity_usd as number | null)
     const valued = pools.filter((value) => value !== null)
+    const isPartial = valued.length > 0 && valued.length < pools.length
     const raw = (launch?.supply_raw ?? null) as string | null
     const decimals = (launch?.decimals ?? null) as number | null
     const supply = raw === null || decimals === null ? null : human(BigInt(raw), decimals)
@@ -234,7 +242,8 @@ export class Oracle {
       circulating_supply: outside,
       market_cap_usd: outside === null || usd === null ? null : outside * usd,
       fdv_usd: supply === null || usd === null ? null : supply * usd,
-      liquidity_usd: valued.length === 0 ? null : valued.reduce((all, value) => all + value, 0)
+      liquidity_usd: valued.length === 0 ? null : valued.reduce((all, value) => all + value, 0),
+      ...(isPartial && { unvalued_pools: pools.length - valued.length })
     }
   }
 
@@ -282,7 +291,7 @@ export class Oracle {
     if (last === null) return null
     const day = this.#within(this.rowsOf(mint), 86_400)
     const ofPair = day.filter((row) => row.cash === last.cash)
-    const { market_cap_usd, liquidity_usd } = this.#value(mint)
+    const { market_cap_usd, liquidity_usd, unvalued_pools: unvalued } = this.#value(mint)
     return {
       mint,
       price: last.price,
@@ -299,6 +308,8 @@ export class Oracle {
       age_seconds: this.headTime - last.block.blockTime,
       market_cap_usd,
       volume_24h_usd: volume(day),
+      ...unpricedInDay(day),
+      ...(unvalued !== undefined && { unvalued_pools: unvalued }),
       volume_24h_native: human(sum(ofPair.map((row) => row.cashRaw)), last.cashDecimals),
       liquidity_usd,
       price_change_24h_pct: this.#change(mint, 86_400),
@@ -354,6 +365,7 @@ export class Oracle {
       supply_slot: null,
       liquidity_slot: null,
       volume_24h_usd: volume(day),
+      ...unpricedInDay(day),
       volume_24h_sol: human(lamports, 9),
       trades_24h: day.length,
       buys_24h: day.filter(({ side }) => side === 'buy').length,
@@ -386,6 +398,7 @@ export class Oracle {
     const isUnknown = volume(rows) === null
     return {
       volume_usd: volume(rows),
+      ...unpricedIn(rows),
       trades: rows.length,
       buys: bought.length,
       sells: sold.length,

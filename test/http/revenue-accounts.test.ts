@@ -212,6 +212,7 @@ t.test('an account has the sums of its ledger since its start', async (t) => {
       inflow_usd: 152.5,
       outflow_usd: 37.5,
       net_usd: 115,
+      unpriced_events: 1,
       inflow_sol: 1,
       outflow_sol: 0.25,
       net_sol: 0.75,
@@ -260,6 +261,7 @@ t.test('an account has the sums of its ledger since its start', async (t) => {
           inflow_usd: 0,
           outflow_usd: null,
           net_usd: null,
+          unpriced_events: 1,
           events: 1
         }
       ],

@@ -181,7 +181,7 @@ t.test(
     await app.blocks(5)
     const { body } = await app.send('GET', PATH)
     t.match(body, {
-      totals: { ...NOTHING, events: 3 },
+      totals: { ...NOTHING, unpriced_events: 1, events: 3 },
       mints_without_price: 1,
       by_mint: [
         {
@@ -193,9 +193,19 @@ t.test(
           net_usd: 0,
           events: 2
         },
-        { mint: USDC, inflow_raw: '1', outflow_raw: '0', inflow_usd: null, outflow_usd: 0, net_usd: null }
+        {
+          mint: USDC,
+          inflow_raw: '1',
+          outflow_raw: '0',
+          inflow_usd: null,
+          outflow_usd: 0,
+          net_usd: null,
+          unpriced_events: 1
+        }
       ]
     })
+    const [sol] = body.by_mint as object[]
+    t.notOk('unpriced_events' in sol!, 'changes that cancel each other lack no value')
   }
 )
 

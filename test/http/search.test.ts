@@ -74,7 +74,12 @@ t.test(
 t.test('trades without a known value leave the volume unknown', async (t) => {
   const app = await marketApp(t)
   await app.commit(block(1, NOON, [launch(), buy(sol(1n), 10n ** 6n)]))
-  t.match(await searched(t, app, 'q=grn'), [{ volume_24h_usd: null }])
+  t.match(await searched(t, app, 'q=grn'), [{ volume_24h_usd: null, unpriced_trades_24h: 1 }])
+  await app.commit(block(2, NOON + 60, [solSale(100), buy(sol(1n), 10n ** 6n)]))
+  t.match(await searched(t, app, 'q=grn'), [{ volume_24h_usd: 100, unpriced_trades_24h: 1 }])
+  t.match(await searched(t, app, `q=${pubkeyToBase58(POOL)}`), [
+    { kind: 'pool', volume_24h_usd: 100, unpriced_trades_24h: 1 }
+  ])
 })
 
 t.test('well-known mints are found without any launch', async (t) => {

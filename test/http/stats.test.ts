@@ -43,6 +43,7 @@ async function compare(t: Test, app: MarketApp, oracle: MarketOracle): Promise<v
   for (const [name, seconds] of Object.entries(WINDOWS)) {
     const found = body.windows[name as keyof typeof WINDOWS]
     const now = oracle.market(seconds)
+    t.equal(found.unpriced_trades, now.unpriced_trades)
     t.match(found, { trades: now.trades, launches: now.launches, active_tokens: oracle.mints(seconds).size })
     t.ok(
       isNear(found.traders, now.traders, now.traders > EXACT ? now.traders * 0.1 : 0),
@@ -57,6 +58,7 @@ async function compare(t: Test, app: MarketApp, oracle: MarketOracle): Promise<v
     }
   }
   const all = oracle.market(Infinity)
+  t.equal(body.totals.unpriced_trades, all.unpriced_trades)
   t.match(body.totals, { trades: all.trades, launches: all.launches, tokens: oracle.tokens })
   t.ok(isNear(body.totals.volume_usd, all.volume_usd || null, all.trades * 1e-6) || all.trades === 0)
   t.ok(isNear(body.totals.volume_sol, all.volume_sol))

@@ -79,6 +79,7 @@ async function compareItem(
     trades: item.trades === sums.trades,
     traders: isNear(item.traders, sums.traders, sums.traders > EXACT ? sums.traders * 0.1 : 0),
     volumeUsd: isNear(item.volume_usd, sums.volume_usd, sums.trades * 1e-6),
+    unpriced: item.unpriced_trades === sums.unpriced_trades,
     volumeSol: isNear(item.volume_sol, sums.volume_sol),
     price: isNear(item.price_usd, last),
     change: isNear(item.price_change_pct, change, 1e-6)

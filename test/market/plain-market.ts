@@ -302,6 +302,7 @@ export function plainTotals(story: readonly Listed[]): TotalsRow | null {
     volumeLamports: sumOf(rows.map(lamportsOf)),
     tokens: plainTokens(story).size,
     launches: story.filter(({ isFirstLaunch }) => isFirstLaunch).length,
+    unpriced: rows.filter((row) => microUsdOf(row) === null).length,
     traders: rows.reduceRight((sketch, row) => addTradersForever(sketch, [keyHash(row.user)]), NO_TRADERS)
   }
 }

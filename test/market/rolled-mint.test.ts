@@ -86,8 +86,8 @@ function folded(hours: readonly ActivityHour[], time: number) {
       time,
       span
     )
-    const { volumeCash, traders, startUsd, endUsd } = rest
-    const sums = { volumeMicroUsd, buyMicroUsd, sellMicroUsd, volumeCash }
+    const { unpriced, volumeCash, traders, startUsd, endUsd } = rest
+    const sums = { volumeMicroUsd, buyMicroUsd, sellMicroUsd, unpriced, volumeCash }
     return { from, to: rest.to, trades, buys, sells, ...sums, traders, startUsd, endUsd }
   })
 }

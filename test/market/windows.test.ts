@@ -60,6 +60,7 @@ t.test('at any moment a window equals a recomputation from rows', async (t) => {
       const valued = within.filter(({ cashSide, cashUsd }) => cashSide !== null && cashUsd !== null)
       const usd = sum(valued.map(microUsd))
       t.equal(window.volumeMicroUsd, within.length > 0 && valued.length === 0 ? null : usd)
+      t.equal(window.unpriced, within.length - valued.length)
       if (window.volumeMicroUsd !== null) {
         t.equal(window.buyMicroUsd! + window.sellMicroUsd!, usd)
         t.equal(window.buyMicroUsd, sum(valued.filter(({ cashSide }) => cashSide === 'in').map(microUsd)))

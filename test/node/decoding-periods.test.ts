@@ -1,7 +1,9 @@
 import t from 'tap'
+import { z } from 'zod'
 import { DECODER_VERSION } from '../../src/chain/decoder-version.ts'
 import { VENUE_IDS, type VenueId } from '../../src/chain/venue-id.ts'
 import { readDecodingPeriods, recordDecoding } from '../../src/node/decoding-periods.ts'
+import { Documents } from '../../storage/documents.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import { emptyBlock } from '../../storage/test/sample-blocks.ts'
 import { ownDirectory } from '../own-directory.ts'
@@ -41,3 +43,23 @@ t.test('blocks from before the first record stay unknown', async (t) => {
   const periods = await recordDecoding(store, slotRow(99), CPMM)
   t.strictSame(periods, [{ from: 100, venues: ['raydium-cpmm'], decoderVersion: DECODER_VERSION }])
 })
+
+t.test(
+  'periods in documents of their own, as an earlier version wrote them, are read and continued',
+  async (t) => {
+    const store = await openEmbeddedStorage({ directory: ownDirectory(t) })
+    t.teardown(() => store.close())
+    const earlier = { from: 3, venues: ['raydium-cpmm' as const], decoderVersion: 1 }
+    const documents = new Documents(store.documents, {
+      kind: 'decoding period',
+      schema: z.object({ from: z.number(), venues: z.array(z.enum(VENUE_IDS)), decoderVersion: z.number() }),
+      partition: () => 'chain',
+      key: ({ from }) => [from]
+    })
+    await documents.insert(earlier)
+    t.strictSame(await readDecodingPeriods(store), [earlier])
+    const next = { from: 10, venues: ['raydium-cpmm'], decoderVersion: DECODER_VERSION }
+    t.strictSame(await recordDecoding(store, slotRow(9), CPMM), [earlier, next])
+    t.strictSame(await readDecodingPeriods(store), [earlier, next])
+  }
+)

@@ -79,15 +79,18 @@ export const holdingRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
       hasMore && place === null ? runs.put(run, found) : null
     ])
     const data = [...native, ...tokens]
-    const solUsd = isNativeShown ? (solValue(found) ?? 0) : 0
+    const hasSol = isNativeShown && found.lamports > 0n
+    const solUsd = hasSol ? solValue(found) : 0
+    const unvalued = found.unvalued === null ? null : found.unvalued + (solUsd === null ? 1 : 0)
     const body = {
       tenant,
       wallet,
-      total_value_usd: found.tokensUsd + solUsd,
+      total_value_usd: found.tokensUsd + (solUsd ?? 0),
+      ...(unvalued !== 0 && { unvalued_holdings: unvalued }),
       slot: found.slot,
       updated_at: secondsText(Math.floor(found.atMs / 1_000)),
       age_seconds: Math.max(0, Math.floor((clock.now() - found.atMs) / 1_000)),
-      holdings_count: found.count + (isNativeShown && found.lamports > 0n ? 1 : 0),
+      holdings_count: found.count + (hasSol ? 1 : 0),
       data,
       nextCursor: hasMore ? writeWordsCursor(name, [run, String(next)]) : null
     }
@@ -158,6 +161,7 @@ async function holdingsOf(
     solUsd: sol.priceUsd,
     solPriceAt: sol.priceAt,
     tokensUsd,
+    unvalued: list.filter(({ valueUsd }) => valueUsd === null).length,
     count: list.length,
     list: list.sort(byValue)
   }

@@ -114,7 +114,8 @@ async function priceAt(
     const listed = cash.of(mint)
     return listed === undefined ? null : { body: () => untradedPriceBody(listed, day, value), parts }
   }
-  const dayUsd = { volumeMicroUsd: day.volumeMicroUsd, changePct: changeOf(day, newestUsd(pair)) }
+  const { volumeMicroUsd, unpriced } = day
+  const dayUsd = { volumeMicroUsd, unpriced, changePct: changeOf(day, newestUsd(pair)) }
   const dayCash = await cashOf(storage, pair, day, now)
   return {
     body: (headTime) => {

@@ -1,8 +1,9 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import { SEARCH, searchHit, volumeUsd, type SearchHit } from '../../api/search.ts'
+import { SEARCH, searchHit, type SearchHit } from '../../api/search.ts'
 import { pubkeyFromBase58, type Pubkey } from '../../chain/pubkey.ts'
 import type { Ranking } from '../../market/ranking.ts'
+import type { MintWindow } from '../../market/windows.ts'
 import { fromNode } from '../../node/upstream.ts'
 import { STATUS_ANSWER_MS } from '../../time-limits.ts'
 import { ChainStatuses } from '../../transactions/chain-statuses.ts'
@@ -21,6 +22,8 @@ import { isSignature } from '../signature.ts'
 /** Characters of a search. Chosen: a signature has 88. */
 const TEXT_MAX = 100
 const TEXT_RULE = `must have 2 to ${TEXT_MAX} characters; one ideograph or emoji is enough`
+/** The window of a hit's volume, in seconds. */
+const WINDOWS = { day: 86_400 }
 /** Maximum hits of an answer. Chosen: beyond one screen, a longer search text helps more. */
 const LIMIT_MAX = 50
 
@@ -59,19 +62,24 @@ type Deps = Pick<
 export const searchRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   const { storage, names, clock, transactions } = deps
   const marketOf = marketReader(deps)
+  const { mintWindows } = app
   const chain = transactions === null ? null : new ChainStatuses(transactions.node, clock)
   const submissions = transactions === null ? null : new Submissions(storage.documents, transactions)
 
   serveCached(app, search, async ({ query: { q, limit }, tenant, head, signal }) => {
     const text = q.trim()
     const address = addressIn(text)
+    const dayOf = async (mint: Pubkey): Promise<MintWindow> =>
+      (await mintWindows.of(mint, head?.blockTime ?? 0, WINDOWS, { traders: false })).day
     const hits = async (): Promise<readonly SearchHit[]> => {
       if (address === null && isSignature(text)) return transactionHits(tenant, text)
       const ranking = await loadedRanking(deps, signal)
-      if (address !== null) return addressHits({ ...deps, market: marketOf() }, { address, ranking, head })
+      if (address !== null) return addressHits({ ...deps, market: marketOf(), dayOf }, { address, head })
       const found = names.search(foldedText(text), limit, volumesOf(ranking))
-      return found.map(({ mint, symbol, name, match, volume }) =>
-        searchHit('token', mint, { symbol, name, volume_24h_usd: volumeUsd(volume), match })
+      return Promise.all(
+        found.map(async ({ mint, symbol, name, match }) =>
+          searchHit('token', mint, { symbol, name, day: await dayOf(mint), match })
+        )
       )
     }
     const data = await hits()

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Test } from 'tap'
+import type { Pubkey } from '../../../src/chain/pubkey.ts'
 import type { ActivityHour } from '../../../src/market/activity-rows.ts'
 import type { HourlyMintVolume, Storage } from '../../port.ts'
 import { Choices } from '../choices.ts'
@@ -18,6 +19,14 @@ async function commitHours(storage: Storage, hours: readonly ActivityHour[]): Pr
     const block = emptyBlock(index)
     const slot = { ...block.slot, blockTime: activity.hour + 3_599 }
     await storage.blocks.commit({ ...block, slot, activity: [activity] })
+  }
+}
+
+/** Returns an hour of a mint that has a trade. */
+function sampleTradedHour(choices: Choices, owner: Pubkey): ActivityHour {
+  for (;;) {
+    const hour = sampleHour(choices, 'mint', owner, HOUR)
+    if (hourlyMintVolumeOf(hour).minutes.length > 0) return hour
   }
 }
 
@@ -100,6 +109,31 @@ export async function testActivity(t: Test, open: OpenForTest): Promise<void> {
       t.strictSame(await storage.activity.mintsOfHour(HOUR, { limit: 0 }), [])
     }
   )
+
+  t.test('a mint is listed by the last row of its hour, and not at all if that has no trades', async (t) => {
+    const opened = await open(t)
+    const { storage } = opened
+    const choices = new Choices(15)
+    const mints = Array.from({ length: 6 }, (_, n) => sampleMint(n)).sort((a, b) => Buffer.compare(a, b))
+    const traded = mints.map((owner) => sampleTradedHour(choices, owner))
+    const quiet = traded.map((hour) => ({
+      ...hour,
+      minutes: hour.minutes.map((minute) => ({ ...minute, trades: 0 }))
+    }))
+    const listed = [traded[0]!, traded[3]!, traded[5]!].map(hourlyMintVolumeOf)
+    await commitHours(storage, [...traded, quiet[1]!, quiet[2]!, quiet[4]!, quiet[5]!, traded[5]!])
+    const check = async ({ activity }: Storage): Promise<void> => {
+      assert.deepStrictEqual(await activity.mintsOfHour(HOUR, { limit: 9 }), listed)
+      assert.deepStrictEqual(await activity.mintsOfHour(HOUR, { limit: 2 }), listed.slice(0, 2))
+      assert.deepStrictEqual(
+        await activity.mintsOfHour(HOUR, { limit: 2, after: listed[0]!.mint }),
+        listed.slice(1)
+      )
+    }
+    await check(storage)
+    await check(await opened.reopen())
+    t.pass()
+  })
 
   t.test('the mints of every hour that a rolling day reaches into are there', async (t) => {
     const { storage } = await open(t)

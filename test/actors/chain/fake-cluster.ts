@@ -125,6 +125,12 @@ export class FakeCluster {
               return this.commits.at(-1)?.slot ?? null
             })
           ),
+        confirmClaim: () =>
+          inTurn(() =>
+            read(() => {
+              if (epoch !== this.#epoch) throw refuse()
+            })
+          ),
         commit: (block: BlockCommit, _kept: unknown, after?: number) => inTurn(() => commit(block, after)),
         head: () =>
           read(() => {

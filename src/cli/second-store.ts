@@ -1,0 +1,63 @@
+import { rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Config } from '../config/config.ts'
+import { archiveConfigOf, archiveStampFile, openArchive, storeDirectory } from '../products/opening.ts'
+import type { Storage } from '../../storage/port.ts'
+
+/** The store in which an archive is folded again, and which replaces it. */
+export interface SecondStore {
+  /** The archive's settings, changed so that files of the import lie beside it. */
+  readonly config: Config
+  /** Opens it, making it if there is none. What another operation left there is removed. */
+  open(): Promise<Storage>
+  /** Removes it. It must be closed. */
+  remove(): Promise<void>
+  /** Makes it the archive while both stores are open, where that is possible. */
+  succeed(archive: Storage, second: Storage): Promise<void>
+  /** Does so once both are closed, where it must be done then. */
+  replace(): Promise<void>
+}
+
+/** A second embedded store, in a folder of its own within the archive's. */
+export class SecondDirectory implements SecondStore {
+  readonly config: Config
+  readonly #archive: Config
+
+  constructor(archive: Config) {
+    this.#archive = archive
+    this.config = { ...archive, dataDir: join(archiveConfigOf(archive).dataDir, 'filling') }
+  }
+
+  open(): Promise<Storage> {
+    return openArchive(this.config)
+  }
+
+  remove(): Promise<void> {
+    return rm(this.config.dataDir, { recursive: true, force: true })
+  }
+
+  async succeed(): Promise<void> {}
+
+  async replace(): Promise<void> {
+    const directory = storeDirectory(archiveConfigOf(this.#archive))
+    await rename(directory, replacedDirectory(directory))
+    await rename(storeDirectory(archiveConfigOf(this.config)), directory)
+    // Services open the archive again when this file changes.
+    await rename(archiveStampFile(this.config), archiveStampFile(this.#archive))
+    await rm(replacedDirectory(directory), { recursive: true })
+    await this.remove()
+  }
+}
+
+/** Puts the embedded archive back whose replacement was interrupted, and removes one that was replaced. */
+export async function recoverArchive(config: Config): Promise<void> {
+  if (config.storage !== 'embedded') return
+  const directory = storeDirectory(archiveConfigOf(config))
+  const replaced = replacedDirectory(directory)
+  if (!(await isThere(replaced))) return
+  if (await isThere(directory)) await rm(replaced, { recursive: true })
+  else await rename(replaced, directory)
+}
+
+const replacedDirectory = (directory: string): string => `${directory}.replaced`
+const isThere = async (path: string): Promise<boolean> => (await stat(path).catch(() => null)) !== null

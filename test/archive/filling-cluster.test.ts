@@ -1,0 +1,199 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { isDeepStrictEqual } from 'node:util'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { configOf, type Config } from '../../src/config/config.ts'
+import { VENUE_IDS, type VenueId } from '../../src/chain/venue-id.ts'
+import { readDecodingPeriods, recordDecoding } from '../../src/node/decoding-periods.ts'
+import { archiveGeneration, readStanding, recordStanding } from '../../src/products/archive-place.ts'
+import {
+  archiveConfigOf,
+  archivePlaceOf,
+  openArchive,
+  openArchiveToRead,
+  openStoreToRead
+} from '../../src/products/opening.ts'
+import { readRecorded } from '../../src/recorded/read.ts'
+import { scanRecorded } from '../../src/recorded/scan.ts'
+import { CommitFeed } from '../../src/views/commit-feed.ts'
+import type { BlockCommit, Storage } from '../../storage/port.ts'
+import { loneIngester } from '../actors/chain/lone-ingester.ts'
+import { runCommand } from '../cli/run-command.ts'
+import { newKeyspaceName, testWithCql } from '../servers/cql.ts'
+import { endClient } from '../servers/plain-client.ts'
+import { clusterEnvironment } from '../service/cluster.ts'
+import { portRows } from '../storage/port-rows.ts'
+import { rawClient } from '../storage/scylla-keyspace.ts'
+import { configIn, folderOf, recordedMarket } from './recorded-market.ts'
+
+/** A part of the venues, of which the first import decodes the trades. */
+const FEW = 'raydium-cpmm'
+
+testWithCql(t, 'venues that an archive on a CQL server lacks', async (t, server) => {
+  const keyspace = newKeyspaceName()
+  const [first, second] = [`${keyspace}_archive`, `${keyspace}_archiv2`]
+  const client = await rawClient(server)
+  t.teardown(async () => {
+    if (server.endsWithRun !== true)
+      for (const name of [first, second]) await client.execute(`DROP KEYSPACE IF EXISTS ${name}`)
+    await endClient(client)
+  })
+  const keyspaces = async (): Promise<string[]> => {
+    const { rows } = await client.execute('SELECT keyspace_name FROM system_schema.keyspaces')
+    const names = rows.map((row) => String(row['keyspace_name']))
+    return names.filter((name) => name.startsWith(keyspace)).sort()
+  }
+  const market = await recordedMarket(t, 'an archive that lacks venues', 16)
+  const { directory, slots } = market
+  const environment = {
+    ...clusterEnvironment(server, keyspace, null),
+    MILLRACE_DATA_DIR: join(t.testdirName, 'data')
+  }
+  const config = configOfEnvironment(environment)
+  const importing = (folder: string, ...venues: string[]) =>
+    runCommand(['archive', 'import', folder], {
+      ...environment,
+      ...(venues.length > 0 && { MILLRACE_VENUES: venues.join() })
+    })
+  const { whole, commits } = await wholeRows(t, directory)
+  const few = await importing(directory, FEW)
+  t.equal(few.code, 0, few.stderr)
+
+  /** Compares what readers of the archive get with the rows of an import with all venues. */
+  const differences = async (): Promise<string[]> => {
+    const archive = (await openArchiveToRead(config))!
+    const found = await portRows(archive, commits)
+    await archive.close()
+    return [...whole.keys()].filter((key) => !isDeepStrictEqual(found.get(key), whole.get(key)))
+  }
+  const servedVenues = async (): Promise<readonly VenueId[]> => {
+    const archive = (await openArchiveToRead(config))!
+    const [period] = await readDecodingPeriods(archive)
+    await archive.close()
+    return period!.venues
+  }
+  t.not((await differences()).length, 0, 'rows are missing')
+  t.strictSame(await servedVenues(), [FEW])
+
+  await t.test('a folder without all blocks adds none, and says what to do', async (t) => {
+    const part = folderOf(market, slots.slice(0, 9), 'a part')
+    const { code, stderr } = await importing(part)
+    t.equal(code, 1)
+    t.match(stderr, `remove the keyspace ${first} and import all folders again`)
+    t.strictSame(await keyspaces(), [first])
+  })
+
+  const open = (await openArchiveToRead(config))!
+  t.teardown(() => open.close())
+
+  await t.test('a killed import leaves the archive as it was', async (t) => {
+    const child = spawn(process.execPath, [join(import.meta.dirname, 'filling-child.ts'), directory, '7'], {
+      env: { ...process.env, ...environment },
+      stdio: ['ignore', 'ignore', 'inherit']
+    })
+    t.strictSame(await once(child, 'exit'), [null, 'SIGKILL'])
+    t.strictSame(await keyspaces(), [second, first], 'it was filling the second keyspace')
+    t.strictSame(await servedVenues(), [FEW])
+    t.equal(await archiveGeneration(open), 0)
+    const filling = await openStoreToRead(keyspaceOf(config, second), () => undefined)
+    t.match(await readStanding(filling), { state: 'filling' })
+    const head = (await filling.blocks.head())!.slot
+    t.ok(head >= slots[5]! && head < slots.at(-1)!, `slot ${head}`)
+    await filling.close()
+  })
+
+  await t.test('the next import continues, and the archive has the rows of all venues once', async (t) => {
+    const { code, lines, stderr } = await importing(directory)
+    t.equal(code, 0, stderr)
+    const [imported, ...others] = lines
+    t.match(
+      imported,
+      new RegExp(`^[1-9] blocks with .*; ([1-9]|1\\d) blocks were there before$`),
+      'it continued'
+    )
+    t.match(others.join('\n'), /^[1-9]\d* trades of venues that the archive lacked are added$/m)
+    t.match(others.join('\n'), `services stop reading ${first} within 2 minutes`)
+    t.strictSame(await differences(), [], `all ${whole.size} answers are those of one import`)
+    t.strictSame(await servedVenues(), VENUE_IDS)
+    t.strictSame(await readDecodingPeriods(open).then(([period]) => period!.venues), [FEW])
+    t.equal(await archiveGeneration(open), 1, 'a service that reads the first keyspace opens the second')
+    t.equal((await archivePlaceOf(config)).config.scyllaKeyspace, second)
+  })
+
+  await t.test(
+    'a repeated import changes nothing, and leaves the keyspace that services may read',
+    async (t) => {
+      // As if the import had ended before it told services.
+      const old = await openStoreToRead(keyspaceOf(config, first), () => undefined)
+      await recordStanding(old, { ...(await readStanding(old))!, isReplaced: false })
+      await old.close()
+      const { code, lines } = await importing(directory)
+      t.equal(code, 0)
+      t.match(
+        lines.join('\n'),
+        `0 blocks with 0 trades are imported; ${slots.length} blocks were there before`
+      )
+      t.match(lines.join('\n'), `services stop reading ${first} within 2 minutes`)
+      t.equal(await archiveGeneration(open), 1, 'services are told')
+      t.strictSame(await differences(), [])
+      t.strictSame(await keyspaces(), [second, first])
+    }
+  )
+
+  await t.test('once services have left it, an import removes the first keyspace', async (t) => {
+    const old = await openStoreToRead(keyspaceOf(config, first), () => undefined)
+    await recordStanding(old, { ...(await readStanding(old))!, sinceMs: Date.now() - 3_600_000 })
+    await old.close()
+    const { code, lines, stderr } = await importing(directory)
+    t.equal(code, 0, stderr)
+    t.notMatch(lines.join('\n'), 'services stop reading')
+    t.strictSame(await keyspaces(), [second])
+    t.strictSame(await differences(), [])
+  })
+
+  await t.test('an archive in the second keyspace is filled in the first', async (t) => {
+    const archive = await openArchive(config)
+    // As if its blocks were imported with few venues.
+    await recordDecoding(archive, null, new Set<VenueId>([FEW]))
+    await archive.close()
+    t.strictSame(await servedVenues(), [FEW])
+    const { code, stderr } = await importing(directory)
+    t.equal(code, 0, stderr)
+    t.strictSame(await differences(), [])
+    t.strictSame(await servedVenues(), VENUE_IDS)
+    t.match(await archivePlaceOf(config), { config: { scyllaKeyspace: first }, generation: 2 })
+    const lacking = await openArchive(config)
+    await recordDecoding(lacking, null, new Set<VenueId>([FEW]))
+    await lacking.close()
+    const refused = await importing(directory)
+    t.equal(refused.code, 1, 'the keyspace that it would fill may still be read')
+    t.match(refused.stderr, `services may still read the keyspace ${second}`)
+    await client.execute(`DROP KEYSPACE ${second}`)
+    t.match(await archivePlaceOf(config), { config: { scyllaKeyspace: first }, generation: 2 }, 'as before')
+  })
+})
+
+const keyspaceOf = (config: Config, scyllaKeyspace: string): Config => ({
+  ...archiveConfigOf(config),
+  scyllaKeyspace
+})
+
+function configOfEnvironment(environment: Readonly<Record<string, string>>): Config {
+  const reading = configOf({}, environment)
+  if (reading.kind === 'invalid') throw new Error(reading.problems.join('\n'))
+  return reading.config
+}
+
+/** Folds all blocks of a folder into an embedded store, with all venues. */
+async function wholeRows(t: Test, directory: string) {
+  const embedded: Storage = await openArchive(configIn(join(t.testdirName, 'embedded')))
+  t.teardown(() => embedded.close())
+  const feed = new CommitFeed()
+  const commits: BlockCommit[] = []
+  feed.follow((commit) => commits.push(commit))
+  const ingester = await loneIngester(embedded, undefined, undefined, [], feed)
+  for await (const block of readRecorded(await scanRecorded(directory)))
+    await ingester.ingest({ block, commitment: 'finalized', receivedAtMs: block.blockTime * 1000 })
+  return { whole: await portRows(embedded, commits), commits }
+}
