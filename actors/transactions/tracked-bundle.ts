@@ -1,6 +1,6 @@
 import { transition } from 'xstate'
 import { bundleMachine, type BundleEvent } from '../../machines/bundle.machine.ts'
-import { isStale } from '../../machines/transaction.machine.ts'
+import { isStale } from '../../machines/landing.ts'
 import { isAbsent, isBeyondCache, RECENT_MS, type AnsweredStatuses } from '../../src/transactions/absence.ts'
 import { Contradictions } from '../../src/transactions/contradictions.ts'
 import { LOOK_BACK_MS, type EngineStatus } from '../../src/transactions/engine/answers.ts'

@@ -1,8 +1,8 @@
 import { initialTransition, transition, type SnapshotFrom } from 'xstate'
+import { isStale } from '../../machines/landing.ts'
 import {
   afterSend,
   isLooping,
-  isStale,
   TRANSACTION_MACHINE_STATES,
   transactionMachine,
   type TransactionContext,

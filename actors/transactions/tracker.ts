@@ -1,10 +1,7 @@
-import { isStale, type TransactionEvent } from '../../machines/transaction.machine.ts'
+import type { TransactionEvent } from '../../machines/transaction.machine.ts'
 import { sleep } from '../../src/ports.ts'
 import { submissionChange, type SeenState } from '../../src/transactions/changes.ts'
 import type { TrackedLabel } from '../../src/telemetry/transaction-metrics.ts'
-import type { SightedBlock, SignatureStatus } from '../../src/transactions/ports.ts'
-import { isPossibleLanding } from '../../src/transactions/possible-landing.ts'
-import { SearchedBlocks } from '../../src/transactions/searched-blocks.ts'
 import { releasedFor, shareOf, type Places } from '../../src/transactions/places.ts'
 import {
   TRACKED_PER_PROCESS_MAX,
@@ -16,6 +13,7 @@ import type { Stored } from '../../storage/documents.ts'
 import type { ShardClaim } from '../shards/shard-claims.ts'
 import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
 import { Expiry } from './expiry.ts'
+import { LandingEvidence } from './landing-evidence.ts'
 import { ProgressWriter } from './progress-writer.ts'
 import { SendLoop } from './send-loop.ts'
 import { ShardLists } from './shard-lists.ts'
@@ -28,8 +26,6 @@ import { TransactionTable } from './transaction-table.ts'
 const ROUND_MS = 1_000
 /** Milliseconds without a look while nothing is tracked. Arbitrary; a new transaction ends the pause. */
 const IDLE_MS = 60_000
-/** Milliseconds after its last block for which a process counts as one that sees blocks. Chosen: a dozen slots. */
-const BLOCKS_MS = 5_000
 /** Milliseconds between two looks whether the sends and writes of a dropped shard have ended. Arbitrary. */
 const SETTLE_MS = 20
 
@@ -51,11 +47,9 @@ export class Tracker {
   readonly #writer: ProgressWriter
   readonly #poller: StatusPoller
   readonly #expiry: Expiry
-  readonly #searched: SearchedBlocks
+  readonly #evidence: LandingEvidence
   readonly #look = new AutoResetEvent()
   readonly #ended = new AbortController()
-  readonly #unsubscribe: () => void
-  #blockAtMs = -Infinity
   #isFull = false
   /** Transactions whose tracking ends early, because another one needs the place; until the end is stored. */
   readonly #released = new Set<TrackedTransaction>()
@@ -66,7 +60,13 @@ export class Tracker {
   constructor(deps: TrackerDeps) {
     const { clock, node, sightings, documents, retentionMs, metrics, changes, report } = deps
     this.#deps = deps
-    this.#searched = new SearchedBlocks(sightings)
+    this.#evidence = new LandingEvidence({
+      table: this.#table,
+      sightings,
+      clock,
+      apply: (each, event) => this.#apply(each, event),
+      wake: () => this.#look.set()
+    })
     this.#writer = new ProgressWriter(
       {
         documents,
@@ -91,8 +91,8 @@ export class Tracker {
     this.#poller = new StatusPoller({
       node,
       clock,
-      hasBlocks: () => this.#hasBlocks,
-      answered: (each, status, slot) => this.#answered(each, status, slot)
+      hasBlocks: () => this.#evidence.hasBlocks,
+      answered: (each, status, slot) => this.#evidence.answered(each, status, slot)
     })
     this.#expiry = new Expiry({
       node,
@@ -101,16 +101,6 @@ export class Tracker {
       poller: this.#poller,
       expired: (each) => this.#apply(each, { type: 'lifetime.ended' }),
       unresolved: (each) => this.#apply(each, { type: 'following.ended' })
-    })
-    this.#unsubscribe = sightings.subscribe({
-      seen: (block) => this.#seen(block),
-      lost: (afterSlot) => {
-        this.#searched.forget(afterSlot)
-        for (const each of this.#table) {
-          each.noteLost(afterSlot)
-          this.#apply(each, { type: 'fork.lost', afterSlot })
-        }
-      }
     })
     metrics.show(() => this.states)
   }
@@ -232,7 +222,7 @@ export class Tracker {
   end(): void {
     this.#ended.abort()
     this.#loop.end()
-    this.#unsubscribe()
+    this.#evidence.end()
     for (const each of this.#table) this.#remove(each)
     this.#deps.metrics.show(null)
   }
@@ -281,71 +271,6 @@ export class Tracker {
     if (released === null) return
     this.#released.add(released)
     this.#apply(released, { type: 'following.ended' })
-  }
-
-  #seen(block: SightedBlock): void {
-    const { slot, commitment, sightings, nonces } = block
-    const atMs = this.#deps.clock.now()
-    this.#blockAtMs = atMs
-    this.#searched.add(slot)
-    for (const { signature, index, failed } of sightings)
-      for (const each of this.#table.having(signature))
-        this.#apply(each, { type: 'block.seen', slot, commitment, index, failed, atMs })
-    for (const nonce of nonces)
-      for (const each of this.#table) if (each.noteNonce(nonce, block)) this.#look.set()
-    for (const each of this.#table) this.#refute(each)
-  }
-
-  /** Takes back the landing of a transaction in a block that was read without it, whatever nodes say. */
-  #refute(transaction: TrackedTransaction): void {
-    const { slot, evidence } = transaction.context
-    if (slot !== null && evidence !== 'block' && this.#isRefuted(transaction, slot))
-      this.#apply(transaction, { type: 'fork.lost', afterSlot: slot - 1 })
-  }
-
-  /** Tells whether the block of a slot was searched for a transaction and does not have it. */
-  #isRefuted({ unsearchedTo, sightedSlot }: TrackedTransaction, slot: number): boolean {
-    return slot > unsearchedTo && slot !== sightedSlot && this.#searched.has(slot)
-  }
-
-  /** Tells whether a status can be true, as far as this process knows. */
-  #isCredible(transaction: TrackedTransaction, status: SignatureStatus, contextSlot: number): boolean {
-    const { value, unusedNonceSlot, isBlockhashOld } = transaction
-    if (status.slot > contextSlot || this.#isRefuted(transaction, status.slot)) return false
-    if ((status.nodes ?? 1) > 1) return true
-    return isPossibleLanding(
-      { ...value, unusedNonceSlot, isBlockhashOld },
-      status,
-      contextSlot,
-      this.#deps.clock.now()
-    )
-  }
-
-  #answered(transaction: TrackedTransaction, status: SignatureStatus | null, contextSlot: number): void {
-    const atMs = this.#deps.clock.now()
-    // A wrong answer is no answer: neither a landing nor its absence.
-    if (status !== null && !this.#isCredible(transaction, status, contextSlot))
-      return transaction.noteAnswer(false, atMs)
-    const { slot, evidence } = transaction.context
-    const isOld = status === null || isStale(transaction.context, status)
-    // A block that was read is dropped by the blocks that follow, as long as they come.
-    const isFirm = evidence === 'block' && this.#hasBlocks
-    if (isOld && slot !== null && !isFirm && transaction.isContradicted(contextSlot)) {
-      transaction.deniedAtMs = atMs
-      this.#apply(transaction, { type: 'fork.lost', afterSlot: slot - 1 })
-    }
-    if (status === null) return
-    const { nodes = 1 } = status
-    this.#apply(transaction, { type: 'status.seen', ...status, nodes, contextSlot, atMs })
-    if (status.commitment !== 'finalized' || nodes > 1 || transaction.isFinalToOne || transaction.isOver)
-      return
-    transaction.isFinalToOne = true
-    transaction.askAtMs = 0
-  }
-
-  /** Whether blocks arrive in this process. */
-  get #hasBlocks(): boolean {
-    return this.#deps.clock.now() - this.#blockAtMs < BLOCKS_MS
   }
 
   #apply(transaction: TrackedTransaction, event: TransactionEvent): void {
