@@ -61,6 +61,16 @@ export interface StatusSeen {
   readonly nodes: number
 }
 
+/** What bears out the known landing of a transaction, apart from statuses. */
+export interface LandingUpheld {
+  readonly type: 'landing.upheld'
+  readonly slot: number
+  /** `block`: a node gave the block, and the transaction is in it. `node`: no answer can show more. */
+  readonly evidence: 'block' | 'node'
+  /** Position in the block; null if it was not read. */
+  readonly index: number | null
+}
+
 /** The landing of a transaction that no block has. */
 export const NOWHERE: Landing = {
   slot: null,
@@ -153,4 +163,12 @@ function believed(
   const isBorneOut =
     event.contextSlot >= claimedSlot! + BORNE_OUT.slots && event.atMs >= claimedAtMs! + BORNE_OUT.ms
   return isBorneOut ? commitment : 'confirmed'
+}
+
+/** Returns the landing after something bears it out; null if that concerns another block. */
+export function upheldLanding(
+  known: Landing,
+  { slot, evidence, index }: LandingUpheld
+): Pick<Landing, 'evidence' | 'index'> | null {
+  return known.slot === slot ? { evidence, index: index ?? known.index } : null
 }

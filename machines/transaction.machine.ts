@@ -3,8 +3,10 @@ import {
   landingAfter,
   NOWHERE,
   UNKNOWN_ERROR,
+  upheldLanding,
   type BlockSeen,
   type Landing,
+  type LandingUpheld,
   type StatusSeen
 } from './landing.ts'
 
@@ -21,6 +23,7 @@ import {
  * T6. A landing is stated by a block that was read, by two nodes, or by one node. The word of one node is a claim: it is
  *     finalized only once later answers have borne it out (`BORNE_OUT`), and it can be taken back until answers of a minute
  *     have stated the same (`CLAIMED_MS`). Until then its state is `claimed`, which is shown as final.
+ *     The block of its slot, where a node gives it, ends the claim at once.
  * T7. A contrary answer starts the time of a claim anew.
  * T8. If its end cannot be known, it is followed only for a limited time. It is then `unresolved`, with the facts known so
  *     far.
@@ -49,6 +52,7 @@ export type TransactionEvent =
   | SendMade
   | BlockSeen
   | StatusSeen
+  | LandingUpheld
   /** Blocks above a slot were on a fork that the chain has left. */
   | { readonly type: 'fork.lost'; readonly afterSlot: number }
   /** A node does not know a landing, or states another one. */
@@ -71,6 +75,10 @@ function stateOf({ commitment, err, evidence }: Landing): TransactionMachineStat
 /** Returns the state after an event; null where it changes nothing. */
 function stateAfter(context: TransactionContext, event: TransactionEvent): TransactionMachineState | null {
   if (event.type === 'progress.restored') return stateOf(event.context)
+  if (event.type === 'landing.upheld') {
+    const upheld = upheldLanding(context, event)
+    return upheld === null ? null : stateOf({ ...context, ...upheld })
+  }
   if (event.type !== 'block.seen' && event.type !== 'status.seen') return null
   const landing = landingAfter(context, event)
   return landing === null ? null : stateOf(landing)
@@ -111,6 +119,9 @@ const charts = setup({
     countSend: assign(({ context, event }) => (event.type === 'send.made' ? afterSend(context, event) : {})),
     land: assign(({ context, event }) =>
       event.type === 'block.seen' || event.type === 'status.seen' ? (landingAfter(context, event) ?? {}) : {}
+    ),
+    uphold: assign(({ context, event }) =>
+      event.type === 'landing.upheld' ? (upheldLanding(context, event) ?? {}) : {}
     ),
     restore: assign(({ event }) => (event.type === 'progress.restored' ? event.context : {})),
     forgetBlock: assign(NOWHERE),
@@ -179,7 +190,17 @@ export const transactionMachine = charts.createMachine({
     },
     processed: { on: { ...SEEN, ...DROPPED, ...LEFT } },
     confirmed: { on: { ...SEEN, ...DROPPED, ...LEFT } },
-    claimed: { on: { ...SEEN, ...DROPPED, ...LEFT } },
+    claimed: {
+      on: {
+        ...SEEN,
+        ...DROPPED,
+        ...LEFT,
+        'landing.upheld': [
+          { guard: 'isFinalized', target: 'finalized', actions: 'uphold' },
+          { guard: 'hasFailed', target: 'failed', actions: 'uphold' }
+        ]
+      }
+    },
     unresolved: { type: 'final' },
     finalized: { type: 'final' },
     failed: { type: 'final' },

@@ -70,6 +70,23 @@ export class LandingEvidence {
     transaction.askAtMs = 0
   }
 
+  /** Records the block that a node gave for the slot of a landing: the position in it, or null if it is not there. */
+  blockGiven(transaction: TrackedTransaction, slot: number, index: number | null): void {
+    if (transaction.context.slot !== slot || transaction.context.evidence !== 'claim') return
+    if (index !== null)
+      return this.#deps.apply(transaction, { type: 'landing.upheld', slot, evidence: 'block', index })
+    transaction.refutedSlot = slot
+    transaction.deniedAtMs = this.#deps.clock.now()
+    this.#deps.apply(transaction, { type: 'fork.lost', afterSlot: slot - 1 })
+  }
+
+  /** Accepts the word of one node about a landing, because nothing more can be found out. */
+  accept(transaction: TrackedTransaction): void {
+    const { slot } = transaction.context
+    if (slot === null) return
+    this.#deps.apply(transaction, { type: 'landing.upheld', slot, evidence: 'node', index: null })
+  }
+
   /** Stops reading blocks. */
   end(): void {
     this.#unsubscribe()
@@ -96,8 +113,9 @@ export class LandingEvidence {
   }
 
   /** Tells whether the block of a slot was searched for a transaction and does not have it. */
-  #isRefuted({ unsearchedTo, sightedSlot }: TrackedTransaction, slot: number): boolean {
-    return slot > unsearchedTo && slot !== sightedSlot && this.#searched.has(slot)
+  #isRefuted({ unsearchedTo, sightedSlot, refutedSlot }: TrackedTransaction, slot: number): boolean {
+    if (slot === sightedSlot) return false
+    return slot === refutedSlot || (slot > unsearchedTo && this.#searched.has(slot))
   }
 
   /** Tells whether a status can be true, as far as this process knows. */

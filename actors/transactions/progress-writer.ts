@@ -1,6 +1,11 @@
 import { sleep, type Clock } from '../../src/ports.ts'
 import { isSameToTenant, seenStateOf, type SeenState } from '../../src/transactions/changes.ts'
-import { SUBMISSION, type Submission, type SubmissionProgress } from '../../src/transactions/submission.ts'
+import {
+  SUBMISSION,
+  type Submission,
+  type SubmissionIndex,
+  type SubmissionProgress
+} from '../../src/transactions/submission.ts'
 import { storeEnd } from '../../src/transactions/submission-end.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { withTtl } from '../../storage/document-definition.ts'
@@ -49,7 +54,7 @@ export interface ProgressWriterDeps {
  */
 export class ProgressWriter {
   readonly #deps: ProgressWriterDeps
-  readonly #documents: Documents<Submission, 'tracked' | 'received' | 'ended', never, SubmissionProgress>
+  readonly #documents: Documents<Submission, SubmissionIndex, never, SubmissionProgress>
   /** Transactions with a change to publish, and those for which only the count of sends has changed. */
   readonly #publishing: Lane = { waiting: new Set(), writing: 0, writingMax: PUBLISHING_MAX }
   readonly #counting: Lane = { waiting: new Set(), writing: 0, writingMax: COUNTING_MAX }

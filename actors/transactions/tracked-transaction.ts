@@ -37,6 +37,9 @@ const SNAPSHOTS = Object.fromEntries(
   ])
 ) as Readonly<Record<TransactionMachineState, Snapshot>>
 
+/** Milliseconds of the check of an ended record: the answers that take a landing back, and then a minute of others. */
+const CHECK_MS = 120_000
+
 /** The last block height at which a transaction can land. */
 export interface Lifetime {
   readonly height: number
@@ -79,6 +82,10 @@ export class TrackedTransaction {
   readonly unsearchedTo: number
   /** Unix milliseconds at which nodes took a landing back; null if they never did. */
   deniedAtMs: number | null = null
+  /** The slot whose block a node gave without it; null before. */
+  refutedSlot: number | null = null
+  /** Unix milliseconds of the next request for the block that one node states. */
+  askBlockAtMs = 0
   /** Slot of the newest block that was read with it; null before, and after a lost fork. */
   sightedSlot: number | null = null
   /** The confirmed block in which another transaction has used its nonce up; null before. */
@@ -263,6 +270,12 @@ export class TrackedTransaction {
   isFollowedEnough(nowMs: number): boolean {
     const { receivedAtMs, resumedAtMs = receivedAtMs } = this.value
     return nowMs >= resumedAtMs + FOLLOWED_MS.sinceReception && nowMs >= this.#takenUpAtMs + FOLLOWED_MS.here
+  }
+
+  /** Tells whether the check of its ended record has taken its time. Its landing then stays as it was. */
+  isCheckedEnough(nowMs: number): boolean {
+    const { rechecks = 0 } = this.value
+    return rechecks > 0 && this.#state === 'claimed' && nowMs >= this.#takenUpAtMs + CHECK_MS
   }
 
   progress(updatedAtMs: number): SubmissionProgress {

@@ -2,22 +2,19 @@ import type { TransactionEvent } from '../../machines/transaction.machine.ts'
 import { sleep } from '../../src/ports.ts'
 import { submissionChange, type SeenState } from '../../src/transactions/changes.ts'
 import type { TrackedLabel } from '../../src/telemetry/transaction-metrics.ts'
-import { releasedFor, shareOf, type Places } from '../../src/transactions/places.ts'
-import {
-  TRACKED_PER_PROCESS_MAX,
-  TRACKED_PER_TENANT_MAX,
-  type Submission,
-  type SubmissionProgress
-} from '../../src/transactions/submission.ts'
+import type { Places } from '../../src/transactions/places.ts'
+import type { Submission, SubmissionProgress } from '../../src/transactions/submission.ts'
 import type { Stored } from '../../storage/documents.ts'
 import type { ShardClaim } from '../shards/shard-claims.ts'
 import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
+import { ClaimedBlocks } from './claimed-blocks.ts'
 import { Expiry } from './expiry.ts'
 import { LandingEvidence } from './landing-evidence.ts'
 import { ProgressWriter } from './progress-writer.ts'
 import { SendLoop } from './send-loop.ts'
 import { ShardLists } from './shard-lists.ts'
 import { StatusPoller } from './status-poller.ts'
+import { TrackedPlaces } from './tracked-places.ts'
 import { TrackedTransaction } from './tracked-transaction.ts'
 import type { TrackerDeps } from './tracker-deps.ts'
 import { TransactionTable } from './transaction-table.ts'
@@ -47,12 +44,11 @@ export class Tracker {
   readonly #writer: ProgressWriter
   readonly #poller: StatusPoller
   readonly #expiry: Expiry
+  readonly #claimedBlocks: ClaimedBlocks
   readonly #evidence: LandingEvidence
   readonly #look = new AutoResetEvent()
   readonly #ended = new AbortController()
-  #isFull = false
-  /** Transactions whose tracking ends early, because another one needs the place; until the end is stored. */
-  readonly #released = new Set<TrackedTransaction>()
+  readonly #places: TrackedPlaces
   readonly #lists = new ShardLists()
   /** Transactions whose end is being stored, with the documents that repeated requests have opened again meanwhile. */
   readonly #reopened = new WeakMap<TrackedTransaction, Stored<Submission>>()
@@ -60,6 +56,9 @@ export class Tracker {
   constructor(deps: TrackerDeps) {
     const { clock, node, sightings, documents, retentionMs, metrics, changes, report } = deps
     this.#deps = deps
+    this.#places = new TrackedPlaces(this.#table, clock, (each) =>
+      this.#apply(each, { type: 'following.ended' })
+    )
     this.#evidence = new LandingEvidence({
       table: this.#table,
       sightings,
@@ -94,6 +93,11 @@ export class Tracker {
       hasBlocks: () => this.#evidence.hasBlocks,
       answered: (each, status, slot) => this.#evidence.answered(each, status, slot)
     })
+    this.#claimedBlocks = new ClaimedBlocks({
+      node,
+      clock,
+      given: (each, slot, index) => this.#evidence.blockGiven(each, slot, index)
+    })
     this.#expiry = new Expiry({
       node,
       sightings,
@@ -115,7 +119,7 @@ export class Tracker {
 
   /** Whether submissions wait in the store for room. */
   get isFull(): boolean {
-    return this.#isFull
+    return this.#places.isFull
   }
 
   get sendsInFlight(): number {
@@ -134,17 +138,7 @@ export class Tracker {
 
   /** The places in use, as they count for a tenant. */
   places(tenant: string): Places {
-    const own = this.#table.count(tenant)
-    const tenants = this.#table.tenants + Number(own === 0)
-    const process = this.#inUse
-    const idle = own >= TRACKED_PER_TENANT_MAX ? this.#table.ofTenant(tenant).filter(this.#isIdle).length : 0
-    const isFull = process >= TRACKED_PER_PROCESS_MAX && idle === 0
-    const released = isFull ? releasedFor(tenant, this.#table.byTenant, this.#isIdle) : null
-    return {
-      process: idle > 0 || released !== null ? process - 1 : process,
-      tenant: own - idle,
-      share: shareOf(tenants)
-    }
+    return this.#places.of(tenant)
   }
 
   find(tenant: string, signature: string): TrackedTransaction | undefined {
@@ -198,10 +192,12 @@ export class Tracker {
     while (!end.aborted) {
       const all = [...this.#table]
       await this.#poller.poll(all, end)
+      await this.#claimedBlocks.check(all, end)
       await this.#expiry.check(all, end)
       const nowMs = this.#deps.clock.now()
       for (const each of all)
         if (each.isFollowedEnough(nowMs) && !each.isSending) this.#apply(each, { type: 'following.ended' })
+        else if (each.isCheckedEnough(nowMs)) this.#evidence.accept(each)
       await this.#look.wait(this.#deps.clock, this.size === 0 ? IDLE_MS : ROUND_MS, end)
     }
   }
@@ -239,38 +235,13 @@ export class Tracker {
     const nowMs = this.#deps.clock.now()
     const { readTo } = this.#deps.sightings
     const added = new TrackedTransaction(stored, claim, progress, isUnclaimed, nowMs, readTo)
-    if (!this.#isIdle(added)) this.#makeRoom(tenant)
-    this.#isFull = this.#inUse >= TRACKED_PER_PROCESS_MAX
-    if (this.#isFull) return
+    if (!this.#places.take(added)) return
     if (this.size === 0) this.#look.set()
     this.#table.add(added)
     added.unwatch = this.#deps.sightings.watch(signature, nonceAccount)
     if (published !== null) this.#writer.restore(added, published)
     if (added.isLooping(nowMs)) this.#loop.begin(added, nowMs)
     else this.#writer.add(added)
-  }
-
-  /** Places in use, without those of transactions that are being released. */
-  get #inUse(): number {
-    return this.size - this.#released.size
-  }
-
-  /** Whether a transaction is only waited for: it has a durable nonce, is no longer sent, and no block has it. */
-  #isIdle = (each: TrackedTransaction): boolean =>
-    each.value.nonceAccount !== null &&
-    each.state === 'sent' &&
-    !each.isSending &&
-    !this.#released.has(each) &&
-    !each.isLooping(this.#deps.clock.now())
-
-  /** Ends the tracking of an idle transaction if a tenant needs its place. */
-  #makeRoom(tenant: string): void {
-    const isFull =
-      this.#inUse >= TRACKED_PER_PROCESS_MAX || this.#table.count(tenant) >= TRACKED_PER_TENANT_MAX
-    const released = isFull ? releasedFor(tenant, this.#table.byTenant, this.#isIdle) : null
-    if (released === null) return
-    this.#released.add(released)
-    this.#apply(released, { type: 'following.ended' })
   }
 
   #apply(transaction: TrackedTransaction, event: TransactionEvent): void {
@@ -312,7 +283,7 @@ export class Tracker {
   #remove(transaction: TrackedTransaction): void {
     transaction.isDropped = true
     this.#loop.delete(transaction)
-    this.#released.delete(transaction)
+    this.#places.forget(transaction)
     transaction.unwatch()
     this.#table.delete(transaction)
   }

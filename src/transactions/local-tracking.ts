@@ -12,6 +12,7 @@ import {
   TRACKED_PER_TENANT_MAX,
   transactionShard,
   type Submission,
+  type SubmissionIndex,
   type SubmissionProgress
 } from './submission.ts'
 
@@ -53,7 +54,7 @@ export class LocalTracking {
 /** Tracking by this process if it has the shard, otherwise by the process that receives the hint. */
 export class SharedTracking implements Tracking {
   readonly #local: LocalTracking
-  readonly #documents: Documents<Submission, 'tracked' | 'received' | 'ended', never, SubmissionProgress>
+  readonly #documents: Documents<Submission, SubmissionIndex, never, SubmissionProgress>
   readonly #hints: ClusterCoordination['submissions']
   readonly #clock: Pick<Clock, 'now'>
   readonly #counts = new Map<string, { readonly atMs: number; count: number }>()

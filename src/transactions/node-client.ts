@@ -37,6 +37,13 @@ const SENDS: Partial<RpcClientOptions> = {
 }
 const CONFIRMED = { commitment: 'confirmed' } as const
 
+/** Options of getBlock; with this version limit an answer has all transactions. */
+const SIGNATURES_OF_BLOCK = {
+  transactionDetails: 'signatures',
+  rewards: false,
+  maxSupportedTransactionVersion: 0
+} as const
+
 interface Clients extends NodeClients {
   readonly sends: RpcClient
   readonly batches: SendBatches
@@ -112,6 +119,17 @@ export class RpcTransactionNode implements TransactionNode {
         )
       })
     }
+  }
+
+  async blockSignatures(slot: number, signal: AbortSignal): Promise<readonly string[]> {
+    const options = { ...SIGNATURES_OF_BLOCK, ...CONFIRMED }
+    const { result } = await this.#nodes.ask(
+      ({ clients }) => clients.reads.call('getBlock', [slot, options], { signal }),
+      signal
+    )
+    const { signatures } = isObject(result) ? result : {}
+    if (!isTexts(signatures)) throw garbage('getBlock')
+    return signatures
   }
 
   async height(signal: AbortSignal): Promise<{ readonly slot: number; readonly height: number }> {
@@ -200,6 +218,9 @@ function withNodes(status: SignatureStatus, stated: readonly (SignatureStatus | 
 }
 
 const isUnreached = ({ fault: { kind } }: NodeError): boolean => kind === 'unreachable' || kind === 'busy'
+
+const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((each) => typeof each === 'string')
 
 const garbage = (method: string): NodeError =>
   new NodeError('node', { kind: 'garbage', detail: `the answer to ${method}` })

@@ -44,6 +44,11 @@ export interface TransactionNode {
     options: { readonly history: boolean; readonly everyNode?: boolean },
     signal: AbortSignal
   ): Promise<{ readonly contextSlot: number; readonly statuses: readonly (SignatureStatus | null)[] }>
+  /**
+   * First signatures of the transactions of a block at confirmed, in their order and in base58. Rejects if the node does
+   * not have the block, or keeps no history.
+   */
+  blockSignatures(slot: number, signal: AbortSignal): Promise<readonly string[]>
   /** The newest block at confirmed. */
   height(signal: AbortSignal): Promise<{ readonly slot: number; readonly height: number }>
   /** Whether a transaction with the blockhash can still land, as of a slot at confirmed. */

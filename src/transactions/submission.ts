@@ -127,18 +127,24 @@ export const SUBMISSION = defineDocument({
      * The last progress, once tracking has ended; null while it is tracked. Its state is a final one, or the last
      * known one if the end is unknown.
      */
-    end: progress.nullable()
+    end: progress.nullable(),
+    /** Unix milliseconds of the next check of a landing that one node alone states. Absent: none is due. */
+    recheckAtMs: z.number().optional(),
+    /** Number of such checks so far. Absent: 0. */
+    rechecks: z.number().optional()
   }),
   partition: ({ tenant, signature }) => submissionPartition(tenant, signature),
   key: ({ tenant, signature }) => [tenant, signature],
   indexes: {
     tracked: ({ tenant, receivedAtMs, end }) => (end === null ? [tenant, receivedAtMs] : null),
     received: ({ tenant, receivedAtMs }) => [tenant, receivedAtMs],
-    ended: ({ tenant, receivedAtMs, end }) => (end === null ? null : [tenant, end.state, receivedAtMs])
+    ended: ({ tenant, receivedAtMs, end }) => (end === null ? null : [tenant, end.state, receivedAtMs]),
+    rechecks: ({ end, recheckAtMs }) => (end === null || recheckAtMs === undefined ? null : [recheckAtMs])
   },
   hot: progress
 })
 export type Submission = z.infer<typeof SUBMISSION.schema>
+export type SubmissionIndex = keyof NonNullable<typeof SUBMISSION.indexes>
 
 /** Returns the routes that a submission is sent by. */
 export const routesOf = ({ route, routes }: Pick<Submission, 'route' | 'routes'>): readonly Route[] =>
