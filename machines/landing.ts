@@ -35,7 +35,7 @@ const BORNE_OUT = { slots: 24, ms: 9_600 } as const
  * Milliseconds of equal answers after which the word of one node ends the tracking. 150 slots, in which a
  * transaction that did not land is likely to have come to its own end.
  */
-const CLAIMED_MS = 60_000
+export const CLAIMED_MS = 60_000
 
 /** A block that has the transaction, as the ingested chain shows it. */
 export interface BlockSeen {
