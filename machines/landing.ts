@@ -6,7 +6,7 @@ export interface Landing {
   readonly slot: number | null
   readonly commitment: Commitment | null
   readonly index: number | null
-  /** The chain's error in JSON-RPC form; null for none. */
+  /** The chain's error in JSON-RPC form; null for a success. */
   readonly err: unknown
   readonly confirmations: number | null
   /** Unix milliseconds at which the block was first seen. */
@@ -27,12 +27,12 @@ export type Evidence = (typeof EVIDENCE)[number]
 
 /**
  * Slots and milliseconds between the first and a later answer of one node that make it believable that a block is
- * finalized. Less than the 32 slots that finality takes, so that a transaction whose landing is seen does not wait
+ * finalized: less than the 32 slots that finality takes, so that a transaction whose landing is seen does not wait
  * for it. The time counts too, because a node can report any slot.
  */
 const BORNE_OUT = { slots: 24, ms: 9_600 } as const
 /**
- * Milliseconds of equal answers after which the word of one node ends the tracking. 150 slots, in which a
+ * Milliseconds of equal answers after which the word of one node ends the tracking: 150 slots, in which a
  * transaction that did not land is likely to have come to its own end.
  */
 export const CLAIMED_MS = 60_000

@@ -14,12 +14,12 @@ import { isOutage } from '../storage/retry.ts'
 import type { TrackedTransaction } from './tracked-transaction.ts'
 
 /**
- * Maximum writes in flight that also publish a change. Chosen: those of a tenant share a write, and a process that takes over
+ * Maximum writes in flight that also publish a change. Those of a tenant share a write, and a process that takes over
  * reads as many again.
  */
 const PUBLISHING_MAX = 64
 /**
- * Other writes in flight. Chosen: 10,000 signatures have 5,000 a second, and the embedded store gathers those of 100 ms for one
+ * Other writes in flight. 10,000 signatures have 5,000 a second, and the embedded store gathers those of 100 ms for one
  * sync.
  */
 const COUNTING_MAX = 512

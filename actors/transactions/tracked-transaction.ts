@@ -92,7 +92,7 @@ export class TrackedTransaction {
   nonceSpentSlot: number | null = null
   /**
    * `slot` and `height` are of the first confirmed block that was known since it is tracked here. `seenSlot` is the newest
-   * slot that this process had heard of by then, null without one. `seenHeight` is the newest height that it had read, 0
+   * slot that this process had heard of by then, null before the first. `seenHeight` is the newest height that it had read, 0
    * without one.
    */
   since: {

@@ -19,11 +19,11 @@ import { TrackedTransaction } from './tracked-transaction.ts'
 import type { TrackerDeps } from './tracker-deps.ts'
 import { TransactionTable } from './transaction-table.ts'
 
-/** Milliseconds between two looks for statuses that are due. */
+/** Poll interval of the statuses that are due, in milliseconds. Arbitrary; the poller spaces the requests of each. */
 const ROUND_MS = 1_000
-/** Milliseconds without a look while nothing is tracked. Arbitrary; a new transaction ends the pause. */
+/** Poll interval while nothing is tracked, in milliseconds. Arbitrary; a new transaction ends the pause. */
 const IDLE_MS = 60_000
-/** Milliseconds between two looks whether the sends and writes of a dropped shard have ended. Arbitrary. */
+/** Interval, in milliseconds, at which a dropped shard is checked for sends and writes in flight. Arbitrary. */
 const SETTLE_MS = 20
 
 /**

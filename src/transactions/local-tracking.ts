@@ -19,7 +19,7 @@ import {
 /** Milliseconds for which a count from the store is reused. The port documents this limit. */
 const COUNT_MS = 1_000
 /**
- * Tenants whose counts are cached. Chosen: the tenants that submit to one process in one second; further ones are
+ * Tenants whose counts are cached: the tenants that submit to one process in one second; further ones are
  * counted again.
  */
 const COUNTS_MAX = 1_000

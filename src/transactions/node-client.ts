@@ -14,7 +14,7 @@ import { SendBatches } from './send-batches.ts'
 import { readSimulation, readStatus } from './node-answers.ts'
 
 /**
- * Limits of requests other than sends. Chosen: 10,000 tracked signatures need 8 status requests a second, and new
+ * Limits of requests other than sends. 10,000 tracked signatures need 8 status requests a second, and new
  * blocks have come after 5 s. A node that allows fewer requests answers 429, and the client backs off.
  */
 const READS: Partial<RpcClientOptions> = {
@@ -198,7 +198,7 @@ async function contextOf(
 }
 
 /**
- * Returns the first status that is at least confirmed; null without one. A lagging node may have a block of a lost
+ * Returns the first status that is at least confirmed; null if all are lower or unknown. A lagging node may have a block of a lost
  * fork.
  */
 const firmStatus = (statuses: readonly (SignatureStatus | null)[]): SignatureStatus | null =>

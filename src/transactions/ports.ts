@@ -12,7 +12,7 @@ export interface SignatureStatus {
   readonly slot: number
   /** Null once the block is finalized. */
   readonly confirmations: number | null
-  /** The chain's error in JSON-RPC form; null for none. */
+  /** The chain's error in JSON-RPC form; null for a success. */
   readonly err: unknown
   readonly commitment: Commitment
   /** Number of the nodes asked that state this block, at this commitment or above. Absent: one. */
@@ -187,7 +187,7 @@ export interface FeeStatistics {
 export interface FeeSummary {
   /** Number of transactions; if it is 0, all fees are 0. */
   readonly samples: number
-  /** The first and the last slot of the blocks; null without one. */
+  /** The first and the last slot of the blocks; null before the first block. */
   readonly slots: readonly [number, number] | null
   readonly p25: number
   readonly p50: number

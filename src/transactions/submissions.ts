@@ -52,7 +52,7 @@ type IndexRange = readonly [index: SubmissionIndex, prefix: readonly string[]]
 type Next = (count: number) => Promise<StoredSubmission[]>
 
 /**
- * Documents read from a partition beyond its share of a page. Chosen: most pages then need one read of each
+ * Documents read from a partition beyond its share of a page. Most pages then need one read of each
  * partition.
  */
 const SPARE = 4

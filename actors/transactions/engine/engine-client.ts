@@ -17,7 +17,7 @@ import { EngineRegion, RegionTurns, type EngineWork } from './region-turns.ts'
 export interface EngineClientOptions {
   /** Base URLs of the regions, nearest first. */
   readonly urls: readonly string[]
-  /** UUID of the operator; null for none. */
+  /** UUID of the operator; null if requests carry none. */
   readonly auth: string | null
   /** Requests a second that a region allows. */
   readonly requestsPerSecond: number
@@ -27,7 +27,7 @@ export interface EngineClientOptions {
 
 const BUNDLES = '/api/v1/bundles'
 const TRANSACTIONS = '/api/v1/transactions'
-/** Bytes of an answer at most. Far above five statuses with errors. */
+/** Bytes of an answer at most: far above five statuses with errors. */
 const BODY_BYTES_MAX = 256 * 1024
 const TIMEOUT_MS = 5_000
 /** The same for a submission to a region whose last one failed: it costs the submission this time before the next region. */
