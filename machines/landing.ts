@@ -61,7 +61,7 @@ export interface StatusSeen {
   readonly nodes: number
 }
 
-/** What bears out the known landing of a transaction, apart from statuses. */
+/** Evidence that bears out the known landing of a transaction, apart from statuses. */
 export interface LandingUpheld {
   readonly type: 'landing.upheld'
   readonly slot: number
