@@ -6,25 +6,14 @@
  *
  *     node --expose-gc loadtest/call-costs.ts [--small] [--help]
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { loadavg, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { pino } from 'pino'
-import type { Test } from 'tap'
 import { AccountIndexes } from '../actors/program-accounts/account-indexes.ts'
 import { MirroredAccounts as Mirrored } from '../actors/program-accounts/mirrored-accounts.ts'
-import { MintDirectory } from '../src/accounts/mint-directory.ts'
-import { PoolDirectory } from '../src/accounts/pools/pool-directory.ts'
-import { TOKEN_PROGRAM_KEYS } from '../src/accounts/token-program.ts'
 import { encodeBase58 } from '../src/chain/base58.ts'
-import { pubkeyToBase58, type Pubkey } from '../src/chain/pubkey.ts'
-import { holderMintsIn, holderProgressIn, NO_LIST } from '../src/holders/holder-mint.ts'
-import { wholeList } from '../src/holders/list-rows.ts'
-import { buildApp } from '../src/http/app.ts'
+import { pubkeyToBase58 } from '../src/chain/pubkey.ts'
 import { systemPorts } from '../src/ports.ts'
-import { routesOf } from '../src/products/product.ts'
-import { PRODUCTS } from '../src/products/products.ts'
 import {
   NO_PROGRESS,
   programsIn,
@@ -33,11 +22,10 @@ import {
 } from '../src/program-accounts/program.ts'
 import { Whitelist } from '../src/program-accounts/whitelist.ts'
 import { MirroredAccounts } from '../src/rpc/mirrored-accounts.ts'
-import { createMetrics } from '../src/telemetry/metrics.ts'
-import { mintData } from '../test/accounts/account-data.ts'
-import { fakeAccounts, type FakeAccountNode } from '../test/accounts/fake-account-node.ts'
-import { marketApp, type MarketApp } from '../test/http/market-app.ts'
+import type { MarketApp } from '../test/http/market-app.ts'
 import { block, buy, NOON, solSale } from '../test/market/world.ts'
+import { withAccountService } from './account-service.ts'
+import { numberedAddress, OWNERS_MS, storeHolderList } from './holder-list.ts'
 import { writeResult } from './result.ts'
 import { accountMint, accountOf, accountOwner, MINT, OWNER, PROGRAM, SLOT } from './token-accounts.ts'
 
@@ -46,11 +34,8 @@ const HELP = `Usage: node --expose-gc loadtest/call-costs.ts [--small]
   --small   a tenth of the accounts and holders, printed and not saved
 `
 const VERSIONS_A_WRITE = 10_000
-const ROWS_A_WRITE = 20_000
 const TRADES = 2_000
 const TRADES_A_BLOCK = 100
-/** Milliseconds after which the cached sums of a list are reread. */
-const OWNERS_MS = 10_000
 
 const { values } = parseArgs({ options: { small: { type: 'boolean' }, help: { type: 'boolean' } } })
 if (values.help === true) process.stdout.write(HELP)
@@ -63,32 +48,11 @@ interface MeasuredCall {
 }
 
 async function measureAll(isSmall: boolean): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), 'millrace-call-costs-'))
-  const ends: (() => unknown)[] = []
-  try {
-    const test = { testdir: () => join(directory, 'store'), teardown: (end: () => unknown) => ends.push(end) }
-    const { node } = fakeAccounts()
-    const options = { node, clock: systemPorts.clock, bytesMax: 16 * 2 ** 20 }
-    const accounts = {
-      node,
-      mints: new MintDirectory(options),
-      pools: new PoolDirectory(options),
-      offChain: null
-    }
-    const app = await marketApp(test as unknown as Test, undefined, { accounts, hotBytesMax: 64 * 2 ** 20 })
-    app.nowMs = Date.now()
-    const { deps } = app
-    const quiet = { logger: pino({ level: 'silent' }), metrics: createMetrics(deps.decoding) }
-    const served = buildApp({ ...deps, ...quiet }, routesOf(PRODUCTS))
-    ends.push(() => served.close())
+  await withAccountService('call-costs', async ({ app, node, get }) => {
     const count = isSmall ? 2_000 : 20_000
     const traded = await storeTrades(app)
     await storeProgram(app, count)
-    const held = await storeHolders(app, node, count)
-    const get = async (path: string): Promise<void> => {
-      const { statusCode, body } = await served.inject({ url: path, headers: { 'x-api-key': app.key } })
-      if (statusCode !== 200) throw new Error(`${path} returned ${statusCode}: ${body}`)
-    }
+    const { mint } = await storeHolderList(app, node, count)
     const rpc = new MirroredAccounts(app.storage, () => undefined)
     const allAccounts = async (filters: readonly unknown[]): Promise<void> => {
       const params = [pubkeyToBase58(PROGRAM), { filters, dataSlice: { offset: 0, length: 0 } }]
@@ -99,7 +63,7 @@ async function measureAll(isSmall: boolean): Promise<void> {
       memcmp: { offset, bytes: encodeBase58(bytes) }
     })
     const program = `/v1/programs/${pubkeyToBase58(PROGRAM)}/accounts`
-    const holders = `/v1/tokens/${held}/holders`
+    const holders = `/v1/tokens/${pubkeyToBase58(mint)}/holders`
     // A parameter that changes makes each answer a new one, which no cache has.
     const calls: Readonly<Record<string, MeasuredCall>> = {
       page_of_trades: {
@@ -148,10 +112,7 @@ async function measureAll(isSmall: boolean): Promise<void> {
     }
     if (isSmall) process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`)
     else await writeResult('call-costs', figures)
-  } finally {
-    for (const end of ends.toReversed()) await end()
-    rmSync(directory, { recursive: true, force: true })
-  }
+  })
 }
 
 /** Returns the CPU milliseconds of one call of each kind, all threads included: the median of the rounds after the first. */
@@ -178,7 +139,7 @@ function median(list: readonly number[]): number {
 
 /** Commits trades of a token, and returns its address. */
 async function storeTrades(app: MarketApp): Promise<string> {
-  const mint = address(5, 0)
+  const mint = numberedAddress(5, 0)
   await app.commit(block(1, NOON - 60, [solSale(150)]))
   for (let from = 0; from < TRADES; from += TRADES_A_BLOCK) {
     const events = Array.from({ length: TRADES_A_BLOCK }, (_, i) =>
@@ -211,38 +172,4 @@ async function storeProgram({ storage }: MarketApp, count: number): Promise<void
   const mirrored = new Mirrored(PROGRAM, progress, save, deps)
   const indexes = new AccountIndexes('the program', PROGRAM, () => program.value.indexes, mirrored, deps)
   while (await indexes.step());
-}
-
-/** Stores the list of a token's holders, and returns its address. */
-async function storeHolders(app: MarketApp, node: FakeAccountNode, count: number): Promise<string> {
-  const mint = address(1, 0)
-  const list = { mint, reading: 1 }
-  const { documents, holders } = app.storage
-  node.put(mint, {
-    owner: TOKEN_PROGRAM_KEYS['spl-token'],
-    data: mintData({ supply: 10n ** 15n, decimals: 6 })
-  })
-  for (const rows of wholeList(balances(count), 10, ROWS_A_WRITE)) await holders.put(list, rows)
-  const stored = { mint: pubkeyToBase58(mint), decimals: 6, tokenProgram: 'spl-token' as const }
-  const made = await holderMintsIn(documents).insert({ ...stored, askedAtMs: app.nowMs })
-  if (!made.ok) throw new Error('the list is stored already')
-  const state = { state: 'live' as const, reading: 1, fromSlot: 10, accounts: count }
-  await holderMintsIn(documents).putHot(made.stored, 1, { ...NO_LIST, ...state })
-  const { save } = await holderProgressIn(documents).claim(1)
-  await save({ slot: 10, oldestSlot: 10, atMs: app.nowMs })
-  return pubkeyToBase58(mint)
-}
-
-function* balances(count: number) {
-  for (let n = 0; n < count; n++) {
-    const amount = BigInt(Math.floor(10 ** 12 / (n + 1))) + BigInt(n % 977) + 1n
-    yield [address(2, n), { owner: address(3, n), amount }] as const
-  }
-}
-
-/** Returns an address of a kind by its number, spread over the keys as addresses are. */
-function address(kind: number, n: number): Pubkey {
-  const bytes = new Uint8Array(32).fill(kind)
-  new DataView(bytes.buffer).setUint32(0, Math.imul(n + 1, 2_654_435_761))
-  return bytes
 }

@@ -6,7 +6,7 @@ export const FLUSH_MS = 500
 export const RETRY_MS = [5_000, 30_000] as const
 /** Failed deliveries in a row that deactivate a webhook (spec, Limits). */
 export const FAILED_DELIVERIES_MAX = 20
-/** Longest wait that a receiver may ask for by `Retry-After`. Chosen: one hour, well within the replay horizon. */
+/** Longest wait that a receiver may ask for by `Retry-After`: one hour, well within the replay horizon. */
 export const RETRY_AFTER_MAX_MS = 3_600_000
 
 /**

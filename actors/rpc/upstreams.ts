@@ -2,7 +2,6 @@ import { NodeError, refusesRequest, refusesSize } from '../../src/node/node-faul
 import { sleep, type Ports } from '../../src/ports.ts'
 import { mapBounded } from '../../src/rpc/bounded-map.ts'
 import type { Commitment } from '../../src/rpc/commitment.ts'
-import { HedgeBudget } from '../../src/rpc/hedge-budget.ts'
 import {
   AnswerTooLarge,
   isUnanswered,
@@ -13,8 +12,8 @@ import {
   type UpstreamAnswer,
   type UpstreamCall
 } from '../../src/rpc/upstreams.ts'
-import { endPieces } from '../../src/rpc/ended-pieces.ts'
 import { GatheredReads } from './gathered-reads.ts'
+import { Hedge } from './hedge.ts'
 import { wasUnsent } from './node-link.ts'
 import { askNode, askNodeAll, type NodeOutcome } from './node-request.ts'
 import { NodePool, type RpcNodesOptions } from './node-pool.ts'
@@ -43,7 +42,7 @@ export interface RpcNodesCounts {
 export class RpcNodes implements RpcUpstreams {
   readonly #pool: NodePool
   readonly #ports: Ports
-  readonly #budget = new HedgeBudget()
+  readonly #hedge: Hedge
   readonly counts: RpcNodesCounts = { requests: 0, failovers: 0, hedges: 0, refusedSlots: 0 }
   readonly #gathered = new GatheredReads({
     alone: (call) => this.#resolve(call, neverAborted(), new Set(), null),
@@ -54,6 +53,7 @@ export class RpcNodes implements RpcUpstreams {
   constructor(options: RpcNodesOptions, ports: Ports) {
     this.#pool = new NodePool(options, ports)
     this.#ports = ports
+    this.#hedge = new Hedge(ports.clock)
   }
 
   get nodes(): readonly UpstreamNode[] {
@@ -243,23 +243,15 @@ export class RpcNodes implements RpcUpstreams {
   ): Promise<NodeOutcome> {
     const second = call.method.isIdempotent ? this.#second(call, tried) : undefined
     if (second === undefined) return this.#send(node, call, signal)
-    this.#budget.earn()
-    const ends = [new AbortController(), new AbortController()] as const
-    const both = (end: AbortController): AbortSignal => AbortSignal.any([signal, end.signal])
-    const first = this.#send(node, call, both(ends[0]))
     const hedgeMs = Math.max(this.#pool.tuning.hedgeMs, HEDGE_TIMES * (node.latencyMs ?? 0))
-    const isSlow = await this.#isSlower(first, hedgeMs)
-    if (!isSlow || !this.#budget.take()) return first
-    this.counts.hedges++
-    tried.add(second)
-    const other = this.#send(second, call, both(ends[1]))
-    const [winner, loser] = await firstGood(first, other)
-    ends[winner === first ? 1 : 0].abort(new Error('another node has answered'))
-    loser.then(
-      ({ answer }) => void (answer.rest !== null && endPieces(answer.rest)),
-      () => undefined
-    )
-    return winner
+    return this.#hedge.request(hedgeMs, signal, {
+      first: (end) => this.#send(node, call, end),
+      second: (end) => {
+        this.counts.hedges++
+        tried.add(second)
+        return this.#send(second, call, end)
+      }
+    })
   }
 
   #second(call: UpstreamCall, tried: ReadonlySet<UpstreamNode>): UpstreamNode | undefined {
@@ -268,18 +260,6 @@ export class RpcNodes implements RpcUpstreams {
     return this.inOrder(commitment, minSlot).find(
       (node) => !tried.has(node) && !node.isArchive && (node.slot(commitment) ?? 0) >= minSlot
     )
-  }
-
-  #isSlower(first: Promise<unknown>, ms: number): Promise<boolean> {
-    const { clock } = this.#ports
-    return new Promise((resolve) => {
-      const timer = clock.setTimeout(() => resolve(true), ms)
-      const settled = (): void => {
-        clock.clearTimeout(timer)
-        resolve(false)
-      }
-      first.then(settled, settled)
-    })
   }
 
   async #send(node: UpstreamNode, call: UpstreamCall, signal: AbortSignal): Promise<NodeOutcome> {
@@ -311,25 +291,3 @@ const refusalOf = ({ fault }: NodeError): RequestRefused =>
 
 /** The signal of a request that is never cancelled. */
 const neverAborted = (): AbortSignal => new AbortController().signal
-
-/**
- * Resolves with two outcomes, the better one first: the first to arrive that a client may get. If no outcome may be
- * delivered, one that is no fault comes first.
- */
-async function firstGood(
-  a: Promise<NodeOutcome>,
-  b: Promise<NodeOutcome>
-): Promise<readonly [winner: Promise<NodeOutcome>, loser: Promise<NodeOutcome>]> {
-  const verdict = (outcome: Promise<NodeOutcome>): Promise<string | null> =>
-    outcome.then(
-      (each) => each.verdict,
-      () => null
-    )
-  const [first, other, said] = await Promise.race([
-    verdict(a).then((each) => [a, b, each] as const),
-    verdict(b).then((each) => [b, a, each] as const)
-  ])
-  if (said === 'deliver') return [first, other]
-  const next = await verdict(other)
-  return next === 'deliver' || said === null ? [other, first] : [first, other]
-}

@@ -93,6 +93,20 @@ export class ConnectionChannels implements Reader {
     this.#subscriptions.follow(past, null)
   }
 
+  /** Divides channels into those within the limit of a connection, and those beyond. A channel that it has costs nothing. */
+  withinLimit(channels: readonly StreamChannel[]): {
+    readonly within: readonly StreamChannel[]
+    readonly beyond: readonly StreamChannel[]
+  } {
+    let left = messages.CHANNELS_MAX - this.size
+    const [within, beyond]: [StreamChannel[], StreamChannel[]] = [[], []]
+    for (const channel of channels) {
+      if (this.has(channel.name) || left-- > 0) within.push(channel)
+      else beyond.push(channel)
+    }
+    return { within, beyond }
+  }
+
   /** Returns those of the names that the client had subscribed to. */
   unsubscribe(names: readonly string[]): string[] {
     const removed = [...new Set(names)].filter((name) => this.#subscriptions.forget(name))

@@ -1,4 +1,3 @@
-import PQueue from 'p-queue'
 import { initialTransition, transition } from 'xstate'
 import {
   connectionMachine,
@@ -20,6 +19,7 @@ import { MESSAGE_BYTES_MAX } from '../../src/stream/message-bound.ts'
 import { CHANNELS_MAX, type ErrorName, type Since } from '../../src/stream/messages.ts'
 import type { ChangeBatch } from '../../src/transactions/change-batch.ts'
 import { ConnectionChannels, namesOf, type ChannelsOwner } from './connection-channels.ts'
+import { MessageQueue } from './message-queue.ts'
 import { MESSAGES_A_SECOND, MESSAGES_AT_ONCE, MessageRate } from './message-rate.ts'
 import type { Pipe } from './pipe.ts'
 import { Sender } from './sender.ts'
@@ -50,8 +50,7 @@ export class StreamConnection implements ChannelsOwner {
   readonly #rate = new MessageRate()
   #machine = OPENING
   #isClosed = false
-  /** Messages of the client; null while there are none, since a queue takes 0.9 KB. */
-  #messages: PQueue | null = null
+  readonly #messages = new MessageQueue()
   #pingsMissed = 0
   /** Invalid messages since the last valid one. */
   #invalid = 0
@@ -104,13 +103,19 @@ export class StreamConnection implements ChannelsOwner {
     this.change({ type: 'opened' })
   }
 
-  /** Handles a message of the client; `size` is its length in bytes. `text` is null if it is not text or too long. Messages are handled one after another. */
+  /**
+   * Handles a message of the client; `size` is its length in bytes. `text` is null if it is not text or too long. Messages
+   * are handled one after another.
+   */
   receive(text: string | null, size: number): void {
     if (this.isClosed) return
     this.#pingsMissed = 0
     switch (this.#rate.take(this.#deps.clock.now())) {
       case 'read':
-        return this.#inTurn(() => this.#handle(text, size))
+        return this.#messages.add(
+          async () => (this.isClosed ? undefined : this.#handle(text, size)),
+          (fault) => this.fail(fault, 'internal error')
+        )
       case 'refuse':
         return this.#error('rate_limited', TOO_MANY)
       case 'ignore':
@@ -221,7 +226,10 @@ export class StreamConnection implements ChannelsOwner {
       (channel) => typeof since === 'number' || !this.#channels.has(channel.name)
     )
     const added = requested.filter(({ name }) => !this.#channels.has(name)).map(({ name }) => name)
-    const charged = await this.#charge(this.#withinLimit(this.#permitted(requested)))
+    const { within, beyond } = this.#channels.withinLimit(this.#permitted(requested))
+    if (beyond.length > 0)
+      this.#error('channel_limit', `a connection has ${CHANNELS_MAX} channels at most`, namesOf(beyond))
+    const charged = await this.#charge(within)
     const changesAfter =
       typeof since !== 'number' && charged.some(isOfChanges) ? await this.#channels.newestChange() : null
     if (this.isClosed || channels.length === 0) return
@@ -245,18 +253,6 @@ export class StreamConnection implements ChannelsOwner {
     const { permitted, lacking } = permittedChannels(channels, this.caller.scopes)
     for (const [scope, names] of lacking) this.#send(messages.scopeMissing(scope, names, 'lacks'))
     return permitted
-  }
-
-  #withinLimit(channels: readonly StreamChannel[]): StreamChannel[] {
-    let left = CHANNELS_MAX - this.#channels.size
-    const [taken, refused]: [StreamChannel[], StreamChannel[]] = [[], []]
-    for (const channel of channels) {
-      if (this.#channels.has(channel.name) || left-- > 0) taken.push(channel)
-      else refused.push(channel)
-    }
-    if (refused.length > 0)
-      this.#error('channel_limit', `a connection has ${CHANNELS_MAX} channels at most`, namesOf(refused))
-    return taken
   }
 
   /** Returns the channels that the key's quota of this minute allows; each costs one call. */
@@ -299,15 +295,5 @@ export class StreamConnection implements ChannelsOwner {
   #invalidMessage(detail: string): void {
     this.#error('invalid_json', detail)
     if (++this.#invalid >= INVALID_MESSAGES_MAX) this.close(4400, 'too many invalid messages')
-  }
-
-  #inTurn(work: () => Promise<void>): void {
-    const queue = (this.#messages ??= new PQueue({ concurrency: 1 }))
-    void queue
-      .add(async () => (this.isClosed ? undefined : work()))
-      .catch((fault: unknown) => this.fail(fault, 'internal error'))
-      .finally(() => {
-        if (queue.size + queue.pending === 0 && this.#messages === queue) this.#messages = null
-      })
   }
 }

@@ -1,5 +1,4 @@
 import { sleep, type Clock } from '../../src/ports.ts'
-import { isBorneOut } from '../../src/transactions/independent-evidence.ts'
 import { BUNDLE, firstProgress, type Bundle, type BundleProgress } from '../../src/transactions/bundle.ts'
 import { statusesOrCached } from '../../src/transactions/absence.ts'
 import type {
@@ -14,6 +13,7 @@ import { withTtl } from '../../storage/document-definition.ts'
 import { Documents, PAGE_MAX, type Stored } from '../../storage/documents.ts'
 import type { ShardClaim } from '../shards/shard-claims.ts'
 import { retryUntilAvailable, type RetryPolicy } from '../storage/retry.ts'
+import { BundleExpiry } from './bundle-expiry.ts'
 import { TrackedBundle } from './tracked-bundle.ts'
 
 export interface BundleTrackerDeps {
@@ -31,12 +31,10 @@ export interface BundleTrackerDeps {
   readonly report: (error: unknown) => void
 }
 
-/** Milliseconds between two looks at the chain. Chosen: two slots and a half; sightings come at once. */
+/** Poll interval of the chain, in milliseconds: two slots and a half. Sightings come at once. */
 const CHECK_MS = 1_000
 /** Signatures of one `getSignatureStatuses` at most (Agave, MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS). */
 const STATUSES_MAX = 256
-/** Blocks after the block of its blockhash in which a transaction can land (Agave, MAX_PROCESSING_AGE). */
-const BLOCKHASH_BLOCKS = 150
 
 /**
  * Submits and tracks the bundles of one shard while this process has it.
@@ -53,6 +51,7 @@ export class BundleTracker {
   readonly #deps: BundleTrackerDeps
   readonly #documents: Documents<Bundle, 'tracked', never, BundleProgress>
   readonly #retry: RetryPolicy
+  readonly #expiry: BundleExpiry
   readonly #bundles = new Map<string, TrackedBundle>()
   readonly #unwatch = new Map<string, (() => void)[]>()
   readonly #stopping = new AbortController()
@@ -68,6 +67,10 @@ export class BundleTracker {
     this.#documents = new Documents(deps.documents, withTtl(BUNDLE, deps.retentionMs))
     this.#retry = retryUntilAvailable(deps.clock)
     this.#end = AbortSignal.any([this.#stopping.signal, deps.claim.lost])
+    this.#expiry = new BundleExpiry({
+      ...deps,
+      readHistory: (bundle) => this.#readStatuses([bundle], { history: true, everyNode: true })
+    })
     this.#unsubscribe = deps.sightings.subscribe({
       seen: (block) => this.#see(block),
       lost: (afterSlot) => this.#lose(afterSlot)
@@ -137,6 +140,7 @@ export class BundleTracker {
       engine,
       clock,
       token: claim.token,
+      unsearchedTo: sightings.readTo,
       signal: this.#end,
       write: (document, next) => this.#retry(() => this.#write(document, next), this.#end),
       finish: (document, end) => this.#finish(document, end),
@@ -183,16 +187,17 @@ export class BundleTracker {
     const seen = new Map(sightings.map((each) => [each.signature, each]))
     for (const bundle of this.#bundles.values()) {
       const own = bundle.stored.value.signatures.flatMap((signature) => seen.get(signature) ?? [])
-      for (const { signature, failed } of own) bundle.noteSighting(signature, slot, failed, commitment)
+      const failedBySignature = new Map(own.map(({ signature, failed }) => [signature, failed]))
+      bundle.members.noteBlock(slot, commitment, failedBySignature)
       // The error of a failed member comes with its status.
-      if (own.length === 0 || own.some(({ failed }) => failed)) continue
+      if (own.some(({ failed }) => failed)) continue
       bundle.settle().catch((error: unknown) => this.#fail(error))
     }
   }
 
   #lose(afterSlot: number): void {
     for (const bundle of this.#bundles.values()) {
-      bundle.noteLost(afterSlot)
+      bundle.members.noteLost(afterSlot)
       bundle.settle().catch((error: unknown) => this.#fail(error))
     }
   }
@@ -207,7 +212,7 @@ export class BundleTracker {
       for (const bundle of this.#bundles.values()) void bundle.submit()
       try {
         await this.#poll()
-        await this.#expire()
+        await this.#expiry.check([...this.#bundles.values()], this.#end)
       } catch (error) {
         this.#fail(error)
       }
@@ -220,23 +225,29 @@ export class BundleTracker {
     const { sightings, node } = this.#deps
     const all = [...this.#bundles.values()]
     for (const bundle of all) {
-      if (bundle.hasSeenBlockhashes || bundle.absentSlot !== null) continue
+      if (bundle.members.hasSeenBlockhashes || bundle.members.absentSlot !== null) continue
       const { blockhashes } = bundle.stored.value
       const unread = blockhashes.filter(
         (each) => (sightings.lastValidBlockHeight(each) ?? -1) < (sightings.heights?.last ?? Infinity)
       )
       const answers = await Promise.all(unread.map((each) => node.isBlockhashValid(each, this.#end)))
-      bundle.hasSeenBlockhashes = blockhashes.length > 0 && answers.every(({ isValid }) => isValid)
+      bundle.members.hasSeenBlockhashes = blockhashes.length > 0 && answers.every(({ isValid }) => isValid)
     }
-    const { true: old = [], false: recent = [] } = Object.groupBy(all, (bundle) =>
-      bundle.needsHistory(this.#contextSlot) ? 'true' : 'false'
-    )
-    await this.#readStatuses(recent)
-    await this.#readStatuses(old, { history: true })
+    const kindOf = (bundle: TrackedBundle): 'history' | 'everyNode' | 'recent' => {
+      if (bundle.needsHistory(this.#contextSlot)) return 'history'
+      return bundle.members.isFinalToOne ? 'everyNode' : 'recent'
+    }
+    const { history = [], everyNode = [], recent = [] } = Object.groupBy(all, kindOf)
+    await this.#readStatuses(recent, { history: false, everyNode: false })
+    await this.#readStatuses(everyNode, { history: false, everyNode: true })
+    await this.#readStatuses(history, { history: true, everyNode: true })
   }
 
   /** Reads the statuses of all members of some bundles. Returns the lowest slot as of which they hold. */
-  async #readStatuses(bundles: readonly TrackedBundle[], { history } = { history: false }): Promise<number> {
+  async #readStatuses(
+    bundles: readonly TrackedBundle[],
+    { history, everyNode }: { readonly history: boolean; readonly everyNode: boolean }
+  ): Promise<number> {
     const { node } = this.#deps
     const signatures = bundles.flatMap(({ stored }) => stored.value.signatures)
     const found = new Map<string, SignatureStatus | null>()
@@ -244,50 +255,17 @@ export class BundleTracker {
     let isWhole = history
     for (let at = 0; at < signatures.length; at += STATUSES_MAX) {
       const batch = signatures.slice(at, at + STATUSES_MAX)
-      const answer = await statusesOrCached(node, batch, { history }, this.#end)
+      const answer = await statusesOrCached(node, batch, { history, everyNode }, this.#end)
       contextSlot = Math.min(contextSlot, answer.contextSlot)
       isWhole &&= answer.isWhole
       for (const [index, signature] of batch.entries()) found.set(signature, answer.statuses[index] ?? null)
     }
     if (signatures.length > 0) this.#contextSlot = contextSlot
     for (const bundle of bundles) {
-      bundle.noteAnswer(found, { contextSlot, isWhole }, history)
+      bundle.members.noteAnswer(found, { contextSlot, isWhole }, history)
       await bundle.settle()
     }
     return contextSlot
-  }
-
-  /** Ends the bundles of which no member can land any more, and the tracking of those whose end cannot be known. */
-  async #expire(): Promise<void> {
-    const { node, clock } = this.#deps
-    for (const bundle of this.#bundles.values())
-      if (bundle.isFollowedEnough(clock.now())) await bundle.abandon()
-    const open = [...this.#bundles.values()].filter(
-      ({ stored, landing }) => stored.value.blockhashes.length > 0 && landing.kind !== 'landed'
-    )
-    if (open.length === 0) return
-    const { height } = await node.height(this.#end)
-    for (const bundle of open) {
-      const last = bundle.lastValidBlockHeight(this.#deps.sightings, height + BLOCKHASH_BLOCKS)
-      const { receivedAtMs } = bundle.stored.value
-      const lifespan = { lastHeight: last, receivedAtMs, seenSlot: null }
-      if (height <= last || !isBorneOut(lifespan, this.#deps.sightings, clock.now())) continue
-      if (!(await this.#areInvalid(bundle.stored.value.blockhashes, bundle))) continue
-      await bundle.expire()
-    }
-  }
-
-  /** Whether a node says that all blockhashes are invalid, and statuses as of that slot know no more members than before. */
-  async #areInvalid(blockhashes: readonly string[], bundle: TrackedBundle): Promise<boolean> {
-    const { node } = this.#deps
-    let since = 0
-    for (const blockhash of blockhashes) {
-      const { isValid, contextSlot } = await node.isBlockhashValid(blockhash, this.#end)
-      if (isValid) return false
-      since = Math.max(since, contextSlot)
-    }
-    const asOf = await this.#readStatuses([bundle], { history: true })
-    return asOf >= since && (bundle.absentSlot ?? -1) >= since && bundle.landing.kind !== 'landed'
   }
 }
 

@@ -21,24 +21,24 @@ import { takeBatch, type PendingChange } from './pending-change.ts'
 const RETRY_MS = 500
 /**
  * Milliseconds after the newest block for which a change is placed behind that block's events; later changes are placed
- * behind the next block's. So other processes hear of a change before the block that follows it. Chosen: half a slot. A chain
+ * behind the next block's. So other processes hear of a change before the block that follows it: half a slot. A chain
  * that is silent for longer than STALL_MS does not keep changes waiting.
  */
 const BEHIND_HEAD_MS = 200
 const STALL_MS = 2_000
-/** Times that a batch gets new cursors because blocks came while it was stored. Chosen: beyond that the store is too slow. */
+/** Times that a batch gets new cursors because blocks came while it was stored. Beyond that the store is too slow. */
 const MOVES_MAX = 3
 /**
- * Batches that are read when a shard is taken over. Chosen: the previous process had at most 64 writes in flight. A change
+ * Batches that are read when a shard is taken over. The previous process had at most 64 writes in flight. A change
  * that it stored without its progress is among its last ones.
  */
 const RESTORED_BATCHES = 256
 /**
- * Changes that wait for the first block while their submissions go on. Chosen: two of each transaction that a process tracks.
+ * Changes that wait for the first block while their submissions go on: two of each transaction that a process tracks.
  * Further changes delay the storing of their submissions.
  */
 const EARLY_MAX = 2 * TRACKED_PER_PROCESS_MAX
-/** Tenants whose newest batch is remembered. Chosen: more than are likely to submit at once; others are read again. */
+/** Tenants whose newest batch is remembered: more than are likely to submit at once; others are read again. */
 const LASTS_MAX = 10_000
 
 export interface ChangeLogDeps {

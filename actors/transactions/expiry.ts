@@ -9,22 +9,22 @@ import type { TrackedTransaction } from './tracked-transaction.ts'
 /** Blocks for which a blockhash is valid (agave, MAX_PROCESSING_AGE). */
 const BLOCKHASH_BLOCKS = 150
 /**
- * Blocks after the reception of a transaction by which the block of its blockhash was read. Chosen: a client can take the
+ * Blocks after the reception of a transaction by which the block of its blockhash was read. A client can take the
  * blockhash of an unconfirmed block, at most 32 ahead of the confirmed one.
  */
 const BLOCKS_AHEAD = 32
-/** Milliseconds for which nodes must deny a landing that they stated. Chosen: as long as one node must state one. */
+/** Milliseconds for which nodes must deny a landing that they stated: as long as one node must state one. */
 const DENIED_MS = 60_000
-/** Milliseconds after its reception in which a blockhash that was valid then has hardly expired. Chosen: 50 blocks. */
+/** Milliseconds after its reception in which a blockhash that was valid then has hardly expired: 50 blocks. */
 const VALID_MS = 20_000
-/** Milliseconds of a block at most, over a minute and more. Chosen: one and a half times the slot time of 400 ms. */
+/** Milliseconds of a block at most, over a minute and more: one and a half times the slot time of 400 ms. */
 const BLOCK_MS_MAX = 600
-/** Milliseconds between two requests for the height. Chosen: five slots; a send too many costs little. */
+/** Poll interval of the height, in milliseconds: five slots; a send too many costs little. */
 const HEIGHT_MS = 2_000
 /** Blockhashes and nonces checked in one round. The others follow in the next rounds. */
 const ROUND_MAX = 50
-/** Milliseconds between two requests for a nonce: at first, and at most, as it grows with the age of the submission. */
-const NONCE_MS = { least: 2_000, most: 60_000 }
+/** Poll interval of a nonce, in milliseconds. It grows with the age of the submission, between these bounds. */
+const NONCE_MS = { min: 2_000, max: 60_000 }
 /** Fraction of its age after which a nonce is requested again. */
 const NONCE_PART = 1 / 20
 
@@ -71,7 +71,7 @@ export class Expiry {
     return this.#known?.height ?? null
   }
 
-  /** Looks through all tracked transactions. An outage of the nodes proves nothing and changes nothing. */
+  /** Checks all tracked transactions. An outage of the nodes proves nothing and changes nothing. */
   async check(all: readonly TrackedTransaction[], signal: AbortSignal): Promise<void> {
     const nowMs = this.#deps.clock.now()
     for (const each of all) if (each.nonceSpentSlot !== null && !each.isSending) this.#deps.expired(each)
@@ -175,7 +175,7 @@ export class Expiry {
       const over: TrackedTransaction[] = []
       for (const each of transactions) {
         const restMs = (nowMs - each.value.receivedAtMs) * NONCE_PART
-        each.askNonceAtMs = nowMs + Math.min(Math.max(restMs, NONCE_MS.least), NONCE_MS.most)
+        each.askNonceAtMs = nowMs + Math.min(Math.max(restMs, NONCE_MS.min), NONCE_MS.max)
         if (each.value.blockhash === nonce) each.unusedNonceSlot = contextSlot
         else if (isNonceUsed(each, contextSlot)) over.push(each)
       }

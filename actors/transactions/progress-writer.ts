@@ -1,6 +1,11 @@
 import { sleep, type Clock } from '../../src/ports.ts'
 import { isSameToTenant, seenStateOf, type SeenState } from '../../src/transactions/changes.ts'
-import { SUBMISSION, type Submission, type SubmissionProgress } from '../../src/transactions/submission.ts'
+import {
+  SUBMISSION,
+  type Submission,
+  type SubmissionIndex,
+  type SubmissionProgress
+} from '../../src/transactions/submission.ts'
 import { storeEnd } from '../../src/transactions/submission-end.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { withTtl } from '../../storage/document-definition.ts'
@@ -9,12 +14,12 @@ import { isOutage } from '../storage/retry.ts'
 import type { TrackedTransaction } from './tracked-transaction.ts'
 
 /**
- * Maximum writes in flight that also publish a change. Chosen: those of a tenant share a write, and a process that takes over
+ * Maximum writes in flight that also publish a change. Those of a tenant share a write, and a process that takes over
  * reads as many again.
  */
 const PUBLISHING_MAX = 64
 /**
- * Other writes in flight. Chosen: 10,000 signatures have 5,000 a second, and the embedded store gathers those of 100 ms for one
+ * Other writes in flight. 10,000 signatures have 5,000 a second, and the embedded store gathers those of 100 ms for one
  * sync.
  */
 const COUNTING_MAX = 512
@@ -49,7 +54,7 @@ export interface ProgressWriterDeps {
  */
 export class ProgressWriter {
   readonly #deps: ProgressWriterDeps
-  readonly #documents: Documents<Submission, 'tracked' | 'received' | 'ended', never, SubmissionProgress>
+  readonly #documents: Documents<Submission, SubmissionIndex, never, SubmissionProgress>
   /** Transactions with a change to publish, and those for which only the count of sends has changed. */
   readonly #publishing: Lane = { waiting: new Set(), writing: 0, writingMax: PUBLISHING_MAX }
   readonly #counting: Lane = { waiting: new Set(), writing: 0, writingMax: COUNTING_MAX }

@@ -7,7 +7,7 @@ import { FEE_SLOTS } from '../../src/transactions/priority-fees.ts'
 import type { BlockStore } from '../../storage/port.ts'
 
 /**
- * Milliseconds between two blocks. Chosen: 150 blocks take less than ten seconds, and ingest, which may read from the same
+ * Milliseconds between two blocks. 150 blocks take less than ten seconds, and ingest, which may read from the same
  * node, hardly notices them.
  */
 const PAUSE_MS = 50

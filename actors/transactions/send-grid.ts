@@ -2,7 +2,7 @@ import type { Clock } from '../../src/ports.ts'
 import { REBROADCAST_MS } from '../../src/transactions/submission.ts'
 
 /**
- * Milliseconds of one bucket, and the most by which a send can be late. Chosen: a fifth of the limit of 50 ms, and at most
+ * Milliseconds of one bucket, and the most by which a send can be late: a fifth of the limit of 50 ms, and at most
  * 100 wake-ups a second. Sends of one bucket share a request.
  */
 const BUCKET_MS = 10

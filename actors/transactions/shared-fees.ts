@@ -10,9 +10,9 @@ import { undefinedIfUnavailable } from '../storage/retry.ts'
 import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
 import type { Run } from '../supervision/process.ts'
 
-/** Milliseconds until digests that were not there are read again, if no block comes. Chosen: half a slot's time. */
+/** Milliseconds until digests that were not there are read again, if no block comes: half a slot's time. */
 const LATE_MS = 200
-/** Digests read at a time. Chosen: mainnet's have 150 KB each, and leases wait behind the answer on the same connection. */
+/** Digests read at a time. Mainnet's have 150 KB each, and leases wait behind the answer on the same connection. */
 const DIGESTS_PER_READ = 8
 
 export interface SharedFeesDeps {

@@ -1,24 +1,18 @@
 import { transition } from 'xstate'
 import { bundleMachine, type BundleEvent } from '../../machines/bundle.machine.ts'
-import { isStale } from '../../machines/transaction.machine.ts'
-import { isAbsent, isBeyondCache, RECENT_MS, type AnsweredStatuses } from '../../src/transactions/absence.ts'
-import { Contradictions } from '../../src/transactions/contradictions.ts'
+import { RECENT_MS } from '../../src/transactions/absence.ts'
 import { LOOK_BACK_MS, type EngineStatus } from '../../src/transactions/engine/answers.ts'
 import { BUNDLE_REASONS } from '../../src/api/bundle.ts'
 import type { Bundle, BundleProgress, BundleReason } from '../../src/transactions/bundle.ts'
-import {
-  COMMITMENTS,
-  landingOf,
-  type LandedMember,
-  type Landing
-} from '../../src/transactions/bundle-landing.ts'
-import type { BlockSightings, BundleEngine, SignatureStatus } from '../../src/transactions/ports.ts'
+import type { Landing } from '../../src/transactions/bundle-landing.ts'
+import type { BlockSightings, BundleEngine } from '../../src/transactions/ports.ts'
 import { FOLLOWED_MS } from '../../src/transactions/submission.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { Stored } from '../../storage/documents.ts'
+import { BundleMembers } from './bundle-members.ts'
 
 /**
- * Milliseconds after an unsure submission before the engine's `Invalid` (it does not know the bundle) counts. Chosen: the
+ * Milliseconds after an unsure submission before the engine's `Invalid` (it does not know the bundle) counts. The
  * engine calls a bundle that it has just taken `Invalid` for some seconds.
  */
 const UNSURE_MS = 10_000
@@ -29,6 +23,8 @@ export interface TrackedBundleDeps {
   readonly engine: BundleEngine
   readonly clock: Clock
   readonly token: number
+  /** The highest slot of the blocks that were read before they were searched for the bundle. */
+  readonly unsearchedTo: number
   /** Stores a progress; the next event waits for it. Rejects when the tracking ends. */
   readonly write: (bundle: Stored<Bundle>, progress: BundleProgress) => Promise<void>
   /** Stores the end of a bundle. */
@@ -41,7 +37,7 @@ export interface TrackedBundleDeps {
 /** One bundle while a process tracks it: its progress, its members on chain, and its submission. */
 export class TrackedBundle {
   readonly stored: Stored<Bundle>
-  readonly members: Map<string, LandedMember | null>
+  readonly members: BundleMembers
   #progress: BundleProgress
   readonly #deps: TrackedBundleDeps
   /** The events so far, one after another. */
@@ -49,13 +45,6 @@ export class TrackedBundle {
   #unfollow: (() => void) | null = null
   #notBeforeMs = 0
   #isSubmitting = false
-  readonly #contradictions = new Map<string, Contradictions>()
-  /** The newest slot as of which each unknown member had not landed for certain; null before. */
-  absentSlot: number | null = null
-  /** Unix milliseconds since when nodes without history were asked for it in vain; null if they were not. */
-  unknowableSinceMs: number | null = null
-  /** Whether its blockhashes were valid for certain while it was tracked. */
-  hasSeenBlockhashes = false
   readonly #takenUpAtMs: number
   /** Whether a region was asked to take it, as far as this process knows. */
   #wasSubmitted: boolean
@@ -68,7 +57,7 @@ export class TrackedBundle {
       slot !== null && (known === 'processed' || known === 'confirmed')
         ? { slot, commitment: known, hasFailed: false, err: null }
         : null
-    this.members = new Map(stored.value.signatures.map((signature) => [signature, landed]))
+    this.members = new BundleMembers(stored.value, { landed, ...deps })
     this.#takenUpAtMs = deps.clock.now()
     const state = progress.state === 'submitting' ? 'unsure' : progress.state
     this.#progress = { ...progress, state, token: deps.token }
@@ -86,7 +75,7 @@ export class TrackedBundle {
   }
 
   get landing(): Landing {
-    return landingOf([...this.members.values()])
+    return this.members.landing
   }
 
   /** Resolves when all events so far are stored. */
@@ -153,79 +142,7 @@ export class TrackedBundle {
   /** Tells whether nodes are asked for their history: their caches may no longer have the blocks of its members. */
   needsHistory(contextSlot: number): boolean {
     const sinceMs = this.#progress.submittedAtMs ?? this.stored.value.receivedAtMs
-    return (
-      this.#deps.clock.now() - sinceMs > RECENT_MS ||
-      this.members.values().some((member) => member !== null && isBeyondCache(member.slot, contextSlot))
-    )
-  }
-
-  /** Records the answer of a node about all members, with `history` if it was asked for its history. */
-  noteAnswer(
-    statuses: ReadonlyMap<string, SignatureStatus | null>,
-    { contextSlot, isWhole }: Pick<AnsweredStatuses, 'contextSlot' | 'isWhole'>,
-    history: boolean
-  ): void {
-    const { clock } = this.#deps
-    let isProven = true
-    for (const signature of this.members.keys()) {
-      const status = statuses.get(signature) ?? null
-      if (status !== null) {
-        this.#noteStatus(signature, status, contextSlot)
-        continue
-      }
-      const landedSlot = this.members.get(signature)?.slot ?? null
-      const isNew = this.hasSeenBlockhashes && clock.now() - this.stored.value.receivedAtMs <= RECENT_MS
-      const facts = { landedSlot, absentSlot: this.absentSlot, isNew }
-      if (isAbsent(facts, contextSlot, isWhole)) this.#contradict(signature, contextSlot)
-      else isProven = false
-    }
-    if (isProven) this.absentSlot = Math.max(contextSlot, this.absentSlot ?? 0)
-    this.unknowableSinceMs = isProven || !history ? null : (this.unknowableSinceMs ?? clock.now())
-  }
-
-  #noteStatus(signature: string, status: SignatureStatus, contextSlot: number): void {
-    const known = this.members.get(signature) ?? null
-    const { slot, commitment: stated, err } = status
-    if (known !== null && isStale(known, status) && !this.#contradict(signature, contextSlot)) return
-    this.#contradictions.get(signature)?.clear()
-    const isBehind =
-      known?.slot === slot && COMMITMENTS.indexOf(known.commitment) > COMMITMENTS.indexOf(stated)
-    const commitment = isBehind ? known.commitment : stated
-    this.members.set(signature, { slot, commitment, hasFailed: err !== null, err })
-  }
-
-  /** Records an answer without the known block of a member. Returns whether the member has lost its block. */
-  #contradict(signature: string, contextSlot: number): boolean {
-    const known = this.members.get(signature) ?? null
-    if (known === null) return false
-    const contradictions = this.#contradictions.get(signature) ?? new Contradictions()
-    this.#contradictions.set(signature, contradictions)
-    if (!contradictions.note(known.slot, contextSlot) || !contradictions.areEnough) return false
-    contradictions.clear()
-    this.members.set(signature, null)
-    return true
-  }
-
-  /** Notes a block with a member. */
-  noteSighting(
-    signature: string,
-    slot: number,
-    hasFailed: boolean,
-    commitment: LandedMember['commitment']
-  ): void {
-    const known = this.members.get(signature) ?? null
-    // A status may have come first, with a higher commitment and with the error.
-    if (known?.slot === slot && COMMITMENTS.indexOf(known.commitment) >= COMMITMENTS.indexOf(commitment))
-      return
-    const err = known?.slot === slot ? known.err : null
-    this.#contradictions.get(signature)?.clear()
-    this.members.set(signature, { slot, commitment, hasFailed, err })
-  }
-
-  /** Forgets members in blocks above a slot: they were on a lost fork. */
-  noteLost(afterSlot: number): void {
-    for (const [signature, member] of this.members)
-      if (member !== null && member.slot > afterSlot) this.members.set(signature, null)
+    return this.#deps.clock.now() - sinceMs > RECENT_MS || this.members.areBeyondCache(contextSlot)
   }
 
   /** Moves to the state that the members on chain give. */
@@ -289,7 +206,7 @@ export class TrackedBundle {
    * asked in vain, or a day since its reception.
    */
   isFollowedEnough(nowMs: number): boolean {
-    if (nowMs - (this.unknowableSinceMs ?? Infinity) >= FOLLOWED_MS.here) return true
+    if (nowMs - (this.members.unknowableSinceMs ?? Infinity) >= FOLLOWED_MS.here) return true
     const { receivedAtMs } = this.stored.value
     return nowMs >= receivedAtMs + FOLLOWED_MS.sinceReception && nowMs >= this.#takenUpAtMs + FOLLOWED_MS.here
   }

@@ -1,8 +1,8 @@
 import { initialTransition, transition, type SnapshotFrom } from 'xstate'
+import { isStale } from '../../machines/landing.ts'
 import {
   afterSend,
   isLooping,
-  isStale,
   TRANSACTION_MACHINE_STATES,
   transactionMachine,
   type TransactionContext,
@@ -36,6 +36,9 @@ const SNAPSHOTS = Object.fromEntries(
     transactionMachine.resolveState({ value, context: START.context })
   ])
 ) as Readonly<Record<TransactionMachineState, Snapshot>>
+
+/** Milliseconds of the check of an ended record: the answers that take a landing back, and then a minute of others. */
+const CHECK_MS = 120_000
 
 /** The last block height at which a transaction can land. */
 export interface Lifetime {
@@ -79,13 +82,17 @@ export class TrackedTransaction {
   readonly unsearchedTo: number
   /** Unix milliseconds at which nodes took a landing back; null if they never did. */
   deniedAtMs: number | null = null
+  /** The slot whose block a node gave without it; null before. */
+  refutedSlot: number | null = null
+  /** Unix milliseconds of the next request for the block that one node states. */
+  askBlockAtMs = 0
   /** Slot of the newest block that was read with it; null before, and after a lost fork. */
   sightedSlot: number | null = null
   /** The confirmed block in which another transaction has used its nonce up; null before. */
   nonceSpentSlot: number | null = null
   /**
    * `slot` and `height` are of the first confirmed block that was known since it is tracked here. `seenSlot` is the newest
-   * slot that this process had heard of by then, null without one. `seenHeight` is the newest height that it had read, 0
+   * slot that this process had heard of by then, null before the first. `seenHeight` is the newest height that it had read, 0
    * without one.
    */
   since: {
@@ -263,6 +270,12 @@ export class TrackedTransaction {
   isFollowedEnough(nowMs: number): boolean {
     const { receivedAtMs, resumedAtMs = receivedAtMs } = this.value
     return nowMs >= resumedAtMs + FOLLOWED_MS.sinceReception && nowMs >= this.#takenUpAtMs + FOLLOWED_MS.here
+  }
+
+  /** Tells whether the check of its ended record has taken its time. Its landing then stays as it was. */
+  isCheckedEnough(nowMs: number): boolean {
+    const { rechecks = 0 } = this.value
+    return rechecks > 0 && this.#state === 'claimed' && nowMs >= this.#takenUpAtMs + CHECK_MS
   }
 
   progress(updatedAtMs: number): SubmissionProgress {

@@ -1,36 +1,29 @@
-import { isStale, type TransactionEvent } from '../../machines/transaction.machine.ts'
+import type { TransactionEvent } from '../../machines/transaction.machine.ts'
 import { sleep } from '../../src/ports.ts'
 import { submissionChange, type SeenState } from '../../src/transactions/changes.ts'
 import type { TrackedLabel } from '../../src/telemetry/transaction-metrics.ts'
-import type { SightedBlock, SignatureStatus } from '../../src/transactions/ports.ts'
-import { isPossibleLanding } from '../../src/transactions/possible-landing.ts'
-import { SearchedBlocks } from '../../src/transactions/searched-blocks.ts'
-import { releasedFor, shareOf, type Places } from '../../src/transactions/places.ts'
-import {
-  TRACKED_PER_PROCESS_MAX,
-  TRACKED_PER_TENANT_MAX,
-  type Submission,
-  type SubmissionProgress
-} from '../../src/transactions/submission.ts'
+import type { Places } from '../../src/transactions/places.ts'
+import type { Submission, SubmissionProgress } from '../../src/transactions/submission.ts'
 import type { Stored } from '../../storage/documents.ts'
 import type { ShardClaim } from '../shards/shard-claims.ts'
 import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
+import { ClaimedBlocks } from './claimed-blocks.ts'
 import { Expiry } from './expiry.ts'
+import { LandingEvidence } from './landing-evidence.ts'
 import { ProgressWriter } from './progress-writer.ts'
 import { SendLoop } from './send-loop.ts'
 import { ShardLists } from './shard-lists.ts'
 import { StatusPoller } from './status-poller.ts'
+import { TrackedPlaces } from './tracked-places.ts'
 import { TrackedTransaction } from './tracked-transaction.ts'
 import type { TrackerDeps } from './tracker-deps.ts'
 import { TransactionTable } from './transaction-table.ts'
 
-/** Milliseconds between two looks for statuses that are due. */
+/** Poll interval of the statuses that are due, in milliseconds. Arbitrary; the poller spaces the requests of each. */
 const ROUND_MS = 1_000
-/** Milliseconds without a look while nothing is tracked. Arbitrary; a new transaction ends the pause. */
+/** Poll interval while nothing is tracked, in milliseconds. Arbitrary; a new transaction ends the pause. */
 const IDLE_MS = 60_000
-/** Milliseconds after its last block for which a process counts as one that sees blocks. Chosen: a dozen slots. */
-const BLOCKS_MS = 5_000
-/** Milliseconds between two looks whether the sends and writes of a dropped shard have ended. Arbitrary. */
+/** Interval, in milliseconds, at which a dropped shard is checked for sends and writes in flight. Arbitrary. */
 const SETTLE_MS = 20
 
 /**
@@ -51,14 +44,11 @@ export class Tracker {
   readonly #writer: ProgressWriter
   readonly #poller: StatusPoller
   readonly #expiry: Expiry
-  readonly #searched: SearchedBlocks
+  readonly #claimedBlocks: ClaimedBlocks
+  readonly #evidence: LandingEvidence
   readonly #look = new AutoResetEvent()
   readonly #ended = new AbortController()
-  readonly #unsubscribe: () => void
-  #blockAtMs = -Infinity
-  #isFull = false
-  /** Transactions whose tracking ends early, because another one needs the place; until the end is stored. */
-  readonly #released = new Set<TrackedTransaction>()
+  readonly #places: TrackedPlaces
   readonly #lists = new ShardLists()
   /** Transactions whose end is being stored, with the documents that repeated requests have opened again meanwhile. */
   readonly #reopened = new WeakMap<TrackedTransaction, Stored<Submission>>()
@@ -66,7 +56,16 @@ export class Tracker {
   constructor(deps: TrackerDeps) {
     const { clock, node, sightings, documents, retentionMs, metrics, changes, report } = deps
     this.#deps = deps
-    this.#searched = new SearchedBlocks(sightings)
+    this.#places = new TrackedPlaces(this.#table, clock, (each) =>
+      this.#apply(each, { type: 'following.ended' })
+    )
+    this.#evidence = new LandingEvidence({
+      table: this.#table,
+      sightings,
+      clock,
+      apply: (each, event) => this.#apply(each, event),
+      wake: () => this.#look.set()
+    })
     this.#writer = new ProgressWriter(
       {
         documents,
@@ -91,8 +90,13 @@ export class Tracker {
     this.#poller = new StatusPoller({
       node,
       clock,
-      hasBlocks: () => this.#hasBlocks,
-      answered: (each, status, slot) => this.#answered(each, status, slot)
+      hasBlocks: () => this.#evidence.hasBlocks,
+      answered: (each, status, slot) => this.#evidence.answered(each, status, slot)
+    })
+    this.#claimedBlocks = new ClaimedBlocks({
+      node,
+      clock,
+      given: (each, slot, index) => this.#evidence.blockGiven(each, slot, index)
     })
     this.#expiry = new Expiry({
       node,
@@ -101,16 +105,6 @@ export class Tracker {
       poller: this.#poller,
       expired: (each) => this.#apply(each, { type: 'lifetime.ended' }),
       unresolved: (each) => this.#apply(each, { type: 'following.ended' })
-    })
-    this.#unsubscribe = sightings.subscribe({
-      seen: (block) => this.#seen(block),
-      lost: (afterSlot) => {
-        this.#searched.forget(afterSlot)
-        for (const each of this.#table) {
-          each.noteLost(afterSlot)
-          this.#apply(each, { type: 'fork.lost', afterSlot })
-        }
-      }
     })
     metrics.show(() => this.states)
   }
@@ -125,7 +119,7 @@ export class Tracker {
 
   /** Whether submissions wait in the store for room. */
   get isFull(): boolean {
-    return this.#isFull
+    return this.#places.isFull
   }
 
   get sendsInFlight(): number {
@@ -144,17 +138,7 @@ export class Tracker {
 
   /** The places in use, as they count for a tenant. */
   places(tenant: string): Places {
-    const own = this.#table.count(tenant)
-    const tenants = this.#table.tenants + Number(own === 0)
-    const process = this.#inUse
-    const idle = own >= TRACKED_PER_TENANT_MAX ? this.#table.ofTenant(tenant).filter(this.#isIdle).length : 0
-    const isFull = process >= TRACKED_PER_PROCESS_MAX && idle === 0
-    const released = isFull ? releasedFor(tenant, this.#table.byTenant, this.#isIdle) : null
-    return {
-      process: idle > 0 || released !== null ? process - 1 : process,
-      tenant: own - idle,
-      share: shareOf(tenants)
-    }
+    return this.#places.of(tenant)
   }
 
   find(tenant: string, signature: string): TrackedTransaction | undefined {
@@ -208,10 +192,12 @@ export class Tracker {
     while (!end.aborted) {
       const all = [...this.#table]
       await this.#poller.poll(all, end)
+      await this.#claimedBlocks.check(all, end)
       await this.#expiry.check(all, end)
       const nowMs = this.#deps.clock.now()
       for (const each of all)
         if (each.isFollowedEnough(nowMs) && !each.isSending) this.#apply(each, { type: 'following.ended' })
+        else if (each.isCheckedEnough(nowMs)) this.#evidence.accept(each)
       await this.#look.wait(this.#deps.clock, this.size === 0 ? IDLE_MS : ROUND_MS, end)
     }
   }
@@ -232,7 +218,7 @@ export class Tracker {
   end(): void {
     this.#ended.abort()
     this.#loop.end()
-    this.#unsubscribe()
+    this.#evidence.end()
     for (const each of this.#table) this.#remove(each)
     this.#deps.metrics.show(null)
   }
@@ -249,103 +235,13 @@ export class Tracker {
     const nowMs = this.#deps.clock.now()
     const { readTo } = this.#deps.sightings
     const added = new TrackedTransaction(stored, claim, progress, isUnclaimed, nowMs, readTo)
-    if (!this.#isIdle(added)) this.#makeRoom(tenant)
-    this.#isFull = this.#inUse >= TRACKED_PER_PROCESS_MAX
-    if (this.#isFull) return
+    if (!this.#places.take(added)) return
     if (this.size === 0) this.#look.set()
     this.#table.add(added)
     added.unwatch = this.#deps.sightings.watch(signature, nonceAccount)
     if (published !== null) this.#writer.restore(added, published)
     if (added.isLooping(nowMs)) this.#loop.begin(added, nowMs)
     else this.#writer.add(added)
-  }
-
-  /** Places in use, without those of transactions that are being released. */
-  get #inUse(): number {
-    return this.size - this.#released.size
-  }
-
-  /** Whether a transaction is only waited for: it has a durable nonce, is no longer sent, and no block has it. */
-  #isIdle = (each: TrackedTransaction): boolean =>
-    each.value.nonceAccount !== null &&
-    each.state === 'sent' &&
-    !each.isSending &&
-    !this.#released.has(each) &&
-    !each.isLooping(this.#deps.clock.now())
-
-  /** Ends the tracking of an idle transaction if a tenant needs its place. */
-  #makeRoom(tenant: string): void {
-    const isFull =
-      this.#inUse >= TRACKED_PER_PROCESS_MAX || this.#table.count(tenant) >= TRACKED_PER_TENANT_MAX
-    const released = isFull ? releasedFor(tenant, this.#table.byTenant, this.#isIdle) : null
-    if (released === null) return
-    this.#released.add(released)
-    this.#apply(released, { type: 'following.ended' })
-  }
-
-  #seen(block: SightedBlock): void {
-    const { slot, commitment, sightings, nonces } = block
-    const atMs = this.#deps.clock.now()
-    this.#blockAtMs = atMs
-    this.#searched.add(slot)
-    for (const { signature, index, failed } of sightings)
-      for (const each of this.#table.having(signature))
-        this.#apply(each, { type: 'block.seen', slot, commitment, index, failed, atMs })
-    for (const nonce of nonces)
-      for (const each of this.#table) if (each.noteNonce(nonce, block)) this.#look.set()
-    for (const each of this.#table) this.#refute(each)
-  }
-
-  /** Takes back the landing of a transaction in a block that was read without it, whatever nodes say. */
-  #refute(transaction: TrackedTransaction): void {
-    const { slot, evidence } = transaction.context
-    if (slot !== null && evidence !== 'block' && this.#isRefuted(transaction, slot))
-      this.#apply(transaction, { type: 'fork.lost', afterSlot: slot - 1 })
-  }
-
-  /** Tells whether the block of a slot was searched for a transaction and does not have it. */
-  #isRefuted({ unsearchedTo, sightedSlot }: TrackedTransaction, slot: number): boolean {
-    return slot > unsearchedTo && slot !== sightedSlot && this.#searched.has(slot)
-  }
-
-  /** Tells whether a status can be true, as far as this process knows. */
-  #isCredible(transaction: TrackedTransaction, status: SignatureStatus, contextSlot: number): boolean {
-    const { value, unusedNonceSlot, isBlockhashOld } = transaction
-    if (status.slot > contextSlot || this.#isRefuted(transaction, status.slot)) return false
-    if ((status.nodes ?? 1) > 1) return true
-    return isPossibleLanding(
-      { ...value, unusedNonceSlot, isBlockhashOld },
-      status,
-      contextSlot,
-      this.#deps.clock.now()
-    )
-  }
-
-  #answered(transaction: TrackedTransaction, status: SignatureStatus | null, contextSlot: number): void {
-    const atMs = this.#deps.clock.now()
-    // A wrong answer is no answer: neither a landing nor its absence.
-    if (status !== null && !this.#isCredible(transaction, status, contextSlot))
-      return transaction.noteAnswer(false, atMs)
-    const { slot, evidence } = transaction.context
-    const isOld = status === null || isStale(transaction.context, status)
-    // A block that was read is dropped by the blocks that follow, as long as they come.
-    const isFirm = evidence === 'block' && this.#hasBlocks
-    if (isOld && slot !== null && !isFirm && transaction.isContradicted(contextSlot)) {
-      transaction.deniedAtMs = atMs
-      this.#apply(transaction, { type: 'fork.lost', afterSlot: slot - 1 })
-    }
-    if (status === null) return
-    const { nodes = 1 } = status
-    this.#apply(transaction, { type: 'status.seen', ...status, nodes, contextSlot, atMs })
-    if (status.commitment !== 'finalized' || nodes > 1 || transaction.isFinalToOne || transaction.isOver)
-      return
-    transaction.isFinalToOne = true
-    transaction.askAtMs = 0
-  }
-
-  /** Whether blocks arrive in this process. */
-  get #hasBlocks(): boolean {
-    return this.#deps.clock.now() - this.#blockAtMs < BLOCKS_MS
   }
 
   #apply(transaction: TrackedTransaction, event: TransactionEvent): void {
@@ -387,7 +283,7 @@ export class Tracker {
   #remove(transaction: TrackedTransaction): void {
     transaction.isDropped = true
     this.#loop.delete(transaction)
-    this.#released.delete(transaction)
+    this.#places.forget(transaction)
     transaction.unwatch()
     this.#table.delete(transaction)
   }

@@ -4,6 +4,7 @@ import {
   partitionsOf,
   SUBMISSION,
   type Submission,
+  type SubmissionIndex,
   type SubmissionProgress
 } from '../../src/transactions/submission.ts'
 import { isEnd } from '../../src/transactions/progress.ts'
@@ -11,11 +12,13 @@ import { storeEnd } from '../../src/transactions/submission-end.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { withTtl } from '../../storage/document-definition.ts'
 import { Documents, PAGE_MAX, type Stored } from '../../storage/documents.ts'
+import type { Clock } from '../../src/ports.ts'
 import type { ShardClaim } from '../shards/shard-claims.ts'
 import type { OwnedShard } from '../shards/shard-owner.ts'
 import type { Bundle } from '../../src/transactions/bundle.ts'
 import type { BundleTracker } from './bundle-tracker.ts'
 import type { ChangeLog } from './change-log.ts'
+import { LandingRechecks } from './landing-rechecks.ts'
 import type { Tracker } from './tracker.ts'
 
 /** The submissions and bundles of one shard, while this process has it. */
@@ -25,7 +28,8 @@ export class TransactionShard implements OwnedShard {
   readonly #tracker: Tracker
   /** Null where there is no block engine. */
   readonly #bundles: BundleTracker | null
-  readonly #documents: Documents<Submission, 'tracked' | 'received' | 'ended', never, SubmissionProgress>
+  readonly #documents: Documents<Submission, SubmissionIndex, never, SubmissionProgress>
+  readonly #rechecks: LandingRechecks
   /** Documents by version, as they were listed last: unchanged ones are not parsed again. */
   #listed: ReadonlyMap<string, Stored<Submission>> = new Map()
   readonly #changes: Pick<ChangeLog, 'restore'>
@@ -44,11 +48,13 @@ export class TransactionShard implements OwnedShard {
       tracker,
       bundles,
       changes,
+      clock,
       retentionMs
     }: {
       readonly tracker: Tracker
       readonly bundles: BundleTracker | null
       readonly changes: Pick<ChangeLog, 'restore'>
+      readonly clock: Clock
       /** Milliseconds that a submission is kept from its end; null for ever. */
       readonly retentionMs: number | null
     }
@@ -59,6 +65,7 @@ export class TransactionShard implements OwnedShard {
     this.#bundles = bundles
     this.#changes = changes
     this.#documents = new Documents(documents, withTtl(SUBMISSION, retentionMs))
+    this.#rechecks = new LandingRechecks(this.#documents, { tracker, clock, claim })
   }
 
   /** Takes up the tracked submissions of the store that are not tracked here. Rejects with the store's error. */
@@ -108,6 +115,7 @@ export class TransactionShard implements OwnedShard {
         after = next
       } while (after !== null)
       await this.#bundles?.sync(partition)
+      await this.#rechecks.begin(partition)
     }
     this.#listed = listed
     this.#isTakenOver = true

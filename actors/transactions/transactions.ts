@@ -110,6 +110,7 @@ export function transactions<Needs extends TransactionsNeeds>(
         new TransactionShard(name, claim, documents, {
           tracker,
           changes,
+          clock: deps.clock,
           retentionMs: deps.retentionMs,
           bundles:
             engine === null

@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import { DESCRIPTION_MAX } from '../accounts/off-chain-fields.ts'
-import { OFF_CHAIN_ERRORS, type KnownOffChain, type OffChainFields } from '../accounts/ports.ts'
 import type { KnownMint, MintFacts } from '../accounts/mint-facts.ts'
 import { TOKEN_PROGRAM_NAMES } from '../accounts/token-program.ts'
 import type { TransferFee } from '../chain/transfer-fee.ts'
 import { pubkeyToBase58, type Pubkey } from '../chain/pubkey.ts'
-import { multiplierAt, uiAmount, type UiScale } from '../accounts/ui-scale.ts'
+import { uiAmount } from '../accounts/ui-scale.ts'
 import type { MintNames } from '../market/mint-names.ts'
 import { addressOrNull } from './event.ts'
+import { SCALE, scaleBody } from './mint-scale.ts'
+import { OFF_CHAIN } from './off-chain-metadata.ts'
 import * as schema from './schema.ts'
 import { ageSeconds, secondsText } from './time.ts'
 
@@ -43,38 +43,6 @@ const FEE = z
   })
   .meta({ id: 'TransferFee' })
 
-const stated = (meaning: string) =>
-  z
-    .string()
-    .nullable()
-    .describe(`${meaning}, as the JSON states it; null if it is missing or has another form`)
-const web = (meaning: string) => stated(`${meaning}, a URL with http or https`)
-
-const OFF_CHAIN = z
-  .object({
-    state: z
-      .enum(['none', 'pending', 'read', 'failed'])
-      .describe(
-        '`none`: there is no `uri`; `pending`: not fetched yet, retry later; `read`: fetched; `failed`: the fetch failed, see `error`'
-      ),
-    error: z.enum(OFF_CHAIN_ERRORS).nullable().describe('Why the fetch failed; null otherwise'),
-    image: stated('URL of the image with http, https, ipfs or ar'),
-    description: stated(`Description, its first ${DESCRIPTION_MAX} characters`),
-    website: web('Website'),
-    twitter: web('Page on X'),
-    telegram: web('Page on Telegram'),
-    discord: web('Page on Discord'),
-    updated_at: schema
-      .time('When it was fetched', 'service')
-      .nullable()
-      .describe('When it was fetched; by the clock of the service, UTC, `YYYY-MM-DD HH:MM:SS`; null before'),
-    age_seconds: schema.count('Age').nullable().describe('Whole seconds since then; null before')
-  })
-  .meta({
-    id: 'OffChainMetadata',
-    description: 'The JSON at the URI of a mint. Its creator writes it, and its content is not verified'
-  })
-
 const TRANSFER_FEE = z
   .object({
     older: FEE.describe('In force before the epoch of `newer`'),
@@ -84,40 +52,6 @@ const TRANSFER_FEE = z
     withdraw_authority: ofExtension('May withdraw the fees')
   })
   .meta({ id: 'TransferFeeConfig', description: 'The transfer fee of a Token-2022 mint, by epoch' })
-
-const NEXT_MULTIPLIER = z
-  .object({
-    value: z.number().describe('The multiplier'),
-    at: schema
-      .time('Time from which it is in force', 'block')
-      .nullable()
-      .describe(
-        'Time from which it is in force; UTC, `YYYY-MM-DD HH:MM:SS`; null if that is after the year 9999'
-      )
-  })
-  .meta({ id: 'NextMultiplier' })
-
-const INTEREST = z
-  .object({
-    rate_bps: z
-      .int()
-      .describe('Yearly rate, continuously compounded, in hundredths of a percent; may be negative'),
-    average_rate_bps: z
-      .int()
-      .describe('Average of the rates before `updated_at`, in hundredths of a percent'),
-    initialized_at: schema
-      .time('Time from which interest counts', 'block')
-      .nullable()
-      .describe('Time from which interest counts; UTC, `YYYY-MM-DD HH:MM:SS`'),
-    updated_at: schema
-      .time('Time of the last change of the rate', 'block')
-      .nullable()
-      .describe('Time of the last change of the rate; UTC, `YYYY-MM-DD HH:MM:SS`')
-  })
-  .meta({
-    id: 'Interest',
-    description: 'Interest of a Token-2022 mint, which only displayed amounts include'
-  })
 
 export const METADATA = z
   .object({
@@ -151,19 +85,7 @@ export const METADATA = z
         'Transfer fee at the slot, in hundredths of a percent; null without one, and if the epoch of the slot is unknown'
       ),
     transfer_fee: TRANSFER_FEE.nullable().describe('The transfer fee by epoch; null without the extension'),
-    ui_multiplier: schema.uiMultiplier,
-    ui_multiplier_since: schema
-      .time('Time from which a stated multiplier is in force', 'block')
-      .nullable()
-      .describe(
-        'Time from which the multiplier is in force, as the mint states it; UTC, `YYYY-MM-DD HH:MM:SS`. Null if the mint no longer states it, and for interest'
-      ),
-    ui_multiplier_next: NEXT_MULTIPLIER.nullable().describe(
-      'The multiplier that comes next; null without one'
-    ),
-    interest: INTEREST.nullable().describe(
-      'Interest that displayed amounts include; null without the extension'
-    ),
+    ...SCALE,
     update_authority: schema
       .address('May change the names')
       .nullable()
@@ -302,34 +224,6 @@ export function metadataBody(
   }
 }
 
-/** Renders how a mint scales displayed amounts at a time of the chain; null if that is unknown. */
-function scaleBody(scale: UiScale | null, atSeconds: number | null) {
-  const none = {
-    ui_multiplier: scale === null || atSeconds === null ? null : multiplierAt(scale, atSeconds),
-    ui_multiplier_since: null,
-    ui_multiplier_next: null,
-    interest: null
-  }
-  if (scale === null) return none
-  if (scale.kind === 'interest') {
-    const { rateBps, averageRateBps, initializedAt, updatedAt } = scale
-    const times = { initialized_at: writableTime(initializedAt), updated_at: writableTime(updatedAt) }
-    return { ...none, interest: { rate_bps: rateBps, average_rate_bps: averageRateBps, ...times } }
-  }
-  if (atSeconds === null) return none
-  const at = writableTime(scale.nextAt)
-  return atSeconds >= scale.nextAt
-    ? { ...none, ui_multiplier_since: at }
-    : { ...none, ui_multiplier_next: { value: scale.next, at } }
-}
-
-/** The last second that a time with a year of four digits can state. */
-const LAST_SECOND = Date.UTC(9999, 11, 31, 23, 59, 59) / 1000
-
-/** Formats a time that an account states; null for one that needs another form. */
-const writableTime = (unixSeconds: number): string | null =>
-  unixSeconds >= 0 && unixSeconds <= LAST_SECOND ? secondsText(unixSeconds) : null
-
 /** Selects the names of a mint: those of its accounts, or else the stated ones. The decimals are the account's. */
 export function mergedNames(
   { account: { decimals }, names, namesFrom }: MintFacts,
@@ -345,25 +239,3 @@ const feeBody = ({ epoch, basisPoints, maximum }: TransferFee): z.input<typeof F
   bps: basisPoints,
   maximum_raw: String(maximum)
 })
-
-/** Renders the known fields of the JSON behind a URI as of a time; undefined for a mint without a URI. */
-export function offChainBody(known: KnownOffChain | undefined, nowMs: number): z.input<typeof OFF_CHAIN> {
-  const fields = known?.kind === 'read' ? known.fields : NO_FIELDS
-  const readAtMs = known === undefined || known.kind === 'pending' ? null : known.readAtMs
-  return {
-    state: known?.kind ?? 'none',
-    error: known?.kind === 'failed' ? known.error : null,
-    ...fields,
-    updated_at: readAtMs === null ? null : secondsText(Math.floor(readAtMs / 1000)),
-    age_seconds: readAtMs === null ? null : ageSeconds(readAtMs, nowMs)
-  }
-}
-
-const NO_FIELDS: OffChainFields = {
-  image: null,
-  description: null,
-  website: null,
-  twitter: null,
-  telegram: null,
-  discord: null
-}

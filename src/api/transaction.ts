@@ -50,7 +50,7 @@ const STATUS = {
     .enum(['block', 'nodes', 'node', 'claim'])
     .nullable()
     .describe(
-      'What states that it has landed: `block`: a block that the service read; `nodes`: at least two nodes; `node`: one node, for a minute; `claim`: one node, so far, and it may be taken back. Null without a block, and in records of earlier versions'
+      'What states that it has landed: `block`: a block that the service read; `nodes`: at least two nodes; `node`: one node, for a minute, which is checked again within the next hour and may still be taken back; `claim`: one node, so far, and it may be taken back. Null without a block, and in records of earlier versions'
     )
 }
 

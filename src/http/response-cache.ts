@@ -7,22 +7,13 @@ import { withinDeadline, withinWriteLimit } from './deadline.ts'
 import type { RouteScope } from './plugins/access.ts'
 import { Rendering } from './rendering.ts'
 
-/** JSON text written by the handler itself, for lists where that is much faster than an object for each row. */
-export class JsonText {
-  readonly text: string
-
-  constructor(text: string) {
-    this.text = text
-  }
-}
-
 /** The answer of a cached endpoint, with the conditions under which it stays valid. */
 export interface Answer<Body> {
   /**
    * The body. If a field depends only on the head's block time (an age), a function that renders the body for a time
    * in Unix seconds from rows already read.
    */
-  readonly body: Body | JsonText | ((headTime: number) => Body | JsonText)
+  readonly body: Body | ((headTime: number) => Body)
   readonly dependsOn: readonly CacheTag[]
   /** `minute` for rolling windows and other values of the head's minute; `block` for values that each block changes. */
   readonly changesWith: RefreshTrigger
@@ -245,9 +236,9 @@ export class ResponseCache {
       (signal) => make({ head, signal }),
       deadlineMs
     )
-    const render = isRenderer(body) ? (headTime: number) => textOf(body(headTime)) : null
+    const render = isRenderer(body) ? (headTime: number) => JSON.stringify(body(headTime)) : null
     const headTime = head?.blockTime ?? 0
-    const rendering = new Rendering(render === null ? textOf(body) : render(headTime))
+    const rendering = new Rendering(render === null ? JSON.stringify(body) : render(headTime))
     if (rendering.size <= this.#bytesMax * PART_MAX && generation === this.#generation) {
       const tags = dependsOn.map(tagKey)
       const endsAtMs = maxAgeMs === undefined ? Infinity : this.#clock.now() + maxAgeMs
@@ -292,12 +283,8 @@ export class ResponseCache {
   }
 }
 
-function isRenderer<Body>(body: Answer<Body>['body']): body is (headTime: number) => Body | JsonText {
+function isRenderer<Body>(body: Answer<Body>['body']): body is (headTime: number) => Body {
   return typeof body === 'function'
-}
-
-function textOf(body: unknown): string {
-  return body instanceof JsonText ? body.text : JSON.stringify(body)
 }
 
 /** Returns the slot of a head; -1 (below every slot) without one. */

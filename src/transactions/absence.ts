@@ -4,7 +4,7 @@ import type { SignatureStatus, TransactionNode } from './ports.ts'
 /** Milliseconds after which a node answers about a landed signature only from its history: 150 slots take 60 s. */
 export const RECENT_MS = 60_000
 /**
- * Slots between two answers from a node's status cache that leave no gap. Chosen: half of the last 300 rooted blocks, which
+ * Slots between two answers from a node's status cache that leave no gap: half of the last 300 rooted blocks, which
  * the cache has at least (agave, MAX_RECENT_BLOCKHASHES). So a change of forks between the answers is covered too.
  */
 const CACHE_SLOTS = 150
@@ -34,7 +34,7 @@ export async function statusesOrCached(
 
 /** The facts by which an answer without a status proves that a transaction has not landed. */
 export interface AbsenceFacts {
-  /** The slot of the block that has it, as known so far; null without one. */
+  /** The slot of the block that has it, as known so far; null before it has landed. */
   readonly landedSlot: number | null
   /** The newest slot as of which it had not landed for certain; null before. */
   readonly absentSlot: number | null

@@ -1,4 +1,4 @@
-/** Average accounts per bucket. Chosen: a bucket is read in one cache line. */
+/** Average accounts per bucket. A bucket is read in one cache line. */
 const PER_BUCKET = 4
 
 /**

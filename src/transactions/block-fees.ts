@@ -8,7 +8,7 @@ import { computeUnitPrice } from './compute-unit-price.ts'
 /** Keys of a transaction. */
 const KEYS_MAX = 256
 const TWO_32 = 2 ** 32
-/** Fewer prices than these are sorted directly. Chosen: such a sort takes as long as one pass over all ranks. */
+/** Fewer prices than these are sorted directly. Such a sort takes as long as one pass over all ranks. */
 const FEW = 32
 /** Accounts of a block that can be scanned in the time of one index look-up, measured with mainnet blocks. */
 const READ_IN_A_LOOK_UP = 60

@@ -106,7 +106,7 @@ export class BundleIntake {
     return { bundle: stored.value, progress }
   }
 
-  /** Returns the tenant's newest bundle with a transaction as a member; null without one. */
+  /** Returns the tenant's newest bundle with a transaction as a member; null if it is in no bundle. */
   async findMember(tenant: string, signature: string): Promise<FoundMember | null> {
     const member = await this.#members.get(submissionPartition(tenant, signature), [tenant, signature])
     if (member === null) return null

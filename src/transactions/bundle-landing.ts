@@ -5,7 +5,7 @@ export interface LandedMember {
   readonly slot: number
   readonly commitment: Commitment
   readonly hasFailed: boolean
-  /** The chain's error in JSON-RPC form; null for none, and while it is unknown. */
+  /** The chain's error in JSON-RPC form; null for a success, and while it is unknown. */
   readonly err: unknown
 }
 

@@ -4,7 +4,7 @@ import { BUNDLE_REASONS } from '../api/bundle.ts'
 import { submissionPartition } from './submission.ts'
 
 /**
- * Bundles of one tenant tracked at a time. Chosen: the engine accepts one a second and region by default, and a
+ * Bundles of one tenant tracked at a time. The engine accepts one a second and region by default, and a
  * bundle is tracked for at most about 90 s.
  */
 export const TRACKED_BUNDLES_PER_TENANT_MAX = 200
@@ -34,7 +34,7 @@ const progress = z.object({
   engineId: z.string().nullable(),
   /** Slot of the block that contains it; null before. */
   slot: z.number().nullable(),
-  /** Error of a member in JSON-RPC form, or `{code, message}` of the engine's refusal; null for none. */
+  /** Error of a member in JSON-RPC form, or `{code, message}` of the engine's refusal; null while nothing has failed. */
   err: z.unknown(),
   /** Null if it has not failed, and if the reason is unknown. */
   reason: z.enum(BUNDLE_REASONS).nullable(),

@@ -4,7 +4,7 @@ import type { Clock } from '../ports.ts'
 import { HEIGHT_WAIT_MS, STATUS_WAIT_MS } from '../time-limits.ts'
 import type { SignatureStatus, TransactionNode } from './ports.ts'
 
-/** Milliseconds that an answer of the node is cached. Chosen: one slot, in which no status can change. */
+/** Milliseconds that an answer of the node is cached: one slot, in which no status can change. */
 const CACHE_MS = 400
 /** Signatures with a cached answer, about 1 MB. Beyond it the oldest answer is evicted. */
 const CACHED_MAX = 2_000
@@ -33,7 +33,7 @@ export class ChainStatuses {
   }
 
   /**
-   * Returns the status of a signature (base58), also from the node's history; null for none. Rejects like the node's
+   * Returns the status of a signature (base58), also from the node's history; null for a signature that it does not know. Rejects like the node's
    * method.
    */
   status(signature: string): Promise<SignatureStatus | null> {

@@ -5,7 +5,7 @@ import type { Stretch } from '../stream/channel-history.ts'
 import { UnsettledBatches } from './unsettled-batches.ts'
 import { changeBatches, settle, type ChangeBatch, type PublishedChange } from './change-batch.ts'
 
-/** Batches of one read. Chosen: a batch has at most 32 changes, and mostly one or two. */
+/** Batches of one read. A batch has at most 32 changes, and mostly one or two. */
 const BATCHES_READ = 64
 
 /** Reads the changes of tenants' submissions from the store. */

@@ -1,12 +1,12 @@
 import type { BlockSightings } from './ports.ts'
 
 /**
- * Milliseconds after reception during which an answer of nodes alone ends no transaction. Chosen: 150 blocks, the
+ * Milliseconds after reception during which an answer of nodes alone ends no transaction: 150 blocks, the
  * lifetime of a blockhash, at one and a half times the slot time of 400 ms.
  */
 export const NODES_ALONE_MS = 90_000
 /**
- * Committed slots after which 150 blocks have certainly passed, for a process that knows only slots. Chosen: one slot
+ * Committed slots after which 150 blocks have certainly passed, for a process that knows only slots: one slot
  * in six may be skipped; mainnet skips about one in twenty (2025).
  */
 export const SLOTS_OF_LIFE = 180
@@ -16,7 +16,7 @@ export interface Lifespan {
   readonly lastHeight: number
   /** Unix milliseconds. */
   readonly receivedAtMs: number
-  /** The newest committed slot when this process started to track it; null without one. */
+  /** The newest committed slot when this process started to track it; null before the first. */
   readonly seenSlot: number | null
 }
 

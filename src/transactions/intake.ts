@@ -132,7 +132,7 @@ export class TransactionIntake {
     )
   }
 
-  /** Returns which limit is reached; null for none. */
+  /** Returns the limit that is reached; null below all limits. */
   async #limitReached(tenant: string): Promise<string | null> {
     return placeRefusal(await this.#deps.parts.tracking.count(tenant))
   }

@@ -12,13 +12,14 @@ import {
   TRACKED_PER_TENANT_MAX,
   transactionShard,
   type Submission,
+  type SubmissionIndex,
   type SubmissionProgress
 } from './submission.ts'
 
 /** Milliseconds for which a count from the store is reused. The port documents this limit. */
 const COUNT_MS = 1_000
 /**
- * Tenants whose counts are cached. Chosen: the tenants that submit to one process in one second; further ones are
+ * Tenants whose counts are cached: the tenants that submit to one process in one second; further ones are
  * counted again.
  */
 const COUNTS_MAX = 1_000
@@ -53,7 +54,7 @@ export class LocalTracking {
 /** Tracking by this process if it has the shard, otherwise by the process that receives the hint. */
 export class SharedTracking implements Tracking {
   readonly #local: LocalTracking
-  readonly #documents: Documents<Submission, 'tracked' | 'received' | 'ended', never, SubmissionProgress>
+  readonly #documents: Documents<Submission, SubmissionIndex, never, SubmissionProgress>
   readonly #hints: ClusterCoordination['submissions']
   readonly #clock: Pick<Clock, 'now'>
   readonly #counts = new Map<string, { readonly atMs: number; count: number }>()

@@ -1,9 +1,9 @@
 import type { Clock } from '../ports.ts'
 import type { TransactionNode } from './ports.ts'
 
-/** Milliseconds after which the height is requested again. Chosen: two to three blocks. */
+/** Milliseconds after which the height is requested again: two to three blocks. */
 const REFRESH_MS = 1_000
-/** Milliseconds for which a height counts as the present one. Chosen: five blocks, of the 150 for which it matters. */
+/** Milliseconds for which a height counts as the present one: five blocks, of the 150 for which it matters. */
 const FRESH_MS = 2_000
 /** Timeout of a request in milliseconds. A later answer would not count. */
 const TIMEOUT_MS = FRESH_MS

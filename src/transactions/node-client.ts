@@ -14,7 +14,7 @@ import { SendBatches } from './send-batches.ts'
 import { readSimulation, readStatus } from './node-answers.ts'
 
 /**
- * Limits of requests other than sends. Chosen: 10,000 tracked signatures need 8 status requests a second, and new
+ * Limits of requests other than sends. 10,000 tracked signatures need 8 status requests a second, and new
  * blocks have come after 5 s. A node that allows fewer requests answers 429, and the client backs off.
  */
 const READS: Partial<RpcClientOptions> = {
@@ -36,6 +36,13 @@ const SENDS: Partial<RpcClientOptions> = {
   compressed: false
 }
 const CONFIRMED = { commitment: 'confirmed' } as const
+
+/** Options of getBlock; with this version limit an answer has all transactions. */
+const SIGNATURES_OF_BLOCK = {
+  transactionDetails: 'signatures',
+  rewards: false,
+  maxSupportedTransactionVersion: 0
+} as const
 
 interface Clients extends NodeClients {
   readonly sends: RpcClient
@@ -114,6 +121,17 @@ export class RpcTransactionNode implements TransactionNode {
     }
   }
 
+  async blockSignatures(slot: number, signal: AbortSignal): Promise<readonly string[]> {
+    const options = { ...SIGNATURES_OF_BLOCK, ...CONFIRMED }
+    const { result } = await this.#nodes.ask(
+      ({ clients }) => clients.reads.call('getBlock', [slot, options], { signal }),
+      signal
+    )
+    const { signatures } = isObject(result) ? result : {}
+    if (!isTexts(signatures)) throw garbage('getBlock')
+    return signatures
+  }
+
   async height(signal: AbortSignal): Promise<{ readonly slot: number; readonly height: number }> {
     return this.#nodes.ask(async (node) => {
       const { result } = await node.clients.reads.call('getEpochInfo', [CONFIRMED], { signal })
@@ -180,7 +198,7 @@ async function contextOf(
 }
 
 /**
- * Returns the first status that is at least confirmed; null without one. A lagging node may have a block of a lost
+ * Returns the first status that is at least confirmed; null if all are lower or unknown. A lagging node may have a block of a lost
  * fork.
  */
 const firmStatus = (statuses: readonly (SignatureStatus | null)[]): SignatureStatus | null =>
@@ -200,6 +218,9 @@ function withNodes(status: SignatureStatus, stated: readonly (SignatureStatus | 
 }
 
 const isUnreached = ({ fault: { kind } }: NodeError): boolean => kind === 'unreachable' || kind === 'busy'
+
+const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((each) => typeof each === 'string')
 
 const garbage = (method: string): NodeError =>
   new NodeError('node', { kind: 'garbage', detail: `the answer to ${method}` })

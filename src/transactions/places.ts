@@ -1,7 +1,7 @@
 import { TRACKED_PER_PROCESS_MAX, TRACKED_PER_TENANT_MAX } from './submission.ts'
 
 /**
- * Tracked transactions from which on a tenant gets no place beyond its share. Chosen: four fifths of the process. So a tenant
+ * Tracked transactions from which on a tenant gets no place beyond its share: four fifths of the process. So a tenant
  * that comes late finds room, and few tenants may each use all of their 2,000.
  */
 const CROWDED_AT = (TRACKED_PER_PROCESS_MAX * 4) / 5
@@ -42,7 +42,7 @@ export interface TenantPlaces<Item> {
 
 /**
  * Returns the transaction whose place is released for a tenant: the oldest idle one of the tenant with the most places among
- * those that have at least as many as this one. If this tenant is at its own limit, one of its own. Null without one.
+ * those that have at least as many as this one. If this tenant is at its own limit, one of its own. Null if none of them is idle.
  */
 export function releasedFor<Item>(
   tenant: string,

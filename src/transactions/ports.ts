@@ -12,7 +12,7 @@ export interface SignatureStatus {
   readonly slot: number
   /** Null once the block is finalized. */
   readonly confirmations: number | null
-  /** The chain's error in JSON-RPC form; null for none. */
+  /** The chain's error in JSON-RPC form; null for a success. */
   readonly err: unknown
   readonly commitment: Commitment
   /** Number of the nodes asked that state this block, at this commitment or above. Absent: one. */
@@ -44,6 +44,11 @@ export interface TransactionNode {
     options: { readonly history: boolean; readonly everyNode?: boolean },
     signal: AbortSignal
   ): Promise<{ readonly contextSlot: number; readonly statuses: readonly (SignatureStatus | null)[] }>
+  /**
+   * First signatures of the transactions of a block at confirmed, in their order and in base58. Rejects if the node does
+   * not have the block, or keeps no history.
+   */
+  blockSignatures(slot: number, signal: AbortSignal): Promise<readonly string[]>
   /** The newest block at confirmed. */
   height(signal: AbortSignal): Promise<{ readonly slot: number; readonly height: number }>
   /** Whether a transaction with the blockhash can still land, as of a slot at confirmed. */
@@ -182,7 +187,7 @@ export interface FeeStatistics {
 export interface FeeSummary {
   /** Number of transactions; if it is 0, all fees are 0. */
   readonly samples: number
-  /** The first and the last slot of the blocks; null without one. */
+  /** The first and the last slot of the blocks; null before the first block. */
   readonly slots: readonly [number, number] | null
   readonly p25: number
   readonly p50: number

@@ -2,7 +2,7 @@ import { SLOTS_OF_LIFE } from './independent-evidence.ts'
 import type { SignatureStatus } from './ports.ts'
 import type { Submission } from './submission.ts'
 
-/** Milliseconds of a slot at least. Chosen: a quarter of mainnet's 400 ms; a slot that is too early is refused for certain. */
+/** Milliseconds of a slot at least: a quarter of mainnet's 400 ms; a slot that is too early is refused for certain. */
 const SLOT_MS_MIN = 100
 
 /** The facts of a submission that limit the slots in which it can have landed. */

@@ -10,18 +10,18 @@ import type { FeeStatistics, FeeSummary } from './ports.ts'
 /** Slots of the window that ends with the newest block (choices, 8; as many as `getRecentPrioritizationFees` has). */
 export const FEE_SLOTS = 150
 /**
- * Maximum writable accounts of transactions in the window; beyond it the oldest blocks are evicted. Chosen: above 150
+ * Maximum writable accounts of transactions in the window; beyond it the oldest blocks are evicted: above 150
  * blocks of 1,500 transactions with 14 each, as on mainnet (2024); 27 MB.
  */
 const WRITES_MAX = 4_500_000
 /**
- * Bytes for the prices of requested account lists. Chosen: 60 lists that each match a third of mainnet's
+ * Bytes for the prices of requested account lists: 60 lists that each match a third of mainnet's
  * transactions, or thousands of usual ones.
  */
 const LISTS_BYTES_MAX = 32 * 2 ** 20
 
 /**
- * Blocks that a new list of accounts indexes; it scans the others. Chosen: even the first list after a long pause
+ * Blocks that a new list of accounts indexes; it scans the others. Then even the first list after a long pause
  * takes only a few times as long as usual.
  */
 const INDEXED_AT_ONCE = 10
@@ -63,7 +63,7 @@ export class PriorityFees implements FeeStatistics, BlockObserver {
     return this.#blocks.some((block) => block.slot === slot)
   }
 
-  /** The newest slot; null without a block. */
+  /** The newest slot; null before the first block. */
   get newest(): number | null {
     return this.#blocks.at(-1)?.slot ?? null
   }

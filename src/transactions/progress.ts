@@ -1,8 +1,5 @@
-import type {
-  Evidence,
-  TransactionContext,
-  TransactionMachineState
-} from '../../machines/transaction.machine.ts'
+import type { Evidence } from '../../machines/landing.ts'
+import type { TransactionContext, TransactionMachineState } from '../../machines/transaction.machine.ts'
 import type { SubmissionProgress, TransactionState } from './submission.ts'
 
 /** A snapshot of a transaction's machine. */

@@ -1,7 +1,7 @@
 /** Blocks after that of its blockhash in which a transaction can land (Agave's MAX_PROCESSING_AGE). */
 const VALID_BLOCKS = 150
 /**
- * Blocks whose hashes are cached. Chosen: twice the blocks of a valid hash, so that a hash is still known when its
+ * Blocks whose hashes are cached: twice the blocks of a valid hash, so that a hash is still known when its
  * transactions expire.
  */
 const BLOCKHASHES_MAX = 300
@@ -38,13 +38,13 @@ export class RecentBlockhashes {
       this.#heights.delete(this.#blocks.pop()!.blockhash)
   }
 
-  /** First and last height of the newest gapless run of blocks, both inclusive; null without a block. */
+  /** First and last height of the newest gapless run of blocks, both inclusive; null before the first block. */
   get heights(): { readonly first: number; readonly last: number } | null {
     const run = this.#run
     return run && { first: run.first.height, last: run.last.height }
   }
 
-  /** First and last slot of that run, both inclusive; null without a block. */
+  /** First and last slot of that run, both inclusive; null before the first block. */
   get slots(): { readonly first: number; readonly last: number } | null {
     const run = this.#run
     return run && { first: run.first.slot, last: run.last.slot }

@@ -44,7 +44,9 @@ export function afterRepeat(
     return { submission, isResumed: false }
   const routes = routesOf(submission)
   const isAdded = !routes.includes(route)
-  const isResumed = isEnded || atMs >= resendsUntilMs(submission, progress?.firstSentAtMs ?? null)
+  // A landing that was taken back after the end has left no bytes to send.
+  const isWireless = submission.wire === null
+  const isResumed = isWireless || atMs >= resendsUntilMs(submission, progress?.firstSentAtMs ?? null)
   if (!isAdded && !isResumed) return { submission, isResumed }
   return {
     submission: {
@@ -52,7 +54,8 @@ export function afterRepeat(
       ...(isAdded && { routes: [...routes, route] }),
       ...(isAdded && route === 'jito' && { revertProtection }),
       ...(isResumed && { resumedAtMs: atMs }),
-      ...(isEnded && { end: null, wire })
+      ...(isEnded && { end: null }),
+      ...(isWireless && { wire })
     },
     isResumed
   }

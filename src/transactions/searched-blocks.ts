@@ -1,6 +1,6 @@
 import type { BlockSightings } from './ports.ts'
 
-/** Slots of blocks that are remembered. Chosen: more than the 300 of a gapless run, for sources without heights. */
+/** Slots of blocks that are remembered: more than the 300 of a gapless run, for sources without heights. */
 const SLOTS_MAX = 512
 
 /** The slots whose blocks this process has searched. A transaction that is not in one of them did not land there. */

@@ -3,17 +3,17 @@ import type { RpcClient } from '../node/rpc-client.ts'
 import { FairQueue, OWN_TURN, type SendTurn } from './fair-queue.ts'
 
 /**
- * Sends in one request. Chosen: a request of 64 takes a tenth of the CPU time of 64 requests, here and at a node
+ * Sends in one request. A request of 64 takes a tenth of the CPU time of 64 requests, here and at a node
  * (`loadtest/transactions.ts`). A node that refuses a body of this size gets single requests.
  */
 const BATCH_MAX = 64
 /**
- * Characters of the transactions of one request. Chosen: agave accepts bodies of 50 KiB, and each send adds about
+ * Characters of the transactions of one request. Agave accepts bodies of 50 KiB, and each send adds about
  * 130.
  */
 const BATCH_CHARACTERS_MAX = 38 * 2 ** 10
 /**
- * Requests in flight at a node. Chosen: 32 of 64 sends, 10,000 signatures every 2 s at a node that answers after 400 ms. The
+ * Requests in flight at a node: 32 of 64 sends, 10,000 signatures every 2 s at a node that answers after 400 ms. The
  * last ones take only batches that begin with a first send, which so waits for no repeats of others.
  */
 const REQUESTS_MAX = 32

@@ -1,4 +1,5 @@
 import type { Documents } from '../../storage/documents.ts'
+import { recheckAtMs } from './landing-recheck.ts'
 import { submissionPartition, type Submission, type SubmissionProgress } from './submission.ts'
 
 /**
@@ -13,5 +14,10 @@ export async function storeEnd(
 ): Promise<void> {
   const stored = await documents.get(submissionPartition(tenant, signature), [tenant, signature])
   if (stored === null) return
-  await documents.change(stored, (value) => (value.end === null ? { ...value, wire: null, end } : value))
+  await documents.change(stored, (value) => {
+    if (value.end !== null) return value
+    const { recheckAtMs: _, ...rest } = value
+    const nextMs = recheckAtMs(end, value.rechecks ?? 0)
+    return { ...rest, wire: null, end, ...(nextMs !== null && { recheckAtMs: nextMs }) }
+  })
 }

@@ -4,7 +4,7 @@ import { defineDocument, jsonBytes } from '../../storage/document-definition.ts'
 
 /** Signatures tracked at a time (choices, 8; each has its own process). */
 export const TRACKED_PER_PROCESS_MAX = 10_000
-/** Chosen: a fifth of a process, so that one tenant does not fill it. */
+/** Signatures of one tenant tracked at a time: a fifth of a process, so that one tenant does not fill it. */
 export const TRACKED_PER_TENANT_MAX = 2_000
 /** Milliseconds between two sends of a tracked transaction (spec, Limits). */
 export const REBROADCAST_MS = 2_000
@@ -16,7 +16,7 @@ export const NONCE_RESENDS_MS = 60_000
 
 /**
  * Milliseconds for which a submission without a known end is tracked: since its reception, and at least in a process
- * that takes it over. Mostly it has a durable nonce that does not advance. Chosen: a day, like an `Idempotency-Key`,
+ * that takes it over. Mostly it has a durable nonce that does not advance: a day, like an `Idempotency-Key`,
  * and ten minutes.
  */
 export const FOLLOWED_MS = { sinceReception: 86_400_000, here: 600_000 } as const
@@ -59,9 +59,9 @@ const progress = z.object({
   slot: z.number().nullable(),
   /** Commitment of that block; stored for a failed transaction, whose state does not imply it. */
   commitment: z.enum(['processed', 'confirmed', 'finalized']).nullable(),
-  /** Position in the block; null without a block. */
+  /** Position in the block; null before it has landed, and if no block was read with it. */
   index: z.number().nullable(),
-  /** The chain's error in JSON-RPC form; null for none. */
+  /** The chain's error in JSON-RPC form; null for a success. */
   err: z.unknown(),
   confirmations: z.number().nullable(),
   /** Sends after the first one. A send that reached no node and no leader does not count. */
@@ -71,7 +71,7 @@ const progress = z.object({
   /** Unix milliseconds; null before the first send. */
   firstSentAtMs: z.number().nullable(),
   lastSentAtMs: z.number().nullable(),
-  /** The newest block that this process knew at the first send; null without one. */
+  /** The newest block that this process knew at the first send; null before the first block. */
   firstSentSlot: z.number().nullable(),
   /** Unix milliseconds at which a block with it was first seen; null before. */
   landedAtMs: z.number().nullable(),
@@ -121,24 +121,30 @@ export const SUBMISSION = defineDocument({
     blockhash: z.string(),
     /** Account of the durable nonce in base58; null for a recent blockhash. */
     nonceAccount: z.string().nullable(),
-    /** Id of the bundle in which it was submitted; null for none. */
+    /** Id of the bundle in which it was submitted; null if it was submitted by itself. */
     bundleId: z.string().nullable(),
     /**
      * The last progress, once tracking has ended; null while it is tracked. Its state is a final one, or the last
      * known one if the end is unknown.
      */
-    end: progress.nullable()
+    end: progress.nullable(),
+    /** Unix milliseconds of the next check of a landing that one node alone states. Absent: none is due. */
+    recheckAtMs: z.number().optional(),
+    /** Number of such checks so far. Absent: 0. */
+    rechecks: z.number().optional()
   }),
   partition: ({ tenant, signature }) => submissionPartition(tenant, signature),
   key: ({ tenant, signature }) => [tenant, signature],
   indexes: {
     tracked: ({ tenant, receivedAtMs, end }) => (end === null ? [tenant, receivedAtMs] : null),
     received: ({ tenant, receivedAtMs }) => [tenant, receivedAtMs],
-    ended: ({ tenant, receivedAtMs, end }) => (end === null ? null : [tenant, end.state, receivedAtMs])
+    ended: ({ tenant, receivedAtMs, end }) => (end === null ? null : [tenant, end.state, receivedAtMs]),
+    rechecks: ({ end, recheckAtMs }) => (end === null || recheckAtMs === undefined ? null : [recheckAtMs])
   },
   hot: progress
 })
 export type Submission = z.infer<typeof SUBMISSION.schema>
+export type SubmissionIndex = keyof NonNullable<typeof SUBMISSION.indexes>
 
 /** Returns the routes that a submission is sent by. */
 export const routesOf = ({ route, routes }: Pick<Submission, 'route' | 'routes'>): readonly Route[] =>
@@ -157,8 +163,8 @@ export function resendsUntilMs(
 }
 
 /**
- * Cache of the shards of tenants, each needed half a dozen times for a submission. Cleared at 1,024 tenants. Chosen:
- * about 100 KB.
+ * Cache of the shards of tenants, each needed half a dozen times for a submission. Cleared at 1,024 tenants, about
+ * 100 KB.
  */
 const shards = new Map<string, string>()
 const SHARDS_CACHED_MAX = 1_024

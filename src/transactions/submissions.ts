@@ -9,6 +9,7 @@ import {
   submissionPartition,
   transactionShard,
   type Submission,
+  type SubmissionIndex,
   type SubmissionProgress,
   type TransactionState
 } from './submission.ts'
@@ -47,12 +48,11 @@ export interface SubmissionQuery {
 }
 
 type StoredSubmission = Stored<Submission>
-type Index = 'tracked' | 'received' | 'ended'
-type IndexRange = readonly [index: Index, prefix: readonly string[]]
+type IndexRange = readonly [index: SubmissionIndex, prefix: readonly string[]]
 type Next = (count: number) => Promise<StoredSubmission[]>
 
 /**
- * Documents read from a partition beyond its share of a page. Chosen: most pages then need one read of each
+ * Documents read from a partition beyond its share of a page. Most pages then need one read of each
  * partition.
  */
 const SPARE = 4
@@ -65,7 +65,7 @@ interface SubmissionsDeps {
 
 /** Tenants' submissions in the store. */
 export class Submissions {
-  readonly #documents: Documents<Submission, Index, never, SubmissionProgress>
+  readonly #documents: Documents<Submission, SubmissionIndex, never, SubmissionProgress>
   readonly #tracking: Pick<Tracking, 'progress'>
 
   constructor(store: DocumentStore, { tracking, retentionMs }: SubmissionsDeps) {

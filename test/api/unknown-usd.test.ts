@@ -1,6 +1,6 @@
 import t from 'tap'
 import { candleBody } from '../../src/api/candle.ts'
-import { sumsBody } from '../../src/api/revenue.ts'
+import { sumsBody } from '../../src/api/revenue-sums.ts'
 import { statsBody } from '../../src/api/stats.ts'
 import { addTotals } from '../../src/market/totals.ts'
 import { windowOf } from '../../src/market/windows.ts'

@@ -71,6 +71,9 @@ const EVENTS: Record<string, TransactionEvent> = {
     ...{ slot: 10, commitment: 'finalized', nodes: 1, contextSlot: 170, atMs: 69_000 }
   },
   'claim 12 final': { ...seen, slot: 12, commitment: 'finalized', nodes: 1, contextSlot: 50 },
+  'block 10 given': { type: 'landing.upheld', slot: 10, evidence: 'block', index: 7 },
+  'block 12 given': { type: 'landing.upheld', slot: 12, evidence: 'block', index: 7 },
+  accepted: { type: 'landing.upheld', slot: 10, evidence: 'node', index: null },
   doubted: { type: 'landing.doubted' },
   'fork 9': { type: 'fork.lost', afterSlot: 9 },
   'fork 10': { type: 'fork.lost', afterSlot: 10 },
@@ -154,6 +157,20 @@ const TABLE: [path: string, state: string, loops: boolean, context: object][] = 
   ['claim 10 final | claim 10 final 24 slots later | block 10', 'finalized', false, { evidence: 'block' }],
   ['claim 10 final | claim 10 final 24 slots later | fork 9', 'sent', true, { ...NOWHERE, evidence: null }],
   ['claim 10 final | claim 10 final 24 slots later | left', 'unresolved', false, { commitment: 'finalized' }],
+  [
+    'claim 10 final | claim 10 final 24 slots later | block 10 given',
+    'finalized',
+    false,
+    { evidence: 'block', index: 7 }
+  ],
+  ['claim 10 final | claim 10 final 24 slots later | block 12 given', 'claimed', false, { index: null }],
+  ['claim 10 final | block 10 given', 'confirmed', false, { evidence: 'claim' }],
+  [
+    'claim 10 final | claim 10 final 24 slots later | accepted',
+    'finalized',
+    false,
+    { evidence: 'node', index: null }
+  ],
   ['claim 10 final | claim 10 failed 24 slots later', 'confirmed', false, { err: ERR }],
   [
     'claim 10 final | doubted | claim 10 final 24 slots later',

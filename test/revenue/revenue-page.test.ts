@@ -5,7 +5,7 @@ import { REVENUE } from '../../src/cli/revenue-commands.ts'
 import { ENTRY_KINDS } from '../../src/revenue/entry-enums.ts'
 import { GAP_REASONS } from '../../src/revenue/ledger-gap.ts'
 import { WATCHED_PER_TENANT_MAX } from '../../src/revenue/watched-address.ts'
-import { MINTS_SHOWN } from '../../src/api/revenue.ts'
+import { MINTS_SHOWN } from '../../src/api/revenue-sums.ts'
 import { QUEUE_MAX } from '../../src/node/block-queue.ts'
 import { ROOT } from '../house/sources.ts'
 

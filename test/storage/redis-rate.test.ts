@@ -4,7 +4,6 @@ import t, { type Test } from 'tap'
 import type { RateUse } from '../../storage/cluster/coordination.ts'
 import { SharedRate } from '../../src/access/shared-rate.ts'
 import { systemPorts, type Clock } from '../../src/ports.ts'
-import type { RedisConnection } from '../../storage/redis/connection.ts'
 import { RedisRateCounter } from '../../storage/redis/rate-counter.ts'
 import { testWithOwnRedis, testWithRedis } from '../servers/redis.ts'
 import { joinService } from './redis-processes.ts'
@@ -13,8 +12,13 @@ import { until } from '../until.ts'
 const { clock } = systemPorts
 
 interface Member {
-  readonly connection: RedisConnection
+  readonly connection: Awaited<ReturnType<typeof joinService>>
   readonly rate: SharedRate
+  /**
+   * Factor by which calls wait longer for their counts than in a service. On a busy machine an answer takes longer than a
+   * call may wait, and the call is then counted in the share.
+   */
+  readonly patience: { factor: number }
   /** Counts a call of a name in the present minute. */
   readonly take: (name: string, quota: number) => RateUse | Promise<RateUse>
 }
@@ -25,27 +29,53 @@ async function join(
   at: Clock = clock
 ): Promise<Member> {
   const connection = await joinService(t, server, { ...systemPorts, clock: at })
-  const rate = new SharedRate(new RedisRateCounter(connection), { clock: at, namesMax: 1_000 })
-  return { connection, rate, take: (name, quota) => rate.take(name, quota, at.now()) }
+  const patience = { factor: 100 }
+  const patient: Clock = {
+    ...at,
+    setTimeout: (callback, ms) => {
+      const timer = at.setTimeout(callback, ms * patience.factor)
+      // A tick after the end of the test does nothing.
+      ;(timer as NodeJS.Timeout).unref()
+      return timer
+    }
+  }
+  const rate = new SharedRate(new RedisRateCounter(connection), { clock: patient, namesMax: 1_000 })
+  return { connection, rate, patience, take: (name, quota) => rate.take(name, quota, at.now()) }
 }
 
 const allowedIn = (uses: readonly RateUse[]): number => uses.filter(({ allowed }) => allowed).length
 
 let names = 0
 
-/** Makes calls until all of them fall into one minute of the server; each attempt uses another name. */
-async function inOneMinute(calls: (name: string) => Promise<RateUse[]>): Promise<RateUse[]> {
+/** Number of times that processes took their server for unreachable: on a busy machine that happens without a fault. */
+const outagesOf = (members: readonly Member[]): number =>
+  members.reduce((sum, { connection }) => sum + connection.said.warn.length, 0)
+
+const inShareOf = (members: readonly Member[]): number =>
+  members.reduce((sum, { rate }) => sum + rate.callsInShare, 0)
+
+/**
+ * Makes calls until all of them fall into one minute of the server, and no process loses the server meanwhile. Each attempt
+ * uses another name. Returns the uses, and the number of calls that were counted in shares.
+ */
+async function inOneMinute(
+  members: readonly Member[],
+  calls: (name: string) => Promise<RateUse[]>
+): Promise<{ readonly uses: RateUse[]; readonly inShare: number }> {
   for (let attempt = 0; ; attempt++) {
+    await until(() => members.every(({ connection }) => connection.available))
+    const [outages, inShare] = [outagesOf(members), inShareOf(members)]
     const uses = await calls(`key ${++names}`)
-    if (uses.every(({ resetAt }) => resetAt === uses[0]!.resetAt)) return uses
-    if (attempt > 2) throw new Error('no minute is long enough')
+    const isWhole = uses.every(({ resetAt }) => resetAt === uses[0]!.resetAt)
+    if (isWhole && outagesOf(members) === outages) return { uses, inShare: inShareOf(members) - inShare }
+    if (attempt > 20) throw new Error('no minute is long enough, or the server is lost again and again')
   }
 }
 
 testWithRedis(t, 'two processes that call at once share a quota to the call', async (t, redis) => {
   const [one, two] = [await join(t, redis), await join(t, redis)]
   for (const quota of [1, 7, 500]) {
-    const uses = await inOneMinute((name) =>
+    const { uses, inShare } = await inOneMinute([one, two], (name) =>
       Promise.all(
         Array.from({ length: 2 * quota + 50 }, async (_, i) => (i % 2 ? one : two).take(name, quota))
       )
@@ -57,8 +87,8 @@ testWithRedis(t, 'two processes that call at once share a quota to the call', as
       Array.from({ length: quota }, (_, i) => i),
       'each is told another rest'
     )
+    t.equal(inShare, 0)
   }
-  t.equal(one.rate.callsInShare + two.rate.callsInShare, 0)
 })
 
 testWithRedis(
@@ -68,7 +98,7 @@ testWithRedis(
     const ahead = { ...clock, now: () => clock.now() + 3_630_000 }
     const [one, two] = [await join(t, redis), await join(t, redis, ahead)]
     const beganS = Date.now() / 1_000
-    const uses = await inOneMinute(async (name) => {
+    const { uses } = await inOneMinute([one, two], async (name) => {
       const uses: RateUse[] = []
       for (let i = 0; i < 10; i++) uses.push(await (i % 2 ? one : two).take(name, 4))
       return uses
@@ -147,14 +177,11 @@ testWithOwnRedis(
     // The minute's share was used up: the rest is counted from there, although the server has forgotten everything.
     const isNextMinute = Math.floor(first.resetAt / 60) - 1 !== minute
     t.equal(first.left, isNextMinute ? QUOTA - 1 : QUOTA / 2 - 1)
-    const uses = await inOneMinute((name) =>
+    const after = await inOneMinute(members, (name) =>
       Promise.all(Array.from({ length: 300 }, async (_, i) => members[i % 2]!.take(name, QUOTA)))
     )
-    t.equal(allowedIn(uses), QUOTA, 'to the call again')
-    t.strictSame(
-      members.map(({ rate }) => rate.callsInShare),
-      inShare
-    )
+    t.equal(allowedIn(after.uses), QUOTA, 'to the call again')
+    t.equal(after.inShare, 0)
   }
 )
 
@@ -162,6 +189,7 @@ testWithOwnRedis(t, 'a server that stands still holds nobody up, and opens no qu
   const members = [await join(t, redis), await join(t, redis)]
   await until(() => members.every(({ connection }) => connection.processes === 2))
   const QUOTA = 40
+  for (const { patience } of members) patience.factor = 1
   const uses: RateUse[] = []
   const round = async (): Promise<void> => {
     uses.push(...(await Promise.all([...members, ...members].map(async ({ take }) => take('key', QUOTA)))))
@@ -178,8 +206,7 @@ testWithOwnRedis(t, 'a server that stands still holds nobody up, and opens no qu
     'none was answered by it'
   )
   redis.resume()
-  await until(() => members.every(({ connection }) => connection.available))
-  const counted = members[0]!.rate.callsInShare
-  await members[0]!.take('another', QUOTA)
-  t.equal(members[0]!.rate.callsInShare, counted)
+  for (const { patience } of members) patience.factor = 100
+  const after = await inOneMinute(members, async (name) => [await members[0]!.take(name, QUOTA)])
+  t.equal(after.inShare, 0)
 })

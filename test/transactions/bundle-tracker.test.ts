@@ -264,7 +264,8 @@ t.test(
         slot: 80,
         confirmations: null,
         err: null,
-        commitment: 'finalized'
+        commitment: 'finalized',
+        nodes: 2
       })
     tracker.begin(stored)
     await world.pass(3)

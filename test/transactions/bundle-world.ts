@@ -183,6 +183,7 @@ export async function bundleWorld(t: Test) {
           confirmations: 0,
           err: null,
           commitment: 'processed',
+          nodes: 2,
           ...status
         })
     },

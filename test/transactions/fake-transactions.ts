@@ -68,6 +68,7 @@ export function fakeTransactions(): FakeTransactions {
   const parts: FakeTransactions = Object.assign(state as unknown as FakeTransactions, {
     node: {
       send: unused,
+      blockSignatures: unused,
       nonce: unused,
       account: unused,
       isBlockhashValid: () =>

@@ -42,6 +42,27 @@ const faultOf = (asked: Promise<unknown>): Promise<unknown> =>
   )
 
 t.test(
+  'a block is requested by its signatures alone; a node without it, or with other data, is a fault',
+  async (t) => {
+    const node = await nodeAt(t, 100)
+    const client = clientOf(t, [node])
+    const answer = node.answer
+    let block: Answer = { result: { blockhash: 'hash', signatures: ['a', 'b'] } }
+    node.answer = (request) => (request.method === 'getBlock' ? block : answer(request))
+    t.same(await client.blockSignatures(90, signal), ['a', 'b'])
+    t.match(node.asked('getBlock'), [
+      { params: [90, { transactionDetails: 'signatures', rewards: false, commitment: 'confirmed' }] }
+    ])
+    for (const result of [null, {}, { signatures: [1] }]) {
+      block = { result }
+      t.equal(await faultOf(client.blockSignatures(90, signal)), 'garbage')
+    }
+    block = { error: { code: -32007, message: 'Slot 90 was skipped' } }
+    t.equal(await faultOf(client.blockSignatures(90, signal)), 'rpc')
+  }
+)
+
+t.test(
   'of two nodes the one with the newest slot is asked, also after the other has overtaken it',
   async (t) => {
     const [one, two] = [await nodeAt(t, 100), await nodeAt(t, 140)]

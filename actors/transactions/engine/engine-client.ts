@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { nodeAddresses } from '../../../src/node/node-address.ts'
-import { NodeError, RPC_CODE } from '../../../src/node/node-fault.ts'
+import { NodeError } from '../../../src/node/node-fault.ts'
 import { RpcClient, type RpcClientOptions } from '../../../src/node/rpc-client.ts'
 import type { Clock } from '../../../src/ports.ts'
 import {
@@ -11,12 +11,13 @@ import {
 } from '../../../src/transactions/engine/answers.ts'
 import { OWN_TURN, type RevocableTurn, type SendTurn } from '../../../src/transactions/fair-queue.ts'
 import type { SubmissionOutcome } from '../../../src/transactions/ports.ts'
+import { DEFERRED_MS, isOfRegion, outcomeOf, rateRestMs } from './failed-submission.ts'
 import { EngineRegion, RegionTurns, type EngineWork } from './region-turns.ts'
 
 export interface EngineClientOptions {
   /** Base URLs of the regions, nearest first. */
   readonly urls: readonly string[]
-  /** UUID of the operator; null for none. */
+  /** UUID of the operator; null if requests carry none. */
   readonly auth: string | null
   /** Requests a second that a region allows. */
   readonly requestsPerSecond: number
@@ -26,31 +27,11 @@ export interface EngineClientOptions {
 
 const BUNDLES = '/api/v1/bundles'
 const TRANSACTIONS = '/api/v1/transactions'
-/** Bytes of an answer at most. Chosen: far above five statuses with errors. */
+/** Bytes of an answer at most: far above five statuses with errors. */
 const BODY_BYTES_MAX = 256 * 1024
 const TIMEOUT_MS = 5_000
 /** The same for a submission to a region whose last one failed: it costs the submission this time before the next region. */
 const TRIAL_TIMEOUT_MS = 1_000
-/** Pause of a region that refuses for its rate without saying for how long. */
-const REST_MS = 1_000
-/** Milliseconds until a submission that no region can have taken is tried again. */
-const DEFERRED_MS = 1_000
-/** Codes by which the engine refuses for its rate limit within an answer: it has taken nothing. */
-const RATE_CODES: readonly number[] = [-32097, -32429]
-const INTERNAL_ERROR = -32603
-const REQUEST_TIMEOUT = 408
-/** HTTP statuses by which a region refuses the submission itself. Others concern the region. */
-const REFUSING: readonly number[] = [400, 413, 415, 422]
-/** Errors of a connection that was never made, so that nothing was sent. */
-const NOT_CONNECTED: readonly string[] = [
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT'
-]
-
 /**
  * The block engine's JSON interface, over all of its regions.
  *
@@ -250,9 +231,9 @@ export class EngineClient {
   #note(region: EngineRegion, work: EngineWork, { fault }: NodeError, isAnswer: boolean): void {
     const nowMs = this.#clock.now()
     const health = region.health[work]
-    const isRate = fault.kind === 'throttled' || (fault.kind === 'rpc' && RATE_CODES.includes(fault.code))
-    if (isRate) {
-      region.restUntilMs = nowMs + (fault.kind === 'throttled' ? fault.restMs : REST_MS)
+    const restMs = rateRestMs(fault)
+    if (restMs !== null) {
+      region.restUntilMs = nowMs + restMs
       health.noteNothing()
     } else if (isAnswer) health.noteSuccess()
     else health.noteFailure(nowMs)
@@ -266,36 +247,4 @@ interface Submission {
   readonly params: () => readonly unknown[]
   readonly signal: AbortSignal
   readonly turn: RevocableTurn
-}
-
-/** Tells whether a refusal concerns the region, such as a wrong path, so that another one may accept the submission. */
-function isOfRegion({ code }: { readonly code: number }): boolean {
-  return code === RPC_CODE.methodNotFound || (code > 0 && !REFUSING.includes(code))
-}
-
-/** Returns the outcome of a submission that failed with a fault. */
-function outcomeOf(error: NodeError): SubmissionOutcome {
-  const { fault, message: detail } = error
-  switch (fault.kind) {
-    case 'throttled':
-      return { kind: 'deferred', detail, waitMs: fault.restMs }
-    case 'busy':
-    case 'unauthorized':
-      return { kind: 'deferred', detail, waitMs: DEFERRED_MS }
-    case 'unreachable': {
-      const code = (error.cause as NodeJS.ErrnoException | undefined)?.code ?? ''
-      const isUnsent = NOT_CONNECTED.includes(code)
-      return isUnsent ? { kind: 'deferred', detail, waitMs: DEFERRED_MS } : { kind: 'unsure', detail }
-    }
-    case 'rpc':
-      if (RATE_CODES.includes(fault.code)) return { kind: 'deferred', detail, waitMs: REST_MS }
-      if (fault.code === INTERNAL_ERROR) return { kind: 'unsure', detail }
-      return { kind: 'refused', code: fault.code, message: fault.message }
-    case 'http':
-      return fault.status < 500 && fault.status !== REQUEST_TIMEOUT
-        ? { kind: 'refused', code: fault.status, message: `HTTP ${fault.status}` }
-        : { kind: 'unsure', detail }
-    default:
-      return { kind: 'unsure', detail }
-  }
 }

@@ -5,7 +5,7 @@ import { readTipFloor, type TipFloor } from '../../../src/transactions/engine/ti
 import type { Tips } from '../../../src/transactions/ports.ts'
 import type { EngineClient } from './engine-client.ts'
 
-/** Milliseconds for which a tip floor is served without asking again. Chosen: the feed changes every few seconds. */
+/** Milliseconds for which a tip floor is served without asking again. The feed changes every few seconds. */
 const FLOOR_FRESH_MS = 5_000
 /** The same for tip accounts, which have never changed. */
 const ACCOUNTS_FRESH_MS = 3_600_000

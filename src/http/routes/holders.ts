@@ -13,6 +13,7 @@ import { supplyAt } from '../../holders/supply.ts'
 import { WSOL } from '../../market/cash.ts'
 import { sleep } from '../../ports.ts'
 import { fromNode } from '../../node/upstream.ts'
+import { chainTime } from '../chain-time.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serve } from '../endpoint.ts'
 import { knownFacts } from '../known-mint.ts'
@@ -168,7 +169,7 @@ export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
 
   /** Returns the chain's time at a slot, in Unix seconds: that of its block, or of the head if the block is deleted. */
   const secondsAt = async (slot: number): Promise<number> =>
-    (await storage.blocks.at(slot))?.blockTime ?? feed.head?.blockTime ?? Math.floor(clock.now() / 1000)
+    (await storage.blocks.at(slot))?.blockTime ?? chainTime({ feed, clock })
 
   const sumsAt = async (view: HolderView, slot: number) => {
     const read = await lists.sums({ ...view, slot })

@@ -20,6 +20,7 @@ import type { PairRow } from '../../market/rows.ts'
 import { fromNode } from '../../node/upstream.ts'
 import { withinNodeTime } from '../../node/node-time.ts'
 import { ANSWER_MS, NODE_DEADLINE_MS, nodeTime } from '../account-parts.ts'
+import { chainTime } from '../chain-time.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 import { EXAMPLE_WALLET } from '../example-values.ts'
@@ -205,11 +206,7 @@ async function named(
 ): Promise<HoldingBody> {
   const { mint } = held
   const facts = factsOf(accounts, mint)
-  const shown = shownAmounts(
-    held,
-    facts?.account ?? null,
-    feed.head?.blockTime ?? Math.floor(clock.now() / 1000)
-  )
+  const shown = shownAmounts(held, facts?.account ?? null, chainTime({ feed, clock }))
   if (facts !== null && facts.names !== null) return holdingBody(held, facts.names, shown)
   const known = cash.of(mint)
   const { name, symbol } = mintNames(known, known === undefined ? await storage.launches.get(mint) : null)

@@ -4,16 +4,14 @@ import { momentText } from '../../api/api-key.ts'
 import {
   accountList,
   endBody,
-  largestMints,
-  mintsBody,
   placeBody,
   statusOf,
-  sumsBody,
   unwatchedAnswer,
   watchedAnswer,
   watchedBody,
   type AccountBody
 } from '../../api/revenue.ts'
+import { largestMints, mintsBody, sumsBody } from '../../api/revenue-sums.ts'
 import { secondsText } from '../../api/time.ts'
 import { pubkeyToBase58 } from '../../chain/pubkey.ts'
 import { LedgerReader } from '../../revenue/ledger-reader.ts'

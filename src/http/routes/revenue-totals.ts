@@ -1,15 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import {
-  byFlow,
-  endBody,
-  largestMints,
-  mintsBody,
-  sumsBody,
-  totalOf,
-  totalsAnswer,
-  type TotalsBody
-} from '../../api/revenue.ts'
+import { endBody, totalsAnswer, type TotalsBody } from '../../api/revenue.ts'
+import { byFlow, largestMints, mintsBody, sumsBody, totalOf } from '../../api/revenue-sums.ts'
 import { secondsText } from '../../api/time.ts'
 import { LedgerReader } from '../../revenue/ledger-reader.ts'
 import { NO_SUMS, plus, type MintSums } from '../../revenue/sums.ts'

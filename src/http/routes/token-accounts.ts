@@ -10,6 +10,7 @@ import { distinctPubkeys, pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../.
 import { fromNode } from '../../node/upstream.ts'
 import { withinNodeTime } from '../../node/node-time.ts'
 import { ANSWER_MS, NODE_DEADLINE_MS, nodeTime } from '../account-parts.ts'
+import { chainTime } from '../chain-time.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint, serveCached } from '../endpoint.ts'
 import { EXAMPLE_WALLET } from '../example-values.ts'
@@ -50,7 +51,7 @@ export const tokenAccountRoutes: FastifyPluginAsync<Pick<AppDeps, 'accounts' | '
       parts,
       restMs()
     )
-    const atSeconds = feed.head?.blockTime ?? Math.floor(clock.now() / 1000)
+    const atSeconds = chainTime({ feed, clock })
     const data = listed
       .map((held) => {
         const { mint, tokenProgram } = held.account

@@ -32,7 +32,7 @@ export class SlotEstimate {
     this.#first = this.#last
   }
 
-  /** Returns the slot at a time; null without a recent observation. */
+  /** Returns the slot at a time; null if the last observation is too old. */
   at(nowMs: number): number | null {
     const last = this.#last
     if (last === null) return null

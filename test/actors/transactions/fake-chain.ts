@@ -196,6 +196,9 @@ export class FakeNode implements TransactionNode {
   nodes = 2
   /** Slots of statuses that it has; with a number it has no history and refuses requests for it. */
   cacheSlots: number | null = null
+  /** Whether it gives blocks, and signatures that it leaves out of them. */
+  givesBlocks = false
+  readonly leftOut = new Set<string>()
   /** Requests by method. */
   readonly requests = new Map<string, number>()
 
@@ -236,6 +239,16 @@ export class FakeNode implements TransactionNode {
       return everyNode && this.nodes > 1 ? { ...status, nodes: this.nodes } : status
     }
     return { contextSlot, statuses: signatures.map(known) }
+  }
+
+  async blockSignatures(slot: number) {
+    this.#answer('blockSignatures')
+    if (!this.givesBlocks)
+      throw new NodeError('node', { kind: 'rpc', code: -32011, message: 'no transaction history' })
+    const landed = [...this.chain.landed].filter(([signature, each]) => {
+      return each.slot === slot && !this.leftOut.has(signature)
+    })
+    return ['another', ...landed.map(([signature]) => signature)]
   }
 
   async height() {

@@ -42,6 +42,28 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   }
 )
 
+/** Runs that once failed: blocks of two forks with one slot and two outcomes. */
+const FOUND: [steps: Step[]][] = [
+  [
+    [
+      { kind: 'submit', isBegun: true },
+      { kind: 'land', of: 0, failed: false },
+      { kind: 'fork', slots: 1 },
+      { kind: 'land', of: 0, failed: true }
+    ]
+  ],
+  [
+    [
+      { kind: 'submit', isBegun: true },
+      { kind: 'land', of: 0, failed: true },
+      { kind: 'pass', ms: 20 },
+      { kind: 'fork', slots: 1 },
+      { kind: 'drain' },
+      { kind: 'land', of: 0, failed: false }
+    ]
+  ]
+]
+
 for (const isShared of [false, true])
   for (const hasBlocks of [false, true])
     t.test(
@@ -55,7 +77,7 @@ for (const isShared of [false, true])
             await run.finish()
             ends++
           }),
-          randomRuns(10)
+          { ...randomRuns(10), examples: FOUND }
         )
         t.ok(ends >= 10)
       }

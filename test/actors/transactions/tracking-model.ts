@@ -186,15 +186,17 @@ export class ModelRun {
 
   #checkPublished(signature: string, progress: TestProcess['published'][number]['progress']): void {
     const { state, slot, err, updatedAtMs } = progress
-    const landing = this.#landings.get(signature)?.find((each) => each.slot === slot)
+    // Blocks of two forks may have the same slot, with other outcomes.
+    const inSlot = this.#landings.get(signature)?.filter((each) => each.slot === slot) ?? []
     const known = JSON.stringify(progress)
     if (state === 'expired') {
       if (this.world.chain.landed.has(signature)) throw new Error(`${signature} has landed: ${known}`)
       if (this.world.chain.isValid(this.#valid.get(signature)!))
         throw new Error(`${signature} can land: ${known}`)
     } else if (state !== 'sent') {
-      if (landing === undefined) throw new Error(`${signature} was not in that block: ${known}`)
-      if (landing.failed !== (err !== null)) throw new Error(`${signature} has another outcome: ${known}`)
+      if (inSlot.length === 0) throw new Error(`${signature} was not in that block: ${known}`)
+      if (!inSlot.some(({ failed }) => failed === (err !== null)))
+        throw new Error(`${signature} has another outcome: ${known}`)
     }
     if (['expired', 'finalized', 'failed'].includes(state))
       this.#endedAtMs.set(signature, Math.min(updatedAtMs, this.#endedAtMs.get(signature) ?? Infinity))

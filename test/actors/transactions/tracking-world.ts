@@ -106,6 +106,7 @@ export class TestProcess {
       tracker: this.tracker,
       bundles: null,
       changes,
+      clock: world.clock,
       retentionMs: RETENTION_MS
     })
     this.running = this.tracker.run(this.#end.signal)

@@ -1,0 +1,96 @@
+import type { ErrorCode } from '../errors.ts'
+import type { ProblemText } from './problem-text.ts'
+
+/** Texts of the problems with tenants, keys and what a key may do. */
+export const ACCESS_PROBLEM_TEXTS = {
+  KEY_MISSING: {
+    meaning: 'The request carries no API key.',
+    remedy:
+      'Send it in `X-API-Key`, or in `Authorization: Bearer`. Only the RPC URL (`api-key`) and the stream (`key`) also read it from the query.',
+    example: 'send an API key in X-API-Key or Authorization: Bearer'
+  },
+  KEY_INVALID: {
+    meaning: 'The API key is not known, or the request carries two different keys.',
+    remedy: 'Check that the key was copied in full, or ask the operator for another one.',
+    example: 'this API key is not known'
+  },
+  KEY_EXPIRED: {
+    meaning: 'The API key has expired, by its own expiry or after a rotation.',
+    remedy: 'Use its successor, or ask the operator for another one.',
+    example: 'this API key has expired'
+  },
+  KEY_REVOKED: {
+    meaning: 'The API key was revoked.',
+    remedy: 'Ask the operator for another one.',
+    example: 'this API key was revoked'
+  },
+  IP_REFUSED: {
+    meaning: 'The API key is restricted to certain IP addresses, and the request comes from another one.',
+    remedy: 'Call from an allowed address, or ask the operator to add yours.',
+    example: 'this API key may not be used from this address'
+  },
+  SCOPE_MISSING: {
+    meaning: 'The API key is valid but lacks the scope that this endpoint needs.',
+    remedy: 'Use a key with the scope that `detail` names. `GET /v1/me` shows the scopes of a key.',
+    example: 'this key lacks the scope data:read'
+  },
+  TENANT_NOT_FOUND: {
+    meaning: 'There is no tenant of this name.',
+    remedy: 'Create it first, or list the tenants.',
+    example: 'there is no tenant acme'
+  },
+  KEY_NOT_FOUND: {
+    meaning: 'There is no API key with this id.',
+    remedy: 'List the keys; the id is not the key itself.',
+    example: 'there is no key of this id'
+  },
+  TENANT_EXISTS: {
+    meaning: 'A tenant of this name exists already.',
+    remedy: 'Use it, or choose another name.',
+    example: 'there is a tenant acme already'
+  },
+  TENANT_LIMIT_REACHED: {
+    meaning: 'The service has its maximum number of tenants.',
+    remedy: 'Make the keys for an existing tenant.',
+    example: 'there are 10000 tenants, the most there can be'
+  },
+  KEY_LIMIT_REACHED: {
+    meaning: 'The tenant, or the service, has its maximum number of active API keys.',
+    remedy: 'Revoke keys that are no longer used.',
+    example: 'acme has 1000 keys, the most it can have'
+  },
+  KEY_INACTIVE: {
+    meaning: 'The API key has expired, or was revoked or rotated, so it cannot be rotated.',
+    remedy: 'Rotate its successor, or make a new key.',
+    example: 'this key no longer works'
+  },
+  KEY_LAST: {
+    meaning: 'This is the last active key with the scope admin. Without it, nobody could create another key.',
+    remedy: 'Make another key with the scope admin first.',
+    example: 'the last admin key that works cannot be revoked'
+  },
+  RATE_LIMITED: {
+    meaning:
+      'The API key has used up its calls of this minute, or too many requests came without a valid key.',
+    remedy:
+      'Wait the seconds in `Retry-After`. `RateLimit` on every answer shows the calls left in the minute.',
+    example: 'this key may make 600 requests a minute; the next minute begins in 12 s'
+  },
+  STREAM_KEY_REFUSED: {
+    meaning: 'The handshake of the stream carries no valid API key.',
+    remedy: 'Send the key in `X-API-Key`. If the client cannot set headers, send it as the parameter `key`.',
+    example: 'this API key is not known'
+  },
+  CONNECTIONS_EXCEEDED: {
+    meaning:
+      'The key has reached its maximum number of streams, or the address or the service has reached its maximum number of connections.',
+    remedy: 'Close a connection. Put more channels on one stream, and reuse connections for requests.',
+    example: 'this key has 20 connections, the most a key can have'
+  },
+  ORIGIN_REFUSED: {
+    meaning:
+      'A web page used an API key that does not list the origin of the page, over HTTP or for the stream.',
+    remedy: 'Use a key that lists the origin of the page (`cors_origins`), or ask the operator for one.',
+    example: 'pages of this origin may not use this API key'
+  }
+} as const satisfies Partial<Record<ErrorCode, ProblemText>>
