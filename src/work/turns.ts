@@ -12,6 +12,8 @@ export interface Places {
 export const LOCAL_PLACES: Places = { all: 8, ofTenant: 6 }
 /** On a cluster: a piece waits some milliseconds for each read. */
 export const CLUSTER_PLACES: Places = { all: 64, ofTenant: 48 }
+/** Milliseconds of waiting work that begins in one turn of the event loop: as much as nobody feels. */
+const SLICE_MS = 1
 /** Milliseconds that work waits for its turn; most clients wait no longer for an answer. */
 const WAIT_MS = 10_000
 
@@ -73,11 +75,15 @@ export class Turns {
    */
   async run<T>(tenant: string, work: () => T | Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted()
-    if (this.isFree(tenant)) {
-      this.#order.start(tenant)
-      this.#running++
-    } else await this.#turn(tenant, signal)
+    if (!this.isFree(tenant)) return this.#wait(tenant, work, signal)
+    this.#order.start(tenant)
+    return this.#begin(tenant, work)
+  }
+
+  /** Calls `work`, which counts as running already. */
+  async #begin<T>(tenant: string, work: () => T | Promise<T>): Promise<T> {
     const began = this.#deps.elapsedMs()
+    this.#running++
     try {
       return await work()
     } finally {
@@ -87,8 +93,7 @@ export class Turns {
     }
   }
 
-  /** Resolves when it is the tenant's turn. */
-  #turn(tenant: string, signal: AbortSignal | undefined): Promise<void> {
+  #wait<T>(tenant: string, work: () => T | Promise<T>, signal: AbortSignal | undefined): Promise<T> {
     const { clock } = this.#deps
     return new Promise((resolve, reject) => {
       const settle = (): void => {
@@ -97,7 +102,7 @@ export class Turns {
       }
       const begin = (): void => {
         settle()
-        resolve()
+        resolve(this.#begin(tenant, work))
       }
       const end = (reason: Error): void => {
         settle()
@@ -117,13 +122,19 @@ export class Turns {
     this.#isFilling = true
     this.#deps.afterSockets(() => {
       this.#isFilling = false
-      const begin = this.#running < this.#places.all ? this.#order.next(this.#places.ofTenant) : null
-      if (begin === null) return
-      this.#running++
-      begin()
-      // One in a turn of the event loop: several could hold it together.
-      this.#fillSoon()
+      if (this.#fill()) this.#fillSoon()
     })
+  }
+
+  /** Begins waiting pieces for SLICE_MS. Returns false if none is left that may begin before another one ends. */
+  #fill(): boolean {
+    const untilMs = this.#deps.elapsedMs() + SLICE_MS
+    do {
+      const begin = this.#running < this.#places.all ? this.#order.next(this.#places.ofTenant) : null
+      if (begin === null) return false
+      begin()
+    } while (this.#deps.elapsedMs() < untilMs)
+    return true
   }
 }
 

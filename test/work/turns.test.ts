@@ -33,11 +33,13 @@ function held<T>(value: T) {
 }
 
 t.test('work begins at once while there are places, and another tenant finds one', async (t) => {
-  const { turns } = turnsIn()
+  const { turns, loops } = turnsIn()
   const greedy = Array.from({ length: 100 }, (_, at) => held(at))
   const answers = greedy.map(({ run }) => turns.run('greedy', run))
   t.equal(greedy.filter(({ isRunning }) => isRunning()).length, 6)
   t.equal(turns.waiting, 94)
+  for (let loop = 0; loop < 20; loop++) await settle()
+  t.ok(loops() <= 1, 'while none can begin, the event loop is left alone')
   const other = held('other')
   const answer = turns.run('other', other.run)
   await settle()
@@ -50,13 +52,25 @@ t.test('work begins at once while there are places, and another tenant finds one
   t.equal(turns.waiting, 0)
 })
 
-t.test('waiting pieces begin one in a turn of the event loop', async (t) => {
-  const { turns, loops } = turnsIn()
+t.test('waiting pieces begin for a millisecond in a turn of the event loop', async (t) => {
+  const { clock, turns, loops } = turnsIn()
   const began: number[] = []
-  await Promise.all(Array.from({ length: 50 }, () => turns.run('a', () => void began.push(loops()))))
+  const work = (): void => {
+    began.push(loops())
+    if (began.length % 2 === 0) clock.increment(1)
+  }
+  await Promise.all(Array.from({ length: 50 }, () => turns.run('a', work)))
   t.equal(began.filter((at) => at === 0).length, 6, 'as many as there are places')
-  const later = began.filter((at) => at > 0)
-  t.equal(new Set(later).size, later.length)
+  const later = Object.values(
+    Object.groupBy(
+      began.filter((at) => at > 0),
+      String
+    )
+  )
+  t.strictSame(
+    later.map((each) => each?.length),
+    Array.from({ length: 22 }, () => 2)
+  )
 })
 
 t.test('work that fails gives its place back', async (t) => {
