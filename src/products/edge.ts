@@ -1,3 +1,4 @@
+import { workMetrics } from '../telemetry/work-metrics.ts'
 import { edge, type EdgeOptions } from '../../actors/edge/edge.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import { SERVICE_SETTINGS } from '../config/settings/service.ts'
@@ -35,6 +36,7 @@ export const EDGE: Product = {
       )
     ]
   },
+  metrics: ({ metrics, turns }) => workMetrics(metrics.registry, turns),
   routes: [
     healthRoutes,
     adminRoutes,

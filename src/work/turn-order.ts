@@ -37,6 +37,11 @@ export class TurnOrder<Work> {
     return this.#owners.get(name)?.running ?? 0
   }
 
+  /** Pieces of an owner's work that wait. */
+  waitingOf(name: string): number {
+    return this.#owners.get(name)?.waiting.length ?? 0
+  }
+
   /** Counts a piece of work as running that did not wait. */
   start(name: string): void {
     this.#ownerOf(name).running++

@@ -47,6 +47,7 @@ export class Turns {
   readonly #deps: TurnDeps
   readonly #places: Places
   readonly #order = new TurnOrder<() => void>()
+  readonly #usedMs = new Map<string, number>()
   #running = 0
   #isFilling = false
 
@@ -58,6 +59,16 @@ export class Turns {
   /** Pieces of work that wait for their turn. */
   get waiting(): number {
     return this.#order.waiting
+  }
+
+  /** Milliseconds that the pieces of each tenant have taken since the start. */
+  get usedMs(): ReadonlyMap<string, number> {
+    return this.#usedMs
+  }
+
+  /** Pieces of a tenant that wait. */
+  waitingOf(tenant: string): number {
+    return this.#order.waitingOf(tenant)
   }
 
   /** Whether work of a tenant would begin at once. */
@@ -83,12 +94,15 @@ export class Turns {
   /** Calls `work`, which counts as running already. */
   async #begin<T>(tenant: string, work: () => T | Promise<T>): Promise<T> {
     const began = this.#deps.elapsedMs()
+    if (!this.#usedMs.has(tenant)) this.#usedMs.set(tenant, 0)
     this.#running++
     try {
       return await work()
     } finally {
       this.#running--
-      this.#order.end(tenant, this.#deps.elapsedMs() - began)
+      const tookMs = this.#deps.elapsedMs() - began
+      this.#usedMs.set(tenant, this.#usedMs.get(tenant)! + tookMs)
+      this.#order.end(tenant, tookMs)
       this.#fillSoon()
     }
   }

@@ -1,0 +1,27 @@
+import { Counter, Gauge, type Registry } from 'prom-client'
+import type { Turns } from '../work/turns.ts'
+
+/** Registers the metrics of the turns of tenants. */
+export function workMetrics(registry: Registry, turns: Pick<Turns, 'usedMs' | 'waitingOf'>): void {
+  const registers = [registry]
+  new Counter({
+    name: 'millrace_work_seconds_total',
+    help: 'Time that the making of answers took, the waits for the store included, by tenant',
+    labelNames: ['tenant'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [tenant, ms] of turns.usedMs) this.inc({ tenant }, ms / 1_000)
+    }
+  })
+  new Gauge({
+    name: 'millrace_work_waiting',
+    help: 'Answers that wait for the turn of their tenant',
+    labelNames: ['tenant'],
+    registers,
+    collect() {
+      this.reset()
+      for (const tenant of turns.usedMs.keys()) this.set({ tenant }, turns.waitingOf(tenant))
+    }
+  })
+}

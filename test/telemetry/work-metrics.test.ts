@@ -1,0 +1,26 @@
+import { Registry } from 'prom-client'
+import t from 'tap'
+import { workMetrics } from '../../src/telemetry/work-metrics.ts'
+import { Turns } from '../../src/work/turns.ts'
+import { virtualClock } from '../virtual-time.ts'
+
+t.test('the metrics of work say the time and the waiting answers of each tenant', async (t) => {
+  const clock = virtualClock()
+  const registry = new Registry()
+  const turns = new Turns({
+    clock,
+    elapsedMs: () => clock.now(),
+    afterSockets: (run) => void setImmediate(run)
+  })
+  workMetrics(registry, turns)
+  await turns.run('beta', () => void clock.increment(1_500))
+  const end = Promise.withResolvers<void>()
+  const running = Array.from({ length: 9 }, () => turns.run('acme', () => end.promise))
+  const said = await registry.metrics()
+  t.match(said, 'millrace_work_seconds_total{tenant="beta"} 1.5')
+  t.match(said, 'millrace_work_waiting{tenant="acme"} 3')
+  t.match(said, 'millrace_work_waiting{tenant="beta"} 0')
+  end.resolve()
+  await Promise.all(running)
+  t.match(await registry.metrics(), 'millrace_work_waiting{tenant="acme"} 0')
+})
