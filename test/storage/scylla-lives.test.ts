@@ -18,9 +18,9 @@ const NTH = 3
 const TOGETHER = 3
 /** Number of trades whose block takes two pieces of the journal. */
 const LARGE = 3_000
-const RANDOM_KILLS = IS_LONG ? 10 : 4
+const RANDOM_KILLS = IS_LONG ? 10 : 2
 /** Milliseconds after the watermark was sent at which the kill comes, so that it also hits a watermark in flight. */
-const DECIDING_MS = IS_LONG ? [1, 2, 4, 8] : [1, 4]
+const DECIDING_MS = IS_LONG ? [1, 2, 4, 8] : [2]
 const LOST = 'STORAGE_UNAVAILABLE: another process writes now: this one has lost its claim to write blocks'
 
 type CommitPoint = Extract<ScyllaCrashPoint, `commit.${string}`>
