@@ -9,7 +9,7 @@ import { IS_LONG } from '../random-runs.ts'
 import { runOracle, type OracleRunOptions } from './oracle-run.ts'
 
 /** The environment or `loadtest/localnet-oracle.ts` runs more. */
-const SLOTS = Number(process.env['LOCALNET_SLOTS'] ?? (IS_LONG ? 2_000 : 200))
+const SLOTS = Number(process.env['LOCALNET_SLOTS'] ?? (IS_LONG ? 2_000 : 100))
 const SEEDS = (process.env['LOCALNET_SEEDS'] ?? (IS_LONG ? 'granite,plum' : 'granite')).split(',')
 
 /** Runs the service against a market's node. Asserts that its answers match the market, and that the faults occurred. */

@@ -51,7 +51,7 @@ if (!isInstalled()) {
       'run',
       `${service.url}/openapi.json`,
       ...['--header', `X-API-Key: ${ADMIN_KEY}`],
-      ...['--phases', 'examples,coverage,fuzzing', '--max-examples', '20', '--workers', '1'],
+      ...['--phases', 'examples,coverage,fuzzing', '--max-examples', '10', '--workers', '1'],
       // It finds the id of the key that it uses, and would revoke it.
       ...['--exclude-operation-id', 'deleteAdminKeysById'],
       ...['--exclude-operation-id', 'postAdminKeysByIdRotate'],

@@ -9,7 +9,7 @@ import type { ServiceProcess } from './service-process.ts'
 import { CRASH_POINTS, Flapping, judgeReceiver, WebhookReceiver } from './webhook-receiver.ts'
 import { addWebhook, allDelivered, CHANNELS, webhookKey } from './webhook-run.ts'
 
-const SLOTS = IS_LONG ? 2_000 : 300
+const SLOTS = IS_LONG ? 2_000 : 150
 /** Kills at each crash point. */
 const ROUNDS = IS_LONG ? 4 : 1
 const FLAGS = ['--localnet-slot-ms', '50']

@@ -21,8 +21,8 @@ import { Load } from './scylla-load.ts'
 /** Milliseconds that a node hangs: longer than the others take to notice it, shorter than they take to recover. */
 const HANGS_MS = 10_000
 const LOOK_MS = 50
-/** Nodes that hang in turn. The driver hears of the others from the first; the second stands for all others. */
-const HANGING = IS_LONG ? 3 : 2
+/** Nodes that hang in turn. The driver hears of the others from the first. */
+const HANGING = IS_LONG ? 3 : 1
 /** Maximum time by which a first failed try may precede an outage: the duration of a write and the pause after it. */
 const TRY_MS = 3_000
 /** Duration of retries while a starved cluster does not answer. */
