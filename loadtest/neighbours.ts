@@ -54,7 +54,7 @@ const ATTACKS: readonly Attack[] = [
   { name: '240 KiB of opening brackets', together: 10, send: rpc(deep) },
   { name: 'bodies of 255 KiB', together: 10, send: rpc(long) },
   { name: 'pages of 1,000 trades', together: 100, send: rest(`/v1/tokens/${SOL}/trades?limit=1000`) },
-  { name: 'searches', together: 50, send: rest('/v1/search?q=a&limit=50') },
+  { name: 'searches', together: 50, send: rest('/v1/search?q=so&limit=20') },
   { name: 'rankings', together: 50, send: rest('/v1/trending?limit=100') }
 ]
 const CAREFUL_PATHS = [
