@@ -17,10 +17,10 @@ const seconds = Number(process.argv[2] ?? 25)
 const ADMIN = 'an-admin-key-of-the-loadtest'
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
 const SOL = 'So11111111111111111111111111111111111111112'
-/** What the careful tenant may feel: this factor of its own p99, and milliseconds in addition. */
+/** Bar of the p99 of the careful tenant: a factor of its own, and milliseconds in addition. */
 const BAR = { factor: 3, ms: 10 }
 
-/** Sends one request of the greedy tenant, and returns the status. */
+/** Sends one request of the greedy tenant, and returns the status of the answer. */
 type Send = (method: 'GET' | 'POST', path: string, body?: string) => Promise<number>
 interface Attack {
   readonly name: string
