@@ -43,7 +43,7 @@ export class TrackedPlaces {
     }
   }
 
-  /** Finds a place for a transaction. Returns false if there is none. */
+  /** Finds a place for a transaction. Returns false if all are taken. */
   take(transaction: TrackedTransaction): boolean {
     if (!this.#isIdle(transaction)) this.#makeRoom(transaction.value.tenant)
     this.#isFull = this.#inUse >= TRACKED_PER_PROCESS_MAX

@@ -46,9 +46,11 @@ export const SCALE = {
     .describe(
       'Time from which the multiplier is in force, as the mint states it; UTC, `YYYY-MM-DD HH:MM:SS`. Null if the mint no longer states it, and for interest'
     ),
-  ui_multiplier_next: NEXT_MULTIPLIER.nullable().describe('The multiplier that comes next; null without one'),
+  ui_multiplier_next: NEXT_MULTIPLIER.nullable().describe(
+    'The multiplier that comes next; null if no change is scheduled'
+  ),
   interest: INTEREST.nullable().describe(
-    'Interest that displayed amounts include; null without the extension'
+    'Interest that displayed amounts include; null if the mint has no interest'
   )
 }
 

@@ -78,7 +78,7 @@ export class SecondKeyspace implements SecondStore {
 
 /**
  * Finishes an interrupted replacement (K2), and removes the keyspace that is not the archive, unless services may still read it.
- * Resolves with the name of a keyspace that stays; null if there is none.
+ * Resolves with the name of the other keyspace if it stays, else with null.
  */
 export async function removeOtherKeyspace(config: Config, place: ArchivePlace): Promise<string | null> {
   const other = otherKeyspace(config, place)

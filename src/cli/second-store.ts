@@ -8,7 +8,7 @@ import type { Storage } from '../../storage/port.ts'
 export interface SecondStore {
   /** The archive's settings, changed so that files of the import lie beside it. */
   readonly config: Config
-  /** Opens it, making it if there is none. What another operation left there is removed. */
+  /** Opens it, making it if it does not exist. What another operation left there is removed. */
   open(): Promise<Storage>
   /** Removes it. It must be closed. */
   remove(): Promise<void>

@@ -122,7 +122,7 @@ export function archiveStampFile(config: Pick<Config, 'dataDir'>): string {
 }
 
 /**
- * Opens the archive for an import, making it if there is none. Rejects with STORAGE_UNAVAILABLE as `openStore` does, and if
+ * Opens the archive for an import, making it if it does not exist. Rejects with STORAGE_UNAVAILABLE as `openStore` does, and if
  * the archive's keyspace has no valid name.
  */
 export async function openArchive(

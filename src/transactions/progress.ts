@@ -1,4 +1,4 @@
-import type { Evidence } from '../../machines/landing.ts'
+import { NOWHERE, type Evidence } from '../../machines/landing.ts'
 import type { TransactionContext, TransactionMachineState } from '../../machines/transaction.machine.ts'
 import type { SubmissionProgress, TransactionState } from './submission.ts'
 
@@ -18,19 +18,7 @@ export function progressOf(
   // The progress stays at the last known state, because nothing newer is known.
   if (value === 'unresolved' || value === 'claimed') return { ...progress, state: shownState(context) }
   if (value !== 'failing') return { ...progress, state: value }
-  return {
-    ...progress,
-    state: 'sent',
-    slot: null,
-    commitment: null,
-    index: null,
-    err: null,
-    confirmations: null,
-    landedAtMs: null,
-    evidence: null,
-    claimedAtMs: null,
-    claimedSlot: null
-  }
+  return { ...progress, ...NOWHERE, state: 'sent' }
 }
 
 /** Returns the state that the known block stands for. */

@@ -17,6 +17,7 @@ interface Owner<Work> {
  */
 export class TurnOrder<Work> {
   readonly #owners = new Map<string, Owner<Work>>()
+  #waiting = 0
   /** The time used of the owner that was next last. */
   #floorMs = 0
 
@@ -27,9 +28,7 @@ export class TurnOrder<Work> {
 
   /** Pieces of work that wait. */
   get waiting(): number {
-    let waiting = 0
-    for (const owner of this.#owners.values()) waiting += owner.waiting.length
-    return waiting
+    return this.#waiting
   }
 
   /** Pieces of an owner's work that run. */
@@ -49,6 +48,7 @@ export class TurnOrder<Work> {
 
   add(name: string, work: Work): void {
     this.#ownerOf(name).waiting.push(work)
+    this.#waiting++
   }
 
   /** Removes work that waits; without effect if it does not. */
@@ -57,6 +57,7 @@ export class TurnOrder<Work> {
     const at = owner?.waiting.indexOf(work) ?? -1
     if (owner === undefined || at < 0) return
     owner.waiting.splice(at, 1)
+    this.#waiting--
     this.#leave(owner)
   }
 
@@ -70,6 +71,7 @@ export class TurnOrder<Work> {
     if (next === null) return null
     this.#floorMs = Math.max(this.#floorMs, next.usedMs)
     next.running++
+    this.#waiting--
     return next.waiting.shift()!
   }
 
