@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { isDeepStrictEqual } from 'node:util'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { configOf, type Config } from '../../src/config/config.ts'
 import { VENUE_IDS, type VenueId } from '../../src/chain/venue-id.ts'
 import { readDecodingPeriods, recordDecoding } from '../../src/node/decoding-periods.ts'
@@ -14,18 +14,14 @@ import {
   openArchiveToRead,
   openStoreToRead
 } from '../../src/products/opening.ts'
-import { readRecorded } from '../../src/recorded/read.ts'
-import { scanRecorded } from '../../src/recorded/scan.ts'
-import { CommitFeed } from '../../src/views/commit-feed.ts'
-import type { BlockCommit, Storage } from '../../storage/port.ts'
-import { loneIngester } from '../actors/chain/lone-ingester.ts'
 import { runCommand } from '../cli/run-command.ts'
 import { newKeyspaceName, testWithCql } from '../servers/cql.ts'
 import { endClient } from '../servers/plain-client.ts'
 import { clusterEnvironment } from '../service/cluster.ts'
 import { portRows } from '../storage/port-rows.ts'
 import { rawClient } from '../storage/scylla-keyspace.ts'
-import { configIn, folderOf, recordedMarket } from './recorded-market.ts'
+import { foldedFolder } from './folded-folder.ts'
+import { folderOf, recordedMarket } from './recorded-market.ts'
 
 /** A part of the venues, of which the first import decodes the trades. */
 const FEW = 'raydium-cpmm'
@@ -56,7 +52,7 @@ testWithCql(t, 'venues that an archive on a CQL server lacks', async (t, server)
       ...environment,
       ...(venues.length > 0 && { MILLRACE_VENUES: venues.join() })
     })
-  const { whole, commits } = await wholeRows(t, directory)
+  const { whole, commits } = await foldedFolder(t, directory)
   const few = await importing(directory, FEW)
   t.equal(few.code, 0, few.stderr)
 
@@ -183,17 +179,4 @@ function configOfEnvironment(environment: Readonly<Record<string, string>>): Con
   const reading = configOf({}, environment)
   if (reading.kind === 'invalid') throw new Error(reading.problems.join('\n'))
   return reading.config
-}
-
-/** Folds all blocks of a folder into an embedded store, with all venues. */
-async function wholeRows(t: Test, directory: string) {
-  const embedded: Storage = await openArchive(configIn(join(t.testdirName, 'embedded')))
-  t.teardown(() => embedded.close())
-  const feed = new CommitFeed()
-  const commits: BlockCommit[] = []
-  feed.follow((commit) => commits.push(commit))
-  const ingester = await loneIngester(embedded, undefined, undefined, [], feed)
-  for await (const block of readRecorded(await scanRecorded(directory)))
-    await ingester.ingest({ block, commitment: 'finalized', receivedAtMs: block.blockTime * 1000 })
-  return { whole: await portRows(embedded, commits), commits }
 }

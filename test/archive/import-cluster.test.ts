@@ -2,17 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { configOf } from '../../src/config/config.ts'
-import {
-  archiveConfigOf,
-  openArchive,
-  openArchiveToRead,
-  openCoordination
-} from '../../src/products/opening.ts'
-import { readRecorded } from '../../src/recorded/read.ts'
-import { scanRecorded } from '../../src/recorded/scan.ts'
-import { CommitFeed } from '../../src/views/commit-feed.ts'
-import type { BlockCommit } from '../../storage/port.ts'
-import { loneIngester } from '../actors/chain/lone-ingester.ts'
+import { archiveConfigOf, openArchiveToRead, openCoordination } from '../../src/products/opening.ts'
 import { runCommand } from '../cli/run-command.ts'
 import { newKeyspaceName, testWithCql } from '../servers/cql.ts'
 import { endClient } from '../servers/plain-client.ts'
@@ -21,7 +11,8 @@ import { until } from '../service/asking.ts'
 import { clusterEnvironment } from '../service/cluster.ts'
 import { portRows } from '../storage/port-rows.ts'
 import { rawClient } from '../storage/scylla-keyspace.ts'
-import { configIn, recordedMarket } from './recorded-market.ts'
+import { foldedFolder } from './folded-folder.ts'
+import { recordedMarket } from './recorded-market.ts'
 
 testWithCql(t, 'an archive on a CQL server', async (t, server) => {
   const keyspace = newKeyspaceName()
@@ -54,18 +45,10 @@ testWithCql(t, 'an archive on a CQL server', async (t, server) => {
     [0, [`0 blocks with 0 trades are imported; ${slots.length} blocks were there before`]]
   )
 
-  const embedded = await openArchive(configIn(join(t.testdirName, 'embedded')))
-  t.teardown(() => embedded.close())
-  const feed = new CommitFeed()
-  const commits: BlockCommit[] = []
-  feed.follow((commit) => commits.push(commit))
-  const ingester = await loneIngester(embedded, undefined, undefined, [], feed)
-  for await (const block of readRecorded(await scanRecorded(directory)))
-    await ingester.ingest({ block, commitment: 'finalized', receivedAtMs: block.blockTime * 1000 })
-
+  const { whole: expected, commits } = await foldedFolder(t, directory)
   const archive = await openArchiveToRead(config)
   t.teardown(() => archive?.close())
-  const [found, expected] = [await portRows(archive!, commits), await portRows(embedded, commits)]
+  const found = await portRows(archive!, commits)
   const different = [...expected.keys()].filter(
     (key) => !isDeepStrictEqual(found.get(key), expected.get(key))
   )

@@ -1,0 +1,23 @@
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { openArchive } from '../../src/products/opening.ts'
+import { readRecorded } from '../../src/recorded/read.ts'
+import { scanRecorded } from '../../src/recorded/scan.ts'
+import { CommitFeed } from '../../src/views/commit-feed.ts'
+import type { BlockCommit } from '../../storage/port.ts'
+import { loneIngester } from '../actors/chain/lone-ingester.ts'
+import { portRows } from '../storage/port-rows.ts'
+import { configIn } from './recorded-market.ts'
+
+/** Folds all blocks of a folder into an embedded store, with all venues. Returns its rows, and the commits that wrote them. */
+export async function foldedFolder(t: Test, directory: string) {
+  const embedded = await openArchive(configIn(join(t.testdirName, 'embedded')))
+  t.teardown(() => embedded.close())
+  const feed = new CommitFeed()
+  const commits: BlockCommit[] = []
+  feed.follow((commit) => commits.push(commit))
+  const ingester = await loneIngester(embedded, undefined, undefined, [], feed)
+  for await (const block of readRecorded(await scanRecorded(directory)))
+    await ingester.ingest({ block, commitment: 'finalized', receivedAtMs: block.blockTime * 1000 })
+  return { whole: await portRows(embedded, commits), commits }
+}
