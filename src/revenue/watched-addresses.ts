@@ -1,18 +1,26 @@
+import { randomInt } from 'node:crypto'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents, PAGE_MAX, type Stored } from '../../storage/documents.ts'
 import { ServiceError } from '../errors.ts'
 import { WATCHED_ADDRESS, WATCHED_PER_TENANT_MAX, type WatchedAddress } from './watched-address.ts'
 import { SHARD_NAMES, tenantShard } from '../access/tenant-shard.ts'
+import { TenantChanges } from '../access/tenant-changes.ts'
 
-/** Concurrent changes that a request gives way to before it fails. */
+/** Changes by other processes that a request gives way to before it fails; those of this process wait for each other. */
 const ATTEMPTS_MAX = 10
 
 /** The facts of an address that a tenant states. */
 export type WatchedFacts = Pick<WatchedAddress, 'address' | 'label' | 'role'>
 
+export interface WatchOutcome {
+  readonly isNew: boolean
+  readonly watched: WatchedAddress
+}
+
 /** The watched addresses of all tenants, as stored. */
 export class WatchedAddresses {
   readonly #documents: Documents<WatchedAddress, never, 'slot'>
+  readonly #changes = new TenantChanges()
 
   constructor(store: DocumentStore) {
     this.#documents = new Documents(store, WATCHED_ADDRESS)
@@ -30,32 +38,8 @@ export class WatchedAddresses {
   }
 
   /** Watches an address, or changes what its tenant says of it. Rejects with WATCH_LIMIT_REACHED. */
-  async watch(
-    tenant: string,
-    facts: WatchedFacts,
-    nowMs: number
-  ): Promise<{ readonly isNew: boolean; readonly watched: WatchedAddress }> {
-    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-      const others = await this.#of(tenant)
-      const before = others.find(({ value }) => value.address === facts.address)
-      if (before !== undefined) {
-        const { label, role } = facts
-        const outcome = await this.#documents.change(before, (value) =>
-          value.label === label && value.role === role ? value : { ...value, label, role }
-        )
-        if (outcome.ok) return { isNew: false, watched: outcome.stored.value }
-        continue
-      }
-      const slot = freeSlot(others)
-      if (slot === null)
-        throw new ServiceError(
-          'WATCH_LIMIT_REACHED',
-          `this tenant watches ${WATCHED_PER_TENANT_MAX} addresses, the most a tenant may watch`
-        )
-      const watched = { tenant, ...facts, slot, createdAtMs: nowMs, captureFrom: null }
-      if ((await this.#documents.insert(watched)).ok) return { isNew: true, watched }
-    }
-    throw busy(facts.address)
+  watch(tenant: string, facts: WatchedFacts, nowMs: number): Promise<WatchOutcome> {
+    return this.#changes.run(tenant, () => this.#watch(tenant, facts, nowMs))
   }
 
   /** Returns a watched address. Rejects with WATCH_NOT_FOUND. */
@@ -66,13 +50,8 @@ export class WatchedAddresses {
   }
 
   /** Ends the watch of an address. Rejects with WATCH_NOT_FOUND. */
-  async unwatch(tenant: string, address: string): Promise<void> {
-    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-      const stored = await this.#documents.get(tenantShard(tenant), [tenant, address])
-      if (stored === null) throw unknown()
-      if (await this.#documents.delete(stored)) return
-    }
-    throw busy(address)
+  unwatch(tenant: string, address: string): Promise<void> {
+    return this.#changes.run(tenant, () => this.#unwatch(tenant, address))
   }
 
   /** Sets where the ledger of an address begins, unless it has begun. An address that is gone stays so. */
@@ -85,17 +64,53 @@ export class WatchedAddresses {
     )
   }
 
+  async #watch(tenant: string, facts: WatchedFacts, nowMs: number): Promise<WatchOutcome> {
+    // One is free at random, unless the tenant has many: so most watches list no other.
+    let slot = randomInt(WATCHED_PER_TENANT_MAX)
+    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+      const before = await this.#documents.get(tenantShard(tenant), [tenant, facts.address])
+      if (before !== null) {
+        const { label, role } = facts
+        const outcome = await this.#documents.change(before, (value) =>
+          value.label === label && value.role === role ? value : { ...value, label, role }
+        )
+        if (outcome.ok) return { isNew: false, watched: outcome.stored.value }
+        continue
+      }
+      const watched = { tenant, ...facts, slot, createdAtMs: nowMs, captureFrom: null }
+      const outcome = await this.#documents.insert(watched)
+      if (outcome.ok) return { isNew: true, watched }
+      if (outcome.reason === 'taken') slot = await this.#freeSlot(tenant)
+    }
+    throw busy(facts.address)
+  }
+
+  async #unwatch(tenant: string, address: string): Promise<void> {
+    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+      const stored = await this.#documents.get(tenantShard(tenant), [tenant, address])
+      if (stored === null) throw unknown()
+      if (await this.#documents.delete(stored)) return
+    }
+    throw busy(address)
+  }
+
+  /** Returns a slot at random that no address of a tenant has. Rejects with WATCH_LIMIT_REACHED. */
+  async #freeSlot(tenant: string): Promise<number> {
+    const taken = new Set((await this.#of(tenant)).map(({ value }) => value.slot))
+    const free = Array.from({ length: WATCHED_PER_TENANT_MAX }, (_, slot) => slot).filter(
+      (slot) => !taken.has(slot)
+    )
+    if (free.length > 0) return free[randomInt(free.length)]!
+    throw new ServiceError(
+      'WATCH_LIMIT_REACHED',
+      `this tenant watches ${WATCHED_PER_TENANT_MAX} addresses, the most a tenant may watch`
+    )
+  }
+
   async #of(tenant: string): Promise<readonly Stored<WatchedAddress>[]> {
     const page = await this.#documents.list(tenantShard(tenant), { prefix: [tenant], limit: PAGE_MAX })
     return page.documents
   }
-}
-
-/** Returns a slot that no address of a tenant has; null if all are taken. */
-function freeSlot(watched: readonly Stored<WatchedAddress>[]): number | null {
-  const taken = new Set(watched.map(({ value }) => value.slot))
-  for (let slot = 0; slot < WATCHED_PER_TENANT_MAX; slot++) if (!taken.has(slot)) return slot
-  return null
 }
 
 function unknown(): ServiceError {

@@ -7,11 +7,12 @@ import type { WebhookChange, WebhookChanges } from './changes.ts'
 import type { UrlGuard, WebhookDeliveries, WebhookSecrets } from './ports.ts'
 import { WEBHOOK, WEBHOOKS_PER_TENANT_MAX, type Webhook, type WebhookProgress } from './webhook.ts'
 import { tenantShard } from '../access/tenant-shard.ts'
+import { TenantChanges } from '../access/tenant-changes.ts'
 import type { Rotation } from './rotation.ts'
 
 /** Ids are below 2^48. */
 const ID_BOUND = 2 ** 48
-/** Concurrent changes of one webhook, or of a tenant's webhooks, that a request gives way to before it fails. */
+/** Changes by other processes that a request gives way to before it fails; those of this process wait for each other. */
 const ATTEMPTS_MAX = 10
 
 /** A webhook and the progress of its deliveries. */
@@ -36,12 +37,19 @@ export interface RegistryDeps {
   readonly clock: Pick<Clock, 'now'>
 }
 
+/** The facts of a new webhook that its owner states. */
+interface WebhookWish {
+  readonly url: string
+  readonly channels: readonly string[]
+}
+
 type StoredWebhook = Stored<Webhook>
 
 /** The tenants' webhooks in the store, created, changed and deleted by API requests. */
 export class WebhookRegistry {
   readonly #documents: Documents<Webhook, never, 'slot', WebhookProgress>
   readonly #deps: RegistryDeps
+  readonly #changes = new TenantChanges()
 
   constructor(deps: RegistryDeps) {
     this.#documents = new Documents(deps.documents, WEBHOOK)
@@ -79,9 +87,13 @@ export class WebhookRegistry {
   /**
    * Creates a prepared webhook, or returns the one that was created with its id. Rejects with WEBHOOK_LIMIT_REACHED.
    */
-  async create(
+  create(of: Pick<Webhook, 'tenant' | 'id'>, wish: WebhookWish): Promise<ShownWebhook> {
+    return this.#changes.run(of.tenant, () => this.#create(of, wish))
+  }
+
+  async #create(
     { tenant, id }: Pick<Webhook, 'tenant' | 'id'>,
-    { url, channels }: { readonly url: string; readonly channels: readonly string[] }
+    { url, channels }: WebhookWish
   ): Promise<ShownWebhook> {
     const { secrets, clock } = this.#deps
     const { secret, ...stored } = secrets.make({ tenant, id })
@@ -126,7 +138,11 @@ export class WebhookRegistry {
   }
 
   /** Rejects with WEBHOOK_NOT_FOUND. */
-  async delete(tenant: string, id: number): Promise<void> {
+  delete(tenant: string, id: number): Promise<void> {
+    return this.#changes.run(tenant, () => this.#delete(tenant, id))
+  }
+
+  async #delete(tenant: string, id: number): Promise<void> {
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
       const stored = await this.find(tenant, id)
       if (!(await this.#documents.delete(stored))) continue
@@ -192,7 +208,16 @@ export class WebhookRegistry {
   }
 
   /** Stores a changed webhook; an unchanged one is not written. Concurrent changes are applied one after another. */
-  async #change(
+  #change(
+    tenant: string,
+    id: number,
+    event: 'enabled' | 'rotated',
+    changed: (before: WebhookState) => Webhook
+  ): Promise<StoredWebhook> {
+    return this.#changes.run(tenant, () => this.#changeNow(tenant, id, event, changed))
+  }
+
+  async #changeNow(
     tenant: string,
     id: number,
     event: 'enabled' | 'rotated',

@@ -76,6 +76,20 @@ t.test('a watched address that is posted again gets the new label and role, with
   })
 })
 
+t.test(
+  'a hundred addresses posted at once are all watched, and their watches can all be ended at once',
+  async (t) => {
+    const app = await revenueClient(t)
+    const addresses = Array.from({ length: 100 }, (_, n) => pubkeyToBase58(key(300_000 + n)))
+    const made = await Promise.all(addresses.map((address) => app.send('POST', PATH, { address })))
+    t.same(new Set(made.map(({ status }) => status)), new Set([201]))
+    t.equal((await app.send('GET', PATH)).body.data.length, 100)
+    const ended = await Promise.all(addresses.map((address) => app.send('DELETE', `${PATH}/${address}`)))
+    t.same(new Set(ended.map(({ status }) => status)), new Set([200]))
+    t.same((await app.send('GET', PATH)).body.data, [])
+  }
+)
+
 t.test('a bad body is refused with the name of its field', async (t) => {
   const app = await revenueClient(t)
   const cases: [body: unknown, code: string, detail: RegExp][] = [

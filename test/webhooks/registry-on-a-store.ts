@@ -54,10 +54,10 @@ export async function testRegistry(t: Test, stores: readonly DocumentStore[]): P
   await t.test('changes of one webhook at once by several processes are all applied', async (t) => {
     const { webhook } = await of(0).create({ tenant: 'all', id: 7 }, WISH)
     await Promise.all(
-      Array.from({ length: 4 }, (_, at) => of(at).enable('all', 7, { since: at, operation: `enable ${at}` }))
+      Array.from({ length: 12 }, (_, at) => of(at).enable('all', 7, { since: at, operation: `enable ${at}` }))
     )
     const { value } = await of(1).find('all', 7)
-    t.equal(value.activation, webhook.activation + 4)
+    t.equal(value.activation, webhook.activation + 12)
     await of(1).delete('all', 7)
     await t.rejects(of(0).find('all', 7), { code: 'WEBHOOK_NOT_FOUND' })
   })

@@ -1,0 +1,32 @@
+import { ServiceError } from '../errors.ts'
+import { ChangeLine } from './change-line.ts'
+
+/** Changes of one tenant that may be under way or wait; as many as its 30 s of waiting allow on a slow disk. */
+const WAITING_MAX = 1_000
+
+/**
+ * Runs the changes of each tenant one after another. Without that, changes that a tenant sends at once read the same
+ * documents, and all but one of them are in vain.
+ */
+export class TenantChanges {
+  readonly #lines = new Map<string, ChangeLine>()
+
+  /**
+   * Runs a change in turn, and resolves or rejects as it does. Rejects with CHANGE_NOT_BEGUN if too
+   * many of the tenant wait.
+   */
+  async run<T>(tenant: string, change: () => Promise<T>): Promise<T> {
+    const line = this.#lines.get(tenant) ?? new ChangeLine()
+    if (line.size >= WAITING_MAX)
+      throw new ServiceError(
+        'CHANGE_NOT_BEGUN',
+        `${WAITING_MAX} changes of this tenant wait for each other; send fewer at once`
+      )
+    this.#lines.set(tenant, line)
+    try {
+      return await line.run(change)
+    } finally {
+      if (line.size === 0 && this.#lines.get(tenant) === line) this.#lines.delete(tenant)
+    }
+  }
+}
