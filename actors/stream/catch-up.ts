@@ -5,6 +5,7 @@ import { isPrivate, type Channel, type ReplayedChannel } from '../../src/stream/
 import { eventFrames, type Frames } from '../../src/stream/frames.ts'
 import { endOf, type StreamHub } from '../../src/stream/hub.ts'
 import type { ChannelEvents, MergedPast } from '../../src/stream/merged-past.ts'
+import type { RunPiece } from '../../src/work/turns.ts'
 import type { RetryPolicy } from '../storage/retry.ts'
 import type { Replays } from './replays.ts'
 
@@ -13,6 +14,8 @@ export interface CatchingUp {
   readonly hub: StreamHub
   /** Shared by all replays of the process: it bounds concurrent reads and memory. */
   readonly replays: Replays
+  /** The tenant whose turns the reads take. */
+  readonly tenant: string
   readonly retry: RetryPolicy
   /** Hands the channels over to the hub. Called in the same turn of the event loop in which they reached the head. */
   readonly join: (channels: readonly ReplayedChannel[]) => void
@@ -43,7 +46,7 @@ export function catchUp(past: MergedPast, isReplay: boolean, client: CatchingUp)
 }
 
 async function inPages(past: MergedPast, isReplay: boolean, client: CatchingUp, arena: Arena): Promise<void> {
-  const { hub, replays, retry, join, room, isSent, horizon, beyond, end } = client
+  const { hub, replays, tenant, retry, join, room, isSent, horizon, beyond, end } = client
   for (;;) {
     await room()
     if (isSent() && !past.holdsEvents) arena.reuse()
@@ -64,12 +67,18 @@ async function inPages(past: MergedPast, isReplay: boolean, client: CatchingUp, 
     const isOfChain = chain.length === past.channels.length
     const [block] = (isOfChain ? hub.recentAfter(past.position) : null) ?? []
     if (block === undefined) {
-      await replays.turn(async () => {
-        const events = await retry(() => past.next(hub.head, arena), end)
-        const requested = new Set(past.channels)
-        give(events.filter(({ channel }) => requested.has(channel)))
-        await yieldToEventLoop()
-      })
+      const runPiece: RunPiece = (piece) => replays.turn(tenant, piece, end)
+      // While the store does not answer, no turn is held.
+      const events = await retry(() => past.next(hub.head, arena, runPiece), end)
+      await replays.turn(
+        tenant,
+        () => {
+          const requested = new Set(past.channels)
+          give(events.filter(({ channel }) => requested.has(channel)))
+        },
+        end
+      )
+      await yieldToEventLoop()
     } else {
       const { position } = past
       const channels = new ChannelTable<Channel>()

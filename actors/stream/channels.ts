@@ -5,6 +5,7 @@ import { ChannelHistory } from '../../src/stream/channel-history.ts'
 import { changesTtlMs } from '../../src/transactions/change-batch.ts'
 import { ChangeHistory } from '../../src/transactions/change-history.ts'
 import { StreamHub } from '../../src/stream/hub.ts'
+import type { TakeTurns } from '../../src/work/turns.ts'
 import type { Storage } from '../../storage/port.ts'
 import {
   isDamage,
@@ -22,16 +23,12 @@ import { Replays } from './replays.ts'
  * stale value is safe.
  */
 const HORIZON_MS = 15_000
-/**
- * Pages read from the store at once, by all connections together. Chosen: replays keep the store busy but leave most
- * of it to requests.
- */
-const READS_AT_ONCE = 4
-
 export interface ChannelsDeps {
   readonly feed: CommitFeed
   readonly cash: CashList
   readonly clock: Clock
+  /** The turns of tenants, in which replays read. */
+  readonly turns: TakeTurns
   /** Seconds of events that can be replayed; null for all that is stored. */
   readonly horizonSeconds: number | null
   /** Bytes of memory for the pages of all replays. */
@@ -50,11 +47,11 @@ export interface Channels {
 
 /** Publishes committed blocks to the stream's readers, and keeps the replay horizon up to date. */
 export function channels(deps: ChannelsDeps): Run<{ readonly storage: Storage }, Channels> {
-  const { feed, cash, clock, horizonSeconds, replayBytes } = deps
+  const { feed, cash, clock, turns, horizonSeconds, replayBytes } = deps
   return async ({ input: { storage }, draining, ready, gauge, report }) => {
     const hub = new StreamHub(feed, cash, report)
     const horizon = new Horizon(storage.blocks, horizonSeconds)
-    const replays = new Replays(READS_AT_ONCE, replayBytes)
+    const replays = new Replays(turns, replayBytes)
     const retry = retryWhileUnavailable(storage, clock)
     const unfollow = hub.follow()
     try {
@@ -63,7 +60,7 @@ export function channels(deps: ChannelsDeps): Run<{ readonly storage: Storage },
       })
       gauge('channels', () => hub.channels)
       gauge('events', () => hub.eventsPublished)
-      gauge('replay_reads_waiting', () => replays.waiting)
+      gauge('replay_pieces', () => replays.pieces)
       cacheGauges(gauge, 'replay', () => replays.cache)
       ready({
         hub,

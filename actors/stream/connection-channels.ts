@@ -194,6 +194,7 @@ export class ConnectionChannels implements Reader {
     const client = {
       hub,
       replays,
+      tenant: this.#owner.caller.tenant,
       retry,
       join,
       room: () => this.#sender.room(),

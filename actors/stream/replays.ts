@@ -1,21 +1,23 @@
-import PQueue from 'p-queue'
 import { Arena, type Budget } from '../../src/memory/arena.ts'
 import type { CacheUse } from '../../src/memory/second-chance-cache.ts'
+import type { TakeTurns } from '../../src/work/turns.ts'
 
 /** Bytes of memory that one replay reuses: its largest pages. Larger pages get memory of their own. */
 const ARENA_BYTES_MAX = 4 * 2 ** 20
 /** Default for all replays together. */
 const ARENAS_BYTES_MAX = 64 * 2 ** 20
 
-/** Shared by all replays of a process: a queue for reads of the store, and a memory budget. */
+/** Shared by all replays of a process: the turns of their tenants, and a memory budget. */
 export class Replays {
-  readonly #turns: PQueue
+  readonly #turns: TakeTurns
   readonly #budget: Budget
   readonly #bytesMax: number
 
-  /** `readsAtOnce` pages are read at once at most; all arenas together take `bytesMax` bytes at most. */
-  constructor(readsAtOnce: number, bytesMax = ARENAS_BYTES_MAX) {
-    this.#turns = new PQueue({ concurrency: readsAtOnce })
+  #pieces = 0
+
+  /** All arenas together take `bytesMax` bytes at most. */
+  constructor(turns: TakeTurns, bytesMax = ARENAS_BYTES_MAX) {
+    this.#turns = turns
     this.#budget = { left: bytesMax }
     this.#bytesMax = bytesMax
   }
@@ -25,14 +27,19 @@ export class Replays {
     return { bytes: this.#bytesMax - this.#budget.left, bytesMax: this.#bytesMax }
   }
 
-  /** Number of replays that wait for a read. */
-  get waiting(): number {
-    return this.#turns.size
+  /** Pieces that run or wait for their turn. */
+  get pieces(): number {
+    return this.#pieces
   }
 
-  /** Runs a read when it is its turn. Rejects with the error of `work`. */
-  turn(work: () => Promise<void>): Promise<void> {
-    return this.#turns.add(work)
+  /** Runs a piece when it is the tenant's turn, however long that takes. Rejects with its error, or when `signal` aborts. */
+  async turn<T>(tenant: string, piece: () => T | Promise<T>, signal: AbortSignal): Promise<T> {
+    this.#pieces++
+    try {
+      return await this.#turns.run(tenant, piece, { signal, isPatient: true })
+    } finally {
+      this.#pieces--
+    }
   }
 
   /** Runs `work` with an arena of reusable memory, which is released at the end. */

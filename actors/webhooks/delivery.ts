@@ -16,6 +16,7 @@ import { attemptOf, eventOf, isOwnFault, labelOf, statusOf } from './post-outcom
 import { DeliveryProgress } from './delivery-progress.ts'
 import { EventGatherer } from './event-gatherer.ts'
 import { progressAt, unionOf, type ProgressStore } from './progress-store.ts'
+import type { TenantChannels } from './past-reader.ts'
 import { rebuiltBatch } from './rebuilt-batch.ts'
 
 /**
@@ -128,7 +129,7 @@ export class WebhookDelivery {
       return null
     }
     if (intent === null) return null
-    const batch = await rebuiltBatch(intent, this.#channels, this.#deps, end)
+    const batch = await rebuiltBatch(intent, this.#ofTenant, this.#deps, end)
     if (batch === null) {
       backlog.giveBack(hub.head)
       this.#progress.change({ batch: null })
@@ -163,6 +164,10 @@ export class WebhookDelivery {
     return batch
   }
 
+  get #ofTenant(): TenantChannels {
+    return { tenant: this.#stored.value.tenant, channels: this.#channels }
+  }
+
   async #readPast(range: PastRange, end: AbortSignal): Promise<void> {
     const { horizon, past } = this.#deps
     const { backlog } = this.#gatherer!
@@ -171,7 +176,7 @@ export class WebhookDelivery {
       if (missed !== null) this.#progress!.change({ missed: unionOf(this.#progress!.value.missed, missed) })
       return
     }
-    const { events, to } = await past.read(this.#channels, range.after, range.until, end)
+    const { events, to } = await past.read(this.#ofTenant, range.after, range.until, end)
     backlog.addRead(range, events, to)
   }
 

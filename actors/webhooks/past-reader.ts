@@ -1,17 +1,21 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
-import PQueue from 'p-queue'
 import { HEAP_ALLOCATOR } from '../../src/memory/arena.ts'
 import type { Channel } from '../../src/stream/channel.ts'
 import type { ChannelHistory } from '../../src/stream/channel-history.ts'
 import { eventFrames, eventsIn, type EventMembers } from '../../src/stream/frames.ts'
 import { MergedPast } from '../../src/stream/merged-past.ts'
 import { LOADED_MAX } from '../../src/webhooks/backlog.ts'
+import type { RunPiece, TakeTurns } from '../../src/work/turns.ts'
 import type { RetryPolicy } from '../storage/retry.ts'
 
-/** Reads of the store at once, by all webhooks together. Chosen: as many as the replays of the stream may make. */
-const READS_AT_ONCE = 4
 /** Rows read together. Chosen: somewhat more than a read returns, so that few are read twice. */
 const ROWS_READ = 256
+
+/** Channels, and the tenant whose turns their reads take. */
+export interface TenantChannels {
+  readonly tenant: string
+  readonly channels: readonly Channel[]
+}
 
 /** Events of some channels in cursor order, all of those up to `to`. */
 export interface PastEvents {
@@ -19,38 +23,48 @@ export interface PastEvents {
   readonly to: number
 }
 
-/** Reads past events for webhooks, a few at a time. What a read found beyond its limit is read again by the next. */
+/** Reads past events for webhooks, in the turns of their tenants. What a read found beyond its limit is read again by the next. */
 export class PastReader {
   readonly #history: Pick<ChannelHistory, 'read'>
+  readonly #turns: TakeTurns
   readonly #retry: RetryPolicy
-  readonly #reads = new PQueue({ concurrency: READS_AT_ONCE })
+  #reading = 0
 
-  constructor(history: Pick<ChannelHistory, 'read'>, retry: RetryPolicy) {
+  constructor(history: Pick<ChannelHistory, 'read'>, turns: TakeTurns, retry: RetryPolicy) {
     this.#history = history
+    this.#turns = turns
     this.#retry = retry
   }
 
-  /** Number of reads that wait. */
-  get waiting(): number {
-    return this.#reads.size
+  /** Number of webhooks whose past is being read, or waits for that. */
+  get reading(): number {
+    return this.#reading
   }
 
   /** Reads the oldest events after a cursor, LOADED_MAX at most. Rejects with the store's error, or when `end` aborts. */
-  read(channels: readonly Channel[], after: number, until: number, end: AbortSignal): Promise<PastEvents> {
-    return this.#reads.add(() => this.#read(channels, after, until, end))
+  async read(of: TenantChannels, after: number, until: number, end: AbortSignal): Promise<PastEvents> {
+    this.#reading++
+    try {
+      return await this.#read(of, after, until, end)
+    } finally {
+      this.#reading--
+    }
   }
 
   async #read(
-    channels: readonly Channel[],
+    { tenant, channels }: TenantChannels,
     after: number,
     until: number,
     end: AbortSignal
   ): Promise<PastEvents> {
+    const options = { signal: end, isPatient: true }
+    const runPiece: RunPiece = (piece) => this.#turns.run(tenant, piece, options)
     const past = new MergedPast(this.#history, channels, after, { rowsHeld: ROWS_READ })
     const events: EventMembers[] = []
     while (events.length < LOADED_MAX && past.position < until) {
       end.throwIfAborted()
-      const page = await this.#retry(() => past.next(until, HEAP_ALLOCATOR), end)
+      // While the store does not answer, no turn is held.
+      const page = await this.#retry(() => past.next(until, HEAP_ALLOCATOR, runPiece), end)
       events.push(
         ...page
           .flatMap(({ channel: { name }, events: own }) => eventsIn(eventFrames(name, own, false)))

@@ -1,9 +1,8 @@
-import type { Channel } from '../../src/stream/channel.ts'
 import type { EventMembers } from '../../src/stream/frames.ts'
 import type { StreamHub } from '../../src/stream/hub.ts'
 import { repeatedBatch, type SentBatch } from '../../src/webhooks/sent-batch.ts'
 import type { BatchIntent } from '../../src/webhooks/webhook.ts'
-import type { PastReader } from './past-reader.ts'
+import type { PastReader, TenantChannels } from './past-reader.ts'
 
 interface RebuildingDeps {
   readonly hub: Pick<StreamHub, 'head' | 'reaches'>
@@ -13,7 +12,7 @@ interface RebuildingDeps {
 /** Reads the events of a stored batch again from the log; null if they are not the same. */
 export async function rebuiltBatch(
   intent: BatchIntent,
-  channels: readonly Channel[],
+  of: TenantChannels,
   { hub, past }: RebuildingDeps,
   end: AbortSignal
 ): Promise<SentBatch | null> {
@@ -21,7 +20,7 @@ export async function rebuiltBatch(
   const events: EventMembers[] = []
   for (let to = intent.after; to < intent.last && events.length <= intent.events;) {
     end.throwIfAborted()
-    const read = await past.read(channels, to, hub.head, end)
+    const read = await past.read(of, to, hub.head, end)
     events.push(...read.events.filter(({ cursor }) => cursor <= intent.last))
     to = read.to
   }

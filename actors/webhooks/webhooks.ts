@@ -5,6 +5,7 @@ import type { WebhookMetrics } from '../../src/telemetry/webhook-metrics.ts'
 import { WebhookChanges } from '../../src/webhooks/changes.ts'
 import type { TenantEvents } from '../../src/stream/tenant-events.ts'
 import type { LocalDeliveries } from '../../src/webhooks/local-deliveries.ts'
+import type { TakeTurns } from '../../src/work/turns.ts'
 import type { WebhookSender, WebhookSigner } from '../../src/webhooks/webhook.ts'
 import type { ClusterCoordination } from '../../storage/cluster/coordination.ts'
 import type { Storage } from '../../storage/port.ts'
@@ -25,6 +26,8 @@ export interface WebhooksDeps extends Ports {
   readonly metrics: WebhookMetrics
   readonly local: LocalDeliveries
   readonly tenantEvents: TenantEvents
+  /** The turns of tenants, in which past events are read. */
+  readonly turns: TakeTurns
 }
 
 export interface WebhooksNeeds {
@@ -47,7 +50,7 @@ export function webhooks<Needs extends WebhooksNeeds>(
     const { storage, channels } = input
     const { hub, horizon, history, retry } = channels
     const { sender, signer } = input.outgoing
-    const past = new PastReader(history, retry)
+    const past = new PastReader(history, deps.turns, retry)
     const coordination = coordinationOf(input)
     const changes = new WebhookChanges(
       (event) => deps.tenantEvents.publish(event, coordination.tenantEvents),
@@ -80,7 +83,7 @@ export function webhooks<Needs extends WebhooksNeeds>(
     gauge('behind', () => owner.deliveries.filter(({ isBehind }) => isBehind).length)
     gauge('buffered_events', () => owner.deliveries.reduce((sum, { buffered }) => sum + buffered, 0))
     gauge('restarts', () => owner.restarts)
-    gauge('reads_waiting', () => past.waiting)
+    gauge('reading_past', () => past.reading)
     gauge('posts_in_flight', () => sender.inFlight ?? 0)
     gauge('posts_waiting', () => sender.waiting ?? 0)
     deps.metrics.show({

@@ -27,6 +27,7 @@ import { KEYSPACE } from '../scylla-server.ts'
 import { commitAsTold } from './committing.ts'
 import { storeKeys } from './keys.ts'
 import { blockOf, cash, commitOf, FIRST_SLOT, poolsOf } from './trades.ts'
+import { TURNS_AT_ONCE } from '../../src/work/turns.ts'
 
 const SWEEP_MS = 500
 
@@ -55,7 +56,7 @@ const channels = {
   history: new ChannelHistory(storage, cash),
   changes: new ChangeHistory(storage.documents, { isShared: false, ttlMs: null }),
   horizon,
-  replays: new Replays(4),
+  replays: new Replays(TURNS_AT_ONCE),
   retry: retryWhileUnavailable(storage, clock)
 }
 const limits = new RateWindow(10_000)

@@ -22,6 +22,7 @@ import { sampleWebhook } from '../../test/webhooks/stored-webhook.ts'
 import { cash, channelNamed, commitOf, FIRST_SLOT } from '../stream/trades.ts'
 import { pathOf, type Plan } from './plan.ts'
 import { SHARD_NAMES } from '../../src/access/tenant-shard.ts'
+import { TURNS_AT_ONCE } from '../../src/work/turns.ts'
 
 const WEBHOOKS_PER_TENANT = 5
 const INSERTED_AT_ONCE = 500
@@ -92,7 +93,7 @@ export class Engine {
     const retry = retryWhileUnavailable(storage, clock)
     const deps = {
       hub: this.#hub,
-      past: new PastReader(new ChannelHistory(storage, cash), retry),
+      past: new PastReader(new ChannelHistory(storage, cash), TURNS_AT_ONCE, retry),
       horizon: () => -1,
       sender: {
         post: (...[tenant, post, signal]: Parameters<PooledSender['post']>) => {

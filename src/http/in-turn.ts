@@ -17,7 +17,7 @@ export async function inTurn<T>(
   const leave = (): void => left.abort(new ServiceError('DEADLINE_EXCEEDED', 'the client has left'))
   raw.once('close', leave)
   try {
-    return await turns.run(caller.tenant, make, left.signal)
+    return await turns.run(caller.tenant, make, { signal: left.signal })
   } finally {
     raw.off('close', leave)
   }

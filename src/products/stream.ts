@@ -12,8 +12,8 @@ export const CHANNELS: Product = {
   name: 'channels',
   roles: ['gateway', 'delivery'],
   settings: STREAM_SETTINGS,
-  units: ({ config, ports, feed, cash, budget }) => {
-    const deps = { feed, cash, clock: ports.clock, horizonSeconds: replaySecondsOf(config) }
+  units: ({ config, ports, feed, cash, turns, budget }) => {
+    const deps = { feed, cash, turns, clock: ports.clock, horizonSeconds: replaySecondsOf(config) }
     return [child('channels', channels({ ...deps, replayBytes: budget.replays }))]
   },
   channels: CHAIN_CHANNEL_FORMS

@@ -40,8 +40,8 @@ export const DELIVERY: Product = {
   roles: ['delivery'],
   settings: {},
   units: (service) => {
-    const { ports, logger, metrics, deliveries: local, tenantEvents } = service
-    const deps = { ...ports, logger, metrics: metrics.webhooks, local, tenantEvents }
+    const { ports, logger, metrics, deliveries: local, tenantEvents, turns } = service
+    const deps = { ...ports, logger, metrics: metrics.webhooks, local, tenantEvents, turns }
     type Needs = WebhooksNeeds & Pick<Given, 'peers'>
     const run = webhooks<Needs>(deps, (given) => coordinationOf(service, given))
     return [supervisor('deliveries', 'one_for_one', [child('webhooks', run, { drainMs: DRAIN_MS })])]

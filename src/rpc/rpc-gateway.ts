@@ -213,7 +213,7 @@ export class Gateway implements RpcGateway {
     const { turns, clock } = this.#deps
     const runPiece: RunPiece = (piece) => {
       if (clock.now() > endsAtMs) throw new ServiceError('DEADLINE_EXCEEDED', TOOK_TOO_LONG.error.message)
-      return turns === undefined ? piece() : turns.run(caller.tenant, piece, signal)
+      return turns === undefined ? piece() : turns.run(caller.tenant, piece, { signal })
     }
     if (method.name === 'getGenesisHash')
       return this.#made(call, resultBody(`"${MAINNET_GENESIS}"`, id), LOCAL)

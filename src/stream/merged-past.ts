@@ -1,5 +1,6 @@
 import type { EncodedEvent, Allocator } from '../market/log.ts'
 import { isStoredEncoded, isPrivate, type ReplayedChannel } from './channel.ts'
+import { atOnce, type RunPiece } from '../work/turns.ts'
 import type { ReadLimits, Stretch } from './channel-history.ts'
 
 /** Reads the past of channels, as ChannelHistory does. */
@@ -14,12 +15,13 @@ export interface ChannelEvents {
 }
 
 /**
- * Rows read for all channels together (about 3 MB), and for one; half as many more may be buffered. A channel's rows
- * are proportional to its recent density, so that all pages end near the same slot. Otherwise one channel's missing
- * page would delay the others, and pages would be read one after another.
+ * Rows read for all channels together, and for one; half as many more may be buffered. A row takes 15 µs of the event loop to
+ * be read and encoded, and 5 µs to be merged, so a piece holds it for some 2 ms, and the merge for 5. A channel's rows are proportional to its
+ * recent density, so that all pages end near the same slot. Otherwise one channel's missing page would delay the others, and
+ * pages would be read one after another.
  */
-const ROWS_HELD = 2_048
-const ROWS_OF_ONE = { least: 16, most: 512 }
+const ROWS_HELD = 1_024
+const ROWS_OF_ONE = { least: 16, most: 128 }
 /**
  * Events per read of a channel stored encoded, and slots per read, two at first, adapted to that number of events.
  * Larger reads would make a replay slightly faster, but live events would wait behind twenty such pages.
@@ -83,16 +85,17 @@ export class MergedPast {
 
   /**
    * Returns the next events up to `until`, which ends a slot. At the end it returns none, and `position` is `until`.
-   * Events that are stored encoded are read into memory of `allocator`.
+   * Events that are stored encoded are read into memory of `allocator`. The read of each channel is a piece of its own.
    */
-  async next(until: number, allocator: Allocator): Promise<ChannelEvents[]> {
+  async next(until: number, allocator: Allocator, runPiece: RunPiece = atOnce): Promise<ChannelEvents[]> {
     const ofAll = this.#buffers.reduce((sum, buffer) => sum + buffer.rowsPerCursor, 0)
     await Promise.all(
       this.#buffers.map((buffer) => {
         const share = ofAll === 0 ? 1 / this.#buffers.length : buffer.rowsPerCursor / ofAll
         const rows = Math.ceil(share * this.#rowsHeld)
         const { least, most } = ROWS_OF_ONE
-        return buffer.fill(this.#history, until, Math.min(Math.max(rows, least), most), allocator)
+        const limits = { rows: Math.min(Math.max(rows, least), most), allocator }
+        return buffer.fill(this.#history, until, limits, runPiece)
       })
     )
     // A channel may have been dropped meanwhile.
@@ -147,13 +150,18 @@ class ChannelBuffer {
   }
 
   /** Reads more if the buffer holds less than half of its target, so that channels are read in parallel. */
-  async fill(history: PastReader, until: number, rows: number, allocator: Allocator): Promise<void> {
+  async fill(
+    history: PastReader,
+    until: number,
+    { rows, allocator }: Required<Omit<ReadLimits, 'parts'>>,
+    runPiece: RunPiece
+  ): Promise<void> {
     const held = this.#events.length - this.#next
     const enough = isStoredEncoded(this.channel) ? EVENTS_HELD.few : rows
     if (held >= enough / 2 || this.#to >= until) return
     const limits = { rows, parts: this.#slots, allocator }
     const from = this.#changesRead ?? this.#to
-    const { events, to } = await history.read(this.channel, from, until, limits)
+    const { events, to } = await runPiece(() => history.read(this.channel, from, until, limits))
     // A full page had `rows` rows up to its end, though some may belong to no event.
     if (!isStoredEncoded(this.channel))
       this.#rowsPerCursor = (to < until ? rows : events.length) / Math.max(1, to - from)

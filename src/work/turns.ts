@@ -14,7 +14,7 @@ export const LOCAL_PLACES: Places = { all: 8, ofTenant: 6 }
 export const CLUSTER_PLACES: Places = { all: 64, ofTenant: 48 }
 /** Milliseconds of waiting work that begins in one turn of the event loop: as much as nobody feels. */
 const SLICE_MS = 1
-/** Milliseconds that work waits for its turn; most clients wait no longer for an answer. */
+/** Milliseconds that an answer waits for its turn; most clients wait no longer. */
 const WAIT_MS = 10_000
 
 /** Runs a piece of the work of one request when it is its turn. */
@@ -22,6 +22,19 @@ export type RunPiece = <T>(piece: () => Promise<T>) => Promise<T>
 
 /** Runs pieces at once: for a process with one user, such as an offline command. */
 export const atOnce: RunPiece = (piece) => piece()
+
+/** The part of `Turns` that work needs. */
+export type TakeTurns = Pick<Turns, 'run'>
+
+/** Runs all work at once: for a process with one user. */
+export const TURNS_AT_ONCE: TakeTurns = { run: async (_tenant, work) => work() }
+
+export interface TurnOptions {
+  /** Ends the wait with the signal's reason. */
+  readonly signal?: AbortSignal
+  /** Whether it waits for as long as it takes: no client waits for its answer. */
+  readonly isPatient?: boolean
+}
 
 export interface TurnDeps {
   readonly clock: Clock
@@ -81,12 +94,13 @@ export class Turns {
   }
 
   /**
-   * Resolves or rejects as `work` does, which is called when it is the tenant's turn. Rejects with DEADLINE_EXCEEDED after
-   * WAIT_MS of waiting, or with the signal's reason if it aborts before the turn; `work` is then not called.
+   * Resolves or rejects as `work` does, which is called when it is the tenant's turn. Unless it is patient, rejects with
+   * DEADLINE_EXCEEDED after WAIT_MS of waiting, or with the signal's reason if it aborts before the turn; `work` is then not
+   * called.
    */
-  async run<T>(tenant: string, work: () => T | Promise<T>, signal?: AbortSignal): Promise<T> {
-    signal?.throwIfAborted()
-    if (!this.isFree(tenant)) return this.#wait(tenant, work, signal)
+  async run<T>(tenant: string, work: () => T | Promise<T>, options: TurnOptions = {}): Promise<T> {
+    options.signal?.throwIfAborted()
+    if (!this.isFree(tenant)) return this.#wait(tenant, work, options)
     this.#order.start(tenant)
     return this.#begin(tenant, work)
   }
@@ -107,11 +121,11 @@ export class Turns {
     }
   }
 
-  #wait<T>(tenant: string, work: () => T | Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  #wait<T>(tenant: string, work: () => T | Promise<T>, { signal, isPatient }: TurnOptions): Promise<T> {
     const { clock } = this.#deps
     return new Promise((resolve, reject) => {
       const settle = (): void => {
-        clock.clearTimeout(timer)
+        if (timer !== null) clock.clearTimeout(timer)
         signal?.removeEventListener('abort', leave)
       }
       const begin = (): void => {
@@ -124,7 +138,7 @@ export class Turns {
         reject(reason)
       }
       const leave = (): void => end(signal!.reason as Error)
-      const timer = clock.setTimeout(() => end(waitedTooLong()), WAIT_MS)
+      const timer = isPatient === true ? null : clock.setTimeout(() => end(waitedTooLong()), WAIT_MS)
       signal?.addEventListener('abort', leave)
       this.#order.add(tenant, begin)
       this.#fillSoon()

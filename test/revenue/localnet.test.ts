@@ -50,7 +50,8 @@ t.test('a ledger is whole after a death before or after any write', async (t) =>
     await world.restart(0, 200)
     entries = await ledgerEqual(t, world, `after death ${death}`)
   }
-  t.ok(entries > 50, `${entries} entries`)
+  // How many blocks a death takes depends on the speed of the machine.
+  t.ok(entries > 2 * DEATHS, `${entries} entries`)
   t.strictSame(await world.gaps(), [])
 })
 
@@ -127,10 +128,10 @@ t.test(
     }
     t.strictSame(await world.gaps(), [])
     const rows = await world.rowsOf(await world.watched())
-    const shown = new Map<unknown, number>()
-    for (const { data } of world.published)
-      shown.set(data['id'], (shown.get(data['id']) ?? 0) + (data['event'] === 'entry' ? 1 : -1))
-    t.equal([...shown.values()].filter((times) => times > 0).length, rows.length, 'each row was published')
+    // An entry that a failure left unpublished may be retracted before it is in a block again.
+    const last = new Map(world.published.map(({ data }) => [data['id'], data['event']]))
+    const shown = [...last.values()].filter((event) => event === 'entry')
+    t.equal(shown.length, rows.length, 'each row was published')
   }
 )
 

@@ -13,6 +13,7 @@ import type { StreamHub } from '../../src/stream/hub.ts'
 import { MergedPast } from '../../src/stream/merged-past.ts'
 import { randomRuns } from '../random-runs.ts'
 import { textsOf } from './fake-pipe.ts'
+import { TURNS_AT_ONCE } from '../../src/work/turns.ts'
 
 const NAMES = ['venue:pumpswap', 'launches', 'curves']
 const SLOTS = 400
@@ -62,7 +63,8 @@ async function sent(past: Map<string, EncodedEvent[]>, waits: Iterator<boolean>)
   const channels = [...past.keys()].map((name) => channelOf(name) as Channel)
   await catchUp(new MergedPast(historyOf(past), channels, -1), true, {
     hub: { head: HEAD, recentAfter: () => null } as unknown as StreamHub,
-    replays: new Replays(2),
+    replays: new Replays(TURNS_AT_ONCE),
+    tenant: 'acme',
     retry: (ask) => ask(),
     join: () => undefined,
     room: async () => {

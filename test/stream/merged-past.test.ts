@@ -60,8 +60,8 @@ t.test(
     }
     t.equal(cursors.length, history.total, 'each event once')
     // Pages of 64 rows each were 125, in which one channel after another was read.
-    t.ok(pages <= 40, `${pages} pages`)
-    t.ok(history.asked.reads <= 40 * CHANNELS.length, `${history.asked.reads} reads`)
-    t.ok(history.asked.most <= 512, `${history.asked.most} rows at most`)
+    t.ok(pages <= 70, `${pages} pages`)
+    t.ok(history.asked.reads <= 70 * CHANNELS.length, `${history.asked.reads} reads`)
+    t.ok(history.asked.most <= 128, `${history.asked.most} rows at most`)
   }
 )

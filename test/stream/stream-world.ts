@@ -19,6 +19,7 @@ import type { BlockCommit } from '../../storage/port.ts'
 import { settle } from '../virtual-time.ts'
 import { MemoryDocuments } from '../actors/webhooks/memory-documents.ts'
 import { FakePipe } from './fake-pipe.ts'
+import { TURNS_AT_ONCE } from '../../src/work/turns.ts'
 
 const CASH = new CashList()
 export const KEY: KeyRow = {
@@ -98,7 +99,7 @@ export class World {
   readonly horizon: Horizon
   readonly faults: unknown[] = []
   readonly limits = new RateWindow(10)
-  readonly #replays = new Replays(2)
+  readonly #replays = new Replays(TURNS_AT_ONCE)
   readonly store: WorldStore
   readonly documents: MemoryDocuments
   readonly changes: ChangeHistory

@@ -15,6 +15,7 @@ import type { Storage } from '../../storage/port.ts'
 import { blockOf } from './blocks.ts'
 import { textsOf, type Message } from './fake-pipe.ts'
 import { KEY, quiet, World, WorldStore } from './stream-world.ts'
+import { TURNS_AT_ONCE } from '../../src/work/turns.ts'
 
 /** Sweeps between two pings. */
 const SWEEPS_A_PING = 50
@@ -76,7 +77,7 @@ function tenantsOf(): Opened {
     history: new ChannelHistory({} as Storage, new CashList()),
     changes: new ChangeHistory(new MemoryDocuments(), { isShared: false, ttlMs: null }),
     horizon: world.horizon,
-    replays: new Replays(4),
+    replays: new Replays(TURNS_AT_ONCE),
     retry: <T>(ask: () => Promise<T>) => ask()
   }
   const tenants = new Tenants(channels, new RateWindow(10), { clock, random: () => 0.5 }, (fault) =>

@@ -92,9 +92,9 @@ t.test(
     const left = new AbortController()
     const [gone, late] = [held('gone'), held('late')]
     const outcomes = Promise.allSettled([
-      turns.run('a', gone.run, left.signal),
-      turns.run('a', late.run, new AbortController().signal),
-      turns.run('a', gone.run, AbortSignal.abort(new Error('before')))
+      turns.run('a', gone.run, { signal: left.signal }),
+      turns.run('a', late.run, { signal: new AbortController().signal }),
+      turns.run('a', gone.run, { signal: AbortSignal.abort(new Error('before')) })
     ])
     left.abort(new Error('the client has left'))
     await settle()

@@ -118,7 +118,7 @@ export const programAccountRoutes: FastifyPluginAsync<
         examined: EXAMINED_MAX,
         filters
       },
-      (piece) => turns.run(caller!.tenant, piece, signal)
+      (piece) => turns.run(caller!.tenant, piece, { signal })
     )
     const { accounts, next } = page
     if (now?.progress.slot == null) throw missing(program)

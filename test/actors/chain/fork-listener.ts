@@ -16,6 +16,7 @@ import { BUFFER } from '../../../src/stream/outbox.ts'
 import type { Storage } from '../../../storage/port.ts'
 import { FakePipe } from '../../stream/fake-pipe.ts'
 import { channelNamed, KEY } from '../../stream/stream-world.ts'
+import { TURNS_AT_ONCE } from '../../../src/work/turns.ts'
 
 const CHANNELS = ['launches', 'curves', ...VENUE_IDS.map((venue) => `venue:${venue}`)]
 const LIMITS = { rows: 10_000, parts: 10_000 }
@@ -43,7 +44,7 @@ export class ForkListener {
       limits: new RateWindow(10),
       room: BUFFER,
       clock,
-      replays: new Replays(2),
+      replays: new Replays(TURNS_AT_ONCE),
       retry: (ask) => ask(),
       report
     })

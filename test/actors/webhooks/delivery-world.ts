@@ -24,6 +24,7 @@ import { World, WorldStore } from '../../stream/stream-world.ts'
 import { sampleWebhook } from '../../webhooks/stored-webhook.ts'
 import { virtualClock, type VirtualClock } from '../../virtual-time.ts'
 import { tenantShard } from '../../../src/access/tenant-shard.ts'
+import { TURNS_AT_ONCE } from '../../../src/work/turns.ts'
 
 /** A batch as a receiver reads it. */
 export interface ReceivedBody {
@@ -157,7 +158,7 @@ export class DeliveryWorld {
     }
     return {
       hub: stream.hub,
-      past: new PastReader(this.chain, (ask) => ask()),
+      past: new PastReader(this.chain, TURNS_AT_ONCE, (ask) => ask()),
       horizon: () => this.horizon,
       sender,
       signer: {
