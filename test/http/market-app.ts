@@ -147,6 +147,7 @@ export async function marketApp(
     Pick<
       AppDeps,
       | 'archive'
+      | 'turns'
       | 'clock'
       | 'accounts'
       | 'rpc'

@@ -1,0 +1,15 @@
+/**
+ * The greedy tenant, in its own process. Arguments: the service's URL, the tenant's key, the name of the attack. It ends with
+ * the message `end`, and tells how often each outcome came.
+ */
+import { attack, ATTACKS } from './attacks.ts'
+import { chainFiguresOf, targetOf } from './target.ts'
+
+const [url, key, name] = process.argv.slice(2) as [string, string, string]
+const end = new AbortController()
+const chosen = ATTACKS.find((each) => each.name === name)!
+const figures = await chainFiguresOf(url, key)
+process.once('message', () => end.abort())
+process.send!('begun')
+const outcomes = await attack(chosen, targetOf(url, key, figures, end.signal))
+process.send!(outcomes, () => process.exit())
