@@ -19,7 +19,7 @@ import { servedMarket } from './real-market.ts'
 import { shownBy, sourceOf } from './shown-source.ts'
 import { storedSlots } from './stored-rows.ts'
 
-const SLOTS = IS_LONG ? 500 : 300
+const SLOTS = IS_LONG ? 500 : 150
 /** Minimum number of transactions of all kinds: forty of each. */
 const TRANSACTIONS = 240
 /** 50 ms a slot, if the machine keeps up. */

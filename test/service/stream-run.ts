@@ -9,7 +9,7 @@ import { ADMIN_KEY, type ServiceProcess } from './service-process.ts'
 import { storedEvents, SwarmClient } from './stream-swarm.ts'
 
 /** Slots of a run; the promise holds for any number. */
-export const SLOTS = IS_LONG ? 2_000 : 400
+export const SLOTS = IS_LONG ? 2_000 : 200
 const CLIENTS = 50
 /** Clients per key, below the limit of connections. */
 const CLIENTS_A_KEY = 10

@@ -7,7 +7,7 @@ import { localnetCluster } from './localnet-cluster.ts'
 import { CRASH_POINTS, Flapping, judgeReceiver, WebhookReceiver } from './webhook-receiver.ts'
 import { addWebhook, allDelivered, CHANNELS, shardsOf, webhookKey } from './webhook-run.ts'
 
-const SLOTS = IS_LONG ? 2_000 : 250
+const SLOTS = IS_LONG ? 2_000 : 125
 /** Crash points at each of which a process is killed. */
 const POINTS = IS_LONG ? [...CRASH_POINTS, ...CRASH_POINTS] : CRASH_POINTS.slice(0, 1)
 
