@@ -50,7 +50,7 @@ export class StreamConnection implements ChannelsOwner {
   readonly #rate = new MessageRate()
   #machine = OPENING
   #isClosed = false
-  readonly #messages = new MessageQueue()
+  readonly #messages: MessageQueue
   #pingsMissed = 0
   /** Invalid messages since the last valid one. */
   #invalid = 0
@@ -65,6 +65,7 @@ export class StreamConnection implements ChannelsOwner {
       unread: () => this.close(4408, 'messages are not read')
     })
     this.#channels = new ConnectionChannels(this, this.#sender, deps)
+    this.#messages = new MessageQueue((begin) => deps.replays.turn(this.#caller.tenant, begin))
   }
 
   /** The key as it is now. */

@@ -1,15 +1,33 @@
 import PQueue from 'p-queue'
 
-/** The messages of one client, handled one after another. */
+/** Begins work when it is its turn. */
+export type BeginInTurn = (begin: () => void) => Promise<void>
+
+/** The messages of one client, handled one after another, each in a turn of the tenant. */
 export class MessageQueue {
+  readonly #inTurn: BeginInTurn
   /** Null while it is empty, since a queue takes 0.9 KB. */
   #queue: PQueue | null = null
 
-  /** Handles a message after those before it. `failed` is called with what the handler rejects with. */
+  constructor(inTurn: BeginInTurn) {
+    this.#inTurn = inTurn
+  }
+
+  /**
+   * Handles a message after those before it. Its turn ends at the first wait, such as for the store. `failed` is called with
+   * what the handler rejects with.
+   */
   add(handle: () => Promise<void>, failed: (fault: unknown) => void): void {
     const queue = (this.#queue ??= new PQueue({ concurrency: 1 }))
+    const handled = async (): Promise<void> => {
+      let handling: Promise<void> | null = null
+      await this.#inTurn(() => {
+        handling = handle()
+      })
+      await handling
+    }
     void queue
-      .add(handle)
+      .add(handled)
       .catch(failed)
       .finally(() => {
         if (queue.size + queue.pending === 0 && this.#queue === queue) this.#queue = null

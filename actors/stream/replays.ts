@@ -7,7 +7,7 @@ const ARENA_BYTES_MAX = 4 * 2 ** 20
 /** Default for all replays together. */
 const ARENAS_BYTES_MAX = 64 * 2 ** 20
 
-/** Shared by all replays of a process: the turns of their tenants, and a memory budget. */
+/** Shared by all connections of a process: the turns of their tenants, and a memory budget for their replays. */
 export class Replays {
   readonly #turns: TakeTurns
   readonly #budget: Budget
@@ -33,10 +33,10 @@ export class Replays {
   }
 
   /** Runs a piece when it is the tenant's turn, however long that takes. Rejects with its error, or when `signal` aborts. */
-  async turn<T>(tenant: string, piece: () => T | Promise<T>, signal: AbortSignal): Promise<T> {
+  async turn<T>(tenant: string, piece: () => T | Promise<T>, signal?: AbortSignal): Promise<T> {
     this.#pieces++
     try {
-      return await this.#turns.run(tenant, piece, { signal, isPatient: true })
+      return await this.#turns.run(tenant, piece, { ...(signal !== undefined && { signal }), isPatient: true })
     } finally {
       this.#pieces--
     }

@@ -1,6 +1,6 @@
 import { WebSocket } from 'ws'
 
-/** What an attack does: sends a request with the greedy tenant's key, or opens a socket with it. */
+/** The service as an attack sees it: requests and sockets with the greedy tenant's key. */
 export interface Target {
   /** Host and port of the service. */
   readonly host: string

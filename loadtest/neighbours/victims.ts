@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 
-/** What a careful tenant felt. */
+/** Latencies and failures of a careful tenant. */
 export interface Felt {
   readonly p50_ms: number
   readonly p99_ms: number
