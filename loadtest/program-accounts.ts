@@ -170,7 +170,7 @@ async function compare(
     const filters = [{ memcmp: { offset: at, bytes: encodeBase58(bytes) } }]
     const answer = await rpc.answer([pubkeyToBase58(PROGRAM), { filters }], new AbortController().signal)
     if ('refusal' in answer) throw new Error(answer.refusal.error.message)
-    return (JSON.parse(answer.result) as unknown[]).length
+    return (JSON.parse(Buffer.concat(answer.result).toString()) as unknown[]).length
   }
   const ways = { request: overHttp, get_program_accounts: overRpc }
   const figures = {} as Record<keyof typeof ways, Figures>
