@@ -97,6 +97,7 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
     get recordCache() {
       return { bytes: database.recordBytes, bytesMax: hotBytesMax }
     },
+    accountPages: programAccounts.pageMemory,
     usage: () => usageOf(database, { programAccounts, holders }, options),
     // Lost records are recomputed from the remaining rows.
     sweeper: sweeper && {
