@@ -23,6 +23,7 @@ export async function whileClientWaits<T>(
 ): Promise<T> {
   const left = new AbortController()
   const leave = (): void => left.abort(new ServiceError('DEADLINE_EXCEEDED', 'the client has left'))
+  if (raw.destroyed) leave()
   raw.once('close', leave)
   try {
     return await work(left.signal)

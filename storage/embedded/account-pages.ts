@@ -170,9 +170,12 @@ export class AccountPages {
     }
   }
 
+  /** Replaces a page by others of its range; without room for them by none. */
   #replace(page: AccountPage, pages: readonly AccountPage[]): void {
-    this.#pages.splice(this.#firstAbove(page.after) - 1, 1, ...pages)
-    this.#count(pages.reduce((sum, each) => sum + sizeOf(each), -sizeOf(page)))
+    const growth = pages.reduce((sum, each) => sum + sizeOf(each), -sizeOf(page))
+    const hasRoom = growth <= 0 || this.#memory.hasRoom(this, growth)
+    this.#pages.splice(this.#firstAbove(page.after) - 1, 1, ...(hasRoom ? pages : []))
+    this.#count(hasRoom ? growth : -sizeOf(page))
   }
 
   #count(bytes: number): void {

@@ -265,6 +265,26 @@ t.test('a program that no scan uses gives its memory to others', async (t) => {
   t.equal(memory.bytes, used.bytes)
 })
 
+t.test('a write for which the memory has no room drops its page', async (t) => {
+  const memory = new AccountPageMemory(1_000)
+  const pages = new AccountPages(memory)
+  const entry = (n: number, length: number) =>
+    [versionKey(PROGRAM, addressOf(n), 1), packAccount(version(n, 1, length).account)] as const
+  const read = pages.beginRead()
+  pages.keep(pagesOf([entry(1, 300)], { after: null, upTo: null }), read)
+  read.end()
+  for (const [length, isKept] of [
+    [10, true],
+    [400, false]
+  ] as const) {
+    const [key, value] = entry(2, length)
+    await pages.write([{ key, value }], async () => undefined)
+    t.equal(pages.find(null) !== undefined, isKept)
+    t.equal(memory.bytes > 0, isKept)
+    t.ok(memory.bytes <= 1_000)
+  }
+})
+
 /** Pages of a program whose one page has versions of accounts 1 and 2 at slot 1. */
 function keptPages() {
   const pages = new AccountPages(new AccountPageMemory(2 ** 20))
