@@ -2,7 +2,7 @@
  * Measures the accounts of a program over a million mirrored token accounts in the embedded store: a memcmp filter at an
  * indexed range against a scan of all accounts. Both find the same accounts: the scan's filter begins a byte later, so that
  * no index covers it. All is in one process, without sockets: the requests go through the whole HTTP side, and through
- * getProgramAccounts. Rounds of both alternate. Takes some two minutes:
+ * getProgramAccounts. Rounds of both alternate. Also measures the CPU time of a scan by account. Takes some two minutes:
  *
  *     node --expose-gc loadtest/program-accounts.ts [--small] [--help]
  */
@@ -27,9 +27,14 @@ import {
   PROGRAMS_PARTITION,
   type MirrorProgress
 } from '../src/program-accounts/program.ts'
+import { matcherOf } from '../src/program-accounts/account-filters.ts'
+import { AccountRows } from '../src/program-accounts/account-rows.ts'
+import { accountText } from '../src/program-accounts/program-bodies.ts'
 import { Whitelist } from '../src/program-accounts/whitelist.ts'
 import { MirroredAccounts } from '../src/rpc/mirrored-accounts.ts'
 import { createMetrics } from '../src/telemetry/metrics.ts'
+import { ProgramAccountDatabase } from '../storage/embedded/program-accounts.ts'
+import type { DataMatcher } from '../storage/port.ts'
 import { marketApp, type MarketApp } from '../test/http/market-app.ts'
 import {
   accountMint,
@@ -78,6 +83,7 @@ async function measureAll(isSmall: boolean): Promise<void> {
     const owner = accountOwner(471)
     const mint = accountMint(0)
     const figures = {
+      cpu_us_an_account: await scanCosts(join(directory, 'scans'), isSmall ? 5_000 : 100_000),
       load_average: loadavg()[0],
       accounts: count,
       data_bytes: DATA_BYTES,
@@ -139,6 +145,41 @@ async function buildIndexes({ storage }: MarketApp, accounts: number): Promise<v
   if (compared !== accounts) throw new Error(`${compared} accounts are stored`)
 }
 
+/**
+ * Measures the CPU time of a scan by account, all threads included, of accounts that are in memory or only on disk: where
+ * none matches, and where each becomes a row. The median of the rounds after the first, which fills the memory.
+ */
+async function scanCosts(directory: string, count: number) {
+  const owner = accountOwner(count).subarray(1)
+  const none = matcherOf([{ memcmp: { offset: OWNER.offset + 1, bytes: owner } }])
+  const figures: Record<string, { readonly no_match: number; readonly all_match: number }> = {}
+  for (const [where, pageBytesMax] of [
+    ['in_memory', 2 ** 27],
+    ['on_disk', 0]
+  ] as const) {
+    const store = new ProgramAccountDatabase(directory, { pageBytesMax })
+    for (let from = 0; where === 'in_memory' && from < count; from += VERSIONS_A_WRITE / 2) {
+      const versions = Array.from({ length: VERSIONS_A_WRITE / 2 }, (_, i) => accountOf(from + i))
+      await store.put(PROGRAM, versions, [])
+    }
+    const cost = async (matches: DataMatcher | undefined): Promise<number> => {
+      const times: number[] = []
+      for (let round = 0; round < 6; round++) {
+        const rows = new AccountRows({ encoding: 'base64', slice: null }, accountText('P', 'base64'))
+        const all = { slot: SLOT, limit: Infinity, examined: Infinity, matches }
+        const began = process.cpuUsage()
+        for await (const { accounts } of store.pages(PROGRAM, all)) await rows.add(accounts)
+        const { user, system } = process.cpuUsage(began)
+        if (round > 0) times.push((user + system) / count)
+      }
+      return median(times)
+    }
+    figures[where] = { no_match: await cost(none), all_match: await cost(undefined) }
+    await store.close()
+  }
+  return figures
+}
+
 /** Measures requests for the accounts with a value by its index, and by a scan. */
 async function compare(
   app: MarketApp,
@@ -170,7 +211,7 @@ async function compare(
     const filters = [{ memcmp: { offset: at, bytes: encodeBase58(bytes) } }]
     const answer = await rpc.answer([pubkeyToBase58(PROGRAM), { filters }], new AbortController().signal)
     if ('refusal' in answer) throw new Error(answer.refusal.error.message)
-    return (JSON.parse(answer.result) as unknown[]).length
+    return (JSON.parse(Buffer.concat(answer.result).toString()) as unknown[]).length
   }
   const ways = { request: overHttp, get_program_accounts: overRpc }
   const figures = {} as Record<keyof typeof ways, Figures>

@@ -6,7 +6,7 @@
  *     node loadtest/scylla-accounts.ts [accounts]
  */
 import { loadavg } from 'node:os'
-import type { AccountsQuery } from '../storage/port.ts'
+import type { AccountsQuery, DataMatcher } from '../storage/port.ts'
 import { writeResult } from './result.ts'
 import { startCql, timed } from './scylla-server.ts'
 import {
@@ -23,9 +23,6 @@ import {
 
 const accounts = Number(process.argv[2] ?? 50_000)
 const VERSIONS_A_WRITE = 1_000
-const PAGE = 1_000
-/** Versions that a page of getProgramAccounts examines. */
-const EXAMINED = 100_000
 const ROUNDS = { index: 30, scan: 3 }
 
 const cql = await startCql()
@@ -41,23 +38,14 @@ try {
   })
   const read = async (filter: Pick<AccountsQuery, 'matches' | 'lookups'>): Promise<number> => {
     let rows = 0
-    for (let after: Uint8Array | undefined; ;) {
-      const page = await store.page(PROGRAM, {
-        slot: SLOT,
-        after,
-        limit: PAGE,
-        examined: EXAMINED,
-        ...filter
-      })
-      rows += page.accounts.length
-      if (page.next === null) return rows
-      after = page.next
-    }
+    const all = { slot: SLOT, limit: Infinity, examined: Infinity }
+    for await (const { accounts } of store.pages(PROGRAM, { ...all, ...filter })) rows += accounts.length
+    return rows
   }
   const compare = async (range: typeof MINT, value: Uint8Array, found: number) => {
     const bytes = Buffer.from(value)
-    const matches = (data: Uint8Array): boolean =>
-      bytes.equals(data.subarray(range.offset, range.offset + range.length))
+    const matches: DataMatcher = (data, from) =>
+      bytes.equals(data.subarray(from + range.offset, from + range.offset + range.length))
     const times = { index: [] as number[], scan: [] as number[] }
     for (const way of ['scan', 'index'] as const)
       for (let round = 0; round < ROUNDS[way]; round++) {

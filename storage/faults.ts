@@ -7,7 +7,7 @@ type Methods<Store> = Store extends (...args: never[]) => unknown ? never : keyo
 /** An operation of the port, such as `trades.ofMint` or `blocks.commit`. */
 export type StorageOperation = {
   [Store in keyof Storage]: `${Store}.${Methods<Storage[Store]>}`
-}[Exclude<keyof Storage, 'close' | 'failed' | 'outage' | 'damage' | 'recordCache'>]
+}[Exclude<keyof Storage, 'close' | 'failed' | 'outage' | 'damage' | 'recordCache' | 'accountPages'>]
 
 /** A fault of the n-th call of an operation, counted from 1. */
 export interface StorageFault {
@@ -78,6 +78,7 @@ export function withFaults(storage: Storage, faults: readonly StorageFault[]): F
       get recordCache() {
         return storage.recordCache
       },
+      accountPages: storage.accountPages,
       usage: () => storage.usage(),
       sweeper:
         storage.sweeper === null ? null : withFaults('sweeper', { step: () => storage.sweeper!.step() }),

@@ -10,9 +10,9 @@ import type {
 
 /** Versions of a scan that take as long as one candidate of an index, which is read at its own place. Measured: 10 to 20. */
 const CANDIDATE_COST = 15
-/** Candidates that are read together while their size is not known, and at most. */
+/** Candidates that are read together while their size is not known, and at most: they are handed over in a millisecond. */
 const FIRST_GROUP = 8
-const GROUP_MAX = 512
+const GROUP_MAX = 256
 /** Entries of a value that are counted to choose an index: a millisecond. */
 const COUNTED_MAX = 1_000
 
@@ -29,40 +29,45 @@ export interface IndexReads {
 }
 
 /**
- * Reads a page by an index. Each address with an entry up to the slot is a candidate. Its version at the slot may be another
- * one than the entry's, so `matches` checks the version.
+ * Yields accounts by an index, in pages of one group of candidates. Each address with an entry up to the slot is a candidate.
+ * Its version at the slot may be another one than the entry's, so `matches` checks the version.
  */
-export async function pageByIndex(
+export async function* pagesByIndex(
   reads: IndexReads,
   lookups: readonly IndexLookup[],
-  { slot, after, limit, examined, matches }: AccountsQuery
-): Promise<AccountsPage> {
+  { slot, after, limit, examined: examinedMax, matches }: AccountsQuery
+): AsyncGenerator<AccountsPage, void> {
   const lookup = await narrowest(reads, lookups, after)
   const index = { offset: lookup.offset, length: lookup.length }
-  const accounts: AccountsPage['accounts'][number][] = []
-  let last: Pubkey | null = null
-  let left = examined
-  let bytes = 0
+  let accounts: AccountsPage['accounts'][number][] = []
+  let next: Pubkey | null = null
+  let found = 0
+  let left = examinedMax
+  let examined = 0
   let largest: number | null = null
-  for await (const candidates of candidatesIn(reads.entries(lookup, after, limit), slot))
+  for await (const candidates of candidatesIn(reads.entries(lookup, after, Math.min(limit, GROUP_MAX)), slot))
     for (let at = 0; at < candidates.length;) {
-      if (last !== null && (accounts.length === limit || left <= 0 || bytes >= PAGE_BYTES_MAX))
-        return { accounts, next: last, index, examined: examined - left }
+      if (next !== null) {
+        yield { accounts, next, index, examined }
+        if (found >= limit || left <= 0) return
+        accounts = []
+        examined = 0
+      }
       const fitting: number = largest === null ? FIRST_GROUP : Math.floor(PAGE_BYTES_MAX / (largest + 1))
-      const size = Math.max(1, Math.min(GROUP_MAX, limit - accounts.length, fitting))
+      const size = Math.max(1, Math.min(GROUP_MAX, limit - found, fitting, Math.ceil(left / CANDIDATE_COST)))
       for (const version of await reads.at(slot, candidates.slice(at, at + size))) {
-        last = candidates[at++]!.address
+        next = candidates[at++]!.address
         left -= CANDIDATE_COST
+        examined += CANDIDATE_COST
         if (version === null || version.account === null) continue
-        const { length } = version.account.data
-        largest = Math.max(largest ?? 0, length)
-        if (matches?.(version.account.data) === false) continue
-        bytes += length
+        const { data } = version.account
+        largest = Math.max(largest ?? 0, data.length)
+        if (matches?.(data, 0, data.length) === false) continue
+        found++
         accounts.push(version as (typeof accounts)[number])
-        if (bytes >= PAGE_BYTES_MAX) break
       }
     }
-  return { accounts, next: null, index, examined: examined - left }
+  yield { accounts, next: null, index, examined }
 }
 
 /** Yields the newest entry of each address up to a slot. */

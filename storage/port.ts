@@ -36,6 +36,8 @@ export interface Storage extends RecordStores {
   readonly journal: Journal | null
   /** Estimated bytes of records in memory, and the most that they may take. */
   readonly recordCache: { readonly bytes: number; readonly bytesMax: number }
+  /** Bytes of mirrored accounts in memory, and the most that they may take; null where there are none. */
+  readonly accountPages: { readonly bytes: number; readonly bytesMax: number } | null
   /** Estimates the bytes of each kind of rows. */
   usage(): Promise<StorageUsage>
   /** Deletes rows past the retention; null if the store does so by itself, or keeps all. */

@@ -22,7 +22,9 @@ export function store(
     if (!storage.isShared) void logDamage(storage, watch, closing.signal)
     try {
       await retryWhileUnavailable(storage, watch.clock)(() => prepare(storage), draining)
+      const { accountPages } = storage
       cacheGauges(gauge, 'record', () => storage.recordCache)
+      if (accountPages !== null) cacheGauges(gauge, 'account_page', () => accountPages)
       ready(storage)
       if (storage.isShared) void watchOutages(storage, watch, closing.signal)
       const failure = await Promise.race([aborted(draining), storage.failed])

@@ -18,6 +18,8 @@ const PARTS = {
   indexes: 4,
   /** Write buffers and blocks of the embedded engine. */
   engine: 2,
+  /** Mirrored accounts of programs that are scanned: with the default of 512 MB, 200,000 token accounts. */
+  programAccounts: 3,
   /** Pages of replays in progress. */
   replays: 2,
   /** Facts of mints, as their accounts state them. */
@@ -75,6 +77,7 @@ export function memoryBudget(setup: Setup): MemoryBudget {
     records: true,
     indexes: !isEmbedded,
     engine: isEmbedded,
+    programAccounts: isEmbedded && role.includes('gateway'),
     replays: isGateway,
     mints: role.includes('gateway'),
     names: role.includes('gateway'),

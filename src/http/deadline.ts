@@ -8,12 +8,13 @@ export const DEADLINE_MS = ANSWER_LIMIT_MS
 
 /**
  * Resolves like `work`, or rejects with DEADLINE_EXCEEDED after the deadline. The signal then aborts, and the outcome
- * of `work` is ignored.
+ * of `work` is ignored. It also aborts with `left`, when nobody waits for the answer any more.
  */
 export async function withinDeadline<T>(
   clock: Clock,
   work: (signal: AbortSignal) => Promise<T>,
-  deadlineMs = DEADLINE_MS
+  deadlineMs = DEADLINE_MS,
+  left?: AbortSignal
 ): Promise<T> {
   const abort = new AbortController()
   let timer: unknown
@@ -28,7 +29,8 @@ export async function withinDeadline<T>(
     }, deadlineMs)
   })
   try {
-    return await Promise.race([work(abort.signal), deadline])
+    const signal = left === undefined ? abort.signal : AbortSignal.any([abort.signal, left])
+    return await Promise.race([work(signal), deadline])
   } finally {
     clock.clearTimeout(timer)
   }

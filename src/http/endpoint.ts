@@ -4,7 +4,8 @@ import type { WeightedCall } from '../access/call-weights.ts'
 import type { Caller } from '../access/caller.ts'
 import { ServiceError, type ErrorCode } from '../errors.ts'
 import { DEADLINE_MS, WRITE_LIMIT_MS } from './deadline.ts'
-import { inTurn } from './in-turn.ts'
+import { inTurn, whileClientWaits } from './in-turn.ts'
+import { JsonBytes } from './json-bytes.ts'
 import { idempotencyKeyOf, type Intended, type StoredAnswer } from './idempotency.ts'
 import { answerKey, type Answer, type Making } from './response-cache.ts'
 import { withoutNullFields } from './null-fields.ts'
@@ -167,7 +168,7 @@ export interface CachedCall<P extends z.ZodObject, Q extends z.ZodObject> extend
 export function serve<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType, A extends z.ZodType>(
   app: FastifyInstance,
   endpoint: Endpoint<P, Q, B, A>,
-  handler: (call: Call<P, Q, B>) => Promise<z.input<A>>
+  handler: (call: Call<P, Q, B>) => Promise<z.input<A> | JsonBytes>
 ): void {
   const { responseCache } = app
   const { status, deadlineMs } = endpoint
@@ -193,15 +194,19 @@ export function serve<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
           : idempotency.call({ tenant: caller!.tenant, operation, key, body })
       const once: Call<P, Q, B>['once'] = async (content, prepare, make) =>
         keyed === null ? make({ id: await prepare(), isDone: false }) : keyed.once(content, prepare, make)
-      const work = (making: Making): Promise<z.input<A>> =>
+      const work = (making: Making): Promise<z.input<A> | JsonBytes> =>
         handler({ ...making, params, query, body, caller, request, reply, once })
       const changing = <T>(change: (making: Making) => Promise<T>): Promise<T> =>
         responseCache.changing(change, {
           checksMs: deadlineMs,
           unknown: (cause) => unknownOutcome(endpoint, request, cause)
         })
-      if (endpoint.method === 'GET')
-        return reply.send(await inTurn(app, endpoint, reply, () => responseCache.within(work, deadlineMs)))
+      if (endpoint.method === 'GET') {
+        const answer = await whileClientWaits(reply, (left) =>
+          inTurn(app, endpoint, reply, () => responseCache.within(work, deadlineMs, left))
+        )
+        return answer instanceof JsonBytes ? reply.type(JSON_TYPE).send(answer.bytes) : reply.send(answer)
+      }
       if (keyed === null || idempotency === null) return reply.send(await changing(work))
       const answer = await idempotency.answer(keyed, () =>
         changing(async (making) => (await keyed.answer()) ?? keyed.end(answerOf(await work(making), reply)))

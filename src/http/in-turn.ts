@@ -13,11 +13,20 @@ export async function inTurn<T>(
 ): Promise<T> {
   if (caller === null || !takesTurn) return make()
   if (turns.isFree(caller.tenant)) return turns.run(caller.tenant, make)
+  return whileClientWaits({ raw }, (left) => turns.run(caller.tenant, make, { signal: left }))
+}
+
+/** Runs work with a signal that aborts when the client leaves. */
+export async function whileClientWaits<T>(
+  { raw }: Pick<FastifyReply, 'raw'>,
+  work: (left: AbortSignal) => Promise<T>
+): Promise<T> {
   const left = new AbortController()
   const leave = (): void => left.abort(new ServiceError('DEADLINE_EXCEEDED', 'the client has left'))
+  if (raw.destroyed) leave()
   raw.once('close', leave)
   try {
-    return await turns.run(caller.tenant, make, { signal: left.signal })
+    return await work(left.signal)
   } finally {
     raw.off('close', leave)
   }

@@ -33,7 +33,7 @@ export function answerKey(url: string, tenant: string): string {
 
 /**
  * The conditions under which an answer is made: the head noted before any read, and a signal that aborts at the
- * deadline.
+ * deadline; for an answer that is not shared, also when its client leaves.
  */
 export interface Making {
   readonly head: SlotRow | null
@@ -208,10 +208,10 @@ export class ResponseCache {
     }
   }
 
-  /** Runs work within the deadline of an answer. */
-  async within<T>(work: (making: Making) => Promise<T>, deadlineMs?: number): Promise<T> {
+  /** Runs work within the deadline of an answer, and while its client waits for it. */
+  async within<T>(work: (making: Making) => Promise<T>, deadlineMs?: number, left?: AbortSignal): Promise<T> {
     const { head } = this.#feed
-    return withinDeadline(this.#clock, (signal) => work({ head, signal }), deadlineMs)
+    return withinDeadline(this.#clock, (signal) => work({ head, signal }), deadlineMs, left)
   }
 
   /** Runs work that changes something, as `withinWriteLimit` does. */

@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { createGzip, gzip } from 'node:zlib'
 import type { RpcReply } from '../rpc/gateway.ts'
+import { MadePieces } from '../rpc/reply-body.ts'
 import type { Fields } from './fields.ts'
 import { GZIP_BYTES_MIN } from './respond.ts'
 import { factFields } from './rpc-fields.ts'
@@ -54,6 +55,7 @@ export function messageOf(
   if (!Buffer.isBuffer(body)) {
     const packs = takesGzip()
     if (packs) fields.push('content-encoding', 'gzip')
+    else if (body instanceof MadePieces) fields.push('content-length', String(body.length))
     return { status, fields, body, packs }
   }
   if (body.length >= GZIP_BYTES_MIN && takesGzip()) return packed(status, fields, body)

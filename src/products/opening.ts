@@ -190,13 +190,14 @@ function scyllaTargetOf(config: Config) {
 }
 
 function embeddedOptionsOf(config: Config): EmbeddedStorageOptions {
-  const { records, engine } = memoryBudget(config)
+  const { records, engine, programAccounts } = memoryBudget(config)
   return {
     directory: storeDirectory(config),
     retentionSeconds: retentionSecondsOf(config),
     logSeconds: logSecondsOf(config),
     hotBytesMax: records,
-    engineBytes: engine
+    engineBytes: engine,
+    accountPageBytes: programAccounts
   }
 }
 

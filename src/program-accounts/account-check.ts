@@ -2,19 +2,16 @@ import { pubkeyMapKey, pubkeyToBase58, type Pubkey } from '../chain/pubkey.ts'
 import type { AddressedAccount } from '../accounts/ports.ts'
 import type { ProgramAccountStore } from '../../storage/port.ts'
 
-/** Accounts of one read of the store. */
-const PER_READ = 1_000
-
 /** Yields a line for each account that the mirror has at a slot other than the node. */
 export async function* accountDifferences(
-  store: Pick<ProgramAccountStore, 'page'>,
+  store: Pick<ProgramAccountStore, 'pages'>,
   program: Pubkey,
   slot: number,
   accounts: readonly AddressedAccount[]
 ): AsyncGenerator<string> {
   const left = new Map(accounts.map((each) => [pubkeyMapKey(each.address), each]))
-  for (let after: Pubkey | undefined; ;) {
-    const page = await store.page(program, { slot, after, limit: PER_READ, examined: PER_READ })
+  const all = { slot, limit: Infinity, examined: Infinity }
+  for await (const page of store.pages(program, all))
     for (const { address, account } of page.accounts) {
       const name = `account ${pubkeyToBase58(address)} at slot ${slot}`
       const key = pubkeyMapKey(address)
@@ -33,9 +30,6 @@ export async function* accountDifferences(
           yield `${name}: data differs from byte ${at} on; ${account.data.length} bytes mirrored, the node has ${there.data.length}`
       }
     }
-    if (page.next === null) break
-    after = page.next
-  }
   for (const { address } of left.values())
     yield `account ${pubkeyToBase58(address)} at slot ${slot}: not mirrored, and the node has it`
 }

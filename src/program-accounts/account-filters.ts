@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { decodeBase58 } from '../chain/base58.ts'
 import type { BytesFilter } from '../accounts/ports.ts'
+import type { DataMatcher } from '../../storage/port.ts'
 import type { FieldPlace } from './field-place.ts'
 
 /** Limits of nodes (agave: MAX_GET_PROGRAM_ACCOUNT_FILTERS, and MAX_DATA_SIZE of a memcmp). */
@@ -93,19 +94,32 @@ export function checkFilters(filters: readonly AccountFilter[]): void {
       )
 }
 
-/** Returns whether data passes all filters. */
-export function matcherOf(filters: readonly AccountFilter[]): ((data: Uint8Array) => boolean) | undefined {
-  if (filters.length === 0) return undefined
-  return (data) =>
-    filters.every((each) =>
-      'dataSize' in each ? data.length === each.dataSize : hasBytes(data, each.memcmp)
-    )
+/** Returns a matcher of data that pass all filters, which compares bytes in place; undefined if all data pass. */
+export function matcherOf(filters: readonly AccountFilter[]): DataMatcher | undefined {
+  const [first, ...others] = filters.map((each) =>
+    'dataSize' in each ? sizeMatcher(each.dataSize) : bytesMatcher(each.memcmp)
+  )
+  if (first === undefined || others.length === 0) return first
+  const all = [first, ...others]
+  return (bytes, from, to) => {
+    for (const matches of all) if (!matches(bytes, from, to)) return false
+    return true
+  }
 }
 
-function hasBytes(data: Uint8Array, { offset, bytes }: BytesFilter): boolean {
-  if (offset + bytes.length > data.length) return false
-  for (let i = 0; i < bytes.length; i++) if (data[offset + i] !== bytes[i]) return false
-  return true
+const sizeMatcher =
+  (size: number): DataMatcher =>
+  (_, from, to) =>
+    to - from === size
+
+function bytesMatcher({ offset, bytes: wanted }: BytesFilter): DataMatcher {
+  const { length } = wanted
+  return (bytes, from, to) => {
+    const at = from + offset
+    if (at + length > to) return false
+    for (let i = 0; i < length; i++) if (bytes[at + i] !== wanted[i]) return false
+    return true
+  }
 }
 
 function filterOf(

@@ -1,5 +1,4 @@
-import type { AccountsPage, AccountsQuery, Storage } from '../../storage/port.ts'
-import { PAGE_BYTES_MAX } from '../../storage/port/program-accounts.ts'
+import type { AccountsPage, AccountsQuery, IndexedRange, Storage } from '../../storage/port.ts'
 import { atOnce, type RunPiece } from '../work/turns.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import { pubkeyToBase58 } from '../chain/pubkey.ts'
@@ -9,32 +8,43 @@ import { Whitelist, type ProgramStatus } from './whitelist.ts'
 
 export type FilteredQuery = Pick<AccountsQuery, 'slot' | 'after' | 'limit' | 'examined'> & {
   readonly filters: readonly AccountFilter[]
+  /** The read ends once its accounts have this many bytes of data; absent for no limit. */
+  readonly bytes?: number
 }
 
+/** Receives accounts in their order. Returns false to end the read. */
+export type TakeAccounts = (accounts: AccountsPage['accounts']) => boolean | Promise<boolean>
+
 export const WAYS_TO_SELECT = ['index', 'scan'] as const
-/** Whether an index found the accounts of a page; if not, all accounts were scanned. */
+/** Whether an index found the accounts; if not, all accounts were scanned. */
 export type SelectedBy = (typeof WAYS_TO_SELECT)[number]
 
-export interface ReadPage {
-  readonly page: AccountsPage
+/** The end of a read. */
+export interface MirrorRead {
   readonly selectedBy: SelectedBy
-  /** As of after the page: versions of its slot may have been dropped meanwhile. */
+  /** Account versions that were looked at. */
+  readonly examined: number
+  /** Another read continues after this address; null at the end. */
+  readonly next: Pubkey | null
+  /** As of after the read: versions of its slot may have been dropped meanwhile. */
   readonly now: ProgramStatus | null
 }
 
-/** Versions that a piece of a scan examines, and accounts that it finds: some milliseconds on the event loop. */
-const PIECE_EXAMINED = 1_000
-const PIECE_ACCOUNTS = 250
-/** The same for entries of an index, which are counted fifteenfold and read by threads. */
-const PIECE_EXAMINED_BY_INDEX = 4_000
+/** The conditions under which a read runs. */
+export interface ReadTerms {
+  /** Runs each piece of the read. */
+  readonly runPiece?: RunPiece
+  /** Ends the read before its next piece, with the signal's reason. */
+  readonly signal?: AbortSignal
+}
 
-/** Reads pages of mirrored accounts: by an index where one that is ready covers a filter. */
+/** Reads mirrored accounts: by an index where one that is ready covers a filter. */
 export class MirrorReader {
   readonly #store: Storage['programAccounts']
   readonly #whitelist: Whitelist
   readonly #count: (selectedBy: SelectedBy) => void
 
-  /** @param count Called for each page. */
+  /** @param count Called for each read. */
   constructor(
     { documents, programAccounts }: Pick<Storage, 'documents' | 'programAccounts'>,
     count: (selectedBy: SelectedBy) => void
@@ -49,67 +59,54 @@ export class MirrorReader {
     return this.#whitelist.get(pubkeyToBase58(program))
   }
 
-  /** Reads a page in pieces, given the status as of before it. */
-  async page(
+  /**
+   * Reads accounts, given the status as of before. Each page of the store is one piece of work, with its `take`. A read that
+   * ends early closes what it has open in the store.
+   */
+  async read(
     program: Pubkey,
     status: ProgramStatus,
-    { filters, ...query }: FilteredQuery,
-    runPiece: RunPiece = atOnce
-  ): Promise<ReadPage> {
+    { filters, bytes: bytesMax = Infinity, ...query }: FilteredQuery,
+    take: TakeAccounts,
+    { runPiece = atOnce, signal }: ReadTerms = {}
+  ): Promise<MirrorRead> {
     const matches = matcherOf(filters)
-    const page = await this.#pieces(
-      program,
-      { ...query, matches, lookups: lookupsOf(filters, status) },
-      runPiece
-    )
-    const now = await this.status(program)
-    // An index that is removed meanwhile may have lost entries already.
-    if (page.index !== null && now !== null && !isReady(page.index, now))
-      return this.page(
-        program,
-        { ...now, program: { ...now.program, indexes: [] } },
-        { filters, ...query },
-        runPiece
-      )
-    const selectedBy = page.index === null ? 'scan' : 'index'
-    this.#count(selectedBy)
-    return { page, selectedBy, now }
+    let pages = this.#store.pages(program, { ...query, matches, lookups: lookupsOf(filters, status) })
+    let { after, limit, examined: left } = query
+    let bytes = 0
+    try {
+      for (;;) {
+        signal?.throwIfAborted()
+        const read = await runPiece(async () => {
+          const page = (await pages.next()).value!
+          if (page.index !== null && !(await this.#isReady(program, page.index))) return null
+          return { page, isTaken: await take(page.accounts) }
+        })
+        if (read === null) {
+          // An index that was removed meanwhile may have lost entries already.
+          await pages.return()
+          pages = this.#store.pages(program, { ...query, after, limit, examined: left, matches })
+          continue
+        }
+        const { page, isTaken } = read
+        limit -= page.accounts.length
+        left -= page.examined
+        for (const { account } of page.accounts) bytes += account.data.length
+        after = page.next ?? after
+        if (page.next !== null && isTaken && limit > 0 && left > 0 && bytes < bytesMax) continue
+        const selectedBy = page.index === null ? 'scan' : 'index'
+        this.#count(selectedBy)
+        const examined = query.examined - left
+        return { selectedBy, examined, next: page.next, now: await this.status(program) }
+      }
+    } finally {
+      await pages.return()
+    }
   }
 
-  async #pieces(
-    program: Pubkey,
-    { after, limit, examined: examinedMax, lookups = [], ...query }: AccountsQuery,
-    runPiece: RunPiece
-  ): Promise<AccountsPage> {
-    const accounts: AccountsPage['accounts'][number][] = []
-    let examined = 0
-    let bytes = 0
-    let next = after
-    let named = lookups
-    for (;;) {
-      const piece = await runPiece(() =>
-        this.#store.page(program, {
-          ...query,
-          after: next,
-          lookups: named,
-          limit: Math.min(limit - accounts.length, PIECE_ACCOUNTS),
-          examined: Math.min(
-            examinedMax - examined,
-            named.length > 0 ? PIECE_EXAMINED_BY_INDEX : PIECE_EXAMINED
-          )
-        })
-      )
-      const { index } = piece
-      // All pieces of a page use the index that the first one has chosen.
-      named = named.filter(({ offset, length }) => offset === index?.offset && length === index.length)
-      examined += piece.examined
-      for (const each of piece.accounts) {
-        accounts.push(each)
-        bytes += each.account.data.length
-      }
-      const isFull = accounts.length >= limit || examined >= examinedMax || bytes >= PAGE_BYTES_MAX
-      if (piece.next === null || isFull) return { accounts, next: piece.next, index, examined }
-      next = piece.next
-    }
+  async #isReady(program: Pubkey, index: IndexedRange): Promise<boolean> {
+    const status = await this.status(program)
+    // A program that is removed is refused after the read.
+    return status === null || isReady(index, status)
   }
 }

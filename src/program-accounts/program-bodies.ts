@@ -1,19 +1,11 @@
 import { z } from 'zod'
-import { zstdCompressSync } from 'node:zlib'
-import { encodeBase58 } from '../chain/base58.ts'
-import { pubkeyToBase58 } from '../chain/pubkey.ts'
+import { ACCOUNT_ENCODINGS, type AccountEncoding, type AccountRows, type RowText } from './account-rows.ts'
 import { declaredIndexes } from './indexed-filters.ts'
 import { WAYS_TO_SELECT } from './mirror-reader.ts'
 import { PROGRAM_STATES } from './program.ts'
 import type { ProgramStatus } from './whitelist.ts'
-import type { AccountsPage } from '../../storage/port.ts'
 import { address, text, time } from '../api/schema.ts'
 import { secondsText } from '../api/time.ts'
-
-export const ACCOUNT_ENCODINGS = ['base64', 'base58', 'base64+zstd'] as const
-export type AccountEncoding = (typeof ACCOUNT_ENCODINGS)[number]
-/** Maximum bytes that are written in base58, whose time is quadratic, as on nodes (agave, MAX_BASE58_BYTES). */
-export const BASE58_BYTES_MAX = 128
 
 const INDEX_STATES = ['building', 'ready'] as const
 
@@ -95,34 +87,19 @@ export function programBody(status: ProgramStatus, head: number | null): z.input
   }
 }
 
-export interface AccountForm {
-  readonly encoding: AccountEncoding
-  readonly slice: { readonly offset: number; readonly length: number } | null
-}
+/** Returns the JSON text of an account in a list, as `programAccountsAnswer` describes it. */
+export const accountText =
+  (program: string, encoding: AccountEncoding): RowText =>
+  (address, { lamports, executable, rentEpoch, data: { length } }, data) =>
+    `{"pubkey":"${address}","account":{"lamports":"${lamports}","owner":"${program}","executable":${executable},"rent_epoch":"${rentEpoch}","space":${length},"data":["${data}","${encoding}"]}}`
 
-/** Renders an account; null if it has too many bytes for base58. */
-export function programAccountBody(
-  program: string,
-  { address, account }: AccountsPage['accounts'][number],
-  { encoding, slice }: AccountForm
-): z.input<typeof programAccountsAnswer>['data'][number] | null {
-  const { lamports, executable, rentEpoch } = account
-  const data =
-    slice === null ? account.data : account.data.subarray(slice.offset, slice.offset + slice.length)
-  if (encoding === 'base58' && data.length > BASE58_BYTES_MAX) return null
-  const written =
-    encoding === 'base58'
-      ? encodeBase58(data)
-      : (encoding === 'base64' ? data : new Uint8Array(zstdCompressSync(data))).toBase64()
-  return {
-    pubkey: pubkeyToBase58(address),
-    account: {
-      lamports: String(lamports),
-      owner: program,
-      executable,
-      rent_epoch: String(rentEpoch),
-      space: account.data.length,
-      data: [written, encoding]
-    }
-  }
+/** Renders a list of accounts whose rows are rendered already. */
+export function programAccountsBytes({
+  data,
+  ...fields
+}: Omit<z.input<typeof programAccountsAnswer>, 'data'> & { readonly data: AccountRows }): Buffer {
+  const { program, slot, age_seconds, selected_by, nextCursor } = fields
+  const head = JSON.stringify({ program, slot, age_seconds }).slice(0, -1)
+  const tail = JSON.stringify({ selected_by, nextCursor }).slice(1)
+  return Buffer.concat([Buffer.from(`${head},"data":[`), ...data.pieces, Buffer.from(`],${tail}`)])
 }

@@ -2,10 +2,12 @@ import type { Storage } from '../../storage/port.ts'
 import { pubkeyFromBase58 } from '../chain/pubkey.ts'
 import {
   ACCOUNT_ENCODINGS,
-  programAccountBody,
+  AccountRows,
+  TooLongForBase58,
   type AccountEncoding,
-  type AccountForm
-} from '../program-accounts/program-bodies.ts'
+  type AccountForm,
+  type RowText
+} from '../program-accounts/account-rows.ts'
 import { placeText } from '../program-accounts/field-place.ts'
 import {
   checkFilters,
@@ -14,20 +16,21 @@ import {
   filtersOf,
   type AccountFilter
 } from '../program-accounts/account-filters.ts'
-import { MirrorReader, type SelectedBy } from '../program-accounts/mirror-reader.ts'
+import {
+  MirrorReader,
+  type MirrorRead,
+  type SelectedBy,
+  type TakeAccounts
+} from '../program-accounts/mirror-reader.ts'
 import { atOnce, type RunPiece } from '../work/turns.ts'
 import { ANSWER_BYTES_MAX, ANSWER_TOO_LARGE, NO_NODE, upstreamDown, type Refusal } from './rpc-error.ts'
 
-/** The accounts of a program: the JSON text of the result with its slot, or a refusal. */
+/** The accounts of a program: the bytes of the result's JSON text with its slot, or a refusal. */
 export type MirroredAnswer =
-  | { readonly result: string; readonly slot: number }
+  | { readonly result: readonly Buffer[]; readonly slot: number }
   | { readonly refusal: Refusal }
 
-/** Accounts that are read and rendered between two turns: some milliseconds. */
-const PAGE = 250
-/** Account versions that one page examines. */
-const EXAMINED_MAX = 100_000
-/** Account versions that one request examines: some seconds of CPU time. Larger reads can page over REST. */
+/** Account versions that one request examines: up to some seconds of CPU time. Larger reads can page over REST. */
 const EXAMINED_TOTAL_MAX = 2_000_000
 
 interface Wish {
@@ -43,7 +46,7 @@ export class MirroredAccounts {
   readonly #hasNode: boolean
 
   /**
-   * @param count Called for each page of the mirror.
+   * @param count Called for each read of the mirror.
    * @param hasNode Whether the process has a node; without one, accounts that are not mirrored yet never will be.
    */
   constructor(
@@ -79,46 +82,33 @@ export class MirroredAccounts {
           }
         }
       }
-    const rows: string[] = []
-    let bytes = 0
-    let after: Uint8Array | undefined
-    const { filters } = wish
-    for (let examined = 0; ;) {
-      const query = { slot, after, limit: PAGE, examined: EXAMINED_MAX, filters }
-      const { page, now } = await this.#mirror.page(address, status, query, runPiece)
-      const { accounts, next } = page
-      signal.throwIfAborted()
-      // Old versions may have been dropped during the read.
-      if (now?.progress.slot == null || slot < now.progress.oldestSlot)
-        return { refusal: upstreamDown('the accounts of this program changed during the request; try again') }
-      for (const each of accounts) {
-        const row = rowOf(program, each, wish.form)
-        if (row === null) return TOO_LONG_FOR_BASE58
-        rows.push(row)
-        bytes += row.length
-      }
-      if (bytes > ANSWER_BYTES_MAX) return { refusal: ANSWER_TOO_LARGE }
-      if (next === null) break
-      examined += page.examined
-      if (examined >= EXAMINED_TOTAL_MAX) return { refusal: ANSWER_TOO_LARGE }
-      after = next
+    const rows = new AccountRows(wish.form, rowText(program, wish.form.encoding))
+    const query = { slot, limit: Infinity, examined: EXAMINED_TOTAL_MAX, filters: wish.filters }
+    const take: TakeAccounts = async (accounts) => {
+      await rows.add(accounts)
+      return rows.bytes <= ANSWER_BYTES_MAX
     }
-    const list = `[${rows.join(',')}]`
-    return { result: wish.withContext ? `{"context":{"slot":${slot}},"value":${list}}` : list, slot }
+    let end: MirrorRead
+    try {
+      end = await this.#mirror.read(address, status, query, take, { runPiece, signal })
+    } catch (error) {
+      if (error instanceof TooLongForBase58) return TOO_LONG_FOR_BASE58
+      throw error
+    }
+    // Old versions may have been dropped during the read.
+    if (end.now?.progress.slot == null || slot < end.now.progress.oldestSlot)
+      return { refusal: upstreamDown('the accounts of this program changed during the request; try again') }
+    if (end.next !== null || rows.bytes > ANSWER_BYTES_MAX) return { refusal: ANSWER_TOO_LARGE }
+    const [open, close] = wish.withContext ? [`{"context":{"slot":${slot}},"value":[`, ']}'] : ['[', ']']
+    return { result: [Buffer.from(open), ...rows.pieces, Buffer.from(close)], slot }
   }
 }
 
-function rowOf(
-  program: string,
-  each: Parameters<typeof programAccountBody>[1],
-  form: AccountForm
-): string | null {
-  const body = programAccountBody(program, each, form)
-  if (body === null) return null
-  const { lamports, owner, executable, rent_epoch, space, data } = body.account
-  // Lamports and the epoch are whole numbers beyond 2^53, so they are written as text.
-  return `{"account":{"data":${JSON.stringify(data)},"executable":${executable},"lamports":${lamports},"owner":"${owner}","rentEpoch":${rent_epoch},"space":${space}},"pubkey":"${body.pubkey}"}`
-}
+/** Lamports and the epoch are whole numbers beyond 2^53, so they are written as text. */
+const rowText =
+  (program: string, encoding: AccountEncoding): RowText =>
+  (address, { lamports, executable, rentEpoch, data: { length } }, data) =>
+    `{"account":{"data":["${data}","${encoding}"],"executable":${executable},"lamports":${lamports},"owner":"${program}","rentEpoch":${rentEpoch},"space":${length}},"pubkey":"${address}"}`
 
 function wishOf(config: unknown): Wish | { readonly refusal: Refusal } {
   if (config !== undefined && config !== null && (typeof config !== 'object' || Array.isArray(config)))

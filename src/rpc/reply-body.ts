@@ -13,27 +13,55 @@ export function wrapped(answer: UpstreamAnswer, id: string): Buffer | AsyncItera
 /** Returns a response with an error of this service. */
 export const errorBody = (error: RpcError, id: string): Buffer => Buffer.from(errorText(error, id))
 
-/** Returns a response with a result of this service. `result` is its JSON text. */
-export const resultBody = (result: string, id: string): Buffer =>
-  Buffer.from(`{"jsonrpc":"2.0","result":${result},"id":${id}}`)
+/** Returns a response with a result of this service. `result` is its JSON text, or the pieces of its bytes. */
+export function resultBody(result: string | readonly Buffer[], id: string): Buffer | MadePieces {
+  if (typeof result === 'string') return Buffer.from(`{"jsonrpc":"2.0","result":${result},"id":${id}}`)
+  const [head, tail] = around('result', id)
+  return joined([head, ...result, tail])
+}
 
 /** Joins the responses of a batch. */
-export function batchBody(elements: readonly Buffer[]): Buffer {
+export function batchBody(elements: readonly (Buffer | MadePieces)[]): Buffer | MadePieces {
   const parts: Buffer[] = [OPEN]
   for (const [at, each] of elements.entries()) {
     if (at > 0) parts.push(COMMA)
-    parts.push(each)
+    if (Buffer.isBuffer(each)) parts.push(each)
+    else parts.push(...each.pieces)
   }
   parts.push(CLOSE)
-  return Buffer.concat(parts)
+  return joined(parts)
+}
+
+/** The pieces of a body that is in memory, and too long to be copied into one piece at once. */
+export class MadePieces implements AsyncIterable<Buffer> {
+  readonly pieces: readonly Buffer[]
+  /** Bytes of all pieces. */
+  readonly length: number
+
+  constructor(pieces: readonly Buffer[], length: number) {
+    this.pieces = pieces
+    this.length = length
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
+    yield* this.pieces
+  }
+}
+
+/** Longest body in bytes that is copied into one piece: 0.3 ms. */
+const JOINED_BYTES_MAX = 2 ** 20
+
+function joined(pieces: readonly Buffer[]): Buffer | MadePieces {
+  const length = pieces.reduce((sum, each) => sum + each.length, 0)
+  return length <= JOINED_BYTES_MAX ? Buffer.concat(pieces, length) : new MadePieces(pieces, length)
 }
 
 /** Reads a whole body. Returns null if it exceeds `bytesMax`; throws if it breaks off. */
 export async function whole(
   body: Buffer | AsyncIterable<Buffer>,
   bytesMax = ANSWER_BYTES_MAX
-): Promise<Buffer | null> {
-  if (Buffer.isBuffer(body)) return body.length > bytesMax ? null : body
+): Promise<Buffer | MadePieces | null> {
+  if (Buffer.isBuffer(body) || body instanceof MadePieces) return body.length > bytesMax ? null : body
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of body) {

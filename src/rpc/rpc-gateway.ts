@@ -4,7 +4,7 @@ import { endPieces } from './ended-pieces.ts'
 import { callKey } from './answer-cache.ts'
 import type { ReplyFacts, RpcGateway, RpcReply, RpcRequestContext } from './gateway.ts'
 import type { RpcMethod, MethodTable } from './methods.ts'
-import { batchBody, errorBody, resultBody, whole, wrapped } from './reply-body.ts'
+import { batchBody, errorBody, MadePieces, resultBody, whole, wrapped } from './reply-body.ts'
 import { termsOf, type ParsedRequest, type RequestElement, type RequestedCall } from './requests.ts'
 import {
   ANSWER_BYTES_MAX,
@@ -114,7 +114,7 @@ export class Gateway implements RpcGateway {
       answers[at] = this.#fromNode(plan.call, upstream, read, context)
     }
     const isRejected = answers.every(({ status }) => status === 403)
-    const bodies: Buffer[] = []
+    const bodies: (Buffer | MadePieces)[] = []
     let left = ANSWER_BYTES_MAX
     for (const [at, { body }] of answers.entries()) {
       const element = elements[at]!
@@ -199,7 +199,7 @@ export class Gateway implements RpcGateway {
       if (left < 0) answers[at] = this.#refused(ANSWER_TOO_LARGE, plan.call.id, 'error')
       else answers[at] = await this.#here(plan.call, plan.method, context, endsAtMs)
       const { body } = answers[at]
-      if (Buffer.isBuffer(body)) left -= body.length
+      if (Buffer.isBuffer(body) || body instanceof MadePieces) left -= body.length
     }
   }
 
@@ -248,7 +248,7 @@ export class Gateway implements RpcGateway {
     return { status: 200, body: wrapped(answer, call.id ?? 'null'), facts }
   }
 
-  #made(call: RequestedCall, body: Buffer, facts: ReplyFacts): ElementAnswer {
+  #made(call: RequestedCall, body: ElementAnswer['body'], facts: ReplyFacts): ElementAnswer {
     this.#deps.count?.(call.method, 'result')
     return { status: 200, body, facts }
   }

@@ -84,7 +84,7 @@ export function mirrorMetrics(registry: Registry): MirrorMetrics {
     }),
     pages: new Counter({
       name: 'millrace_mirror_pages_total',
-      help: 'Pages of mirrored accounts that were read for clients, by an index or by a scan',
+      help: 'Reads of mirrored accounts for clients (a page over REST, or a whole getProgramAccounts), by an index or by a scan',
       labelNames: ['selected_by'],
       registers
     }),

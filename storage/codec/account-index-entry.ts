@@ -52,7 +52,7 @@ export function entriesOfValue(program: Pubkey, lookup: IndexLookup, after: Pubk
 export function versionOfEntry(key: Key): VersionKey {
   const slotAt = key.length - SLOT_BYTES
   return {
-    address: Uint8Array.from(key.subarray(slotAt - ADDRESS_BYTES, slotAt)),
+    address: new Uint8Array(key.subarray(slotAt - ADDRESS_BYTES, slotAt)),
     slot: readInvertedU64(key, slotAt)
   }
 }

@@ -112,7 +112,7 @@ export const packRow = (value: Uint8Array | null): Buffer =>
 
 /** Returns the bytes of a packed row, copied; null for one that is gone. */
 export const unpackRow = (packed: Uint8Array): Uint8Array | null =>
-  packed[0] === 0 ? null : Uint8Array.from(packed.subarray(1))
+  packed[0] === 0 ? null : new Uint8Array(packed.subarray(1))
 
 /** Returns what the keys of all rows of a list begin with. */
 function headOf({ mint, reading }: HolderListId): Buffer {

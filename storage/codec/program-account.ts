@@ -9,13 +9,14 @@ import { keysFrom } from './keys.ts'
  * newest version of an account comes first. The value is a flag, lamports, rent epoch and the data; a version without an
  * account is the flag alone. Numbers are big-endian.
  */
-const ADDRESS_AT = 32
+export const ADDRESS_AT = 32
 const SLOT_AT = 64
-const VERSION_KEY_BYTES = 72
+export const VERSION_KEY_BYTES = 72
 const CLOSED = 0
 const PRESENT = 1
 const EXECUTABLE = 2
-const DATA_AT = 17
+/** Offset of the data in a packed account. */
+export const DATA_AT = 17
 
 export function versionKey(program: Pubkey, address: Pubkey, slot: number): Key {
   const key = Buffer.allocUnsafe(VERSION_KEY_BYTES)
@@ -36,8 +37,8 @@ export function afterAddress(program: Pubkey, address: Pubkey): Key {
   return key
 }
 
-/** Returns a copy of the address in a key. */
-export const addressOfVersion = (key: Key): Pubkey => Uint8Array.from(key.subarray(ADDRESS_AT, SLOT_AT))
+/** Returns a copy of the address in a key. `Uint8Array.from` would take ten times as long. */
+export const addressOfVersion = (key: Key): Pubkey => new Uint8Array(key.subarray(ADDRESS_AT, SLOT_AT))
 
 /** Tells whether two keys of one program have the same address. */
 export const isOfAddress = (key: Key, other: Key): boolean =>
@@ -55,18 +56,27 @@ export function packAccount(account: ProgramAccount | null): Buffer {
   return bytes
 }
 
+/** Tells whether a packed account at an offset is closed. */
+export const isClosedAt = (bytes: Uint8Array, at: number): boolean => bytes[at] === CLOSED
+
 /** Returns the data of a packed account, not copied; null for one that is closed. */
 export const dataOf = (packed: Uint8Array): Uint8Array | null =>
   packed[0] === CLOSED ? null : packed.subarray(DATA_AT)
 
-/** Reads a packed account, with a copy of its data. */
+/** Reads a packed account, with a copy of its data; null for one that is closed. */
 export function unpackAccount(packed: Uint8Array): ProgramAccount | null {
-  if (packed[0] === CLOSED) return null
-  const view = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength)
+  if (isClosedAt(packed, 0)) return null
+  const account = viewAccount(packed, 0, packed.length)
+  return { ...account, data: new Uint8Array(account.data) }
+}
+
+/** Reads an account that is packed in some bytes and not closed. Its data is a view of them. */
+export function viewAccount(bytes: Uint8Array, from: number, to: number): ProgramAccount {
+  const view = new DataView(bytes.buffer, bytes.byteOffset + from)
   return {
-    executable: (packed[0]! & EXECUTABLE) !== 0,
-    lamports: view.readBigUInt64BE(1),
-    rentEpoch: view.readBigUInt64BE(9),
-    data: new Uint8Array(packed.subarray(DATA_AT))
+    executable: (bytes[from]! & EXECUTABLE) !== 0,
+    lamports: view.getBigUint64(1),
+    rentEpoch: view.getBigUint64(9),
+    data: new Uint8Array(bytes.buffer, bytes.byteOffset + from + DATA_AT, to - from - DATA_AT)
   }
 }

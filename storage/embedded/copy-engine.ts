@@ -11,7 +11,7 @@ import { isOpenElsewhere, unopened } from './unopened.ts'
 
 /** Entries that the engine hands over at a time: bounds the work between two turns of the event loop. */
 export const CHUNK_ENTRIES = 1_000
-const CHUNK_BYTES = 256 * 2 ** 10
+export const CHUNK_BYTES = 256 * 2 ** 10
 /** Half of what the store of blocks has: writes come a slot at a time. */
 const WRITE_BUFFER_BYTES = 16 * 2 ** 20
 
@@ -47,8 +47,17 @@ export class CopyEngine {
     try {
       return await run(level)
     } catch (cause) {
-      if (this.#isClosed) throw this.#closed()
-      throw new ServiceError('STORAGE_UNAVAILABLE', `${this.#what} do not answer`, { cause })
+      throw this.#failure(cause)
+    }
+  }
+
+  /** Yields what a use of the engine yields. Rejects with STORAGE_UNAVAILABLE. */
+  async *useEach<T>(run: (level: Level) => AsyncGenerator<T, void>): AsyncGenerator<T, void> {
+    const level = await this.open()
+    try {
+      yield* run(level)
+    } catch (cause) {
+      throw this.#failure(cause)
     }
   }
 
@@ -114,6 +123,11 @@ export class CopyEngine {
     if (!(await snapshotStore(this.#directory, place)))
       throw new ServiceError('STORAGE_UNAVAILABLE', `the files in ${this.#directory} change too fast`)
     return opened(place)
+  }
+
+  #failure(cause: unknown): ServiceError {
+    if (this.#isClosed) return this.#closed()
+    return new ServiceError('STORAGE_UNAVAILABLE', `${this.#what} do not answer`, { cause })
   }
 
   #closed(): ServiceError {

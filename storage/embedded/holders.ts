@@ -110,5 +110,5 @@ function presentRow(kind: HolderRowKind, [key, packed]: Entry): PresentRow | nul
   const value = unpackRow(packed)
   return value === null
     ? null
-    : { kind, key: Uint8Array.from(rowKeyIn(key, kind)), slot: slotOfRow(key), value }
+    : { kind, key: new Uint8Array(rowKeyIn(key, kind)), slot: slotOfRow(key), value }
 }

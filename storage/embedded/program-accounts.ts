@@ -18,9 +18,8 @@ import {
   versionKey,
   versionsOf
 } from '../codec/program-account.ts'
-import { pageByIndex, type IndexReads } from '../indexed-page.ts'
+import { pagesByIndex, type IndexReads } from '../indexed-page.ts'
 import { byWholeAddress } from '../whole-addresses.ts'
-import { PAGE_BYTES_MAX } from '../port/program-accounts.ts'
 import type {
   AccountsPage,
   AccountsQuery,
@@ -32,6 +31,9 @@ import type {
   ProgramAccountStore,
   VersionKey
 } from '../port/program-accounts.ts'
+import { AccountPageMemory } from './account-page-memory.ts'
+import { AccountPages } from './account-pages.ts'
+import { scanned } from './account-scan.ts'
 import { CHUNK_ENTRIES, chunksOf, CopyEngine, type Entry, type Write } from './copy-engine.ts'
 import type { Level } from './level.ts'
 import { SingleVersions } from './single-versions.ts'
@@ -41,6 +43,8 @@ const ITERATORS = 4
 /** Below this number of values a second thread costs more than it saves. */
 const READ_TOGETHER_MIN = 32
 const NOTHING = Buffer.alloc(0)
+/** Default for the bytes of stored versions in memory: a hundred thousand token accounts. */
+const PAGES_BYTES_MAX = 32 * 2 ** 20
 
 /** The mirrored accounts in an engine of their own, beside the store. A version and its entries are one write. */
 export class ProgramAccountDatabase implements ProgramAccountStore {
@@ -48,9 +52,19 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
   /** By program. A process that has the database alone knows all of its writes. */
   readonly #singles = new Map<string, SingleVersions>()
 
-  /** With `isSnapshot`, a database that another process has open is read from a snapshot beside it. */
-  constructor(directory: string, options: { readonly isSnapshot?: boolean } = {}) {
+  readonly #pages = new Map<string, AccountPages>()
+  readonly #memory: AccountPageMemory
+
+  /**
+   * With `isSnapshot`, a database that another process has open is read from a snapshot beside it. `pageBytesMax` limits the
+   * stored versions that are also in memory.
+   */
+  constructor(
+    directory: string,
+    options: { readonly isSnapshot?: boolean; readonly pageBytesMax?: number | undefined } = {}
+  ) {
     this.#engine = new CopyEngine(directory, 'the mirrored accounts', options)
+    this.#memory = new AccountPageMemory(options.pageBytesMax ?? PAGES_BYTES_MAX)
   }
 
   async put(
@@ -58,16 +72,16 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
     versions: readonly AccountVersion[],
     ranges: readonly IndexedRange[]
   ): Promise<void> {
-    const writes = versions.flatMap((version) => {
-      const { address, slot, account } = version
-      const put = {
-        type: 'put' as const,
-        key: versionKey(program, address, slot),
-        value: packAccount(account)
-      }
-      return account === null ? [put] : [put, ...entriesOf(program, version, account.data, ranges)]
-    })
-    await this.#singlesOf(program).write(versions, () => this.#engine.write(writes))
+    const puts = versions.map(({ address, slot, account }) => ({
+      type: 'put' as const,
+      key: versionKey(program, address, slot),
+      value: packAccount(account)
+    }))
+    const entries = versions.flatMap((version) =>
+      version.account === null ? [] : entriesOf(program, version, version.account.data, ranges)
+    )
+    const write = (): Promise<void> => this.#engine.write([...puts, ...entries])
+    await this.#singlesOf(program).write(versions, () => this.#pagesOf(program).write(puts, write))
   }
 
   newest(program: Pubkey, addresses: readonly Pubkey[]): Promise<(AccountVersion | null)[]> {
@@ -97,37 +111,13 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
     })
   }
 
-  async page(program: Pubkey, query: AccountsQuery): Promise<AccountsPage> {
-    const { slot, after, limit, examined, matches, lookups = [] } = query
-    if (lookups.length > 0)
-      return this.#engine.use((level) => this.#pageByIndex(level, program, lookups, query))
-    const accounts: AccountsPage['accounts'][number][] = []
-    const range = versionsOf(program)
-    const gte = after === undefined ? range.gte : afterAddress(program, after)
-    return this.#engine.use(async (level) => {
-      /** The newest key that was looked at. */
-      let last: Key | null = null
-      /** The key of an account whose version at the slot was found. */
-      let done: Key | null = null
-      let left = examined
-      let bytes = 0
-      for await (const entries of chunksOf(level, { gte, lt: range.lt }, Math.min(examined, limit * 2))) {
-        for (const [key, value] of entries) {
-          const isNext = last === null || !isOfAddress(last, key)
-          if (isNext && last !== null && (accounts.length === limit || left <= 0 || bytes >= PAGE_BYTES_MAX))
-            return { accounts, next: addressOfVersion(last), index: null, examined: examined - left }
-          last = key
-          left--
-          if ((done !== null && isOfAddress(done, key)) || slotOfVersion(key) > slot) continue
-          done = key
-          const data = dataOf(value)
-          if (data === null || matches?.(data) === false) continue
-          bytes += data.length
-          accounts.push(versionOf([key, value]) as (typeof accounts)[number])
-        }
-      }
-      return { accounts, next: null, index: null, examined: examined - left }
-    })
+  async *pages(program: Pubkey, query: AccountsQuery): AsyncGenerator<AccountsPage, void> {
+    const { lookups = [] } = query
+    yield* this.#engine.useEach((level) =>
+      lookups.length > 0
+        ? this.#pagesByIndex(level, program, lookups, query)
+        : scanned(level, this.#pagesOf(program), program, query)
+    )
   }
 
   async *versions(program: Pubkey): AsyncGenerator<readonly AccountVersion[]> {
@@ -152,7 +142,8 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
           if (data !== null) entries.push(...entryKeysOf(program, versions[i]!, data, ranges))
         }
       })
-    await this.#engine.drop([...keys, ...entries])
+    const changes = keys.map((key) => ({ key, value: null }))
+    await this.#pagesOf(program).write(changes, () => this.#engine.drop([...keys, ...entries]))
   }
 
   async index(
@@ -187,7 +178,17 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
 
   async clear(program: Pubkey): Promise<void> {
     await this.#engine.clear(entriesOfProgram(program))
-    await this.#engine.clear(versionsOf(program))
+    const pages = this.#pagesOf(program)
+    try {
+      await this.#engine.clear(versionsOf(program))
+    } finally {
+      pages.forget()
+    }
+  }
+
+  /** Bytes of stored versions in memory, and their limit. */
+  get pageMemory(): { readonly bytes: number; readonly bytesMax: number } {
+    return this.#memory
   }
 
   /** Estimated bytes in the engine's tables; 0 where this process has not opened it. */
@@ -199,12 +200,12 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
     return this.#engine.close()
   }
 
-  #pageByIndex(
+  #pagesByIndex(
     level: Level,
     program: Pubkey,
     lookups: readonly IndexLookup[],
     query: AccountsQuery
-  ): Promise<AccountsPage> {
+  ): AsyncGenerator<AccountsPage, void> {
     const reads: IndexReads = {
       async *entries(lookup, after, expected) {
         for await (const entries of chunksOf(level, entriesOfValue(program, lookup, after), expected))
@@ -212,7 +213,7 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
       },
       at: (slot, entries) => this.#atEntries(level, program, slot, entries)
     }
-    return pageByIndex(reads, lookups, query)
+    return pagesByIndex(reads, lookups, query)
   }
 
   /** Reads the versions of accounts with entries, as of a slot. Most have only one version, so all are read at once. */
@@ -238,6 +239,13 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
     )
     let next = 0
     return entries.map((each) => found.get(each) ?? read[next++]!)
+  }
+
+  #pagesOf(program: Pubkey): AccountPages {
+    const key = pubkeyMapKey(program)
+    let pages = this.#pages.get(key)
+    if (pages === undefined) this.#pages.set(key, (pages = new AccountPages(this.#memory)))
+    return pages
   }
 
   #singlesOf(program: Pubkey): SingleVersions {

@@ -41,6 +41,8 @@ export interface EmbeddedStorageOptions {
   readonly trusted?: TrustedFiles
   /** Directory of the mirrored accounts; by default beside the store's. */
   readonly programAccountsDirectory?: string
+  /** Bytes of mirrored accounts that are also in memory, for scans. */
+  readonly accountPageBytes?: number
   /** Directory of the holder lists; by default beside the store's. */
   readonly holdersDirectory?: string
   /** For documents, which expire. */
@@ -76,7 +78,10 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
   const { isSnapshot = false, directory } = options
   const { programAccountsDirectory = `${directory}.accounts`, holdersDirectory = `${directory}.holders` } =
     options
-  const programAccounts = new ProgramAccountDatabase(programAccountsDirectory, { isSnapshot })
+  const programAccounts = new ProgramAccountDatabase(programAccountsDirectory, {
+    isSnapshot,
+    pageBytesMax: options.accountPageBytes
+  })
   const holders = new HolderDatabase(holdersDirectory, { isSnapshot })
   groups.sweep()
   return {
@@ -92,6 +97,7 @@ export async function openEmbeddedStorage(options: EmbeddedStorageOptions): Prom
     get recordCache() {
       return { bytes: database.recordBytes, bytesMax: hotBytesMax }
     },
+    accountPages: programAccounts.pageMemory,
     usage: () => usageOf(database, { programAccounts, holders }, options),
     // Lost records are recomputed from the remaining rows.
     sweeper: sweeper && {

@@ -2,8 +2,13 @@ import type { Pubkey } from '../../src/chain/pubkey.ts'
 
 /** Bytes of a range that can be indexed: an address. */
 export const INDEXED_BYTES_MAX = 32
-/** A page ends once it has this many bytes of data: some hundred accounts of usual size, or one of the largest. */
-export const PAGE_BYTES_MAX = 4 * 2 ** 20
+/**
+ * A page ends once its accounts have this many bytes of data: a reader renders them in about a millisecond. A single account
+ * can have more, up to 10 MiB.
+ */
+export const PAGE_BYTES_MAX = 256 * 2 ** 10
+/** A page has at most this many accounts: a reader renders them in one or two milliseconds. */
+export const PAGE_ACCOUNTS_MAX = 500
 
 /** A stored account; its owner is the program. */
 export interface ProgramAccount {
@@ -38,17 +43,20 @@ export interface IndexLookup extends IndexedRange {
   readonly value: Uint8Array
 }
 
+/** Tells whether an account is selected by its data: the bytes from `from` to before `to`. It must not keep the bytes. */
+export type DataMatcher = (bytes: Uint8Array, from: number, to: number) => boolean
+
 export interface AccountsQuery {
   /** The slot whose state is read: of each account the newest version up to it. */
   readonly slot: number
   /** Only accounts with greater addresses. */
   readonly after?: Pubkey | undefined
-  /** Maximum number of accounts in the answer; from 1. It may have fewer where they are large (PAGE_BYTES_MAX). */
+  /** Maximum number of accounts in all pages; from 1. */
   readonly limit: number
-  /** Maximum number of versions to look at; the answer may then have fewer accounts than `limit`. At least 1. */
+  /** Maximum number of versions to look at; the pages may then have fewer accounts than `limit`. At least 1. */
   readonly examined: number
-  /** Selects accounts by their data; by default all. It must not keep the bytes. */
-  readonly matches?: ((data: Uint8Array) => boolean) | undefined
+  /** Selects accounts by their data; by default all. */
+  readonly matches?: DataMatcher | undefined
   /**
    * Complete indexes by which the accounts can be found: those that `matches` selects have the values of all of them. The one
    * with the fewest entries is read; without any, all accounts are looked at.
@@ -56,14 +64,18 @@ export interface AccountsQuery {
   readonly lookups?: readonly IndexLookup[] | undefined
 }
 
+/** A part of an answer. Making it holds the event loop for some milliseconds at most. */
 export interface AccountsPage {
-  /** Ascending by address; none is closed. */
+  /**
+   * Ascending by address; none is closed. There may be none. Their data may be views of memory that holds many accounts:
+   * copy what outlives the answer.
+   */
   readonly accounts: readonly (AccountVersion & { readonly account: ProgramAccount })[]
-  /** Continues after the last address that was looked at; null at the end. */
+  /** The next page begins after this address, and so does another read; null at the end. */
   readonly next: Pubkey | null
   /** The index that was read; null where all accounts were looked at. */
   readonly index: IndexedRange | null
-  /** Versions that were looked at; a version that an index names counts as those that a scan reads in its time. */
+  /** Versions that this page looked at; a version that an index names counts as those that a scan reads in its time. */
   readonly examined: number
 }
 
@@ -95,8 +107,12 @@ export interface ProgramAccountStore {
   newest(program: Pubkey, addresses: readonly Pubkey[]): Promise<(AccountVersion | null)[]>
   /** Reads the given versions of addresses, in their order: the newest up to `slot`; null for one without any. */
   at(program: Pubkey, slot: number, addresses: readonly Pubkey[]): Promise<(AccountVersion | null)[]>
-  /** Reads a page of accounts at a slot. Exact only for slots of which no version was dropped. */
-  page(program: Pubkey, query: AccountsQuery): Promise<AccountsPage>
+  /**
+   * Yields accounts at a slot, ascending by address, in pages; at least one. Exact only for slots of which no version was
+   * dropped. Nothing is read before a page is requested. A reader that leaves ends the generator (`return`), which closes what
+   * it has open in the store.
+   */
+  pages(program: Pubkey, query: AccountsQuery): AsyncGenerator<AccountsPage, void>
   /** Yields all versions, ascending by address, newest first, in chunks that hold all versions of their addresses. */
   versions(program: Pubkey): AsyncIterable<readonly AccountVersion[]>
   /** Deletes versions, with their entries in the indexes of `ranges`. */

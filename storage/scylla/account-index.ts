@@ -113,6 +113,6 @@ const bucketOf = (value: Uint8Array, address: Pubkey): number =>
   ((crc32(value) % 2 ** VALUE_BITS) << ADDRESS_BITS) + (address[0]! >> (8 - ADDRESS_BITS))
 
 const keyOf = (row: CqlRow): VersionKey => ({
-  address: Uint8Array.from(row['address'] as Buffer),
+  address: new Uint8Array(row['address'] as Buffer),
   slot: Number(row['slot'])
 })

@@ -32,7 +32,7 @@ export function documentIn(address: DocumentAddress, row: CqlRow | undefined): D
 /** The key of the document that an entry names. */
 export const ownerIn = (row: CqlRow | undefined): Uint8Array | null => {
   const key = (row?.['owner'] as Buffer | null | undefined) ?? null
-  return key === null ? null : Uint8Array.from(key)
+  return key === null ? null : new Uint8Array(key)
 }
 
 /** The time to live of what expires at a time, in seconds from now; 0 for ever. */

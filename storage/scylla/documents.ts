@@ -93,7 +93,7 @@ async function documentsOf(
   rows: readonly CqlRow[]
 ): Promise<{ row: DocumentRow; at: Uint8Array }[]> {
   const { kind, partition } = range
-  const at = (row: CqlRow): Uint8Array => Uint8Array.from((row['row'] as Buffer).subarray(1))
+  const at = (row: CqlRow): Uint8Array => new Uint8Array((row['row'] as Buffer).subarray(1))
   if (range.of === 'keys')
     return rows.flatMap((row) => {
       const document = documentIn({ kind, partition, key: at(row) }, row)

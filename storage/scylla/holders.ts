@@ -176,5 +176,5 @@ function presentRow(kind: HolderRowKind, row: CqlRow): PresentRow | null {
   const value = unpackRow(row['value'] as Buffer)
   return value === null
     ? null
-    : { kind, key: Uint8Array.from(row['key'] as Buffer), slot: Number(row['slot']), value }
+    : { kind, key: new Uint8Array(row['key'] as Buffer), slot: Number(row['slot']), value }
 }

@@ -203,6 +203,7 @@ async function openStorage(client: CqlClient, options: ScyllaStorageOptions): Pr
     get recordCache() {
       return { bytes: writer.recordBytes, bytesMax: committedBytesMax }
     },
+    accountPages: null,
     get outage() {
       return client.outages.current
     },

@@ -28,7 +28,7 @@ t.test(
 
 t.test('a cache that a process does not have takes nothing of the budget', async (t) => {
   const alone = memoryBudget({
-    memoryMb: 320,
+    memoryMb: 350,
     source: 'rpc',
     storage: 'embedded',
     role: ['ingest', 'gateway'],
@@ -41,6 +41,7 @@ t.test('a cache that a process does not have takes nothing of the budget', async
     records: 20 * MB,
     indexes: 0,
     engine: 20 * MB,
+    programAccounts: 30 * MB,
     replays: 20 * MB,
     mints: 10 * MB,
     names: 20 * MB,

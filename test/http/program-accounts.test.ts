@@ -160,5 +160,5 @@ t.test('getProgramAccounts answers with many accounts, whose answer is within th
   const mirror = new MirroredAccounts(app.storage, () => undefined)
   const answer = await mirror.answer([EXAMPLE_PROGRAM], new AbortController().signal)
   if ('refusal' in answer) return t.fail(answer.refusal.error.message)
-  t.equal((JSON.parse(answer.result) as unknown[]).length, MANY)
+  t.equal((JSON.parse(Buffer.concat(answer.result).toString()) as unknown[]).length, MANY)
 })

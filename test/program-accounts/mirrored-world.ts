@@ -15,8 +15,15 @@ import type { SubscriptionListener } from '../../src/program-accounts/ports.ts'
 import { systemPorts } from '../../src/ports.ts'
 import { mirrorMetrics } from '../../src/telemetry/mirror-metrics.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
-import type { AccountsQuery, AccountVersion, IndexedRange, ProgramAccountStore } from '../../storage/port.ts'
+import type {
+  AccountsQuery,
+  AccountVersion,
+  DataMatcher,
+  IndexedRange,
+  ProgramAccountStore
+} from '../../storage/port.ts'
 import { Choices } from '../../storage/test/choices.ts'
+import { wholePage } from '../../storage/test/whole-page.ts'
 import { included, marketAccount } from '../localnet/bank/market-entries.ts'
 import { openBank } from '../localnet/bank/sending.ts'
 import { startNode, urlOf } from '../localnet/node/node-client.ts'
@@ -99,7 +106,13 @@ export async function contentOf(
 ): Promise<AccountVersion[]> {
   const found: AccountVersion[] = []
   for (let after: Uint8Array | undefined; ;) {
-    const { accounts, next } = await store.page(PROGRAM, { slot, after, limit: 7, examined: 20, ...filter })
+    const { accounts, next } = await wholePage(store, PROGRAM, {
+      slot,
+      after,
+      limit: 7,
+      examined: 20,
+      ...filter
+    })
     found.push(...accounts)
     if (next === null) return found
     after = next
@@ -122,8 +135,8 @@ export async function indexedEqual(
     const values = new Set([...all.map(valueOf), 'ff'.repeat(length)])
     for (const text of values) {
       const value = Buffer.from(text, 'hex')
-      const matches = (data: Uint8Array): boolean =>
-        Buffer.compare(data.subarray(offset, offset + length), value) === 0
+      const matches: DataMatcher = (bytes, from, to) =>
+        Buffer.compare(bytes.subarray(from, to).subarray(offset, offset + length), value) === 0
       const lookups = [{ offset, length, value }]
       const found = await contentOf(store, slot, { matches, lookups })
       const expected = all.filter((each) => valueOf(each) === text)
@@ -158,7 +171,7 @@ class Kill {
     return {
       newest: async (program, addresses) => store.newest(program, addresses),
       at: async (program, slot, addresses) => store.at(program, slot, addresses),
-      page: async (program, query) => store.page(program, query),
+      pages: (program, query) => store.pages(program, query),
       versions: (program) => store.versions(program),
       put: async (...asked) => this.step(async () => store.put(...asked)),
       drop: async (...asked) => this.step(async () => store.drop(...asked)),

@@ -8,7 +8,7 @@ import { MirrorReader } from '../../src/program-accounts/mirror-reader.ts'
 import { Whitelist } from '../../src/program-accounts/whitelist.ts'
 import { systemPorts } from '../../src/ports.ts'
 import { mirrorMetrics } from '../../src/telemetry/mirror-metrics.ts'
-import type { Storage } from '../../storage/port.ts'
+import type { AccountVersion, Storage } from '../../storage/port.ts'
 import { openBank } from '../localnet/bank/sending.ts'
 import { startNode, urlOf } from '../localnet/node/node-client.ts'
 import { testWithCql } from '../servers/cql.ts'
@@ -57,11 +57,11 @@ testWithCql(t, 'one process mirrors, another serves the same slots and takes ove
     const reader = new MirrorReader(storage, (by) => void selected.add(by))
     const status = (await reader.status(PROGRAM))!
     const slot = status.progress.slot!
-    const found = []
+    const found: AccountVersion[] = []
     for (const byte of [0, 1, 2]) {
       const filters = [{ memcmp: { offset: 0, bytes: Uint8Array.of(byte) } }]
-      const query = { slot, after: undefined, limit: 100, examined: 10_000, filters }
-      found.push(...(await reader.page(PROGRAM, status, query)).page.accounts)
+      const query = { slot, limit: 100, examined: 10_000, filters }
+      await reader.read(PROGRAM, status, query, (accounts) => found.push(...accounts) > 0)
     }
     t.strictSame(shapeOf(found), shape(world.states.get(slot)!.values()), `slot ${slot}`)
     t.strictSame([...selected], ['index'])

@@ -7,7 +7,7 @@ import { Whitelist } from '../../src/program-accounts/whitelist.ts'
 import type { Clock } from '../../src/ports.ts'
 import { mirrorMetrics } from '../../src/telemetry/mirror-metrics.ts'
 import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
-import type { ProgramAccount } from '../../storage/port.ts'
+import type { DataMatcher, ProgramAccount } from '../../storage/port.ts'
 import { ownDirectory } from '../own-directory.ts'
 import { settle, virtualClock } from '../virtual-time.ts'
 import { contentOf, PROGRAM, shapeOf } from './mirrored-world.ts'
@@ -110,7 +110,7 @@ for (const isShared of [true, false])
       while ((await progress()).indexes[0]?.state !== 'ready') await look()
       t.ok(steps > 0)
       const lookups = [{ ...INDEX, value: Uint8Array.of(1) }]
-      const matches = (data: Uint8Array): boolean => data[0] === 1
+      const matches: DataMatcher = (bytes, from) => bytes[from] === 1
       const found = await contentOf(storage.programAccounts, SLOT + 1, { matches, lookups })
       t.equal(found.length, isShared ? 2 : 1)
       t.strictSame(shapeOf(found), shapeOf(await contentOf(storage.programAccounts, SLOT + 1, { matches })))

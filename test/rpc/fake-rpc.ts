@@ -45,7 +45,7 @@ export function fakeUpstreams(
 export function fakeRpc(
   upstreams: RpcUpstreams | null = fakeUpstreams(),
   allowed: readonly string[] = [],
-  accounts: GatewayDeps['accounts'] = { answer: async () => ({ result: '[]', slot: 1 }) },
+  accounts: GatewayDeps['accounts'] = { answer: async () => ({ result: [Buffer.from('[]')], slot: 1 }) },
   weights?: CallWeights,
   { clock = CLOCK, turns }: Partial<Pick<GatewayDeps, 'clock' | 'turns'>> = {}
 ): RpcParts {

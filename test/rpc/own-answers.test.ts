@@ -17,7 +17,8 @@ async function batch(size: number, deps: Partial<GatewayDeps> & Pick<GatewayDeps
     tracks: false,
     signal: new AbortController().signal
   })
-  return JSON.parse((body as Buffer).toString()) as readonly {
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.concat(await Array.fromAsync(body!))
+  return JSON.parse(bytes.toString()) as readonly {
     readonly result?: unknown
     readonly error?: { readonly message: string }
   }[]
@@ -40,7 +41,7 @@ t.test(
           await runPiece(async () => undefined)
           await runPiece(async () => undefined)
           running--
-          return { result: '[]', slot: 1 }
+          return { result: [Buffer.from('[]')], slot: 1 }
         }
       },
       turns: {
@@ -65,7 +66,7 @@ t.test('elements beyond the bytes of an answer are refused, and not computed', a
     accounts: {
       answer: async (): Promise<MirroredAnswer> => {
         computed++
-        return { result: `"${'x'.repeat(10 * 2 ** 20)}"`, slot: 1 }
+        return { result: [Buffer.from(`"${'x'.repeat(10 * 2 ** 20)}"`)], slot: 1 }
       }
     }
   })
@@ -84,7 +85,7 @@ t.test('elements that are not computed within the time of a request are refused'
     accounts: {
       answer: async (_params: unknown, _signal: AbortSignal, runPiece: RunPiece): Promise<MirroredAnswer> => {
         await runPiece(async () => void (nowMs += 2_500))
-        return { result: '[]', slot: 1 }
+        return { result: [Buffer.from('[]')], slot: 1 }
       }
     }
   })

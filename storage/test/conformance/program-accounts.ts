@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import type { Test } from 'tap'
-import type { AccountVersion, ProgramAccountStore } from '../../port.ts'
+import type { AccountVersion, DataMatcher, ProgramAccountStore } from '../../port.ts'
 import type { OpenForTest } from '../under-test.ts'
+import { wholePage } from '../whole-page.ts'
 
 const PROGRAM = new Uint8Array(32).fill(7)
 const OTHER = new Uint8Array(32).fill(8)
@@ -37,7 +38,7 @@ async function allAt(
 ): Promise<AccountVersion[]> {
   const found: AccountVersion[] = []
   for (let after: Uint8Array | undefined; ;) {
-    const { accounts, next } = await store.page(PROGRAM, { slot, after, ...paging })
+    const { accounts, next } = await wholePage(store, PROGRAM, { slot, after, ...paging })
     found.push(...accounts)
     if (next === null) return found
     after = next
@@ -71,11 +72,13 @@ export async function testProgramAccounts(t: Test, open: OpenForTest, runs: numb
     const { programAccounts } = (await open(t)).storage
     const versions = Array.from({ length: 40 }, (_, n) => version(n, 1, [n]))
     await programAccounts.put(PROGRAM, versions, [])
-    const matches = (data: Uint8Array): boolean => data[0] === 39
-    const first = await programAccounts.page(PROGRAM, { slot: 1, limit: 10, examined: 10, matches })
+    const matches: DataMatcher = (bytes, from) => bytes[from] === 39
+    const first = await wholePage(programAccounts, PROGRAM, { slot: 1, limit: 10, examined: 10, matches })
     t.ok(first.next)
     t.ok(first.accounts.length <= 1)
-    t.equal((await programAccounts.page(PROGRAM, { slot: 1, limit: 10, examined: 100, matches })).next, null)
+    const all = await wholePage(programAccounts, PROGRAM, { slot: 1, limit: 10, examined: 100, matches })
+    t.equal(all.next, null)
+    t.equal(all.examined, 40)
     t.strictSame(await allAt(programAccounts, 1, { limit: 7, examined: 5 }), inOrder(versions))
   })
 

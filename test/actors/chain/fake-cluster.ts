@@ -164,6 +164,7 @@ export class FakeCluster {
         return outage
       },
       recordCache: { bytes: 0, bytesMax: 0 },
+      accountPages: null,
       damage: [],
       failed: new Promise<Error>(() => undefined),
       close: async () => closing.abort()
