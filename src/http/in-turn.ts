@@ -1,24 +1,45 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { ServiceError } from '../errors.ts'
+import { openSlices, slicesInTurns, slicesOfTurn, type Slices } from '../work/slices.ts'
+import type { Turn } from '../work/turns.ts'
+
+/** Returns the slices in which an answer is made, until the signal aborts. */
+export type SlicesOf = (signal: AbortSignal) => Slices
+
+/** The slices of an answer of open scope. */
+export const OPEN: SlicesOf = () => openSlices
 
 /**
  * Makes an answer when it is the tenant's turn; answers of open scope, such as health, take none. A client that leaves takes
- * its place in the queue with it.
+ * its place in the queue with it. Slices after the first take another turn each, also where the answer has none.
  */
 export async function inTurn<T>(
-  { turns }: Pick<FastifyInstance, 'turns'>,
+  app: Pick<FastifyInstance, 'turns'>,
   { takesTurn }: { readonly takesTurn: boolean },
-  { request: { caller }, raw }: Pick<FastifyReply, 'request' | 'raw'>,
-  make: () => Promise<T>
+  reply: Pick<FastifyReply, 'request' | 'raw'>,
+  make: (slicesOf: SlicesOf) => Promise<T>
 ): Promise<T> {
-  if (caller === null || !takesTurn) return make()
-  if (turns.isFree(caller.tenant)) return turns.run(caller.tenant, make)
+  const { turns } = app
+  const { request, raw } = reply
+  const { caller } = request
+  if (caller === null || !takesTurn) return make(slicesWithoutTurn(app, request))
+  const begin = (turn: Turn): Promise<T> => make((signal) => slicesOfTurn(turn, signal))
+  if (turns.isFree(caller.tenant)) return turns.run(caller.tenant, begin)
   const left = new AbortController()
   const leave = (): void => left.abort(new ServiceError('DEADLINE_EXCEEDED', 'the client has left'))
   raw.once('close', leave)
   try {
-    return await turns.run(caller.tenant, make, { signal: left.signal })
+    return await turns.run(caller.tenant, begin, { signal: left.signal })
   } finally {
     raw.off('close', leave)
   }
+}
+
+/** Returns the slices of an answer that has no turn, such as one that waits for a node. */
+export function slicesWithoutTurn(
+  { turns }: Pick<FastifyInstance, 'turns'>,
+  { caller }: Pick<FastifyReply['request'], 'caller'>
+): SlicesOf {
+  if (caller === null) return OPEN
+  return (signal) => slicesInTurns((slice) => turns.run(caller.tenant, slice, { signal }))
 }
