@@ -11,18 +11,20 @@ export const OPEN: SlicesOf = () => openSlices
 
 /**
  * Makes an answer when it is the tenant's turn; answers of open scope, such as health, take none. A client that leaves takes
- * its place in the queue with it. Slices after the first take another turn each, also where the answer has none.
+ * its place in the queue with it. Rejects with CONNECTIONS_EXCEEDED while the tenant's clients have too much yet to read. Slices after the first take another turn each, also where the answer has none.
  */
 export async function inTurn<T>(
-  app: Pick<FastifyInstance, 'turns'>,
+  app: Pick<FastifyInstance, 'turns' | 'unreadAnswers'>,
   { takesTurn }: { readonly takesTurn: boolean },
   reply: Pick<FastifyReply, 'request' | 'raw'>,
   make: (slicesOf: SlicesOf) => Promise<T>
 ): Promise<T> {
-  const { turns } = app
+  const { turns, unreadAnswers } = app
   const { request, raw } = reply
   const { caller } = request
   if (caller === null || !takesTurn) return make(slicesWithoutTurn(app, request))
+  unreadAnswers.admit(caller.tenant)
+  unreadAnswers.follow(caller.tenant, raw)
   const begin = (turn: Turn): Promise<T> => make((signal) => slicesOfTurn(turn, signal))
   if (turns.isFree(caller.tenant)) return turns.run(caller.tenant, begin)
   const left = new AbortController()
