@@ -16,7 +16,7 @@ const CLOSE = 0x5d
 /** Bytes of a string that are checked one by one. A native search pays only for longer strings. */
 const NEAR_BYTES = 24
 
-/** What JSON text has too much of. */
+/** The bound that JSON text exceeds. */
 export type JsonExcess = 'levels' | 'values'
 
 /** Bounds JSON text in UTF-8 before it is parsed, piece by piece as it arrives, and also text that is not valid JSON. */
@@ -87,7 +87,7 @@ export function isTooDeep(bytes: Buffer): boolean {
   return bytes.length > JSON_DEPTH_MAX && new JsonBounds(Infinity).take(bytes) === 'levels'
 }
 
-/** Returns what JSON text has too much of; null for none. */
+/** Returns the bound that JSON text exceeds; null for none. */
 export const jsonExcess = (bytes: Buffer): JsonExcess | null =>
   bytes.length > JSON_DEPTH_MAX ? new JsonBounds().take(bytes) : null
 

@@ -64,7 +64,7 @@ declare module 'fastify' {
     mintWindows: MintWindows
     /** Turns of tenants for answers that are computed. */
     turns: Pick<Turns, 'run' | 'isFree'>
-    /** What the clients of each tenant have yet to read. */
+    /** Answers that the clients of each tenant have yet to read. */
     unreadAnswers: UnreadAnswers
     /** Executes requests with an `Idempotency-Key` once; null where nobody repeats requests. */
     idempotency: Idempotency | null

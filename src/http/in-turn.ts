@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { ServiceError } from '../errors.ts'
 import { openSlices, slicesInTurns, slicesOfTurn, type Slices } from '../work/slices.ts'
-import type { Turn } from '../work/turns.ts'
+import type { TurnHandle } from '../work/turns.ts'
 
 /** Returns the slices in which an answer is made, until the signal aborts. */
 export type SlicesOf = (signal: AbortSignal) => Slices
@@ -25,7 +25,7 @@ export async function inTurn<T>(
   if (caller === null || !takesTurn) return make(slicesWithoutTurn(app, request))
   unreadAnswers.admit(caller.tenant)
   unreadAnswers.follow(caller.tenant, raw)
-  const begin = (turn: Turn): Promise<T> => make((signal) => slicesOfTurn(turn, signal))
+  const begin = (turn: TurnHandle): Promise<T> => make((signal) => slicesOfTurn(turn, signal))
   if (turns.isFree(caller.tenant)) return turns.run(caller.tenant, begin)
   const left = new AbortController()
   const leave = (): void => left.abort(new ServiceError('DEADLINE_EXCEEDED', 'the client has left'))

@@ -137,7 +137,7 @@ class Exchange implements RpcRequestContext {
     const bounds = new JsonBounds()
     const inTurn = <T>(work: () => T, then: (made: T) => void): void =>
       void this.#deps.turns
-        .run(this.caller.tenant, work, this.signal)
+        .run(this.caller.tenant, work, { signal: this.signal })
         .then(then)
         .catch((error: unknown) => this.#fail(error))
     const take = (chunk: Buffer): void => {

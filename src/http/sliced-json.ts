@@ -23,7 +23,7 @@ export function hasLongList(value: unknown, levels = LEVELS): boolean {
 async function textOf(value: unknown, slices: Slices, levels: number): Promise<string | null> {
   if (!hasLongList(value, levels)) return null
   if (Array.isArray(value)) {
-    // What JSON has no value for is null in a list, and left out of an object.
+    // A value that JSON lacks is null in a list, and left out of an object.
     const texts = await slices.map(value, (each) => jsonOf(each) ?? 'null')
     return `[${texts.join(',')}]`
   }
@@ -35,7 +35,7 @@ async function textOf(value: unknown, slices: Slices, levels: number): Promise<s
   return `{${fields.join(',')}}`
 }
 
-const jsonOf = (value: unknown): string | undefined => JSON.stringify(value) as string | undefined
+const jsonOf = (value: unknown): string | undefined => JSON.stringify(value)
 
 /** Tells whether a value is an object whose fields are its JSON. */
 function isPlain(value: unknown): value is object {

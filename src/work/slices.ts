@@ -1,5 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
-import type { Turn } from './turns.ts'
+import type { TurnHandle } from './turns.ts'
 
 /** Rows of a slice at most. The dearest rows, trades, take 12 µs each to make and to render. */
 export const SLICE_ROWS = 100
@@ -29,7 +29,7 @@ export interface Slices {
     atOnce?: number
   ): Promise<Made[]>
   /** Ends a slice, between two reads. */
-  pause(): Promise<void>
+  readonly pause: () => Promise<void>
 }
 
 /** Runs a slice; `isFirst` tells that of a list. */
@@ -80,7 +80,7 @@ class RowSlices implements Slices {
 const now = (): number => performance.now()
 
 /** Returns the slices of work that has a turn: each slice but the first of a list takes another one. */
-export const slicesOfTurn = (turn: Turn, signal: AbortSignal, elapsedMs = now): Slices =>
+export const slicesOfTurn = (turn: TurnHandle, signal: AbortSignal, elapsedMs = now): Slices =>
   new RowSlices(
     (slice, isFirst) => (isFirst ? slice() : turn.again(signal).then(slice)),
     () => turn.again(signal),

@@ -17,8 +17,8 @@ const SLICE_MS = 1
 /** Milliseconds that an answer waits for its turn; most clients wait no longer. */
 const WAIT_MS = 10_000
 
-/** The turn of running work. */
-export interface Turn {
+/** The running turn of work that may take several. */
+export interface TurnHandle {
   /**
    * Ends this turn and resolves when the next one of the same work begins, once the event loop has looked after its sockets.
    * Rejects as `Turns.run` does; the work has no turn then.
@@ -121,7 +121,7 @@ export class Turns {
    */
   async run<T>(
     tenant: string,
-    work: (turn: Turn) => T | Promise<T>,
+    work: (turn: TurnHandle) => T | Promise<T>,
     { signal, isPatient }: TurnOptions = {}
   ): Promise<T> {
     signal?.throwIfAborted()
@@ -138,7 +138,7 @@ export class Turns {
   }
 
   /** Calls `work`, which counts as running already. */
-  async #begin<T>(tenant: string, work: (turn: Turn) => T | Promise<T>): Promise<T> {
+  async #begin<T>(tenant: string, work: (turn: TurnHandle) => T | Promise<T>): Promise<T> {
     let began: number | null = this.#start(tenant)
     let isOver = false
     let next: Promise<void> | null = null
@@ -185,12 +185,7 @@ export class Turns {
   }
 
   /** Calls `start` when it is the tenant's turn, or `reject` as `run` states. */
-  #wait(
-    tenant: string,
-    add: 'add' | 'addBegun',
-    { signal, isPatient, reject }: Waiting,
-    start: Begin
-  ): void {
+  #wait(tenant: string, add: 'add' | 'addBegun', { signal, isPatient, reject }: Waiting, start: Begin): void {
     const { clock } = this.#deps
     const settle = (): void => {
       if (timer !== null) clock.clearTimeout(timer)

@@ -216,14 +216,14 @@ t.test('of pipelined requests, one answer is made at a time, and sent in their o
   t.teardown(() => client.socket.destroy())
   const request = (n: number): string => `GET /slow/${n} HTTP/1.1\r\nHost: x\r\n\r\n`
   client.send([0, 1, 2].map(request).join(''))
-  await until(() => began.length === 1)
+  await until(async () => began.length === 1, 'the first one has begun')
   client.send([3, 4, 5].map(request).join(''))
   for (const [n, gate] of gates.entries()) {
     await sleep(20)
     t.equal(began.length, n + 1, 'the next one has not begun')
     gate.resolve()
     await client.heard(`{"n":${n}}`)
-    await until(() => began.length === Math.min(n + 2, gates.length))
+    await until(async () => began.length === Math.min(n + 2, gates.length), 'the next one has begun')
   }
   t.strictSame(began, [0, 1, 2, 3, 4, 5])
 })
@@ -245,7 +245,7 @@ t.test(
       return client.send('GET /large HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(20))
     })
     t.teardown(() => clients.forEach(({ socket }) => socket.destroy()))
-    await until(() => app.app.connections.size === 0 && began > 0)
+    await until(async () => app.app.connections.size === 0 && began > 0, 'all are closed')
     t.equal(began, clients.length, 'one of each connection')
     const { values } = await app.deps.metrics.connectionsRefused.get()
     t.equal(values.find(({ labels }) => labels.code === 'answer_not_read')?.value, clients.length)

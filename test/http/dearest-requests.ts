@@ -25,7 +25,8 @@ export function dearestPaths(endpoint: Endpoint, { path, addresses }: DearValues
   )
   const dearest: Record<string, string> = {}
   const choices: Record<string, string>[] = [{}]
-  for (const [name, schema] of Object.entries(endpoint.query.shape as Record<string, z.ZodType>)) {
+  const parameters: Record<string, z.ZodType> = endpoint.query.shape
+  for (const [name, schema] of Object.entries(parameters)) {
     const { type, maximum, enum: values } = jsonSchemaOf(schema)
     if (name === 'offset') choices.push({ offset: String(maximum! - Number(dearest.limit)) })
     else if (type === 'integer' && maximum !== undefined) dearest[name] = String(maximum)

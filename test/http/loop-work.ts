@@ -58,7 +58,7 @@ export class LoopWork {
       await new Promise((resolve) => setImmediate(resolve))
       isOver = true
       await new Promise((resolve) => setImmediate(resolve))
-      unhook()
+      ;(unhook as () => void)()
     }
     return dearest
   }

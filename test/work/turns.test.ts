@@ -168,7 +168,10 @@ t.test(
     const answers = running.map(({ run }) => turns.run('a', run))
     await settle()
     t.equal(running.filter(({ isRunning }) => isRunning()).length, 6, 'all six places are free again')
-    const late = t.rejects(turns.run('a', () => 'late'), { code: 'DEADLINE_EXCEEDED' })
+    const late = t.rejects(
+      turns.run('a', () => 'late'),
+      { code: 'DEADLINE_EXCEEDED' }
+    )
     await advance(clock, 10_000)
     await late
     for (const each of running) each.end()
