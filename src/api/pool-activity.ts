@@ -52,23 +52,21 @@ export const POOL_ACTIVITY = z
 /** A pool, and whether live minutes count the tokens of its other side. */
 type CountedPool = PoolRow & { readonly isReversedLive?: true }
 
-/** Renders the activity of a pool; `row` is null for a pool that no event has named. */
+/** Renders the activity of a pool without its minutes; `row` is null for a pool that no event has named. */
 export function poolActivityBody(
   pool: Pubkey,
-  row: CountedPool | null,
-  minutes: readonly ActivityMinute[],
-  archiveEnd: ArchiveEnd = null
-): z.input<typeof POOL_ACTIVITY> {
+  row: CountedPool | null
+): Omit<z.input<typeof POOL_ACTIVITY>, 'data'> {
   return {
     pool: pubkeyToBase58(pool),
     venue: row?.venue ?? null,
     base_mint: addressOrNull(row?.base ?? null),
-    quote_mint: addressOrNull(row?.quote ?? null),
-    data: minutes.map((minute) => minuteBody(minute, row, archiveEnd))
+    quote_mint: addressOrNull(row?.quote ?? null)
   }
 }
 
-function minuteBody(
+/** Renders a minute of a pool's activity. */
+export function minuteBody(
   minute: ActivityMinute,
   row: CountedPool | null,
   archiveEnd: ArchiveEnd

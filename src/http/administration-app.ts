@@ -6,6 +6,7 @@ import type { AppDeps } from './deps.ts'
 import { problems } from './plugins/problems.ts'
 import { adminKeyRoutes } from './routes/admin-keys.ts'
 import { adminTenantRoutes } from './routes/admin-tenants.ts'
+import { UnreadAnswers } from './unread-answers.ts'
 
 /**
  * Builds the routes that manage tenants and keys, without access control: for a caller who has the store itself. It
@@ -16,6 +17,7 @@ export function administrationApp(deps: Pick<AppDeps, 'keys' | 'clock'>): Fastif
   app.decorate('responseCache', new ResponseCache(new CommitFeed(), deps.clock))
   app.decorate('idempotency', null)
   app.decorate('turns', new Turns(processTurns(deps.clock)))
+  app.decorate('unreadAnswers', new UnreadAnswers())
   app.decorate('served', [])
   app.decorateRequest('caller', null)
   void app.register(problems)

@@ -14,6 +14,7 @@ import { MintWindows } from '../views/mint-windows.ts'
 import { listenerApp } from './listener.ts'
 import { rpcFastPath } from './rpc-fast-path.ts'
 import { requestIds } from './request-id.ts'
+import { UnreadAnswers } from './unread-answers.ts'
 
 /** Bytes of a request body that are read before it is refused; no endpoint takes as many. */
 const BODY_BYTES_MAX = 64 * 1024
@@ -44,6 +45,7 @@ export function buildApp(deps: AppDeps, routes: readonly FastifyPluginAsync<AppD
   app.decorate('responseCache', responseCache)
   app.decorate('mintWindows', mintWindows)
   app.decorate('turns', deps.turns)
+  app.decorate('unreadAnswers', new UnreadAnswers())
   app.decorate('idempotency', new Idempotency(deps.storage.documents, deps.webhooks?.secrets))
   app.decorate('served', [])
   void app.register(problems)
@@ -62,6 +64,8 @@ declare module 'fastify' {
     mintWindows: MintWindows
     /** Turns of tenants for answers that are computed. */
     turns: Pick<Turns, 'run' | 'isFree'>
+    /** Answers that the clients of each tenant have yet to read. */
+    unreadAnswers: UnreadAnswers
     /** Executes requests with an `Idempotency-Key` once; null where nobody repeats requests. */
     idempotency: Idempotency | null
     /** Every endpoint that is served, for the OpenAPI document. */

@@ -6,6 +6,8 @@ export interface HttpBounds {
   readonly checkMs: number
   /** Time without a byte in either direction, after which a connection is closed. Between requests Node has its own. */
   readonly stalledMs: number
+  /** Time without progress in which the client of a whole answer may not read it, after which its connection is closed. */
+  readonly unreadMs: number
   /** Time in which a client can read the last answer of a connection while it still sends. */
   readonly lingerMs: number
   /** Connections from one address. Streams are not counted: they are bounded by key. */
@@ -40,6 +42,8 @@ export function httpBounds(descriptorsMax: number): HttpBounds {
     checkMs: 1_000,
     // Above the deadline of a request, so that a stalled request is refused with a response before it is cut off.
     stalledMs: 60_000,
+    // Three times the longest pause of a mobile network that changes its cell.
+    unreadMs: 20_000,
     // Several round trips to the other side of the world.
     lingerMs: 2_000,
     connectionsPerAddress: Math.min(CONNECTIONS_PER_ADDRESS_MAX, Math.floor(connections / 2)),

@@ -11,6 +11,7 @@ import {
   type SlotRow
 } from '../market/rows.ts'
 import type { RefreshTrigger } from '../views/invalidation-index.ts'
+import type { Slices } from '../work/slices.ts'
 import { candlePage, filledPage, type CandleSource } from './candle-page.ts'
 import { instant } from './instant.ts'
 import { readPageCursor, writePageCursor } from './page-cursor.ts'
@@ -97,11 +98,13 @@ export async function candleList(
     to,
     head,
     pair: { decimals, cashDecimals },
+    slices,
     archiveEnd
   }: {
     readonly to: number
     readonly head: SlotRow
     readonly pair: Pick<PairRow, 'decimals' | 'cashDecimals'>
+    readonly slices: Slices
     readonly archiveEnd: ArchiveEnd
   }
 ) {
@@ -109,7 +112,7 @@ export async function candleList(
   const seconds = intervalSeconds(interval)
   const oldest = isOfSeconds(interval) ? head.blockTime - SECONDS_RETAINED : 0
   const from = Math.max(query.from ?? 0, oldest)
-  const asked = { interval, prices: { currency, raw: query.raw }, from, to, limit }
+  const asked = { interval, prices: { currency, raw: query.raw }, from, to, limit, pause: slices.pause }
   const page =
     fill === 'previous' ? await filledPage(source, asked, head.blockTime) : await candlePage(source, asked)
   const running = bucketStart(interval, head.blockTime) + seconds
@@ -125,7 +128,7 @@ export async function candleList(
     )
   }
   const view = { decimals, cashDecimals, intervalSeconds: seconds, headTime: head.blockTime, archiveEnd }
-  const data = page.candles.map(({ candle, prices }) => candleBody(candle, prices, view))
+  const data = await slices.map(page.candles, ({ candle, prices }) => candleBody(candle, prices, view))
   // Ended buckets do not change, once block times can no longer fall into them; the running bucket does, and so does the end
   // of filling.
   const newest = page.candles.at(-1)

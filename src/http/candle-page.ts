@@ -40,6 +40,8 @@ export interface CandleQuery {
   readonly from: number
   readonly to: number
   readonly limit: number
+  /** Lets other work run between two reads. */
+  readonly pause?: () => Promise<void>
 }
 
 export interface PricedCandle {
@@ -60,7 +62,7 @@ export interface CandlePage {
  * continues.
  */
 export async function candlePage(source: CandleSource, query: CandleQuery): Promise<CandlePage> {
-  const { prices: asked, from, limit } = query
+  const { prices: asked, from, limit, pause } = query
   const newestFirst: PricedCandle[] = []
   const page = (older: number | null, isCut = false): CandlePage => ({
     candles: newestFirst.toReversed(),
@@ -82,6 +84,7 @@ export async function candlePage(source: CandleSource, query: CandleQuery): Prom
     const oldest = candles[0]
     if (oldest === undefined || candles.length < buckets) return page(null)
     to = oldest.ts
+    await pause?.()
   }
   return page(to)
 }

@@ -9,6 +9,9 @@ import { endWithProblem, parserRefusal } from './refusals.ts'
 
 type Deps = Pick<AppDeps, 'bounds' | 'clock' | 'metrics' | 'logger'>
 
+/** The code under which connections are counted that are closed because their client does not read. */
+const UNREAD = 'answer_not_read'
+
 /** A client address and its connections. */
 interface Client {
   readonly address: string
@@ -29,6 +32,8 @@ interface Connection {
   isFaulty: boolean
   /** Whether it lingers after its last answer. */
   lingers: boolean
+  /** Begins the answers to pipelined requests, in their order. */
+  readonly waiting: (() => void)[]
 }
 
 /**
@@ -37,7 +42,9 @@ interface Connection {
  * C1. A request that does not arrive whole in time, or that is malformed, is refused, and its connection is closed.
  * C2. An answer that is sent before its request has arrived whole is the last one of its connection.
  * C3. No refusal is written before or into the answer to an earlier request.
- * C4. At a bound, a new connection replaces the one that has waited longest for a request. If none waits, the new one
+ * C4. At most one answer of a connection is made or unread: the next of its pipelined requests begins once the last answer has
+ *     left this process. A connection whose client does not read its answer is closed, and counted.
+ * C5. At a bound, a new connection replaces the one that has waited longest for a request. If none waits, the new one
  *     is refused with 429.
  */
 export class Connections {
@@ -60,6 +67,12 @@ export class Connections {
   /** Follows the connections of a server; to be called once. */
   follow(server: Server): void {
     server.on('connection', (socket: Socket) => this.#admit(socket))
+    // With this listener, Node leaves it to close the connection.
+    server.on('timeout', (socket: Socket) => {
+      if (socket.writableLength > 0 && this.#connections.has(socket))
+        this.#deps.metrics.connectionsRefused.inc({ code: UNREAD })
+      socket.destroy()
+    })
     // Node would close it without an answer.
     server.on('connect', (_request, stream) => {
       stream.on('error', () => stream.destroy())
@@ -74,11 +87,24 @@ export class Connections {
   /** Wraps the listener of a server's requests. */
   guard(listener: RequestListener): RequestListener {
     return (request, response) => {
+      const { socket } = request
       // Bytes after the last answer of a connection are discarded.
-      if (!request.socket.writable) return
-      this.#begin(request, response)
-      listener(request, response)
+      if (!socket.writable) return
+      const connection = this.#begin(request, response)
+      if (connection === undefined || connection.pending === 1) return listener(request, response)
+      connection.waiting.push(() => listener(request, response))
+      // No further request is parsed until this one begins.
+      socket.pause()
     }
+  }
+
+  /** Begins the answer to the next pipelined request of a connection. */
+  #beginNext(socket: Socket, { waiting }: Connection): void {
+    const begin = waiting.shift()
+    if (begin === undefined || !socket.writable) return
+    socket.setTimeout(this.#deps.bounds.stalledMs)
+    if (waiting.length === 0) socket.resume()
+    begin()
   }
 
   /** Takes a connection whose key was accepted for a stream out of the count of its address. */
@@ -129,7 +155,7 @@ export class Connections {
     this.#clients.set(address, client)
     client.size++
     const none = { pending: 0, request: null, response: null, isFaulty: false, lingers: false }
-    this.#connections.set(socket, { client, ...none })
+    this.#connections.set(socket, { client, ...none, waiting: [] })
     this.#wait(socket, client)
     socket.once('close', () => this.#forget(socket))
   }
@@ -144,10 +170,10 @@ export class Connections {
     socket.destroySoon()
   }
 
-  #begin(request: IncomingMessage, response: ServerResponse): void {
+  #begin(request: IncomingMessage, response: ServerResponse): Connection | undefined {
     const { socket } = request
     const connection = this.#connections.get(socket)
-    if (connection === undefined) return
+    if (connection === undefined) return undefined
     connection.pending++
     connection.request = request
     connection.response = response
@@ -159,10 +185,16 @@ export class Connections {
         connection.request = null
         connection.response = null
       }
-      if (connection.pending > 0 || !this.#connections.has(socket)) return
+      if (connection.pending > 0) return this.#beginNext(socket, connection)
+      if (!this.#connections.has(socket)) return
       if (connection.client !== null) this.#wait(socket, connection.client)
       if (this.#ending) this.#endIdle(socket, connection)
     })
+    // The whole answer is written by then. What the client has not read, Node has not passed on.
+    response.once('prefinish', () => {
+      if (socket.writableLength > 0) socket.setTimeout(this.#deps.bounds.unreadMs)
+    })
+    return connection
   }
 
   /** Makes an answer that comes before the whole body the last of its connection (C2). */

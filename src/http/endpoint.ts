@@ -4,7 +4,7 @@ import type { WeightedCall } from '../access/call-weights.ts'
 import type { Caller } from '../access/caller.ts'
 import { ServiceError, type ErrorCode } from '../errors.ts'
 import { DEADLINE_MS, WRITE_LIMIT_MS } from './deadline.ts'
-import { inTurn, whileClientWaits } from './in-turn.ts'
+import { inTurn, slicesWithoutTurn, whileClientWaits, type SlicesOf } from './in-turn.ts'
 import { JsonBytes } from './json-bytes.ts'
 import { idempotencyKeyOf, type Intended, type StoredAnswer } from './idempotency.ts'
 import { answerKey, type Answer, type Making } from './response-cache.ts'
@@ -13,6 +13,7 @@ import { reader } from './parameters.ts'
 import type { RouteScope } from './plugins/access.ts'
 import type { Rendering } from './rendering.ts'
 import { ANSWER_TERMS, sendRendering } from './respond.ts'
+import { hasLongList, slicedJson } from './sliced-json.ts'
 
 /**
  * An example call of the documentation, which a test also makes. Values stand for parameters of the path and the
@@ -199,11 +200,21 @@ export function serve<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
       const changing = <T>(change: (making: Making) => Promise<T>): Promise<T> =>
         responseCache.changing(change, {
           checksMs: deadlineMs,
+          slicesOf: slicesWithoutTurn(app, request),
           unknown: (cause) => unknownOutcome(endpoint, request, cause)
         })
       if (endpoint.method === 'GET') {
+        const rendered = async (making: Making): Promise<unknown> => {
+          const made = await work(making)
+          if (!hasLongList(made)) return made
+          const text = await slicedJson(made, making.slices)
+          void reply.type(JSON_TYPE)
+          return text
+        }
         const answer = await whileClientWaits(reply, (left) =>
-          inTurn(app, endpoint, reply, () => responseCache.within(work, deadlineMs, left))
+          inTurn(app, endpoint, reply, (slicesOf) =>
+            responseCache.within(rendered, { deadlineMs, slicesOf, left })
+          )
         )
         return answer instanceof JsonBytes ? reply.type(JSON_TYPE).send(answer.bytes) : reply.send(answer)
       }
@@ -252,23 +263,30 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
         sendRendering(request, reply, made, ANSWER_TERMS, () => responseCache.packed(key, made))
       const kept = responseCache.fresh(key)
       if (kept !== null) return send(kept.rendering)
-      const make = (): Promise<Rendering> =>
+      const make = (slicesOf: SlicesOf): Promise<Rendering> =>
         responseCache.make(
           key,
           route,
-          async ({ head, signal }) =>
+          async (making) =>
             handler({
               params: readParams(request.params),
               query: readQuery(request.query),
               tenant,
-              head,
-              signal
+              ...making
             }),
-          deadlineMs
+          { deadlineMs, slicesOf }
         )
-      // While it waited for its turn, an equal request may have made the answer.
-      const making = inTurn(app, endpoint, reply, async () => responseCache.fresh(key)?.rendering ?? make())
-      return making.then(send)
+      const running = responseCache.running(key)
+      if (running !== null) return running.then(send)
+      // While it waited for its turn, an equal request may have begun to make the answer. It is waited for without a turn: if
+      // all turns of the tenant waited for an answer, that answer would have none.
+      const making = inTurn(app, endpoint, reply, async (slicesOf) => {
+        const made = responseCache.fresh(key)?.rendering
+        if (made !== undefined) return made
+        const joined = responseCache.running(key)
+        return joined === null ? make(slicesOf) : { joined }
+      })
+      return making.then((made) => ('joined' in made ? made.joined.then(send) : send(made)))
     }
   })
 }

@@ -1,19 +1,34 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { ServiceError } from '../errors.ts'
+import { openSlices, slicesInTurns, slicesOfTurn, type Slices } from '../work/slices.ts'
+import type { TurnHandle } from '../work/turns.ts'
+
+/** Returns the slices in which an answer is made, until the signal aborts. */
+export type SlicesOf = (signal: AbortSignal) => Slices
+
+/** The slices of an answer of open scope. */
+export const OPEN: SlicesOf = () => openSlices
 
 /**
  * Makes an answer when it is the tenant's turn; answers of open scope, such as health, take none. A client that leaves takes
- * its place in the queue with it.
+ * its place in the queue with it. Slices after the first take another turn each, also where the answer has none. Rejects with
+ * CONNECTIONS_EXCEEDED while the tenant's clients have too much yet to read.
  */
 export async function inTurn<T>(
-  { turns }: Pick<FastifyInstance, 'turns'>,
+  app: Pick<FastifyInstance, 'turns' | 'unreadAnswers'>,
   { takesTurn }: { readonly takesTurn: boolean },
-  { request: { caller }, raw }: Pick<FastifyReply, 'request' | 'raw'>,
-  make: () => Promise<T>
+  reply: Pick<FastifyReply, 'request' | 'raw'>,
+  make: (slicesOf: SlicesOf) => Promise<T>
 ): Promise<T> {
-  if (caller === null || !takesTurn) return make()
-  if (turns.isFree(caller.tenant)) return turns.run(caller.tenant, make)
-  return whileClientWaits({ raw }, (left) => turns.run(caller.tenant, make, { signal: left }))
+  const { turns, unreadAnswers } = app
+  const { request, raw } = reply
+  const { caller } = request
+  if (caller === null || !takesTurn) return make(slicesWithoutTurn(app, request))
+  unreadAnswers.admit(caller.tenant)
+  unreadAnswers.follow(caller.tenant, raw)
+  const begin = (turn: TurnHandle): Promise<T> => make((signal) => slicesOfTurn(turn, signal))
+  if (turns.isFree(caller.tenant)) return turns.run(caller.tenant, begin)
+  return whileClientWaits({ raw }, (left) => turns.run(caller.tenant, begin, { signal: left }))
 }
 
 /** Runs work with a signal that aborts when the client leaves. */
@@ -30,4 +45,13 @@ export async function whileClientWaits<T>(
   } finally {
     raw.off('close', leave)
   }
+}
+
+/** Returns the slices of an answer that has no turn, such as one that waits for a node. */
+export function slicesWithoutTurn(
+  { turns }: Pick<FastifyInstance, 'turns'>,
+  { caller }: Pick<FastifyReply['request'], 'caller'>
+): SlicesOf {
+  if (caller === null) return OPEN
+  return (signal) => slicesInTurns((slice) => turns.run(caller.tenant, slice, { signal }))
 }

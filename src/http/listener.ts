@@ -1,7 +1,8 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
-import fastify, { type FastifyInstance } from 'fastify'
+import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify'
 import { ServiceError } from '../errors.ts'
-import { isTooDeep, JSON_DEPTH_MAX } from '../json-depth.ts'
+import { excessText, jsonExcess } from '../json-depth.ts'
+import { LONG_BODY_BYTES } from '../rpc/requests.ts'
 import type { AppDeps } from './deps.ts'
 import { Connections } from './connections.ts'
 import { refuseUrl } from './refusals.ts'
@@ -12,6 +13,9 @@ declare module 'fastify' {
     connections: Connections
   }
 }
+
+/** The outcome of a parser: an error, or a value. */
+type Parsed = [error: Error | null, value?: unknown]
 
 export interface ListenerOptions {
   readonly bodyBytesMax: number
@@ -59,12 +63,18 @@ export function listenerApp(
   // Fastify parses text by default; bodies are JSON here.
   app.removeContentTypeParser(['text/plain', 'application/json'])
   const parse = app.getDefaultJsonParser('error', 'error')
+  const read = (request: FastifyRequest, body: Buffer): Parsed => {
+    const excess = jsonExcess(body)
+    if (excess !== null) return [new ServiceError('JSON_INVALID', `the body ${excessText(excess)}`)]
+    let parsed: Parsed = [null]
+    // It calls back before it returns.
+    void parse(request, body.toString(), (...outcome) => (parsed = outcome))
+    return parsed
+  }
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    if (isTooDeep(body))
-      done(
-        new ServiceError('JSON_INVALID', `the body nests objects and arrays deeper than ${JSON_DEPTH_MAX}`)
-      )
-    else void parse(request, body.toString(), done)
+    const { caller } = request
+    if (caller === null || body.length < LONG_BODY_BYTES) return done(...read(request, body))
+    app.turns.run(caller.tenant, () => read(request, body)).then((parsed) => done(...parsed), done)
   })
   const { server } = app
   connections.follow(server)

@@ -1,11 +1,14 @@
 import type { CommitFeed } from '../views/commit-feed.ts'
 import type { SlotRow } from '../market/rows.ts'
 import type { Clock } from '../ports.ts'
+import type { Slices } from '../work/slices.ts'
 import { SecondChanceCache } from '../memory/second-chance-cache.ts'
 import { InvalidationIndex, tagKey, type CacheTag, type RefreshTrigger } from '../views/invalidation-index.ts'
 import { withinDeadline, withinWriteLimit } from './deadline.ts'
+import { OPEN, type SlicesOf } from './in-turn.ts'
 import type { RouteScope } from './plugins/access.ts'
 import { Rendering } from './rendering.ts'
+import { slicedJson } from './sliced-json.ts'
 
 /** The answer of a cached endpoint, with the conditions under which it stays valid. */
 export interface Answer<Body> {
@@ -32,12 +35,21 @@ export function answerKey(url: string, tenant: string): string {
 }
 
 /**
- * The conditions under which an answer is made: the head noted before any read, and a signal that aborts at the
- * deadline; for an answer that is not shared, also when its client leaves.
+ * The conditions under which an answer is made: the head noted before any read, a signal that aborts at the deadline (for an
+ * answer that is not shared, also when its client leaves), and the slices in which it maps lists of rows.
  */
 export interface Making {
   readonly head: SlotRow | null
   readonly signal: AbortSignal
+  readonly slices: Slices
+}
+
+/** How long an answer may take, and the slices in which it is made. */
+export interface MakingLimits {
+  readonly deadlineMs?: number
+  readonly slicesOf?: SlicesOf
+  /** Aborts when the client leaves, for an answer that is not shared. */
+  readonly left?: AbortSignal
 }
 
 /** Default bytes of memory for answers, outside the heap. Answers without a second request are evicted first. */
@@ -194,12 +206,12 @@ export class ResponseCache {
     key: string,
     route: CachedRoute,
     make: (making: Making) => Promise<Answer<Body>>,
-    deadlineMs?: number
+    limits: MakingLimits = {}
   ): Promise<Rendering> {
-    const slot = slotOf(this.#feed.head)
-    const running = this.#flights.get(key)
-    if (running?.slot === slot) return running.rendering
-    const flight = { slot, rendering: this.#make(key, route, this.#feed.head, make, deadlineMs) }
+    const running = this.running(key)
+    if (running !== null) return running
+    const { head } = this.#feed
+    const flight = { slot: slotOf(head), rendering: this.#make(key, route, head, make, limits) }
     this.#flights.set(key, flight)
     try {
       return await flight.rendering
@@ -208,19 +220,37 @@ export class ResponseCache {
     }
   }
 
+  /** Returns the running computation of a key's answer at this head; null without one. */
+  running(key: string): Promise<Rendering> | null {
+    const flight = this.#flights.get(key)
+    return flight?.slot === slotOf(this.#feed.head) ? flight.rendering : null
+  }
+
   /** Runs work within the deadline of an answer, and while its client waits for it. */
-  async within<T>(work: (making: Making) => Promise<T>, deadlineMs?: number, left?: AbortSignal): Promise<T> {
+  async within<T>(
+    work: (making: Making) => Promise<T>,
+    { deadlineMs, slicesOf = OPEN, left }: MakingLimits = {}
+  ): Promise<T> {
     const { head } = this.#feed
-    return withinDeadline(this.#clock, (signal) => work({ head, signal }), deadlineMs, left)
+    return withinDeadline(
+      this.#clock,
+      (signal) => work({ head, signal, slices: slicesOf(signal) }),
+      deadlineMs,
+      left
+    )
   }
 
   /** Runs work that changes something, as `withinWriteLimit` does. */
   async changing<T>(
     work: (making: Making) => Promise<T>,
-    options: Parameters<typeof withinWriteLimit>[2]
+    { slicesOf = OPEN, ...options }: Parameters<typeof withinWriteLimit>[2] & Pick<MakingLimits, 'slicesOf'>
   ): Promise<T> {
     const { head } = this.#feed
-    return withinWriteLimit(this.#clock, (signal) => work({ head, signal }), options)
+    return withinWriteLimit(
+      this.#clock,
+      (signal) => work({ head, signal, slices: slicesOf(signal) }),
+      options
+    )
   }
 
   async #make<Body>(
@@ -228,17 +258,22 @@ export class ResponseCache {
     route: CachedRoute,
     head: SlotRow | null,
     make: (making: Making) => Promise<Answer<Body>>,
-    deadlineMs: number | undefined
+    { deadlineMs, slicesOf = OPEN }: MakingLimits
   ): Promise<Rendering> {
     const generation = this.#generation
-    const { body, dependsOn, changesWith, isCurrent, maxAgeMs } = await withinDeadline(
+    const headTime = head?.blockTime ?? 0
+    const { answer, rendering } = await withinDeadline(
       this.#clock,
-      (signal) => make({ head, signal }),
+      async (signal) => {
+        const slices = slicesOf(signal)
+        const answer = await make({ head, signal, slices })
+        const body = isRenderer(answer.body) ? answer.body(headTime) : answer.body
+        return { answer, rendering: new Rendering(await slicedJson(body, slices)) }
+      },
       deadlineMs
     )
-    const render = isRenderer(body) ? (headTime: number) => JSON.stringify(body(headTime)) : null
-    const headTime = head?.blockTime ?? 0
-    const rendering = new Rendering(render === null ? JSON.stringify(body) : render(headTime))
+    const { body, dependsOn, changesWith, isCurrent, maxAgeMs } = answer
+    const render = isRenderer(body) ? (time: number) => JSON.stringify(body(time)) : null
     if (rendering.size <= this.#bytesMax * PART_MAX && generation === this.#generation) {
       const tags = dependsOn.map(tagKey)
       const endsAtMs = maxAgeMs === undefined ? Infinity : this.#clock.now() + maxAgeMs

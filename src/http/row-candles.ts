@@ -1,9 +1,9 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { MarketStores } from '../archive/market-stores.ts'
 import { samePubkey, type Pubkey } from '../chain/pubkey.ts'
-import { bucketStart, foldRows, intervalSeconds } from '../market/candles.ts'
+import { bucketStart, foldRows, intervalSeconds, mergeCandles } from '../market/candles.ts'
 import { legOf } from '../market/legs.ts'
-import type { CandleInterval, PairAddress, TradeRow } from '../market/rows.ts'
+import type { Candle, CandleInterval, PairAddress, TradeRow } from '../market/rows.ts'
+import { READ_ROWS, type Slices } from '../work/slices.ts'
 import type { CandleSource, CandleStretch } from './candle-page.ts'
 import { cursorRange, DISORDER_SECONDS } from './trade-filters.ts'
 
@@ -12,9 +12,8 @@ import { cursorRange, DISORDER_SECONDS } from './trade-filters.ts'
  * seconds of a token with 60 trades a second are fewer.
  */
 export const CANDLE_ROWS_MAX = 20_000
-/** Rows read at first, and at most before other requests run. */
+/** Rows read at first. */
 const FIRST_ROWS = 128
-const CHUNK_ROWS = 1000
 
 type RowStores = Pick<MarketStores, 'trades' | 'blocks'>
 
@@ -36,12 +35,20 @@ export class RowCandles implements CandleSource {
   readonly #rows: RowStores
   readonly #series: RowSeries
   readonly #interval: CandleInterval
+  readonly #slices: Pick<Slices, 'pause'>
   #rowsLeft: number
 
-  constructor(rows: RowStores, series: RowSeries, interval: CandleInterval, rowsMax = CANDLE_ROWS_MAX) {
+  constructor(
+    rows: RowStores,
+    series: RowSeries,
+    interval: CandleInterval,
+    slices: Pick<Slices, 'pause'>,
+    rowsMax = CANDLE_ROWS_MAX
+  ) {
     this.#rows = rows
     this.#series = series
     this.#interval = interval
+    this.#slices = slices
     this.#rowsLeft = rowsMax
   }
 
@@ -63,13 +70,11 @@ export class RowCandles implements CandleSource {
     const span = await cursorRange(this.#rows.blocks, times, 'desc', high + 1)
     if (span === null) return { candles: [], cutAt: null }
     const until = Math.max(span.until ?? low, low)
-    /** Newest first. */
-    const rows: TradeRow[] = []
-    const starts = new Set<number>()
+    const candles = new Map<number, Candle>()
     let after = span.from
-    for (let chunk = FIRST_ROWS, cutAt = to; ; chunk = Math.min(chunk * 2, CHUNK_ROWS)) {
+    for (let chunk = FIRST_ROWS, cutAt = to; ; chunk = Math.min(chunk * 2, READ_ROWS)) {
       const asked = Math.min(chunk, this.#rowsLeft)
-      if (asked === 0) return { candles: this.#fold(rows, cutAt), cutAt }
+      if (asked === 0) return { candles: sortedFrom(candles, cutAt), cutAt }
       const read = await this.#rows.trades.ofMint(mint, {
         ...(after === undefined ? {} : { from: after }),
         until,
@@ -77,30 +82,31 @@ export class RowCandles implements CandleSource {
         limit: asked
       })
       this.#rowsLeft -= read.length
-      for (const row of read) {
+      const included = read.filter((row) => {
         const start = bucketStart(this.#interval, row.blockTime)
-        if (start < first || start >= to || !this.#series.includes(row)) continue
-        rows.push(row)
-        starts.add(start)
-      }
+        return start >= first && start < to && this.#series.includes(row)
+      })
+      this.#addOlder(candles, included)
       const oldest = read.at(-1)
       if (oldest === undefined || read.length < asked) {
-        return { candles: this.#fold(rows, first).slice(-limit), cutAt: null }
+        return { candles: sortedFrom(candles, first).slice(-limit), cutAt: null }
       }
       // A row further back may be of a somewhat later time, so buckets before this one may lack rows.
       cutAt = Math.min(to, this.#bucketAfter(oldest.blockTime + DISORDER_SECONDS))
-      if (countFrom(starts, cutAt) >= limit) {
-        return { candles: this.#fold(rows, cutAt).slice(-limit), cutAt: null }
+      if (countFrom(candles.keys(), cutAt) >= limit) {
+        return { candles: sortedFrom(candles, cutAt).slice(-limit), cutAt: null }
       }
       after = oldest.cursor
-      await yieldToEventLoop()
+      await this.#slices.pause()
     }
   }
 
-  /** Folds rows, newest first, into the buckets from one on. */
-  #fold(rows: readonly TradeRow[], from: number) {
-    const oldestFirst = rows.filter((row) => bucketStart(this.#interval, row.blockTime) >= from).reverse()
-    return foldRows(oldestFirst, this.#interval)
+  /** Folds rows, newest first, into candles of rows that are all newer. */
+  #addOlder(candles: Map<number, Candle>, rows: readonly TradeRow[]): void {
+    for (const older of foldRows(rows.toReversed(), this.#interval)) {
+      const newer = candles.get(older.ts)
+      candles.set(older.ts, newer === undefined ? older : mergeCandles(older, newer))
+    }
   }
 
   /** Returns the start of the first bucket after a time. */
@@ -117,7 +123,11 @@ export function isInPair(row: TradeRow, { cash }: Pick<PairAddress, 'cash'>): bo
   return row.cashSide !== null && samePubkey(legOf(row, row.cashSide).mint, cash)
 }
 
-function countFrom(starts: ReadonlySet<number>, from: number): number {
+/** Returns the candles whose buckets start at or after a time, oldest first. */
+const sortedFrom = (candles: ReadonlyMap<number, Candle>, from: number): Candle[] =>
+  [...candles.values()].filter(({ ts }) => ts >= from).sort((a, b) => a.ts - b.ts)
+
+function countFrom(starts: Iterable<number>, from: number): number {
   let count = 0
   for (const start of starts) if (start >= from) count++
   return count

@@ -3,8 +3,9 @@ import type { RateUse } from '../../storage/cluster/coordination.ts'
 import type { Caller } from '../access/caller.ts'
 import { ServiceError } from '../errors.ts'
 import type { RpcReply, RpcRequestContext } from '../rpc/gateway.ts'
-import { costOf, idOf, parseRequest, type ParsedRequest } from '../rpc/requests.ts'
-import { BODY_BYTES_MAX, HTTP_BATCH_MAX } from '../rpc/rpc-error.ts'
+import { JsonBounds } from '../json-depth.ts'
+import { costOf, idOf, LONG_BODY_BYTES, parseRequest, type ParsedRequest } from '../rpc/requests.ts'
+import { BODY_BYTES_MAX, excessive, HTTP_BATCH_MAX } from '../rpc/rpc-error.ts'
 import type { AppDeps } from './deps.ts'
 import type { Fields } from './fields.ts'
 import { freshnessFields } from './freshness.ts'
@@ -19,7 +20,7 @@ import { isTracked, KEY_IN_QUERY, messageOf, RPC_PATH, sendPieces, type RpcMessa
 
 type Deps = Pick<
   AppDeps,
-  'rpc' | 'keys' | 'limits' | 'feed' | 'nodeHead' | 'clock' | 'metrics' | 'logger' | 'draining'
+  'rpc' | 'keys' | 'limits' | 'turns' | 'feed' | 'nodeHead' | 'clock' | 'metrics' | 'logger' | 'draining'
 >
 
 /**
@@ -119,13 +120,53 @@ class Exchange implements RpcRequestContext {
   read(): void {
     const request = this.#request
     const chunks = this.#chunks
-    request.on('data', (chunk: Buffer) => chunks.push(chunk))
     // If the connection is refused meanwhile, its request gets an error.
     request.on('error', (error) => this.#fail(error instanceof ServiceError ? error : BROKEN))
-    request.on('end', () => {
-      const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
-      this.#charge(parseRequest(body, HTTP_BATCH_MAX))
-    })
+    if (Number(request.headers['content-length']) >= LONG_BODY_BYTES) return this.#readInTurns()
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => this.#charge(this.#parse()))
+  }
+
+  /**
+   * Reads a long body: each piece of it is checked, and the whole is parsed, when it is the tenant's turn. What has too many
+   * levels or values is refused before the rest has arrived, which is discarded.
+   */
+  #readInTurns(): void {
+    const request = this.#request
+    const chunks = this.#chunks
+    const bounds = new JsonBounds()
+    const inTurn = <T>(work: () => T, then: (made: T) => void): void =>
+      void this.#deps.turns
+        .run(this.caller.tenant, work, { signal: this.signal })
+        .then(then)
+        .catch((error: unknown) => this.#fail(error))
+    const take = (chunk: Buffer): void => {
+      chunks.push(chunk)
+      request.pause()
+      inTurn(
+        () => bounds.take(chunk),
+        (excess) => {
+          if (excess !== null) {
+            request.off('data', take).off('end', end)
+            chunks.length = 0
+            this.#charge({ kind: 'refused', refusal: excessive(excess) })
+          }
+          request.resume()
+        }
+      )
+    }
+    const end = (): void =>
+      inTurn(
+        () => this.#parse(),
+        (parsed) => this.#charge(parsed)
+      )
+    request.on('data', take).on('end', end)
+  }
+
+  #parse(): ParsedRequest {
+    const chunks = this.#chunks
+    const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
+    return parseRequest(body, HTTP_BATCH_MAX)
   }
 
   #charge(parsed: ParsedRequest): void {

@@ -1,7 +1,7 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { TradeRow } from '../market/rows.ts'
 import type { PageRequest } from '../../storage/port.ts'
 import type { MarketStores } from '../archive/market-stores.ts'
+import { READ_ROWS, type Slices } from '../work/slices.ts'
 import type { AppDeps } from './deps.ts'
 import { readPagePlace, writePageCursor } from './page-cursor.ts'
 import { checkPaging, paging } from './parameters.ts'
@@ -25,8 +25,6 @@ be short, or empty, and still have a \`nextCursor\`. The next page continues whe
 /** Rows that a filtered request reads beyond those to skip, and the milliseconds it may take. */
 const ROWS_MAX = 10_000
 const SEARCH_MS = 1000
-/** Rows read before other requests run. */
-const CHUNK_ROWS = 1000
 
 type Query = TradeFilters & {
   readonly limit: number
@@ -48,7 +46,11 @@ export interface Among {
  * `among`, the trades are part of a larger list and are found like those of a filter.
  */
 export async function tradePage(
-  { blocks, clock }: Pick<MarketStores, 'blocks'> & Pick<AppDeps, 'clock'>,
+  {
+    blocks,
+    clock,
+    slices
+  }: Pick<MarketStores, 'blocks'> & Pick<AppDeps, 'clock'> & { readonly slices: Slices },
   name: string,
   query: Query,
   read: (page: PageRequest) => Promise<TradeRow[]>,
@@ -68,12 +70,13 @@ export async function tradePage(
   if (range === null) return { rows: [], nextCursor: null }
   const found =
     matches === null
-      ? await all((rows) => read({ ...range, order, limit: rows }), skip + limit + 1)
+      ? await all((at, rows) => read({ ...range, ...at, order, limit: rows }), skip + limit + 1, slices)
       : await search(
           (at, rows) => read({ ...range, ...at, order, limit: rows }),
           matches,
           { rowsNeeded: skip + limit + 1, rowsMax: ROWS_MAX + skip },
-          clock
+          clock,
+          slices
         )
   const rows = found.rows.slice(skip, skip + limit)
   const next = found.rows.length > skip + limit ? (rows.at(-1)?.cursor ?? null) : found.stoppedAt
@@ -109,22 +112,34 @@ function between(
     : { from: Math.max(from ?? low - 1, low - 1), until: Math.min(until ?? high, high) }
 }
 
-async function all(read: (rows: number) => Promise<TradeRow[]>, rowsNeeded: number): Promise<Found> {
-  return { rows: await read(rowsNeeded), stoppedAt: null }
+type Read = (at: Pick<PageRequest, 'from'>, rows: number) => Promise<TradeRow[]>
+
+/** Returns the first `rowsNeeded` rows. */
+async function all(read: Read, rowsNeeded: number, slices: Slices): Promise<Found> {
+  const rows: TradeRow[] = []
+  for (let at: Pick<PageRequest, 'from'> = {}; ;) {
+    const asked = Math.min(READ_ROWS, rowsNeeded - rows.length)
+    const next = await read(at, asked)
+    rows.push(...next)
+    if (next.length < asked || rows.length === rowsNeeded) return { rows, stoppedAt: null }
+    at = { from: next.at(-1)!.cursor }
+    await slices.pause()
+  }
 }
 
 /** Returns the first `rowsNeeded` matching rows; reads `rowsMax` rows at most. */
 async function search(
-  read: (at: Pick<PageRequest, 'from'>, rows: number) => Promise<TradeRow[]>,
+  read: Read,
   matches: (row: TradeRow) => boolean,
   { rowsNeeded, rowsMax }: { readonly rowsNeeded: number; readonly rowsMax: number },
-  clock: AppDeps['clock']
+  clock: AppDeps['clock'],
+  slices: Slices
 ): Promise<Found> {
   const rows: TradeRow[] = []
   const giveUpAt = clock.now() + SEARCH_MS
   let at: Pick<PageRequest, 'from'> = {}
   for (let looked = 0, chunk = rowsNeeded; ; chunk *= 2) {
-    const asked = Math.min(chunk, CHUNK_ROWS, rowsMax - looked)
+    const asked = Math.min(chunk, READ_ROWS, rowsMax - looked)
     const candidates = await read(at, asked)
     for (const row of candidates) {
       if (matches(row)) rows.push(row)
@@ -135,6 +150,6 @@ async function search(
     looked += candidates.length
     if (looked === rowsMax || clock.now() >= giveUpAt) return { rows, stoppedAt: last.cursor }
     at = { from: last.cursor }
-    await yieldToEventLoop()
+    await slices.pause()
   }
 }

@@ -173,12 +173,21 @@ export class Ranking {
     for (let number = 0; number < this.#mints.end; number++) {
       if (sums.trades(number) === 0) continue
       if (best.length === RANKS_MAX && !this.#isAbove(sums, number, best[RANKS_MAX - 1]!)) continue
-      let place = Math.min(best.length, RANKS_MAX - 1)
-      for (; place > 0 && this.#isAbove(sums, number, best[place - 1]!); place--)
-        best[place] = best[place - 1]!
-      best[place] = number
+      best.splice(this.#placeIn(best, sums, number), 0, number)
+      if (best.length > RANKS_MAX) best.pop()
     }
     return best
+  }
+
+  /** Returns the place of a mint in a list, the best first, by bisection. */
+  #placeIn(best: readonly number[], sums: WindowSums, number: number): number {
+    let [low, high] = [0, best.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.#isAbove(sums, number, best[middle]!)) high = middle
+      else low = middle + 1
+    }
+    return low
   }
 
   #isAbove(sums: WindowSums, a: number, b: number): boolean {

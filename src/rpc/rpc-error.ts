@@ -1,4 +1,5 @@
-import { JSON_DEPTH_MAX } from '../json-depth.ts'
+import { excessText, JSON_DEPTH_MAX, type JsonExcess } from '../json-depth.ts'
+
 /** A JSON-RPC error of this service, not of a node. */
 export interface RpcError {
   readonly code: number
@@ -21,10 +22,15 @@ export const SOCKET_BATCH_MAX = 20
 export const ANSWER_BYTES_MAX = 32 * 1024 * 1024
 
 export const PARSE_ERROR: Refusal = { status: 200, error: { code: -32700, message: 'Parse error' } }
-export const TOO_DEEP: Refusal = {
+const TOO_DEEP: Refusal = {
   status: 200,
   error: { code: -32700, message: `Parse error: nested deeper than ${JSON_DEPTH_MAX}` }
 }
+/** Returns the refusal of a body that has too much of something, and is not parsed. */
+export const excessive = (excess: JsonExcess): Refusal =>
+  excess === 'levels'
+    ? TOO_DEEP
+    : { status: 200, error: { code: -32600, message: `Invalid request: it ${excessText(excess)}` } }
 export const INVALID_REQUEST: Refusal = { status: 200, error: { code: -32600, message: 'Invalid request' } }
 export const NO_VERSION: Refusal = {
   status: 200,

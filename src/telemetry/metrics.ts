@@ -130,7 +130,7 @@ export function createMetrics(decoding: DecodingReport): Metrics {
     requestSeconds: new RequestSeconds(registry),
     connectionsRefused: new Counter({
       name: 'millrace_http_refused_total',
-      help: 'Connections closed because of a bound, or of a request that was malformed or late, by code of the problem',
+      help: 'Connections closed because of a bound, of a request that was malformed or late, or of an answer that was not read, by code of the problem',
       labelNames: ['code'],
       registers
     }),

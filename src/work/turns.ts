@@ -17,6 +17,15 @@ const SLICE_MS = 1
 /** Milliseconds that an answer waits for its turn; most clients wait no longer. */
 const WAIT_MS = 10_000
 
+/** The running turn of work that may take several. */
+export interface TurnHandle {
+  /**
+   * Ends this turn and resolves when the next one of the same work begins, once the event loop has looked after its sockets.
+   * Rejects as `Turns.run` does; the work has no turn then.
+   */
+  again(signal?: AbortSignal): Promise<void>
+}
+
 /** Runs a piece of the work of one request when it is its turn. */
 export type RunPiece = <T>(piece: () => Promise<T>) => Promise<T>
 
@@ -27,7 +36,9 @@ export const atOnce: RunPiece = (piece) => piece()
 export type TakeTurns = Pick<Turns, 'run'>
 
 /** Runs all work at once: for a process with one user. */
-export const TURNS_AT_ONCE: TakeTurns = { run: async (_tenant, work) => work() }
+export const TURNS_AT_ONCE: TakeTurns = {
+  run: async (_tenant, work) => work({ again: async () => undefined })
+}
 
 export interface TurnOptions {
   /** Ends the wait with the signal's reason. */
@@ -35,6 +46,16 @@ export interface TurnOptions {
   /** Whether it waits for as long as it takes: no client waits for its answer. */
   readonly isPatient?: boolean
 }
+
+/** How work waits, and what is called if it waits in vain. */
+interface Waiting {
+  readonly signal: AbortSignal | undefined
+  readonly isPatient?: boolean | undefined
+  readonly reject: (reason: Error) => void
+}
+
+/** Begins waiting work. Returns whether it runs only after this call returns. */
+type Begin = () => boolean
 
 export interface TurnDeps {
   readonly clock: Clock
@@ -59,7 +80,7 @@ export const processTurns = (clock: Clock): TurnDeps => ({
 export class Turns {
   readonly #deps: TurnDeps
   readonly #places: Places
-  readonly #order = new TurnOrder<() => void>()
+  readonly #order = new TurnOrder<Begin>()
   readonly #usedMs = new Map<string, number>()
   #running = 0
   #isFilling = false
@@ -98,51 +119,92 @@ export class Turns {
    * DEADLINE_EXCEEDED after WAIT_MS of waiting, or with the signal's reason if it aborts before the turn; `work` is then not
    * called.
    */
-  async run<T>(tenant: string, work: () => T | Promise<T>, options: TurnOptions = {}): Promise<T> {
-    options.signal?.throwIfAborted()
-    if (!this.isFree(tenant)) return this.#wait(tenant, work, options)
-    this.#order.start(tenant)
-    return this.#begin(tenant, work)
+  async run<T>(
+    tenant: string,
+    work: (turn: TurnHandle) => T | Promise<T>,
+    { signal, isPatient }: TurnOptions = {}
+  ): Promise<T> {
+    signal?.throwIfAborted()
+    if (this.isFree(tenant)) {
+      this.#order.start(tenant)
+      return this.#begin(tenant, work)
+    }
+    return new Promise<T>((resolve, reject) =>
+      this.#wait(tenant, 'add', { signal, isPatient, reject }, () => {
+        resolve(this.#begin(tenant, work))
+        return false
+      })
+    )
   }
 
   /** Calls `work`, which counts as running already. */
-  async #begin<T>(tenant: string, work: () => T | Promise<T>): Promise<T> {
-    const began = this.#deps.elapsedMs()
-    if (!this.#usedMs.has(tenant)) this.#usedMs.set(tenant, 0)
-    this.#running++
+  async #begin<T>(tenant: string, work: (turn: TurnHandle) => T | Promise<T>): Promise<T> {
+    let began: number | null = this.#start(tenant)
+    let isOver = false
+    let next: Promise<void> | null = null
+    const end = (): void => {
+      if (began !== null) this.#end(tenant, began)
+      began = null
+    }
+    const again = (signal: AbortSignal | undefined): Promise<void> => {
+      if (isOver) return Promise.reject(signal?.aborted === true ? (signal.reason as Error) : waitedTooLong())
+      end()
+      return new Promise<void>((resolve, reject) => {
+        if (signal?.aborted === true) return reject(signal.reason as Error)
+        this.#wait(tenant, 'addBegun', { signal, reject }, () => {
+          began = this.#start(tenant)
+          if (isOver) end()
+          resolve()
+          return true
+        })
+      })
+    }
     try {
-      return await work()
+      // Two parts of the work that both end a slice have their next turn together.
+      return await work({ again: (signal) => (next ??= again(signal).finally(() => (next = null))) })
     } finally {
-      this.#running--
-      const tookMs = this.#deps.elapsedMs() - began
-      this.#usedMs.set(tenant, this.#usedMs.get(tenant)! + tookMs)
-      this.#order.end(tenant, tookMs)
-      this.#fillSoon()
+      isOver = true
+      end()
     }
   }
 
-  #wait<T>(tenant: string, work: () => T | Promise<T>, { signal, isPatient }: TurnOptions): Promise<T> {
+  /** Takes a place. Returns the time. */
+  #start(tenant: string): number {
+    if (!this.#usedMs.has(tenant)) this.#usedMs.set(tenant, 0)
+    this.#running++
+    return this.#deps.elapsedMs()
+  }
+
+  /** Gives a place back that was taken at a time. */
+  #end(tenant: string, began: number): void {
+    this.#running--
+    const tookMs = this.#deps.elapsedMs() - began
+    this.#usedMs.set(tenant, this.#usedMs.get(tenant)! + tookMs)
+    this.#order.end(tenant, tookMs)
+    this.#fillSoon()
+  }
+
+  /** Calls `start` when it is the tenant's turn, or `reject` as `run` states. */
+  #wait(tenant: string, add: 'add' | 'addBegun', { signal, isPatient, reject }: Waiting, start: Begin): void {
     const { clock } = this.#deps
-    return new Promise((resolve, reject) => {
-      const settle = (): void => {
-        if (timer !== null) clock.clearTimeout(timer)
-        signal?.removeEventListener('abort', leave)
-      }
-      const begin = (): void => {
-        settle()
-        resolve(this.#begin(tenant, work))
-      }
-      const end = (reason: Error): void => {
-        settle()
-        this.#order.remove(tenant, begin)
-        reject(reason)
-      }
-      const leave = (): void => end(signal!.reason as Error)
-      const timer = isPatient === true ? null : clock.setTimeout(() => end(waitedTooLong()), WAIT_MS)
-      signal?.addEventListener('abort', leave)
-      this.#order.add(tenant, begin)
-      this.#fillSoon()
-    })
+    const settle = (): void => {
+      if (timer !== null) clock.clearTimeout(timer)
+      signal?.removeEventListener('abort', leave)
+    }
+    const begin: Begin = () => {
+      settle()
+      return start()
+    }
+    const end = (reason: Error): void => {
+      settle()
+      this.#order.remove(tenant, begin)
+      reject(reason)
+    }
+    const leave = (): void => end(signal!.reason as Error)
+    const timer = isPatient === true ? null : clock.setTimeout(() => end(waitedTooLong()), WAIT_MS)
+    signal?.addEventListener('abort', leave)
+    this.#order[add](tenant, begin)
+    this.#fillSoon()
   }
 
   #fillSoon(): void {
@@ -160,7 +222,8 @@ export class Turns {
     do {
       const begin = this.#running < this.#places.all ? this.#order.next(this.#places.ofTenant) : null
       if (begin === null) return false
-      begin()
+      // Its time can be measured only after it has run.
+      if (begin()) return true
     } while (this.#deps.elapsedMs() < untilMs)
     return true
   }

@@ -1,8 +1,10 @@
+import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { httpBounds } from '../../src/http/bounds.ts'
 import { until } from '../service/asking.ts'
-import { answersIn, listeningApp, type RawClient } from './raw-client.ts'
+import { marketApp, type MarketApp } from './market-app.ts'
+import { answersIn, listeningApp, RawClient } from './raw-client.ts'
 
 const BOUNDS = { ...httpBounds(Infinity), requestMs: 300, checkMs: 20, stalledMs: 400, lingerMs: 100 }
 const CROWDED = { ...httpBounds(Infinity), lingerMs: 500, connectionsPerAddress: 4, connections: 6 }
@@ -199,3 +201,58 @@ t.test('one address gets at most half of what the system lets a process open', a
   t.match(httpBounds(20_000), { connections: 18_000, connectionsPerAddress: 8_192 })
   t.match(httpBounds(1_024), { connections: 512, connectionsPerAddress: 256 })
 })
+
+t.test('of pipelined requests, one answer is made at a time, and sent in their order', async (t) => {
+  const app = await marketApp(t)
+  const gates = Array.from({ length: 6 }, () => Promise.withResolvers<void>())
+  const began: number[] = []
+  app.app.get<{ Params: { n: string } }>('/slow/:n', { config: { scope: 'open' } }, async ({ params }) => {
+    const n = Number(params.n)
+    began.push(n)
+    await gates[n]!.promise
+    return { n }
+  })
+  const client = new RawClient(await listening(app))
+  t.teardown(() => client.socket.destroy())
+  const request = (n: number): string => `GET /slow/${n} HTTP/1.1\r\nHost: x\r\n\r\n`
+  client.send([0, 1, 2].map(request).join(''))
+  await until(async () => began.length === 1, 'the first one has begun')
+  client.send([3, 4, 5].map(request).join(''))
+  for (const [n, gate] of gates.entries()) {
+    await sleep(20)
+    t.equal(began.length, n + 1, 'the next one has not begun')
+    gate.resolve()
+    await client.heard(`{"n":${n}}`)
+    await until(async () => began.length === Math.min(n + 2, gates.length), 'the next one has begun')
+  }
+  t.strictSame(began, [0, 1, 2, 3, 4, 5])
+})
+
+t.test(
+  'no answer is begun for a client that does not read the last one, which is closed and counted',
+  async (t) => {
+    const app = await marketApp(t, undefined, { bounds: { ...BOUNDS, stalledMs: 60_000, unreadMs: 400 } })
+    const large = Buffer.alloc(64 * 2 ** 20)
+    let began = 0
+    app.app.get('/large', { config: { scope: 'open' } }, async () => {
+      began++
+      return large
+    })
+    const port = await listening(app)
+    const clients = Array.from({ length: 10 }, () => {
+      const client = new RawClient(port)
+      client.socket.pause()
+      return client.send('GET /large HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(20))
+    })
+    t.teardown(() => clients.forEach(({ socket }) => socket.destroy()))
+    await until(async () => app.app.connections.size === 0 && began > 0, 'all are closed')
+    t.equal(began, clients.length, 'one of each connection')
+    const { values } = await app.deps.metrics.connectionsRefused.get()
+    t.equal(values.find(({ labels }) => labels.code === 'answer_not_read')?.value, clients.length)
+  }
+)
+
+async function listening({ app }: MarketApp): Promise<number> {
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  return (app.server.address() as AddressInfo).port
+}

@@ -4,6 +4,7 @@ import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { USDC, WSOL } from '../../src/market/cash.ts'
 import { RowCandles } from '../../src/http/row-candles.ts'
 import type { DecodedBlock } from '../../src/market/block.ts'
+import { openSlices } from '../../src/work/slices.ts'
 import {
   anyChain,
   block,
@@ -187,7 +188,7 @@ t.test('a request reads a bounded number of rows; its candles are whole, and pag
   const series = { mint: TOKEN, low: 0, high: Number.MAX_SAFE_INTEGER - 1 }
   const source = (rowsMax: number, pool: Uint8Array | null = null) => {
     const includes = (row: { pool: Uint8Array }) => pool === null || row.pool[0] === pool[0]
-    return new RowCandles(app.storage, { ...series, includes }, '1m', rowsMax)
+    return new RowCandles(app.storage, { ...series, includes }, '1m', openSlices, rowsMax)
   }
   const all = { from: 0, to: Number.MAX_SAFE_INTEGER, limit: 1000 }
   const whole = (await source(1000).range(all)).candles

@@ -47,7 +47,7 @@ t.test(
       turns: {
         run: async (tenant, piece) => {
           tenants.push(tenant)
-          return piece()
+          return piece({ again: async () => undefined })
         }
       }
     })

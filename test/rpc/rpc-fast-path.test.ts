@@ -131,6 +131,13 @@ t.test('the fast path answers like the framework: status, header fields and byte
     ['a missing scope', call('sendTransaction', '["a"]')],
     ['no JSON', '{'],
     ['no object', '[]'],
+    ['a long body', call('getBalance', `["${'a'.repeat(200_000)}"]`)],
+    [
+      'a long batch',
+      `[${Array.from({ length: 90 }, () => call('getBalance', `["${'\\\\"'.repeat(500)}"]`)).join(',')}]`
+    ],
+    ['a long body of brackets', '['.repeat(200_000)],
+    ['a long body of zeros', `[${'0,'.repeat(100_000)}0]`],
     ['a fault', call('getHealth')],
     ['the key in a header', call('getSlot'), { 'x-api-key': key }, '/v1/rpc'],
     ['a charset', call('getSlot'), { 'content-type': 'application/json; charset=utf-8' }]

@@ -110,3 +110,71 @@ t.test(
     t.notOk(gone.isRunning() || late.isRunning())
   }
 )
+
+t.test(
+  'work in several turns lets others run between them, and comes before work that has not begun',
+  async (t) => {
+    const { clock, turns } = turnsIn()
+    const ran: string[] = []
+    const sliced = (name: string) => (): Promise<void> =>
+      turns.run('a', async (turn) => {
+        for (let slice = 1; slice <= 3; slice++) {
+          if (slice > 1) await turn.again()
+          ran.push(`${name}${slice}`)
+          clock.increment(1)
+        }
+      })
+    const answers = Array.from({ length: 8 }, (_, at) => sliced(`s${at}.`)())
+    answers.push(turns.run('b', () => void ran.push('other')))
+    await Promise.all(answers)
+    t.equal(ran.length, 25)
+    t.ok(ran.indexOf('other') < 10, 'another tenant waits for no answer of the first one')
+    t.ok(
+      ran.indexOf('s7.1') > ran.indexOf('s0.3'),
+      'an answer that has begun is finished before another begins'
+    )
+    t.equal(turns.waiting, 0)
+    t.ok(turns.isFree('a'))
+  }
+)
+
+t.test(
+  'work that ends while it waits for a turn, or after its place was given back, leaves no place taken',
+  async (t) => {
+    const { clock, turns } = turnsIn()
+    const deadline = new AbortController()
+    const read = held('row')
+    const steps: string[] = []
+    const abandoned = turns.run('a', async (turn) => {
+      const reading = read.run().then(async () => {
+        steps.push('read')
+        await turn.again(deadline.signal)
+        steps.push('again')
+      })
+      reading.catch(() => steps.push('refused'))
+      return 'late'
+    })
+    t.equal(await abandoned, 'late')
+    deadline.abort(new Error('the deadline'))
+    read.end()
+    await settle()
+    t.strictSame(steps, ['read', 'refused'])
+    const running = Array.from({ length: 6 }, () => held('x'))
+    const both = turns.run('a', (turn) => Promise.all([turn.again(), turn.again()]))
+    const refused = turns.run('a', (turn) => turn.again(AbortSignal.timeout(0)))
+    refused.catch(() => undefined)
+    await both
+    await refused.catch(() => undefined)
+    const answers = running.map(({ run }) => turns.run('a', run))
+    await settle()
+    t.equal(running.filter(({ isRunning }) => isRunning()).length, 6, 'all six places are free again')
+    const late = t.rejects(
+      turns.run('a', () => 'late'),
+      { code: 'DEADLINE_EXCEEDED' }
+    )
+    await advance(clock, 10_000)
+    await late
+    for (const each of running) each.end()
+    await Promise.all(answers)
+  }
+)

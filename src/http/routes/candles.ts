@@ -6,6 +6,7 @@ import type { MarketStores } from '../../archive/market-stores.ts'
 import { pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
 import { WSOL } from '../../market/cash.ts'
 import type { CandleInterval, PairRow, TradeRow } from '../../market/rows.ts'
+import type { Slices } from '../../work/slices.ts'
 import type { AppDeps } from '../deps.ts'
 import {
   CANDLE_LIST_QUERY,
@@ -58,7 +59,7 @@ export const candleRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'archive
   { storage, archive, cash: cashes }
 ) => {
   const marketOf = marketReader({ storage, archive })
-  serveCached(app, candles, async ({ params: { mint }, query, head: newest }) => {
+  serveCached(app, candles, async ({ params: { mint }, query, head: newest, slices }) => {
     if (query.cash !== undefined && cashes.of(query.cash) === undefined) {
       throw invalid('cash', 'must be the mint of wrapped SOL, USDC, USDT or one that the operator has added')
     }
@@ -74,22 +75,33 @@ export const candleRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'archive
     if (pair === null || head === null) {
       return { body: { cash_mint, data: [], nextCursor: null }, dependsOn: [mint], changesWith: 'tags' }
     }
-    const source = sourceOf(market, pair, query.interval)
+    const source = sourceOf(market, pair, query.interval, slices)
     const { data, nextCursor, changesWith } = await candleList(source, list, query, {
       to,
       head,
       pair,
+      slices,
       archiveEnd: market.archiveEnd
     })
     return { body: { cash_mint, data, nextCursor }, dependsOn: [mint], changesWith }
   })
 }
 
-function sourceOf(market: MarketStores, pair: PairRow, interval: CandleInterval): CandleSource {
+function sourceOf(
+  market: MarketStores,
+  pair: PairRow,
+  interval: CandleInterval,
+  slices: Slices
+): CandleSource {
   if (!isOfSeconds(interval)) return storedCandles(market.candles, pair, interval)
   const { mint } = pair
   const includes = (row: TradeRow): boolean => isInPair(row, pair)
-  return new RowCandles(market, { mint, includes, low: 0, high: Number.MAX_SAFE_INTEGER - 1 }, interval)
+  return new RowCandles(
+    market,
+    { mint, includes, low: 0, high: Number.MAX_SAFE_INTEGER - 1 },
+    interval,
+    slices
+  )
 }
 
 /** Returns the requested pair. For a further page without `cash` it is the pair whose list the cursor belongs to. */

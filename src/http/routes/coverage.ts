@@ -44,7 +44,7 @@ export const coverageRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'archi
   app,
   { storage, archive }
 ) => {
-  serve(app, coverage, async ({ query: { limit, after, venue }, caller }) => {
+  serve(app, coverage, async ({ query: { limit, after, venue }, caller, slices }) => {
     const from = after === undefined ? -1 : readPageCursor(LIST, after)
     const standing = archive?.standing ?? null
     const served = archive?.current ?? null
@@ -60,10 +60,10 @@ export const coverageRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'archi
       coveredRanges({ ...indexed, periods }, slot).filter((range) => hasVenue(range, venue))
     const page = [...rangesAfter(from).take(limit)]
     const isMore = page.length === limit && rangesAfter(page.at(-1)!.to).next().done !== true
-    const ends = await Promise.all(page.map((range) => endsOf(range, storage, served?.storage ?? null)))
+    const ends = await slices.mapReads(page, (range) => endsOf(range, storage, served?.storage ?? null))
     return {
       tenant: tenantOf(caller),
-      data: page.map((range, at) => coveredRangeBody(range, ends[at]!)),
+      data: await slices.map(page, (range, at) => coveredRangeBody(range, ends[at]!)),
       nextCursor: isMore ? writePageCursor(LIST, page.at(-1)!.to) : null,
       archive: standing && archiveBody(standing)
     }

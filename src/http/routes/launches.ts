@@ -29,11 +29,11 @@ export const launches = endpoint({
 
 export const launchRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'archive'>> = async (app, deps) => {
   const marketOf = marketReader(deps)
-  serveCached(app, launches, async ({ query, tenant }) => {
+  serveCached(app, launches, async ({ query, tenant, slices }) => {
     checkPaging(query)
     const { launches, archiveEnd } = marketOf()
     const { rows, nextCursor, ...validity } = await launchList(launches, query)
-    const data = rows.map((row) => launchBody(row, archiveEnd))
+    const data = await slices.map(rows, (row) => launchBody(row, archiveEnd))
     return { body: { tenant, data, nextCursor }, ...validity }
   })
 }

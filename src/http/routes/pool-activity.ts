@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import { POOL_ACTIVITY, poolActivityBody } from '../../api/pool-activity.ts'
+import { minuteBody, POOL_ACTIVITY, poolActivityBody } from '../../api/pool-activity.ts'
 import { ROWS_OF_ARCHIVE } from '../../api/source.ts'
 import type { PoolActivity } from '../../archive/market-stores.ts'
 import type { Pubkey } from '../../chain/pubkey.ts'
@@ -34,10 +34,11 @@ export const poolActivityRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'a
   deps
 ) => {
   const marketOf = marketReader(deps)
-  serveCached(app, poolActivity, async ({ params: { pool }, query: { limit } }) => {
+  serveCached(app, poolActivity, async ({ params: { pool }, query: { limit }, slices }) => {
     const { pools, poolActivity, archiveEnd } = marketOf()
     const [row, minutes] = await Promise.all([pools.get(pool), newestMinutes(poolActivity, pool, limit)])
-    return { body: poolActivityBody(pool, row, minutes, archiveEnd), dependsOn: [pool], changesWith: 'tags' }
+    const data = await slices.map(minutes, (minute) => minuteBody(minute, row, archiveEnd))
+    return { body: { ...poolActivityBody(pool, row), data }, dependsOn: [pool], changesWith: 'tags' }
   })
 }
 

@@ -88,21 +88,21 @@ export const poolRoutes: FastifyPluginAsync<Deps> = async (app, { archive, ...ow
     return { body: bodies[0]!, dependsOn, changesWith: 'minute', ...limits }
   })
 
-  serveCached(app, poolTrades, async ({ params, query, tenant }) => {
+  serveCached(app, poolTrades, async ({ params, query, tenant, slices }) => {
     const { pools, trades, blocks, archiveEnd } = marketOf()
     const row = await pools.get(params.pool)
     const { rows, nextCursor } = await tradePage(
-      { blocks, clock },
+      { blocks, clock, slices },
       `pool-trades:${pubkeyToBase58(params.pool)}`,
       query,
       async (page) => (row === null ? [] : trades.ofMint(row.base, page)),
       row === null ? undefined : tradesAmong(row)
     )
-    const data = rows.map((trade) => tradeBody(trade, cash, archiveEnd))
+    const data = await slices.map(rows, (trade) => tradeBody(trade, cash, archiveEnd))
     return { body: { tenant, data, nextCursor }, dependsOn: [params.pool], changesWith: 'tags' }
   })
 
-  serveCached(app, poolCandles, async ({ params, query, head: newest }) => {
+  serveCached(app, poolCandles, async ({ params, query, head: newest, slices }) => {
     const market = marketOf()
     const head = newest ?? market.archiveEnd
     const address = pubkeyToBase58(params.pool)
@@ -121,9 +121,9 @@ export const poolRoutes: FastifyPluginAsync<Deps> = async (app, { archive, ...ow
     }
     const { matches, low, high } = tradesAmong(row)
     const includes = (trade: TradeRow): boolean => matches(trade) && isInPair(trade, pair)
-    const source = new RowCandles(market, { mint: row.base, includes, low, high }, query.interval)
+    const source = new RowCandles(market, { mint: row.base, includes, low, high }, query.interval, slices)
     const { data, nextCursor, changesWith } = await candleList(source, list, query, {
-      ...{ to, head, pair },
+      ...{ to, head, pair, slices },
       archiveEnd: market.archiveEnd
     })
     return { body: { ...of, data, nextCursor }, dependsOn: [params.pool], changesWith }

@@ -81,9 +81,9 @@ export const priceRoutes: FastifyPluginAsync<Deps> = async (app, { storage, arch
     return { body, dependsOn: [mint], changesWith: 'minute', ...ageLimit(parts) }
   })
 
-  serveCached(app, prices, async ({ query: { mints }, tenant, head }) => {
+  serveCached(app, prices, async ({ query: { mints }, tenant, head, slices }) => {
     const deps = read()
-    const prices = await Promise.all(mints.map((mint) => priceAt(head, mint, deps)))
+    const prices = await slices.mapReads(mints, (mint) => priceAt(head, mint, deps))
     const known = prices.filter((price) => price !== null)
     const missing = mints.filter((_, index) => prices[index] === null).map(pubkeyToBase58)
     return {

@@ -124,14 +124,14 @@ export const revenueAccountRoutes: FastifyPluginAsync<
     return watchedBody(watched)
   })
 
-  serve(app, listAccounts, async ({ caller, signal }) => {
+  serve(app, listAccounts, async ({ caller, signal, slices }) => {
     const tenant = tenantOf(caller)
     const [watched, end] = await Promise.all([registry.list(tenant), ledgerEnd(reader, storage.blocks)])
     const until = end?.slot ?? Infinity
     const sums = await watchedSums(reader, watched, { from: 0, until }, signal)
     const mints = sums.flatMap(({ byMint }) => largestMints(byMint).map(({ mint }) => mint))
     const symbolOf = await symbolsOf(mints, deps)
-    const data = sums.map((each) => accountBody(each, symbolOf))
+    const data = await slices.map(sums, (each) => accountBody(each, symbolOf))
     return {
       tenant,
       data,

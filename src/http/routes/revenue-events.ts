@@ -58,7 +58,7 @@ export const revenueEventRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'n
   const registry = new WatchedAddresses(documents)
   const reader = new LedgerReader(documents)
 
-  serve(app, revenueEvents, async ({ query, caller, signal }) => {
+  serve(app, revenueEvents, async ({ query, caller, signal, slices }) => {
     const tenant = tenantOf(caller)
     const { limit, order, from, to } = query
     checkRange(query)
@@ -68,7 +68,7 @@ export const revenueEventRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'n
       ledgerEnd(reader, blocks)
     ])
     const complete = end?.slot ?? Infinity
-    const page = { order, after, from, to, complete, limit: limit + 1 }
+    const page = { order, after, from, to, complete, limit: limit + 1, pause: slices.pause }
     const found = await ledgerPage({ reader, blocks }, watched, page, signal)
     const rows = found.slice(0, limit)
     const symbolOf = await symbolsOf(
@@ -76,7 +76,7 @@ export const revenueEventRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'n
       deps
     )
     const byAddress = new Map(watched.map((each) => [each.address, each]))
-    const data = rows.map((row) => {
+    const data = await slices.map(rows, (row) => {
       const { label, role } = byAddress.get(row.address)!
       const body = ledgerEntryBody(row, { label, role, symbol: symbolOf(row.mint) })
       return { ...body, cursor: writeLedgerCursor(tenant, row) }

@@ -4,7 +4,7 @@ import { WEIGHT_SETTINGS } from '../../access/call-weights.ts'
 import { ServiceError } from '../../errors.ts'
 import type { RpcReply } from '../../rpc/gateway.ts'
 import { openRpcOf } from '../../rpc/openrpc.ts'
-import { costOf, idOf, parseRequest, type ParsedRequest } from '../../rpc/requests.ts'
+import { costOf, idOf, LONG_BODY_BYTES, parseRequest, type ParsedRequest } from '../../rpc/requests.ts'
 import { BODY_BYTES_MAX, HTTP_BATCH_MAX } from '../../rpc/rpc-error.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint } from '../endpoint.ts'
@@ -95,9 +95,11 @@ export const rpcRoutes: FastifyPluginAsync<Deps> = async (app, { rpc: parts, lim
         done(new ServiceError('MEDIA_TYPE_INVALID', 'the body must not be compressed'))
       else done(null, payload)
     },
-    handler: (request, reply) => {
+    handler: async (request, reply) => {
       const body = Buffer.isBuffer(request.body) ? request.body : NO_BODY
-      const parsed = parseRequest(body, HTTP_BATCH_MAX)
+      const parse = (): ParsedRequest => parseRequest(body, HTTP_BATCH_MAX)
+      const parsed =
+        body.length < LONG_BODY_BYTES ? parse() : await app.turns.run(request.caller!.tenant, parse)
       return answerParsed(parsed, request, reply).catch((error: unknown) => {
         if (error === LEFT) return reply.hijack()
         // A part of the answer is sent already.

@@ -66,7 +66,7 @@ export const searchRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   const chain = transactions === null ? null : new ChainStatuses(transactions.node, clock)
   const submissions = transactions === null ? null : new Submissions(storage.documents, transactions)
 
-  serveCached(app, search, async ({ query: { q, limit }, tenant, head, signal }) => {
+  serveCached(app, search, async ({ query: { q, limit }, tenant, head, signal, slices }) => {
     const text = q.trim()
     const address = addressIn(text)
     const dayOf = async (mint: Pubkey): Promise<MintWindow> =>
@@ -76,10 +76,8 @@ export const searchRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
       const ranking = await loadedRanking(deps, signal)
       if (address !== null) return addressHits({ ...deps, market: marketOf(), dayOf }, { address, head })
       const found = names.search(foldedText(text), limit, volumesOf(ranking))
-      return Promise.all(
-        found.map(async ({ mint, symbol, name, match }) =>
-          searchHit('token', mint, { symbol, name, day: await dayOf(mint), match })
-        )
+      return slices.mapReads(found, async ({ mint, symbol, name, match }) =>
+        searchHit('token', mint, { symbol, name, day: await dayOf(mint), match })
       )
     }
     const data = await hits()

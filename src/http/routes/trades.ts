@@ -33,13 +33,13 @@ export const tradeRoutes: FastifyPluginAsync<
 > = async (app, deps) => {
   const { cash, clock } = deps
   const marketOf = marketReader(deps)
-  serveCached(app, tokenTrades, async ({ params: { mint }, query, tenant }) => {
+  serveCached(app, tokenTrades, async ({ params: { mint }, query, tenant, slices }) => {
     const { trades, blocks, archiveEnd } = marketOf()
     const list = `trades:${pubkeyToBase58(mint)}`
-    const { rows, nextCursor } = await tradePage({ blocks, clock }, list, query, (page) =>
+    const { rows, nextCursor } = await tradePage({ blocks, clock, slices }, list, query, (page) =>
       trades.ofMint(mint, page)
     )
-    const data = rows.map((row) => tradeBody(row, cash, archiveEnd))
+    const data = await slices.map(rows, (row) => tradeBody(row, cash, archiveEnd))
     return { body: { tenant, data, nextCursor }, dependsOn: [mint], changesWith: 'tags' }
   })
 }

@@ -59,18 +59,16 @@ export const trendingRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   const unfollow = trends.follow()
   app.addHook('onClose', async () => unfollow())
 
-  serveCached(app, trending, async ({ query, tenant, signal }) => {
+  serveCached(app, trending, async ({ query, tenant, signal, slices }) => {
     const { window, limit } = query
     const ranking = await loadedRanking(deps, signal)
     const { head } = feed
     const choice = trendChoice(query, cash)
     const ranked = head === null ? [] : ranking.top(window, choice === null ? limit : RANKS_MAX)
-    const candidates = await Promise.all(
-      ranked.map(async (each) => {
-        const trend = await trends.of(each.mint, window, head!)
-        return { trend, item: trendingItem(each, trend, 0, window) }
-      })
-    )
+    const candidates = await slices.mapReads(ranked, async (each) => {
+      const trend = await trends.of(each.mint, window, head!)
+      return { trend, item: trendingItem(each, trend, 0, window) }
+    })
     const items = choice === null ? candidates.map(({ item }) => item) : choice(candidates)
     const data = items.slice(0, limit).map((item, index) => ({ ...item, rank: index + 1 }))
     const limits = ageLimit(candidates.map(({ trend }) => trend.known))

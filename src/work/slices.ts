@@ -1,0 +1,103 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import type { TurnHandle } from './turns.ts'
+
+/** Rows of a slice at most. The dearest rows, trades, take 12 µs each to make and to render. */
+export const SLICE_ROWS = 100
+/** Rows that a loop reads from the store at a time; decoding one takes 6 µs. */
+export const READ_ROWS = 250
+/** Rows of `mapReads` at once. Folding the last day of a token takes up to 0.3 ms; a cluster answers as many reads together. */
+const READS_AT_ONCE = 10
+/** Milliseconds after which a slice ends before it has all of its rows: two slices in succession stay below 5 ms. */
+const SLICE_MS = 2
+/** Rows between two looks at the time, which take as long as a tenth of a row. */
+const LOOK_ROWS = 10
+
+/** Work of one request, in slices between which others have their turn. */
+export interface Slices {
+  /**
+   * Maps rows in order. Lists that take less than a slice are mapped at once. Rejects with the error of `make`, or if no turn
+   * comes.
+   */
+  map<Row, Made>(rows: readonly Row[], make: (row: Row, index: number) => Made): Promise<Made[]>
+  /**
+   * Maps rows in order, some at once, where `make` reads from the store: a slice has as many rows. Rejects with the first error
+   * of `make`, or if no turn comes.
+   */
+  mapReads<Row, Made>(
+    rows: readonly Row[],
+    make: (row: Row, index: number) => Promise<Made>,
+    atOnce?: number
+  ): Promise<Made[]>
+  /** Ends a slice, between two reads. */
+  readonly pause: () => Promise<void>
+}
+
+/** Runs a slice; `isFirst` tells that of a list. */
+type RunSlice = (slice: () => void, isFirst: boolean) => void | Promise<void>
+
+class RowSlices implements Slices {
+  readonly #run: RunSlice
+  readonly #elapsedMs: () => number
+  readonly pause: () => Promise<void>
+
+  constructor(run: RunSlice, pause: () => Promise<void>, elapsedMs: () => number) {
+    this.#run = run
+    this.pause = pause
+    this.#elapsedMs = elapsedMs
+  }
+
+  async map<Row, Made>(rows: readonly Row[], make: (row: Row, index: number) => Made): Promise<Made[]> {
+    const made: Made[] = []
+    const slice = (): void => {
+      const end = Math.min(rows.length, made.length + SLICE_ROWS)
+      const untilMs = this.#elapsedMs() + SLICE_MS
+      while (made.length < end) {
+        const next = Math.min(end, made.length + LOOK_ROWS)
+        while (made.length < next) made.push(make(rows[made.length]!, made.length))
+        if (this.#elapsedMs() >= untilMs) return
+      }
+    }
+    for (let isFirst = true; made.length < rows.length; isFirst = false) await this.#run(slice, isFirst)
+    return made
+  }
+
+  async mapReads<Row, Made>(
+    rows: readonly Row[],
+    make: (row: Row, index: number) => Promise<Made>,
+    atOnce = READS_AT_ONCE
+  ): Promise<Made[]> {
+    const made: Made[] = []
+    for (let from = 0; from < rows.length; from += atOnce) {
+      if (from > 0) await this.pause()
+      made.push(
+        ...(await Promise.all(rows.slice(from, from + atOnce).map((row, at) => make(row, from + at))))
+      )
+    }
+    return made
+  }
+}
+
+const now = (): number => performance.now()
+
+/** Returns the slices of work that has a turn: each slice but the first of a list takes another one. */
+export const slicesOfTurn = (turn: TurnHandle, signal: AbortSignal, elapsedMs = now): Slices =>
+  new RowSlices(
+    (slice, isFirst) => (isFirst ? slice() : turn.again(signal).then(slice)),
+    () => turn.again(signal),
+    elapsedMs
+  )
+
+/** Returns the slices of work without a turn, such as work that waits for a node: each slice takes one. */
+export const slicesInTurns = (takeTurn: (slice: () => void) => Promise<void>, elapsedMs = now): Slices =>
+  new RowSlices(
+    (slice) => takeTurn(slice),
+    () => yieldToEventLoop(),
+    elapsedMs
+  )
+
+/** The slices of work of no tenant: other work of the event loop runs between them. */
+export const openSlices: Slices = new RowSlices(
+  (slice, isFirst) => (isFirst ? slice() : yieldToEventLoop().then(slice)),
+  () => yieldToEventLoop(),
+  now
+)

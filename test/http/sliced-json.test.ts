@@ -1,0 +1,76 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { slicedJson } from '../../src/http/sliced-json.ts'
+import { openSlices, slicesOfTurn, SLICE_ROWS } from '../../src/work/slices.ts'
+import { randomRuns } from '../random-runs.ts'
+
+/** A value that JSON has no text for, or a date, among others. */
+const leaf = fc.oneof(
+  fc.jsonValue({ maxDepth: 2 }),
+  fc.constant(undefined),
+  fc.constant(() => 1),
+  fc.date({ noInvalidDate: true }),
+  fc.constantFrom(NaN, -0, Infinity, '\ud800', '\u2028')
+)
+const list = fc.array(leaf, { maxLength: 60, size: 'max' })
+const body = fc.oneof(
+  leaf,
+  list,
+  fc.dictionary(fc.string(), fc.oneof(leaf, list, fc.dictionary(fc.string(), list))),
+  fc.record({ data: list, ['__proto__']: leaf, toJSON: fc.constant(undefined) })
+)
+
+t.test('JSON in slices is the text of JSON.stringify', async () => {
+  await fc.assert(
+    fc.asyncProperty(body, async (value) => (await slicedJson(value, openSlices)) === JSON.stringify(value)),
+    randomRuns(1_000)
+  )
+})
+
+t.test('each slice but the first takes a turn, and has at most as many rows as a slice', async (t) => {
+  let turns = 0
+  let [rows, most] = [0, 0]
+  const turn = {
+    again: async () => {
+      turns++
+      rows = 0
+    }
+  }
+  const slices = slicesOfTurn(turn, new AbortController().signal, () => 0)
+  const made = await slices.map(
+    Array.from({ length: 1_000 }, (_, at) => at),
+    (row, at) => {
+      most = Math.max(most, ++rows)
+      return row + at
+    }
+  )
+  t.strictSame(
+    made,
+    Array.from({ length: 1_000 }, (_, at) => 2 * at)
+  )
+  t.equal(most, SLICE_ROWS)
+  t.equal(turns, 1_000 / SLICE_ROWS - 1)
+  await slices.map([1, 2, 3], String)
+  t.equal(turns, 9, 'a short list takes none')
+})
+
+t.test(
+  'a slice of slow rows ends before it has all of them, and a turn that does not come ends the list',
+  async (t) => {
+    let now = 0
+    let turns = 0
+    const turn = {
+      again: async () => {
+        if (++turns === 3) throw new Error('too late')
+      }
+    }
+    const slices = slicesOfTurn(turn, new AbortController().signal, () => now)
+    let made = 0
+    const slow = slices.map(Array.from({ length: 100 }), () => {
+      now += 1
+      made++
+    })
+    await t.rejects(slow, { message: 'too late' })
+    t.equal(made, 30, 'ten rows a slice')
+  }
+)
