@@ -1,4 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import type { WorkCount } from '../access/work-meter.ts'
 import type { TradeRow } from '../market/rows.ts'
 import type { PageRequest } from '../../storage/port.ts'
 import type { MarketStores } from '../archive/market-stores.ts'
@@ -48,16 +49,26 @@ export interface Among {
  * `among`, the trades are part of a larger list and are found like those of a filter.
  */
 export async function tradePage(
-  { blocks, clock }: Pick<MarketStores, 'blocks'> & Pick<AppDeps, 'clock'>,
+  {
+    blocks,
+    clock,
+    work
+  }: Pick<MarketStores, 'blocks'> & Pick<AppDeps, 'clock'> & { readonly work: WorkCount },
   name: string,
   query: Query,
-  read: (page: PageRequest) => Promise<TradeRow[]>,
+  readRows: (page: PageRequest) => Promise<TradeRow[]>,
   among?: Among
 ): Promise<{ readonly rows: readonly TradeRow[]; readonly nextCursor: string | null }> {
   const { limit, offset, order, after, from, to, venue, side, min_usd } = query
   const filters = { from, to, venue, side, min_usd }
   checkPaging(query)
   checkRange(query)
+  let examined = 0
+  const read = async (page: PageRequest): Promise<TradeRow[]> => {
+    const found = await readRows(page)
+    examined += found.length
+    return found
+  }
   const list = `${name}:${order}:${filterText(filters)}`
   const place = after === undefined ? undefined : readPagePlace(list, after)
   const start = place?.cursor
@@ -76,6 +87,8 @@ export async function tradePage(
           clock
         )
   const rows = found.rows.slice(skip, skip + limit)
+  // The rows of the answer and of its offset count by themselves.
+  work.count('row', Math.max(0, examined - rows.length - offset))
   const next = found.rows.length > skip + limit ? (rows.at(-1)?.cursor ?? null) : found.stoppedAt
   const left = Math.max(0, skip - found.rows.length)
   return { rows, nextCursor: next === null ? null : writePageCursor(list, next, left) }

@@ -88,11 +88,11 @@ export const poolRoutes: FastifyPluginAsync<Deps> = async (app, { archive, ...ow
     return { body: bodies[0]!, dependsOn, changesWith: 'minute', ...limits }
   })
 
-  serveCached(app, poolTrades, async ({ params, query, tenant }) => {
+  serveCached(app, poolTrades, async ({ params, query, tenant, work }) => {
     const { pools, trades, blocks, archiveEnd } = marketOf()
     const row = await pools.get(params.pool)
     const { rows, nextCursor } = await tradePage(
-      { blocks, clock },
+      { blocks, clock, work },
       `pool-trades:${pubkeyToBase58(params.pool)}`,
       query,
       async (page) => (row === null ? [] : trades.ofMint(row.base, page)),

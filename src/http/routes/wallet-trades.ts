@@ -30,10 +30,10 @@ export const walletTradeRoutes: FastifyPluginAsync<
 > = async (app, deps) => {
   const { cash, clock } = deps
   const marketOf = marketReader(deps)
-  serveCached(app, walletTrades, async ({ params: { wallet }, query, tenant }) => {
+  serveCached(app, walletTrades, async ({ params: { wallet }, query, tenant, work }) => {
     const { trades, blocks, archiveEnd } = marketOf()
     const list = `wallet-trades:${pubkeyToBase58(wallet)}`
-    const { rows, nextCursor } = await tradePage({ blocks, clock }, list, query, (page) =>
+    const { rows, nextCursor } = await tradePage({ blocks, clock, work }, list, query, (page) =>
       trades.ofWallet(wallet, page)
     )
     const data = rows.map((row) => walletTradeBody(row, cash, archiveEnd))
