@@ -12,7 +12,7 @@ const BLOCK = '{"jsonrpc":"2.0","id":3,"method":"getBlock","params":[5]}'
 const accountsOf = (examined: number): GatewayDeps['accounts'] => ({
   answer: async (_params, _signal, _runPiece, work) => {
     work?.count('account', examined)
-    return { result: '[]', slot: 1 }
+    return { result: [Buffer.from('[]')], slot: 1 }
   }
 })
 
