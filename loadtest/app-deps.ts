@@ -17,7 +17,7 @@ import { NameIndex } from '../src/views/name-index.ts'
 import { processTurns, Turns } from '../src/work/turns.ts'
 import { RankingHandle } from '../src/views/ranking-handle.ts'
 
-/** Requests a minute that no load test reaches. */
+/** Requests, and units of work, a minute that no load test reaches. */
 export const NO_LIMIT = 1_000_000_000
 
 /** Returns the dependencies of a service's HTTP side without a chain; `given` replaces the parts that it names. */

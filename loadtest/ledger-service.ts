@@ -16,7 +16,7 @@ import { HEADERS } from './served-market.ts'
 
 const storage = await openEmbeddedStorage({ directory: join(process.argv[2]!, 'store') })
 await bootstrapKeys(storage, { adminKey: HEADERS['x-api-key'], hasDemo: false }, 1)
-const keys = await KeyDirectory.load(storage, NO_LIMIT)
+const keys = await KeyDirectory.load(storage, NO_LIMIT, null, NO_LIMIT)
 const feed = new CommitFeed()
 feed.restore(await storage.blocks.head())
 const deps = appDeps({ storage, keys, cash: new CashList(), feed, answerBytes: 0 })

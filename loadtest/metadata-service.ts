@@ -26,7 +26,7 @@ const accounts = {
   pools: new PoolDirectory(options),
   offChain: null
 }
-const keys = await KeyDirectory.load(storage, NO_LIMIT)
+const keys = await KeyDirectory.load(storage, NO_LIMIT, null, NO_LIMIT)
 const app = buildApp(appDeps({ storage, keys, cash: new CashList(), accounts }), [metadataRoutes])
 process.stdout.write(`listening on ${await app.listen({ host: '127.0.0.1', port: 0 })}\n`)
 process.once('SIGTERM', () => process.exit())

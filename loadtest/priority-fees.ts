@@ -43,6 +43,7 @@ async function measureAll(isSmall: boolean): Promise<void> {
     MILLRACE_ADMIN_KEY: HEADERS['x-api-key'],
     MILLRACE_LOG_LEVEL: 'warn',
     MILLRACE_RATE_LIMIT_PER_MINUTE: '1000000000',
+    MILLRACE_WORK_PER_MINUTE: '1000000000000',
     FIXTURES_DIR: fixturesDirectory()
   }
   const service = await startMeasured('fees-service.ts', [directory], { env })

@@ -20,7 +20,8 @@ function serve(server: CqlServer, keyspace: string): Promise<MeasuredProcess> {
       ...clusterEnvironment(server, keyspace, null),
       MILLRACE_ADMIN_KEY: HEADERS['x-api-key'],
       MILLRACE_LOG_LEVEL: 'warn',
-      MILLRACE_RATE_LIMIT_PER_MINUTE: '1000000000'
+      MILLRACE_RATE_LIMIT_PER_MINUTE: '1000000000',
+      MILLRACE_WORK_PER_MINUTE: '1000000000000'
     }
   })
 }

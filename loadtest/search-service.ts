@@ -45,7 +45,7 @@ names.endReload()
 globalThis.gc?.()
 const held = heldBytes() - before
 
-const keys = await KeyDirectory.load(storage, NO_LIMIT)
+const keys = await KeyDirectory.load(storage, NO_LIMIT, null, NO_LIMIT)
 const app = buildApp(appDeps({ storage, keys, cash, ranking: live, names }), [searchRoutes])
 process.on('message', () => process.send!({ fillMs, held, estimated: names.bytes, times: searchTimes() }))
 process.stdout.write(`listening on ${await app.listen({ host: '127.0.0.1', port: 0 })}\n`)

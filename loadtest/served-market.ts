@@ -41,7 +41,8 @@ export async function serveMarket(
   const env = {
     MILLRACE_ADMIN_KEY: KEY,
     MILLRACE_LOG_LEVEL: 'warn',
-    MILLRACE_RATE_LIMIT_PER_MINUTE: '1000000000'
+    MILLRACE_RATE_LIMIT_PER_MINUTE: '1000000000',
+    MILLRACE_WORK_PER_MINUTE: '1000000000000'
   }
   const started =
     mode === 'quiet'

@@ -32,6 +32,8 @@ const apiKey = z
     createdAtMs: z.number(),
     /** Null: the configured default applies. */
     ratePerMinute: z.number().nullable(),
+    /** Units of work; null, or absent in keys of earlier versions: the configured default applies. */
+    workPerMinute: z.number().nullable().optional(),
     /** Valid strictly before; null never ends. */
     expiresAtMs: z.number().nullable(),
     revokedAtMs: z.number().nullable(),

@@ -30,6 +30,8 @@ export interface EdgeOptions<Needs> {
   readonly port: number
   /** Requests a minute of a key without a rate of its own. */
   readonly ratePerMinute: number
+  /** Units of work a minute of a key without a limit of its own, and of all keys of a tenant. */
+  readonly workPerMinute: number
   /** Called at each start with the port that the server listens on. */
   readonly onListening: (port: number) => void
   readonly clock: Clock
@@ -54,7 +56,7 @@ export function edge<
     const hints = options.keyHints(input)
     const others = isShared ? { publish: () => hints?.publish() } : null
     const keys = await retryWhileUnavailable(storage, clock)(
-      () => KeyDirectory.load(storage, options.ratePerMinute, others),
+      () => KeyDirectory.load(storage, options.ratePerMinute, others, options.workPerMinute),
       draining
     )
     tenants?.guard(keys)

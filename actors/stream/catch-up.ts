@@ -21,6 +21,10 @@ export interface CatchingUp {
   readonly join: (channels: readonly ReplayedChannel[]) => void
   /** Resolves when the connection's queue is nearly sent; at once when it is empty. */
   readonly room: () => Promise<void>
+  /** Resolves when the key may use more work; null if it may now. */
+  readonly workLeft: () => Promise<void> | null
+  /** Charges the key for events that were sent. */
+  readonly charge: (events: number) => void
   /** Whether the socket has sent everything that it was given. */
   readonly isSent: () => boolean
   /** Sends events of several channels, merged in cursor order. */
@@ -39,6 +43,8 @@ export interface CatchingUp {
  * P1. No block can be published between the last look at the head and `join`: nothing is missed and nothing is sent twice.
  * P2. The next page is read when the page before is nearly sent, so that a slow reader holds little memory.
  *
+ * P3. A key without work left waits for its next units: nothing is missed, unless the horizon passes the replay.
+ *
  * Recent blocks come from the hub's memory instead of the store. So a replay catches up with a head that moves fast.
  */
 export function catchUp(past: MergedPast, isReplay: boolean, client: CatchingUp): Promise<void> {
@@ -46,7 +52,7 @@ export function catchUp(past: MergedPast, isReplay: boolean, client: CatchingUp)
 }
 
 async function inPages(past: MergedPast, isReplay: boolean, client: CatchingUp, arena: Arena): Promise<void> {
-  const { hub, replays, tenant, retry, join, room, isSent, horizon, beyond, end } = client
+  const { hub, replays, tenant, retry, join, room, workLeft, isSent, horizon, beyond, end } = client
   for (;;) {
     await room()
     if (isSent() && !past.holdsEvents) arena.reuse()
@@ -60,6 +66,11 @@ async function inPages(past: MergedPast, isReplay: boolean, client: CatchingUp, 
     if (past.position < horizon()) {
       beyond(past.channels, past.position, horizon())
       past.skipTo(horizon())
+      continue
+    }
+    const wait = workLeft()
+    if (wait !== null) {
+      await wait
       continue
     }
     const chain = past.channels.filter((channel): channel is Channel => !isPrivate(channel))
@@ -97,6 +108,8 @@ async function inPages(past: MergedPast, isReplay: boolean, client: CatchingUp, 
     const frames = parts
       .filter(({ events }) => events.length > 0)
       .map(({ channel, events }) => eventFrames(channel.name, events, isReplay, arena))
-    if (frames.length > 0) client.give(frames)
+    if (frames.length === 0) return
+    client.charge(parts.reduce((sum, { events }) => sum + events.length, 0))
+    client.give(frames)
   }
 }

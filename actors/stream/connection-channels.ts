@@ -1,5 +1,7 @@
 import type { ConnectionEvent } from '../../machines/connection.machine.ts'
 import type { Caller } from '../../src/access/caller.ts'
+import { WORK_PRICES } from '../../src/work/work-units.ts'
+import { sleep } from '../../src/ports.ts'
 import { shownHead } from '../../src/market/cursor.ts'
 import { BlockFrames } from '../../src/stream/block-frames.ts'
 import { isOfChanges, isPrivate, type ReplayedChannel, type StreamChannel } from '../../src/stream/channel.ts'
@@ -14,6 +16,9 @@ import { LiveChanges } from './live-changes.ts'
 import type { Sender } from './sender.ts'
 import type { StreamDeps } from './stream-deps.ts'
 import { Subscriptions, type Group } from './subscriptions.ts'
+
+/** Maximum milliseconds between two looks at a used-up budget: the key may have got a larger one. */
+const WORK_POLL_MS = 5_000
 
 /** The connection that the channels belong to. */
 export interface ChannelsOwner {
@@ -198,6 +203,11 @@ export class ConnectionChannels implements Reader {
       retry,
       join,
       room: () => this.#sender.room(),
+      workLeft: () => this.#workLeft(end.signal),
+      charge: (events: number) => {
+        const units = Math.ceil(events * WORK_PRICES.event)
+        this.#deps.budget.charge(this.#owner.caller, units, this.#deps.clock.now())
+      },
       isSent: () => this.#sender.isSent,
       give: (parts: readonly Frames[]) => this.#give(parts),
       horizon: () => horizon.cursor,
@@ -212,6 +222,13 @@ export class ConnectionChannels implements Reader {
         this.#end.signal.removeEventListener('abort', stop)
         if (!this.#end.signal.aborted) this.#owner.change({ type: 'replay.ended' })
       })
+  }
+
+  /** Waits until the key has units of work; null if it has some. The wait ends early for a key with a new limit. */
+  #workLeft(end: AbortSignal): Promise<void> | null {
+    const { budget, clock } = this.#deps
+    const { allowed, resetIn } = budget.look(this.#owner.caller, clock.now())
+    return allowed ? null : sleep(clock, Math.min(resetIn * 1_000, WORK_POLL_MS), end)
   }
 
   /** The past of channels, and of the tenant's own changes. */

@@ -13,6 +13,7 @@ import {
   streamChannelOf,
   type StreamChannel
 } from '../../src/stream/channel.ts'
+import { WORK_PRICES, workUsedUp } from '../../src/work/work-units.ts'
 import { shownHead } from '../../src/market/cursor.ts'
 import * as messages from '../../src/stream/messages.ts'
 import { MESSAGE_BYTES_MAX } from '../../src/stream/message-bound.ts'
@@ -256,9 +257,15 @@ export class StreamConnection implements ChannelsOwner {
     return permitted
   }
 
-  /** Returns the channels that the key's quota of this minute allows; each costs one call. */
+  /** Returns the channels that the key's quotas of this minute allow; each costs one call, and the work of one. */
   async #charge(channels: readonly StreamChannel[]): Promise<StreamChannel[]> {
-    const { limits, clock } = this.#deps
+    const { limits, budget, clock } = this.#deps
+    if (channels.length === 0) return []
+    const work = budget.admit(this.caller, clock.now())
+    if (!work.allowed) {
+      this.#error('rate_limited', workUsedUp(this.caller.workPerMinute, work.resetIn), namesOf(channels))
+      return []
+    }
     const { keyId, ratePerMinute } = this.caller
     const uses = await Promise.all(channels.map(async () => limits.take(keyId, ratePerMinute, clock.now())))
     const refused = channels.filter((_, index) => !uses[index]!.allowed)
@@ -266,7 +273,9 @@ export class StreamConnection implements ChannelsOwner {
       const message = `this key may make ${ratePerMinute} requests a minute, one a channel; the next minute begins in ${uses[0]!.resetIn} s`
       this.#error('rate_limited', message, namesOf(refused))
     }
-    return channels.filter((_, index) => uses[index]!.allowed)
+    const allowed = channels.filter((_, index) => uses[index]!.allowed)
+    budget.charge(this.caller, allowed.length * WORK_PRICES.call, clock.now())
+    return allowed
   }
 
   #unsubscribe(names: readonly string[]): void {

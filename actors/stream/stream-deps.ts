@@ -1,3 +1,4 @@
+import type { WorkBudget } from '../../src/access/work-budget.ts'
 import type { RateCounter } from '../../storage/cluster/coordination.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { ChannelHistory } from '../../src/stream/channel-history.ts'
@@ -15,6 +16,8 @@ export interface StreamDeps {
   readonly changes: Pick<ChangeHistory, 'read' | 'last'>
   readonly horizon: Horizon
   readonly limits: RateCounter
+  /** The work of keys: subscriptions and replayed events. */
+  readonly budget: WorkBudget
   /** Bounds of each connection's outbox. */
   readonly room: Room
   readonly clock: Clock

@@ -1,6 +1,8 @@
 import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
 import type { Caller } from '../../src/access/caller.ts'
+import { WorkBudget } from '../../src/access/work-budget.ts'
+import type { WorkTally } from '../../src/access/work-tally.ts'
 import type { KeyDirectory } from '../../src/access/key-directory.ts'
 import { presentCaller } from '../../src/access/key-end.ts'
 import { KeySockets } from '../../src/access/key-sockets.ts'
@@ -40,6 +42,8 @@ export interface TenantsDeps {
   readonly random: Random
   /** Counts the sockets of a key, including those of the RPC URL; by default those of the stream alone. */
   readonly sockets?: KeySockets
+  /** Where units of work and refusals are counted for a metric. */
+  readonly workTally?: WorkTally
 }
 
 /**
@@ -53,6 +57,7 @@ export interface TenantsDeps {
 export class Tenants implements StreamGateway {
   readonly #channels: Channels
   readonly #limits: RateCounter
+  readonly #budget: WorkBudget
   readonly #deps: TenantsDeps
   readonly #report: (fault: unknown) => void
   /**
@@ -71,6 +76,7 @@ export class Tenants implements StreamGateway {
   constructor(channels: Channels, limits: RateCounter, deps: TenantsDeps, report: (fault: unknown) => void) {
     this.#channels = channels
     this.#limits = limits
+    this.#budget = new WorkBudget(limits.work, deps.workTally)
     this.#deps = deps
     this.#sockets = deps.sockets ?? new KeySockets()
     this.#report = report
@@ -114,7 +120,14 @@ export class Tenants implements StreamGateway {
   open(ws: WebSocket, socket: Socket, caller: Caller): void {
     if (!this.admits(caller)) return ws.close(4429, 'too many connections')
     const { clock } = this.#deps
-    const shared = { ...this.#channels, limits: this.#limits, room: BUFFER, clock, report: this.#report }
+    const shared = {
+      ...this.#channels,
+      limits: this.#limits,
+      budget: this.#budget,
+      room: BUFFER,
+      clock,
+      report: this.#report
+    }
     const connection = new StreamConnection(new SocketPipe(ws, socket), caller, shared)
     this.#add(connection)
     ws.on('message', (data: Buffer, isBinary) => {

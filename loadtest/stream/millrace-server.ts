@@ -36,7 +36,7 @@ const { clock, random } = systemPorts
 const storage = await openStorage(place!)
 await storage.blocks.claim(null)
 await storeKeys(storage, Number(connections))
-const keys = await KeyDirectory.load(storage, NO_LIMIT)
+const keys = await KeyDirectory.load(storage, NO_LIMIT, null, NO_LIMIT)
 const report = (fault: unknown): void => void process.stderr.write(`${String(fault)}\n`)
 let last = commitOf(FIRST_SLOT - 1, [])
 for (let i = 0; i < Number(pastBlocks); i++) {

@@ -32,6 +32,7 @@ export async function startSending(
     MILLRACE_ADMIN_KEY: ADMIN_KEY,
     MILLRACE_LOG_LEVEL: 'warn',
     MILLRACE_RATE_LIMIT_PER_MINUTE: '1000000000',
+    MILLRACE_WORK_PER_MINUTE: '1000000000000',
     MILLRACE_RPC_URL: nodeUrl,
     MILLRACE_TPU: 'off',
     ...storage

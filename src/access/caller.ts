@@ -1,5 +1,6 @@
 import type { KeyRow } from '../../storage/access-documents.ts'
 import { AddressRanges } from './address-ranges.ts'
+import { WORK_PER_MINUTE } from '../work/work-units.ts'
 
 export type KeyState = 'active' | 'expired' | 'revoked'
 
@@ -17,14 +18,23 @@ export class Caller {
   readonly scopes: readonly string[]
   /** Calls allowed in a minute. */
   readonly ratePerMinute: number
+  /** Units of work allowed in a minute. */
+  readonly workPerMinute: number
+  /** Units that all keys of the tenant together may have used when this key is admitted. */
+  readonly tenantWorkPerMinute: number
+  /** The names of the key and its tenant in the counter of work. No name of calls is like them. */
+  readonly workNames: { readonly key: string; readonly tenant: string }
   readonly #addresses: AddressRanges | null
 
-  constructor(row: KeyRow, defaultRatePerMinute: number) {
+  constructor(row: KeyRow, defaultRatePerMinute: number, defaultWorkPerMinute = WORK_PER_MINUTE) {
     this.row = row
     this.keyId = row.id
     this.tenant = row.tenant
     this.scopes = row.scopes
     this.ratePerMinute = row.ratePerMinute ?? defaultRatePerMinute
+    this.workPerMinute = row.workPerMinute ?? defaultWorkPerMinute
+    this.tenantWorkPerMinute = Math.max(this.workPerMinute, defaultWorkPerMinute)
+    this.workNames = { key: `work of key ${row.id}`, tenant: `work of tenant ${row.tenant}` }
     this.#addresses = row.allowedIps.length === 0 ? null : new AddressRanges(row.allowedIps)
   }
 

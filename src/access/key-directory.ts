@@ -49,24 +49,27 @@ export class KeyDirectory {
   private constructor(
     { documents }: Pick<Storage, 'documents'>,
     defaultRatePerMinute: number,
-    others: OtherProcesses | null
+    others: OtherProcesses | null,
+    defaultWorkPerMinute: number | undefined
   ) {
     this.#tenantDocuments = tenantsIn(documents)
     this.#keyDocuments = apiKeysIn(documents)
-    this.#ring = new KeyRing(defaultRatePerMinute)
+    this.#ring = new KeyRing(defaultRatePerMinute, defaultWorkPerMinute)
     this.#others = others
   }
 
   /**
-   * Loads all keys and tenants. Keys without a rate get `defaultRatePerMinute`. `others` is null if this process has
+   * Loads all keys and tenants. Keys without a rate get `defaultRatePerMinute`, and those without a limit of work
+   * `defaultWorkPerMinute`. `others` is null if this process has
    * the store alone.
    */
   static async load(
     storage: Pick<Storage, 'documents'>,
     defaultRatePerMinute: number,
-    others: OtherProcesses | null = null
+    others: OtherProcesses | null = null,
+    defaultWorkPerMinute?: number
   ): Promise<KeyDirectory> {
-    const directory = new KeyDirectory(storage, defaultRatePerMinute, others)
+    const directory = new KeyDirectory(storage, defaultRatePerMinute, others, defaultWorkPerMinute)
     await directory.reload()
     return directory
   }

@@ -2,6 +2,7 @@ import { hash, timingSafeEqual } from 'node:crypto'
 import type { KeyRow } from '../../storage/access-documents.ts'
 import { Caller, keyState } from './caller.ts'
 import { isSameKey } from './key-row.ts'
+import { WORK_PER_MINUTE } from '../work/work-units.ts'
 
 /** Compared with unknown keys, so that they take the same work as known ones. */
 const NOBODY = new Uint8Array(32)
@@ -14,6 +15,7 @@ function isSameText(known: Buffer, text: string): boolean {
 /** All keys in memory, found by secret, id or origin. */
 export class KeyRing {
   readonly #defaultRatePerMinute: number
+  readonly #defaultWorkPerMinute: number
   /** Keys by id, in order of creation. */
   #byId = new Map<string, Caller>()
   /** Keys by hash, one character a byte. */
@@ -24,8 +26,9 @@ export class KeyRing {
   /** The last valid key that each connection presented, with its digest. */
   readonly #presented = new WeakMap<object, { readonly key: Buffer; readonly digest: string }>()
 
-  /** Keys without a rate get `defaultRatePerMinute`. */
-  constructor(defaultRatePerMinute: number) {
+  /** Keys without a rate get `defaultRatePerMinute`, and those without a limit of work `defaultWorkPerMinute`. */
+  constructor(defaultRatePerMinute: number, defaultWorkPerMinute = WORK_PER_MINUTE) {
+    this.#defaultWorkPerMinute = defaultWorkPerMinute
     this.#defaultRatePerMinute = defaultRatePerMinute
   }
 
@@ -91,7 +94,7 @@ export class KeyRing {
   }
 
   /** Adds a key, or replaces it by its new state. */
-  put(row: KeyRow, caller = new Caller(row, this.#defaultRatePerMinute)): void {
+  put(row: KeyRow, caller = new Caller(row, this.#defaultRatePerMinute, this.#defaultWorkPerMinute)): void {
     this.#byId.set(row.id, caller)
     this.#byHash.set(Buffer.from(row.hash).toString('binary'), caller)
     for (const origin of row.corsOrigins) {

@@ -5,7 +5,14 @@ import { apiKeyPrefix, hashApiKey } from './api-key.ts'
 /** Attributes of a key that its maker sets. */
 export type KeyAttributes = Pick<
   KeyRow,
-  'tenant' | 'name' | 'scopes' | 'ratePerMinute' | 'expiresAtMs' | 'allowedIps' | 'corsOrigins'
+  | 'tenant'
+  | 'name'
+  | 'scopes'
+  | 'ratePerMinute'
+  | 'workPerMinute'
+  | 'expiresAtMs'
+  | 'allowedIps'
+  | 'corsOrigins'
 >
 
 /** A key just made; `key` is its secret, which is not stored. */
@@ -16,7 +23,16 @@ export interface IssuedKey {
 
 /** Returns the row of a new key. */
 export function newKey(key: string, attributes: KeyAttributes, nowMs: number): IssuedKey {
-  const { tenant, name, scopes, ratePerMinute, expiresAtMs, allowedIps, corsOrigins } = attributes
+  const {
+    tenant,
+    name,
+    scopes,
+    ratePerMinute,
+    workPerMinute = null,
+    expiresAtMs,
+    allowedIps,
+    corsOrigins
+  } = attributes
   return {
     key,
     row: {
@@ -28,6 +44,7 @@ export function newKey(key: string, attributes: KeyAttributes, nowMs: number): I
       scopes,
       createdAtMs: nowMs,
       ratePerMinute,
+      workPerMinute,
       expiresAtMs,
       revokedAtMs: null,
       allowedIps,
@@ -47,6 +64,7 @@ export function isSameKey(row: KeyRow, other: KeyRow | undefined): boolean {
     row.expiresAtMs === other.expiresAtMs &&
     row.successor === other.successor &&
     row.ratePerMinute === other.ratePerMinute &&
+    (row.workPerMinute ?? null) === (other.workPerMinute ?? null) &&
     row.tenant === other.tenant &&
     row.name === other.name &&
     row.prefix === other.prefix &&

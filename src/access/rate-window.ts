@@ -1,18 +1,23 @@
 import type { RateCounter, RateUse } from '../../storage/cluster/coordination.ts'
+import { WINDOW_SECONDS } from './rate-seconds.ts'
+import { WorkWindow } from './work-window.ts'
 
-export const WINDOW_SECONDS = 60
+/** Names in a counter of work for each key: its own, and that of its tenant. */
+export const WORK_NAMES = 2
 
 /**
  * A rate counter in memory. It holds only the names of the current window, at most `namesMax`. One more evicts the
  * name that came first in this window, whose count starts again. A clock that is set back begins a new window.
  */
 export class RateWindow implements RateCounter {
+  readonly work: WorkWindow
   readonly #namesMax: number
   #window = -1
   #taken = new Map<string, number>()
 
   constructor(namesMax: number) {
     this.#namesMax = namesMax
+    this.work = new WorkWindow(WORK_NAMES * namesMax)
   }
 
   /** Number of names in memory. */

@@ -1,6 +1,8 @@
 import type { Clock } from '../ports.ts'
 import type { RateCounter, RateUse } from '../../storage/cluster/coordination.ts'
-import { RateWindow, WINDOW_SECONDS } from './rate-window.ts'
+import { WINDOW_SECONDS } from './rate-seconds.ts'
+import { RateWindow, WORK_NAMES } from './rate-window.ts'
+import { SharedWork, type SharedWorkCounts } from './shared-work.ts'
 
 const WINDOW_MS = WINDOW_SECONDS * 1000
 /**
@@ -57,6 +59,7 @@ interface Waiting {
  * S3. The shared counter is used again from the first call after it is back.
  */
 export class SharedRate implements RateCounter {
+  readonly work: SharedWork
   readonly #counts: SharedCounts
   readonly #clock: Clock
   /** Calls that this process has allowed in the window, wherever they were counted. */
@@ -74,7 +77,11 @@ export class SharedRate implements RateCounter {
   #inShare = 0
 
   /** `namesMax` bounds the names in memory. */
-  constructor(counts: SharedCounts, { clock, namesMax }: { clock: Clock; namesMax: number }) {
+  constructor(
+    counts: SharedCounts & SharedWorkCounts,
+    { clock, namesMax }: { clock: Clock; namesMax: number }
+  ) {
+    this.work = new SharedWork(counts, { clock, namesMax: WORK_NAMES * namesMax })
     this.#counts = counts
     this.#clock = clock
     this.#own = new RateWindow(namesMax)

@@ -30,6 +30,10 @@ export const keyAnswer = z
       .int()
       .nullable()
       .describe('Calls allowed per clock minute; null: the default of the service'),
+    work_limit_per_minute: z
+      .int()
+      .nullable()
+      .describe('Units of work allowed per clock minute; null: the default of the service'),
     allowed_ips: z
       .array(z.string())
       .describe('IP addresses and CIDR ranges that may use the key; empty: all'),
@@ -64,6 +68,7 @@ export function keyBody(row: KeyRow, nowMs: number): z.infer<typeof keyAnswer> {
     scopes: row.scopes as Scope[],
     status: keyState(row, nowMs),
     rate_limit_per_minute: row.ratePerMinute,
+    work_limit_per_minute: row.workPerMinute ?? null,
     allowed_ips: [...row.allowedIps],
     cors_origins: [...row.corsOrigins],
     created_at: momentText(row.createdAtMs),

@@ -68,6 +68,7 @@ export const KEYS: CommandGroup = {
         name: { value: 'NAME', meaning: 'a name for people' },
         scopes: { value: 'A,B', meaning: 'what the key may do; default: all but admin' },
         rate: { value: 'CALLS', meaning: 'calls a minute; default: MILLRACE_RATE_LIMIT_PER_MINUTE' },
+        work: { value: 'UNITS', meaning: 'units of work a minute; default: MILLRACE_WORK_PER_MINUTE' },
         expires: {
           value: 'TIME',
           meaning: 'when the key expires, as in 2027-01-01T00:00:00Z; default: never'

@@ -43,7 +43,10 @@ async function inStore(config: Config): Promise<Administration> {
   const storage = await openStore(config)
   const close = () => storage.close()
   try {
-    return throughApp(await KeyDirectory.load(storage, config.rateLimitPerMinute), close)
+    return throughApp(
+      await KeyDirectory.load(storage, config.rateLimitPerMinute, null, config.workPerMinute),
+      close
+    )
   } catch (error) {
     await close()
     throw error
@@ -62,7 +65,10 @@ async function inCluster(config: Config): Promise<Administration> {
     }
     try {
       const others = { publish: () => peers.keys?.publish() }
-      return throughApp(await KeyDirectory.load(storage, config.rateLimitPerMinute, others), close)
+      return throughApp(
+        await KeyDirectory.load(storage, config.rateLimitPerMinute, others, config.workPerMinute),
+        close
+      )
     } catch (error) {
       await close()
       throw error

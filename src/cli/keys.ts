@@ -9,6 +9,7 @@ const COLUMNS = [
   'status',
   'scopes',
   'rate_limit_per_minute',
+  'work_limit_per_minute',
   'expires_at'
 ] as const
 
@@ -28,6 +29,7 @@ interface KeyOptions extends AdministrationOptions {
   readonly name?: string | undefined
   readonly scopes?: string | undefined
   readonly rate?: string | undefined
+  readonly work?: string | undefined
   readonly expires?: string | undefined
   readonly 'allow-ip'?: readonly string[] | undefined
   readonly origin?: readonly string[] | undefined
@@ -35,7 +37,7 @@ interface KeyOptions extends AdministrationOptions {
 
 /** Creates an API key. */
 export async function createKey(invocation: Invocation<KeyOptions>): Promise<number> {
-  const { tenant, name, scopes, rate, expires, 'allow-ip': allowedIps, origin } = invocation.options
+  const { tenant, name, scopes, rate, work, expires, 'allow-ip': allowedIps, origin } = invocation.options
   if (tenant === undefined) throw new BadUsage('a key needs an owner: set it with --tenant')
   const body = {
     tenant,
@@ -43,6 +45,7 @@ export async function createKey(invocation: Invocation<KeyOptions>): Promise<num
     ...(expires !== undefined && { expires_at: expires }),
     ...(scopes !== undefined && { scopes: scopes.split(',') }),
     ...(rate !== undefined && { rate_limit_per_minute: wholeNumber('--rate', rate) }),
+    ...(work !== undefined && { work_limit_per_minute: wholeNumber('--work', work) }),
     ...(allowedIps !== undefined && { allowed_ips: allowedIps }),
     ...(origin !== undefined && { cors_origins: origin })
   }

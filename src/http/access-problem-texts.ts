@@ -71,9 +71,9 @@ export const ACCESS_PROBLEM_TEXTS = {
   },
   RATE_LIMITED: {
     meaning:
-      'The API key has used up its calls of this minute, or too many requests came without a valid key.',
+      'The API key has used up its calls or its work of this minute, or the keys of its tenant have used up their work, or too many requests came without a valid key.',
     remedy:
-      'Wait the seconds in `Retry-After`. `RateLimit` on every answer shows the calls left in the minute.',
+      'Wait the seconds in `Retry-After`. `violated-policies` names the quota. `RateLimit` on every answer shows what is left of calls and work.',
     example: 'this key may make 600 requests a minute; the next minute begins in 12 s'
   },
   STREAM_KEY_REFUSED: {

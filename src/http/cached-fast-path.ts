@@ -1,5 +1,7 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import type { RateUse } from '../../storage/cluster/coordination.ts'
+import { WorkBudget } from '../access/work-budget.ts'
+import { WORK_PRICES } from '../work/work-units.ts'
 import { ServiceError } from '../errors.ts'
 import { answerKey, type ResponseCache } from './response-cache.ts'
 import type { AppDeps } from './deps.ts'
@@ -29,6 +31,7 @@ export function cachedFastPath(
   rest: RequestListener
 ): RequestListener {
   const { keys, limits, clock, metrics, logger, draining } = deps
+  const budget = new WorkBudget(limits.work, metrics.work)
   return (request, response) => {
     const startedAt = performance.now()
     const passOn = (): void => void rest(request, response)
@@ -43,11 +46,16 @@ export function cachedFastPath(
     // The gzip form has yet to be compressed.
     if (form === null) return passOn()
 
-    const send = (use: RateUse): void => {
-      if (!use.allowed) return passOn()
+    // `rest` refuses it.
+    if (!budget.look(caller, nowMs).allowed) return passOn()
+
+    const send = (calls: RateUse): void => {
+      if (!calls.allowed) return passOn()
+      const units = WORK_PRICES.call
+      budget.charge(caller, units, nowMs)
       const fields = plainFields(nextRequestId()).concat(
         freshnessFields(deps),
-        rateFields(caller.ratePerMinute, use),
+        rateFields(caller, { calls, work: budget.look(caller, nowMs), units }),
         form.fields
       )
       response.writeHead(form.status, fields)

@@ -2,6 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { WeightedCall } from '../access/call-weights.ts'
 import type { Caller } from '../access/caller.ts'
+import { UNCOUNTED, type WorkCount, type WorkMeter } from '../access/work-meter.ts'
+import type { WorkKind } from '../work/work-units.ts'
 import { ServiceError, type ErrorCode } from '../errors.ts'
 import { DEADLINE_MS, WRITE_LIMIT_MS } from './deadline.ts'
 import { inTurn, slicesWithoutTurn, whileClientWaits, type SlicesOf } from './in-turn.ts'
@@ -67,6 +69,8 @@ export interface Endpoint<
   readonly isIdempotent: boolean
   /** The weight of a call that costs more than one unit of the quota; null for all others. */
   readonly weighted: WeightedCall | null
+  /** The kinds of work that an answer is charged for, besides the call; the rows of a list count by themselves. */
+  readonly work: readonly WorkKind[]
   /**
    * Whether the making of an answer takes one turn of its tenant (`in-turn.ts`); not where it waits for a node, or takes
    * a turn for each of its pieces.
@@ -110,6 +114,7 @@ export function endpoint<
         | 'shownBy'
         | 'isIdempotent'
         | 'weighted'
+        | 'work'
         | 'takesTurn'
       >
     >
@@ -129,6 +134,7 @@ export function endpoint<
     shownBy: null,
     isIdempotent: false,
     weighted: null,
+    work: ['row', 'kibibyte'],
     takesTurn: definition.method === undefined && definition.deadlineMs === undefined,
     ...definition
   }
@@ -143,6 +149,8 @@ export interface Call<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
   readonly caller: Caller | null
   readonly request: FastifyRequest
   readonly reply: FastifyReply
+  /** Counts work beyond the rows and bytes of the answer. */
+  readonly work: WorkCount
   /**
    * Executes the request once for each `Idempotency-Key` of the tenant, as `Idempotency.once` does. `content` is what a repeat
    * must equal: usually the body.
@@ -163,6 +171,8 @@ export interface CachedCall<P extends z.ZodObject, Q extends z.ZodObject> extend
   readonly query: z.output<Q>
   /** Empty if the scope is open. */
   readonly tenant: string
+  /** Counts work beyond the rows and bytes of the answer; the request that makes it is charged. */
+  readonly work: WorkCount
 }
 
 /** Serves an endpoint whose answer is computed for each request, as JSON. */
@@ -195,8 +205,23 @@ export function serve<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
           : idempotency.call({ tenant: caller!.tenant, operation, key, body })
       const once: Call<P, Q, B>['once'] = async (content, prepare, make) =>
         keyed === null ? make({ id: await prepare(), isDone: false }) : keyed.once(content, prepare, make)
-      const work = (making: Making): Promise<z.input<A> | JsonBytes> =>
-        handler({ ...making, params, query, body, caller, request, reply, once })
+      const meter = request.charged?.meter
+      const work = async (making: Making): Promise<z.input<A> | JsonBytes> => {
+        const counted = meter ?? UNCOUNTED
+        const made = await handler({
+          ...making,
+          params,
+          query,
+          body,
+          caller,
+          request,
+          reply,
+          work: counted,
+          once
+        })
+        countRows(meter, made, query)
+        return made
+      }
       const changing = <T>(change: (making: Making) => Promise<T>): Promise<T> =>
         responseCache.changing(change, {
           checksMs: deadlineMs,
@@ -261,19 +286,29 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
       const key = answerKey(request.raw.url!, tenant)
       const send = (made: Rendering) =>
         sendRendering(request, reply, made, ANSWER_TERMS, () => responseCache.packed(key, made))
+      const meter = request.charged?.meter
+      // Bytes that another request made cost nothing.
+      meter?.countBytes(0)
       const kept = responseCache.fresh(key)
       if (kept !== null) return send(kept.rendering)
+      let isMade = false
       const make = (slicesOf: SlicesOf): Promise<Rendering> =>
         responseCache.make(
           key,
           route,
-          async (making) =>
-            handler({
+          async (making) => {
+            isMade = true
+            const query = readQuery(request.query)
+            const made = await handler({
               params: readParams(request.params),
-              query: readQuery(request.query),
+              query,
               tenant,
+              work: meter ?? UNCOUNTED,
               ...making
-            }),
+            })
+            countRows(meter, made.body, query)
+            return made
+          },
           { deadlineMs, slicesOf }
         )
       const running = responseCache.running(key)
@@ -286,9 +321,24 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
         const joined = responseCache.running(key)
         return joined === null ? make(slicesOf) : { joined }
       })
-      return making.then((made) => ('joined' in made ? made.joined.then(send) : send(made)))
+      return making.then((made) => {
+        if ('joined' in made) return made.joined.then(send)
+        if (isMade) meter?.countBytes(made.length)
+        return send(made)
+      })
     }
   })
+}
+
+/** Counts the rows of a list that was made, and those that its offset passes over: they are read too. */
+function countRows(
+  meter: WorkMeter | undefined,
+  body: unknown,
+  { offset }: { readonly offset?: unknown }
+): void {
+  if (meter?.counts('row') !== true || typeof body !== 'object' || body === null || !('data' in body)) return
+  if (Array.isArray(body.data))
+    meter.count('row', body.data.length + (typeof offset === 'number' ? offset : 0))
 }
 
 /** The error of a request whose outcome cannot be known: it names where to look, and whether a repeat is safe. */
@@ -307,11 +357,11 @@ function unknownOutcome(
   return new ServiceError('OUTCOME_UNKNOWN', detail, { cause })
 }
 
-function routeOf({ method, path, scope, answersWhileDraining, weighted }: Endpoint) {
+function routeOf({ method, path, scope, answersWhileDraining, weighted, work }: Endpoint) {
   return {
     method,
     url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    config: { scope, answersWhileDraining, weighted }
+    config: { scope, answersWhileDraining, weighted, work }
   }
 }
 

@@ -62,11 +62,18 @@ const HEADERS = {
     'string',
     'Identifies the answer; send it as `If-None-Match` to get 304 while the answer is unchanged'
   ],
-  'RateLimit-Policy': ['string', 'The quota of the key (draft-ietf-httpapi-ratelimit-headers)'],
-  RateLimit: ['string', 'Calls left of the quota (the same draft)'],
+  'RateLimit-Policy': [
+    'string',
+    'The quotas of the key, calls as `per-minute` and units as `work` (draft-ietf-httpapi-ratelimit-headers)'
+  ],
+  RateLimit: ['string', 'What is left of both quotas (the same draft)'],
   'X-RateLimit-Limit': ['integer', 'Calls that the key may make in a minute'],
   'X-RateLimit-Remaining': ['integer', 'Calls left in this minute'],
   'X-RateLimit-Reset': ['integer', 'When the next minute begins, in Unix seconds'],
+  'X-Work-Units': [
+    'integer',
+    'Units of work that this answer cost; absent if it is refused by a quota, or its length is not known when it begins'
+  ],
   'Retry-After': ['integer', 'Seconds to wait before a retry'],
   'WWW-Authenticate': ['string', '`Bearer`']
 } as const

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { WEIGHT_SETTINGS } from '../access/call-weights.ts'
+import { pricesText, WORK_PRICES } from '../work/work-units.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { Endpoint, Example, Served } from './endpoint.ts'
 import { IDEMPOTENCY_KEY_MAX } from './idempotency.ts'
@@ -34,7 +35,8 @@ const RATE = [
   'RateLimit',
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
-  'X-RateLimit-Reset'
+  'X-RateLimit-Reset',
+  'X-Work-Units'
 ]
 
 interface Parameter {
@@ -62,7 +64,8 @@ export function operationOf(
   schemas: JsonSchemas,
   problems: ProblemResponses
 ): JsonSchema {
-  const { tag, summary, description, scope, params, query, body, examples, isIdempotent, weighted } = endpoint
+  const { tag, summary, description, scope, params, query, body, examples, isIdempotent, weighted, work } =
+    endpoint
   const parameters = [
     ...parametersOf(params, 'path', examples, schemas),
     ...parametersOf(query, 'query', examples, schemas),
@@ -73,7 +76,12 @@ export function operationOf(
     operationId: operationId(endpoint),
     tags: [tag],
     summary,
-    description: [description, costText(weighted), neededKey(scope)]
+    description: [
+      description,
+      costText(weighted),
+      scope === 'open' ? undefined : workText(work, isCached),
+      neededKey(scope)
+    ]
       .filter((text) => text !== undefined)
       .join('\n\n'),
     security: securityOf(scope),
@@ -96,6 +104,11 @@ function securityOf(scope: Endpoint['scope']): readonly JsonSchema[] {
 function costText(weighted: Endpoint['weighted']): string | undefined {
   if (weighted === null) return undefined
   return `Counts as several calls of the quota, because it reads many rows: as \`${WEIGHT_SETTINGS[weighted]}\` of them, but never as more than the whole quota. The \`RateLimit\` fields of the answer state how many are left.`
+}
+
+function workText(work: Endpoint['work'], isCached: boolean): string {
+  const cached = isCached ? `; a cached answer costs ${WORK_PRICES.call}` : ''
+  return `Units of work: ${pricesText(['call', ...work])}${cached}.`
 }
 
 function neededKey(scope: Endpoint['scope']): string {

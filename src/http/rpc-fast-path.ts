@@ -11,7 +11,10 @@ import type { Fields } from './fields.ts'
 import { freshnessFields } from './freshness.ts'
 import { hostFault } from './host.ts'
 import { findCaller } from './plugins/access.ts'
-import { quotaExceeded, rateFields } from './plugins/limits.ts'
+import { WorkBudget } from '../access/work-budget.ts'
+import { isWhole, meteredReply } from '../rpc/metered-reply.ts'
+import { RpcWork } from '../rpc/rpc-work.ts'
+import { quotaExceeded, rateFields, workExceeded } from './plugins/limits.ts'
 import { plainFields } from './plugins/requests.ts'
 import { serviceErrorOf } from './problem.ts'
 import { takesGzip } from './respond.ts'
@@ -31,7 +34,8 @@ type Deps = Pick<
  * X2. Status, header fields and bytes are those that `rest` would send.
  */
 export function rpcFastPath(deps: Deps, nextRequestId: () => string, rest: RequestListener): RequestListener {
-  const { keys, clock, logger, draining } = deps
+  const { keys, limits, metrics, clock, logger, draining } = deps
+  const shared = { ...deps, budget: new WorkBudget(limits.work, metrics.work) }
   return (request, response) => {
     const query = request.method === 'POST' ? queryOf(request.url!) : null
     // At this log level each request has its line, which `rest` writes.
@@ -40,7 +44,7 @@ export function rpcFastPath(deps: Deps, nextRequestId: () => string, rest: Reque
     const { headers, socket } = request
     const caller = findCaller(keys, { headers, socket, query }, clock.now(), KEY_IN_QUERY)
     if (caller instanceof ServiceError) return rest(request, response)
-    new Exchange(deps, request, response, caller, nextRequestId()).read()
+    new Exchange(shared, request, response, caller, nextRequestId()).read()
   }
 }
 
@@ -80,19 +84,28 @@ const BROKEN = new ServiceError('PARAMETER_INVALID', 'the request is malformed')
 class Exchange implements RpcRequestContext {
   readonly caller: Caller
   readonly batchMax = HTTP_BATCH_MAX
-  readonly #deps: Deps
+  readonly work: RpcWork
+  readonly #deps: Deps & { readonly budget: WorkBudget }
   readonly #request: IncomingMessage
   readonly #response: ServerResponse
   readonly #id: string
   readonly #startedAt = performance.now()
   readonly #chunks: Buffer[] = []
   #rate: Fields = []
+  #calls: RateUse | null = null
   #left: AbortController | null = null
   /** Id of the body, once it is parsed. */
   #rpcId = 'null'
 
-  constructor(deps: Deps, request: IncomingMessage, response: ServerResponse, caller: Caller, id: string) {
+  constructor(
+    deps: Deps & { readonly budget: WorkBudget },
+    request: IncomingMessage,
+    response: ServerResponse,
+    caller: Caller,
+    id: string
+  ) {
     this.#deps = deps
+    this.work = new RpcWork(caller, deps.budget, deps.clock)
     this.#request = request
     this.#response = response
     this.caller = caller
@@ -180,9 +193,13 @@ class Exchange implements RpcRequestContext {
   }
 
   #answer(parsed: ParsedRequest, use: RateUse): void {
-    const { ratePerMinute } = this.caller
-    this.#rate = rateFields(ratePerMinute, use)
-    if (!use.allowed) return this.#fail(quotaExceeded(ratePerMinute, use))
+    const { caller } = this
+    const { budget, clock } = this.#deps
+    const work = use.allowed ? budget.admit(caller, clock.now()) : budget.look(caller, clock.now())
+    this.#calls = use
+    this.#rate = rateFields(caller, { calls: use, work, units: null })
+    if (!use.allowed) return this.#fail(quotaExceeded(caller.ratePerMinute, use))
+    if (!work.allowed) return this.#fail(workExceeded(caller, work))
     try {
       const made = this.#deps.rpc.gateway.answer(parsed, this)
       if (!(made instanceof Promise)) return this.#make(made)
@@ -193,7 +210,15 @@ class Exchange implements RpcRequestContext {
   }
 
   #make(reply: RpcReply): void {
-    const message = messageOf(reply, () => takesGzip(this.#request.headers['accept-encoding']))
+    const units = this.work.charge()
+    this.#rate = rateFields(this.caller, {
+      calls: this.#calls!,
+      work: this.work.left,
+      units: isWhole(reply) ? units : null
+    })
+    const message = messageOf(meteredReply(reply, this.work), () =>
+      takesGzip(this.#request.headers['accept-encoding'])
+    )
     if (!(message instanceof Promise)) return this.#send(message)
     message.then((packed) => this.#send(packed)).catch((error: unknown) => this.#fail(error))
   }

@@ -26,13 +26,22 @@ export const EDGE: Product = {
   settings: SERVICE_SETTINGS,
   units: (service) => {
     const { config, ports, onListening } = service
-    const { host, port, rateLimitPerMinute: ratePerMinute } = config
+    const { host, port, rateLimitPerMinute: ratePerMinute, workPerMinute } = config
     const keyHints = (given: Given) => coordinationOf(service, given).keys
     const build = appOf(service)
     return [
       child(
         'edge',
-        edge<Given>({ host, port, ratePerMinute, onListening, clock: ports.clock, keyHints, build })
+        edge<Given>({
+          host,
+          port,
+          ratePerMinute,
+          workPerMinute,
+          onListening,
+          clock: ports.clock,
+          keyHints,
+          build
+        })
       )
     ]
   },

@@ -13,7 +13,14 @@ export const RPC_SUBSCRIPTIONS: Product = {
     if (!hasNode(service)) return []
     const { ports, logger, sockets, metrics } = service
     const run = pubsub<Given>(
-      { ...ports, logger, sockets, metrics: metrics.pubsub, urls: () => pubsubUrls(service) },
+      {
+        ...ports,
+        logger,
+        sockets,
+        metrics: metrics.pubsub,
+        workTally: metrics.work,
+        urls: () => pubsubUrls(service)
+      },
       (given) => ({
         ...rpcPartsOf(service, given),
         upstreams: given.rpc!.nodes,

@@ -28,7 +28,12 @@ export const STREAM: Product = {
     child(
       'tenants',
       tenants<Given>(
-        { ...service.ports, tenantEvents: service.tenantEvents, sockets: service.sockets },
+        {
+          ...service.ports,
+          tenantEvents: service.tenantEvents,
+          sockets: service.sockets,
+          workTally: service.metrics.work
+        },
         (given) => coordinationOf(service, given)
       )
     )

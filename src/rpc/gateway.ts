@@ -1,5 +1,6 @@
 import type { Caller } from '../access/caller.ts'
 import type { ParsedRequest } from './requests.ts'
+import type { RpcWork } from './rpc-work.ts'
 
 /** A complete answer's body, or a stream of its pieces. */
 export type ReplyBody = Buffer | AsyncIterable<Buffer>
@@ -34,6 +35,8 @@ export interface RpcRequestContext {
   /** Whether sent transactions are tracked like those of /v1/tx/send. */
   readonly tracks: boolean
   readonly signal: AbortSignal
+  /** Where the work of the request is charged; absent where nobody pays. */
+  readonly work?: RpcWork
 }
 
 /** Answers JSON-RPC bodies, single requests and batches. HTTP and sockets share it, with its cache and its floors. */

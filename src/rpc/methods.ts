@@ -1,4 +1,5 @@
 import { UNWEIGHTED, unitsOf, type CallWeights, type WeightedCall } from '../access/call-weights.ts'
+import type { WorkKind } from '../work/work-units.ts'
 import type { Scope } from '../access/scopes.ts'
 import type { Commitment } from './commitment.ts'
 
@@ -47,6 +48,8 @@ export interface RpcMethod {
   readonly isLocal: boolean
   /** The weight of a call that costs more than one unit of the quota; null for all others. */
   readonly weighted: WeightedCall | null
+  /** The kinds of work that an answer is charged for, besides the call. */
+  readonly work: readonly WorkKind[]
 }
 
 type Traits = Partial<Omit<RpcMethod, 'name' | 'group' | 'summary' | 'params' | 'configAt'>>
@@ -92,6 +95,7 @@ function group(
       isShort: false,
       isLocal: false,
       weighted: null,
+      work: ['kibibyte'],
       ...traits
     }
   })
@@ -119,7 +123,7 @@ export const RPC_METHODS: readonly RpcMethod[] = [
       'getProgramAccounts',
       'address config?',
       'Returns the accounts of a whitelisted program, from the mirror.',
-      { slot: 'context', isLocal: true, weighted: 'program-accounts' }
+      { slot: 'context', isLocal: true, weighted: 'program-accounts', work: ['account', 'row', 'kibibyte'] }
     ]
   ]),
   ...group('Transactions', [

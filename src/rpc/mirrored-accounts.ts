@@ -1,4 +1,5 @@
 import type { Storage } from '../../storage/port.ts'
+import type { WorkCount } from '../access/work-meter.ts'
 import { pubkeyFromBase58 } from '../chain/pubkey.ts'
 import {
   ACCOUNT_ENCODINGS,
@@ -59,7 +60,12 @@ export class MirroredAccounts {
   }
 
   /** Rejects only with a store error or the signal's reason. */
-  async answer(params: unknown, signal: AbortSignal, runPiece: RunPiece = atOnce): Promise<MirroredAnswer> {
+  async answer(
+    params: unknown,
+    signal: AbortSignal,
+    runPiece: RunPiece = atOnce,
+    work?: WorkCount
+  ): Promise<MirroredAnswer> {
     const [program, config] = Array.isArray(params) ? (params as unknown[]) : []
     if (typeof program !== 'string') return invalid('invalid length 0, expected a program address')
     const address = addressOf(program)
@@ -85,6 +91,7 @@ export class MirroredAccounts {
     const rows = new AccountRows(wish.form, rowText(program, wish.form.encoding))
     const query = { slot, limit: Infinity, examined: EXAMINED_TOTAL_MAX, filters: wish.filters }
     const take: TakeAccounts = async (accounts) => {
+      work?.count('row', accounts.length)
       await rows.add(accounts)
       return rows.bytes <= ANSWER_BYTES_MAX
     }
@@ -95,6 +102,7 @@ export class MirroredAccounts {
       if (error instanceof TooLongForBase58) return TOO_LONG_FOR_BASE58
       throw error
     }
+    work?.count('account', end.examined)
     // Old versions may have been dropped during the read.
     if (end.now?.progress.slot == null || slot < end.now.progress.oldestSlot)
       return { refusal: upstreamDown('the accounts of this program changed during the request; try again') }

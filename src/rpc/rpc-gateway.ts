@@ -1,3 +1,4 @@
+import type { WorkCount } from '../access/work-meter.ts'
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../ports.ts'
 import { endPieces } from './ended-pieces.ts'
@@ -19,6 +20,7 @@ import {
   upstreamDown,
   type Refusal
 } from './rpc-error.ts'
+import { workRateLimited } from './pubsub/rate-limited.ts'
 import type { SharedAnswer, SharedReads } from './shared-reads.ts'
 import type { SlotFloors } from './slot-floors.ts'
 import { AnswerTooLarge, isUnanswered, NoUpstream, type Unanswered, type UpstreamCall } from './upstreams.ts'
@@ -32,7 +34,12 @@ export interface GatewayDeps {
   readonly reads: SharedReads | null
   readonly floors: SlotFloors
   readonly accounts: {
-    answer(params: unknown, signal: AbortSignal, runPiece: RunPiece): Promise<MirroredAnswer>
+    answer(
+      params: unknown,
+      signal: AbortSignal,
+      runPiece: RunPiece,
+      work?: WorkCount
+    ): Promise<MirroredAnswer>
   }
   /** Turns for what this process computes; absent where it has one user. */
   readonly turns?: Pick<Turns, 'run'>
@@ -94,6 +101,7 @@ export class Gateway implements RpcGateway {
 
   async #batch(elements: readonly RequestElement[], context: RpcRequestContext): Promise<RpcReply> {
     const plans = elements.map((element) => this.#plan(element, context))
+    context.work?.count('call', elements.length - 1)
     const answers: ElementAnswer[] = []
     const asked = plans.flatMap((plan, at) =>
       plan.kind === 'node' && plan.upstream.method.isIdempotent ? [{ at, upstream: plan.upstream }] : []
@@ -194,19 +202,34 @@ export class Gateway implements RpcGateway {
   ): Promise<void> {
     const endsAtMs = this.#deps.clock.now() + HERE_MS
     let left = ANSWER_BYTES_MAX
+    let isFirst = true
     for (const [at, plan] of plans.entries()) {
       if (plan.kind !== 'here') continue
+      // A body that is admitted has one element computed, whatever it costs.
+      const usedUp = isFirst ? null : this.#usedUp(plan.call, context)
+      isFirst = false
       if (left < 0) answers[at] = this.#refused(ANSWER_TOO_LARGE, plan.call.id, 'error')
-      else answers[at] = await this.#here(plan.call, plan.method, context, endsAtMs)
+      else answers[at] = usedUp ?? (await this.#here(plan.call, plan.method, context, endsAtMs))
       const { body } = answers[at]
       if (Buffer.isBuffer(body) || body instanceof MadePieces) left -= body.length
     }
   }
 
+  /** Refuses an element of a batch whose other elements have used up the work of the key. */
+  #usedUp({ id }: RequestedCall, { caller, work }: RpcRequestContext): ElementAnswer | null {
+    const use = work?.usedUp() ?? null
+    if (use === null) return null
+    return this.#refused(
+      { status: 200, error: workRateLimited(caller.workPerMinute, use.resetIn) },
+      id,
+      'rejected'
+    )
+  }
+
   async #here(
     call: RequestedCall,
     method: RpcMethod,
-    { caller, signal }: RpcRequestContext,
+    { caller, signal, work }: RpcRequestContext,
     endsAtMs = this.#deps.clock.now() + HERE_MS
   ): Promise<ElementAnswer> {
     const id = call.id ?? 'null'
@@ -219,21 +242,23 @@ export class Gateway implements RpcGateway {
       return this.#made(call, resultBody(`"${MAINNET_GENESIS}"`, id), LOCAL)
     let made: MirroredAnswer
     try {
-      made = await this.#deps.accounts.answer(call.paramsValue, signal, runPiece)
+      made = await this.#deps.accounts.answer(call.paramsValue, signal, runPiece, work)
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'DEADLINE_EXCEEDED')
         return this.#refused(TOOK_TOO_LONG, call.id, 'error')
       throw error
     }
     if ('refusal' in made) return this.#refused(made.refusal, call.id, 'error')
-    return this.#made(call, resultBody(made.result, id), { ...LOCAL, slot: made.slot })
+    const body = resultBody(made.result, id)
+    work?.count('kibibyte', body.length / 1024)
+    return this.#made(call, body, { ...LOCAL, slot: made.slot })
   }
 
   #fromNode(
     call: RequestedCall,
     upstream: UpstreamCall,
     read: SharedAnswer | Unanswered,
-    { caller }: RpcRequestContext
+    { caller, work }: RpcRequestContext
   ): ElementAnswer {
     if (read instanceof NoUpstream) return this.#refused(upstreamDown(read.message), call.id, 'down')
     if (isUnanswered(read))
@@ -245,7 +270,10 @@ export class Gateway implements RpcGateway {
     const { answer, facts } = read
     this.#deps.count?.(call.method, answer.kind)
     if (answer.slot !== null) this.#deps.floors.saw(caller.keyId, upstream.commitment, answer.slot)
-    return { status: 200, body: wrapped(answer, call.id ?? 'null'), facts }
+    const body = wrapped(answer, call.id ?? 'null')
+    // A cached answer costs no more than its call; one that arrives is counted as it is sent.
+    if (facts.cache === 'miss' && Buffer.isBuffer(body)) work?.count('kibibyte', body.length / 1024)
+    return { status: 200, body, facts }
   }
 
   #made(call: RequestedCall, body: ElementAnswer['body'], facts: ReplyFacts): ElementAnswer {

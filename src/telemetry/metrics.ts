@@ -9,6 +9,8 @@ import { ledgerMetrics, type LedgerMetrics } from './ledger-metrics.ts'
 import { mirrorMetrics, type MirrorMetrics } from './mirror-metrics.ts'
 import { pubsubMetrics, type PubsubMetrics } from './pubsub-metrics.ts'
 import { rpcMetrics, type RpcMetrics } from './rpc-metrics.ts'
+import type { WorkTally } from '../access/work-tally.ts'
+import { workUnitMetrics } from './work-unit-metrics.ts'
 import { webhookMetrics, type WebhookMetrics } from './webhook-metrics.ts'
 
 /** The service's metrics, as served by `/metrics`. */
@@ -27,6 +29,7 @@ export interface Metrics {
   readonly redisOutageSeconds: Gauge
   readonly leaseHeld: Gauge<'lease'>
   readonly lagSlots: Gauge
+  readonly work: WorkTally
   readonly webhooks: WebhookMetrics
   readonly mirror: MirrorMetrics
   readonly holders: HolderMetrics
@@ -128,6 +131,7 @@ export function createMetrics(decoding: DecodingReport): Metrics {
       registers
     }),
     requestSeconds: new RequestSeconds(registry),
+    work: workUnitMetrics(registry),
     connectionsRefused: new Counter({
       name: 'millrace_http_refused_total',
       help: 'Connections closed because of a bound, of a request that was malformed or late, or of an answer that was not read, by code of the problem',

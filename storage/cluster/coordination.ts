@@ -74,6 +74,19 @@ export interface RateCounter {
   take(name: string, quota: number, nowMs: number, calls?: number): RateUse | Promise<RateUse>
   /** Looks at the quota without taking a call out of it. */
   look(name: string, quota: number, nowMs: number): RateUse | Promise<RateUse>
+  /** The work of the same callers. */
+  readonly work: WorkCounter
+}
+
+/**
+ * Counts units of work against quotas in the same windows. Work is charged once it is done, so a name may exceed its quota; the
+ * excess is a debt that the next windows begin with. Nothing waits for other processes.
+ */
+export interface WorkCounter {
+  /** Looks at a name's quota. `allowed` is whether anything is left, and `resetAt` when the debt is worked off. */
+  look(name: string, quota: number, nowMs: number): RateUse
+  /** Adds units of work that a name has done. */
+  charge(name: string, quota: number, units: number, nowMs: number): void
 }
 
 /** Digests of recent blocks, as bytes, for processes that do not ingest them. They may be lost, or of a lost fork. */

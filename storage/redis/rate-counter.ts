@@ -52,14 +52,52 @@ return { allowed, calls, time[1] * 1000 + math.floor(time[2] / 1000) }`
 }
 const countReply = z.tuple([z.literal([0, 1]), z.int().nonnegative(), z.int().positive()])
 
-/** Counts calls for all processes of a service, one round trip each. */
+/** Work that is to be added. */
+export interface CountedWork {
+  readonly name: string
+  /** Units that a window works off. */
+  readonly quota: number
+  readonly windowSeconds: number
+  readonly units: number
+  /** Units that the caller has reported before, and the window they were in; windows are numbered from 1970. */
+  readonly own: { readonly window: number; readonly units: number }
+}
+
+/**
+ * Adds work. What exceeds the quota is a debt, which later windows begin with. A server that lost its data starts from the units
+ * that each process reports.
+ */
+const CHARGE: Script = {
+  name: 'millraceCharge',
+  keys: 1,
+  lua: `
+local time = redis.call('TIME')
+local quota, seconds, cost = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local window = math.floor(time[1] / seconds)
+local counted = redis.call('HMGET', KEYS[1], 'window', 'units')
+local units = 0
+if counted[1] then
+  local passed = window - tonumber(counted[1])
+  if passed >= 0 then units = math.max(0, tonumber(counted[2]) - passed * quota) end
+end
+if tonumber(ARGV[4]) == window then units = math.max(units, tonumber(ARGV[5])) end
+units = units + cost
+redis.call('HSET', KEYS[1], 'window', window, 'units', string.format('%.0f', units))
+redis.call('EXPIRE', KEYS[1], seconds * (math.min(1000, math.floor(units / quota)) + 1))
+return { units, time[1] * 1000 + math.floor(time[2] / 1000) }`
+}
+const chargeReply = z.tuple([z.int().nonnegative(), z.int().positive()])
+
+/** Counts calls and work for all processes of a service, one round trip each. */
 export class RedisRateCounter {
   readonly #connection: RedisConnection
   readonly #count: RunScript
+  readonly #charge: RunScript
 
   constructor(connection: RedisConnection) {
     this.#connection = connection
     this.#count = connection.define(COUNT)
+    this.#charge = connection.define(CHARGE)
   }
 
   get available(): boolean {
@@ -77,5 +115,13 @@ export class RedisRateCounter {
     const reply = await this.#count([this.#connection.key('rate', name)], args)
     const [allowed, calls, nowMs] = countReply.parse(reply)
     return { allowed: allowed === 1, calls, nowMs }
+  }
+
+  /** Adds work, and returns the units of the window. Rejects if the server does not count it, at once while it is unreachable. */
+  async charge(work: CountedWork): Promise<{ readonly units: number; readonly nowMs: number }> {
+    const { name, quota, windowSeconds, units, own } = work
+    const args = [quota, windowSeconds, units, own.window, own.units]
+    const [counted, nowMs] = chargeReply.parse(await this.#charge([this.#connection.key('rate', name)], args))
+    return { units: counted, nowMs }
   }
 }

@@ -14,6 +14,8 @@ export function sampleKey(n: number): KeyRow {
     scopes: n % 2 === 0 ? ['data:read', 'stream:read'] : [],
     createdAtMs: FIRST_TIME * 1_000 + n,
     ratePerMinute: n % 2 === 0 ? null : 60 * n,
+    // Keys of earlier versions have none.
+    ...(n % 3 !== 0 && { workPerMinute: n % 3 === 1 ? null : 900 * n }),
     expiresAtMs: n % 3 === 0 ? null : FIRST_TIME * 2_000 + n,
     revokedAtMs: n % 5 === 0 ? FIRST_TIME * 1_500 : null,
     allowedIps: n % 2 === 0 ? [] : ['10.0.0.0/8', '::1'],

@@ -79,6 +79,7 @@ t.test('a key is made with what was asked for, shown once, and works', async (t)
     name: 'charts — für alle',
     scopes: ['data:read', 'stream'],
     rate_limit_per_minute: 7,
+    work_limit_per_minute: 9_000,
     expires_at: '2026-08-24T15:00:00+02:00',
     allowed_ips: ['127.0.0.0/8', '::1'],
     cors_origins: ['https://app.example.org']
@@ -383,7 +384,7 @@ t.test('a key may read its own attributes, and nothing of other keys', async (t)
     expires_at: '2027-01-01T00:00:00Z'
   })
   const headers = { 'x-api-key': keyOf(made) }
-  await app.get('/v1/me', headers)
+  const first = await app.get('/v1/me', headers)
   const { status, body, text } = await app.get('/v1/me', headers)
   t.equal(status, 200)
   t.same(body, {
@@ -392,8 +393,13 @@ t.test('a key may read its own attributes, and nothing of other keys', async (t)
     prefix: keyOf(made).slice(0, 12),
     name: 'revenue only',
     scopes: ['revenue'],
-    limits: { rate_limit_per_minute: 5, window_seconds: 60 },
-    usage: { calls: 2, remaining: 3, resets_at: NOON / 1000 + 60 },
+    limits: { rate_limit_per_minute: 5, work_limit_per_minute: 3_000_000, window_seconds: 60 },
+    usage: {
+      calls: 2,
+      remaining: 3,
+      work_remaining: 3_000_000 - Number(first.headers['x-work-units']),
+      resets_at: NOON / 1000 + 60
+    },
     expires_at: '2027-01-01T00:00:00.000Z',
     allowed_ips: [],
     cors_origins: []

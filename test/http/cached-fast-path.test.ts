@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import t from 'tap'
 import type { Test } from 'tap'
+import { WORK_PRICES } from '../../src/work/work-units.ts'
 import { RateWindow } from '../../src/access/rate-window.ts'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import type { AppDeps } from '../../src/http/deps.ts'
@@ -66,12 +67,20 @@ async function laneApp(t: Test, changed: Partial<AppDeps> = {}) {
 
 /** Removes the fields that differ between two answers to the same question, from either path. */
 function lasting({ status, headers, body }: Received) {
-  const { date, connection, 'x-request-id': id, ratelimit, 'x-ratelimit-remaining': left, ...rest } = headers
+  const {
+    date,
+    connection,
+    'x-request-id': id,
+    ratelimit,
+    'x-ratelimit-remaining': left,
+    'x-work-units': units,
+    ...rest
+  } = headers
   return {
     status,
     body: body.toString('hex'),
     headers: rest,
-    has: [date, connection, id, ratelimit, left].map(Boolean)
+    has: [date, connection, id, ratelimit, left, units].map(Boolean)
   }
 }
 
@@ -85,6 +94,7 @@ t.test('a cached answer is sent without the framework, byte for byte as with it'
         headers: { 'x-api-key': app.key, connection: 'close', ...headers }
       })
       const second = await ask(path, headers)
+      t.equal(second.headers['x-work-units'], String(WORK_PRICES.call), 'next to nothing')
       t.strictSame(
         lasting(second),
         lasting({
@@ -171,6 +181,7 @@ t.test('a call beyond the quota is refused by the framework, and costs nothing',
 t.test('a counter that gives a promise is waited for', async (t) => {
   const counter = new RateWindow(10)
   const limits = {
+    work: counter.work,
     take: async (...asked: Parameters<RateWindow['take']>) => counter.take(...asked),
     look: async (...asked: Parameters<RateWindow['look']>) => counter.look(...asked)
   }

@@ -33,9 +33,10 @@ function rateOf({ headers }: Answer): (string | undefined)[] {
 t.test('every response to a key says the policy, what is left and when it is back', async (t) => {
   const app = await marketApp(t)
   app.nowMs = NOON + 12_345
-  const key = await app.makeKey(['data:read'], { ratePerMinute: 600 })
+  const key = await app.makeKey(['data:read'], { ratePerMinute: 600, workPerMinute: 5_000 })
   const reset = String(NOON / 1000 + 60)
   let left = 600
+  let used = 0
   for (const [path, status] of [
     ['/v1/launches', 200],
     ['/v1/launches', 200],
@@ -47,7 +48,14 @@ t.test('every response to a key says the policy, what is left and when it is bac
     const answer = await app.get(path, { 'x-api-key': key })
     t.equal(answer.status, status, path)
     left--
-    const expected = ['"per-minute";q=600;w=60', `"per-minute";r=${left};t=48`, '600', String(left), reset]
+    used += Number(answer.headers['x-work-units'])
+    const expected = [
+      '"per-minute";q=600;w=60, "work";q=5000;w=60',
+      `"per-minute";r=${left};t=48, "work";r=${5_000 - used};t=48`,
+      '600',
+      String(left),
+      reset
+    ]
     t.strictSame(rateOf(answer), expected)
   }
   const head = await app.ask('HEAD', '/v1/launches', { 'x-api-key': key })
@@ -81,7 +89,8 @@ t.test('a call too many is refused with the limit and the time to wait, until th
     t.equal(refused.status, 429)
     t.equal(refused.type, 'application/problem+json; charset=utf-8')
     t.equal(String(refused.headers['retry-after']), '31')
-    t.strictSame(rateOf(refused).slice(1, 4), ['"per-minute";r=0;t=31', '2', '0'])
+    t.match(rateOf(refused).slice(1, 4), [/^"per-minute";r=0;t=31, "work";r=\d+;t=31$/, '2', '0'])
+    t.equal(refused.headers['x-work-units'], undefined, 'a refused call does no work')
     t.strictSame(refused.body, {
       type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
       title: 'Rate limited',
@@ -206,6 +215,7 @@ t.test(
   async (t) => {
     const window = new RateWindow(10)
     const get = await countedApp(t, {
+      work: window.work,
       take: async (...asked) => {
         await new Promise((resolve) => setImmediate(resolve))
         return window.take(...asked)
@@ -214,7 +224,7 @@ t.test(
     })
     const answers = [await get(), await get(), await get()]
     t.strictSame(
-      answers.map(({ statusCode, headers }) => [statusCode, headers['ratelimit']]),
+      answers.map(({ statusCode, headers }) => [statusCode, String(headers['ratelimit']).split(',')[0]]),
       [
         [200, '"per-minute";r=1;t=60'],
         [200, '"per-minute";r=0;t=60'],
@@ -226,7 +236,7 @@ t.test(
 
 t.test('a counter that fails admits no request', async (t) => {
   const broken = () => Promise.reject(new Error('the counter is away'))
-  const get = await countedApp(t, { take: broken, look: broken })
+  const get = await countedApp(t, { take: broken, look: broken, work: new RateWindow(10).work })
   t.equal((await get()).statusCode, 500)
 })
 

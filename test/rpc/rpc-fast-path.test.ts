@@ -198,7 +198,11 @@ for (const isShared of [false, true])
     async (t) => {
       const window = new RateWindow(10)
       const limits: AppDeps['limits'] = isShared
-        ? { take: async (...of) => window.take(...of), look: async (...of) => window.look(...of) }
+        ? {
+            work: window.work,
+            take: async (...of) => window.take(...of),
+            look: async (...of) => window.look(...of)
+          }
         : window
       const { app, fast, passed } = await twoPaths(t, { limits })
       const key = await app.makeKey(['rpc:read'], { ratePerMinute: 3 })

@@ -114,7 +114,7 @@ async function walk(service: ServiceProcess): Promise<Map<string, Answer>> {
 testWithFixtures(t, 'services on both stores', (t) =>
   testWithCql(t, 'every answer to every page is the same bytes on both stores', async (t, server) => {
     const recordedDir = fixturesDirectory()
-    const limit = { MILLRACE_RATE_LIMIT_PER_MINUTE: '1000000' }
+    const limit = { MILLRACE_RATE_LIMIT_PER_MINUTE: '1000000', MILLRACE_WORK_PER_MINUTE: '1000000000' }
     const cluster = { ...limit, ...clusterEnvironment(server, ownKeyspace(t, server), null) }
     const start = async (dataDir: string, environment: Record<string, string>): Promise<ServiceProcess> => {
       const service = await startProcess({ dataDir, recordedDir, environment })

@@ -43,7 +43,7 @@ if (!isInstalled()) {
     const service = await startProcess({
       dataDir: join(directory, 'data'),
       recordedDir: fixturesDirectory(),
-      environment: { MILLRACE_RATE_LIMIT_PER_MINUTE: '1000000' }
+      environment: { MILLRACE_RATE_LIMIT_PER_MINUTE: '1000000', MILLRACE_WORK_PER_MINUTE: '1000000000' }
     })
     t.teardown(() => service.end('SIGTERM'))
     await service.said(/the source has no more blocks/)

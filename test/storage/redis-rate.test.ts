@@ -210,3 +210,47 @@ testWithOwnRedis(t, 'a server that stands still holds nobody up, and opens no qu
   const after = await inOneMinute(members, async (name) => [await members[0]!.take(name, QUOTA)])
   t.equal(after.inShare, 0)
 })
+
+testWithRedis(
+  t,
+  'work of two processes adds up on the server, and what exceeds the quota is carried over',
+  async (t, redis) => {
+    const [one, two] = [await join(t, redis), await join(t, redis)]
+    await until(() => [one, two].every(({ connection }) => connection.available))
+    const name = `work ${++names}`
+    const none = { window: 0, units: 0 }
+    const charge = ({ connection }: Member, units: number, windowSeconds: number, quota = 10) =>
+      new RedisRateCounter(connection).charge({ name, quota, windowSeconds, units, own: none })
+    // Windows of an hour: none of them ends between two calls, or the first attempt is repeated by a rerun.
+    t.equal((await charge(one, 300, 3_600)).units, 300)
+    const { units, nowMs } = await charge(two, 50, 3_600)
+    t.equal(units, 350)
+    const window = Math.floor(nowMs / 3_600_000)
+    const lost = new RedisRateCounter(one.connection).charge({
+      name: `work ${++names}`,
+      quota: 10,
+      windowSeconds: 3_600,
+      units: 5,
+      own: { window, units: 70 }
+    })
+    t.equal((await lost).units, 75, 'a server that lost its data starts from what a process has reported')
+    const carried = `work ${++names}`
+    const a = await new RedisRateCounter(one.connection).charge({
+      name: carried,
+      quota: 10,
+      windowSeconds: 1,
+      units: 1_000_000,
+      own: none
+    })
+    let b = a
+    while (Math.floor(b.nowMs / 1_000) === Math.floor(a.nowMs / 1_000))
+      b = await new RedisRateCounter(two.connection).charge({
+        name: carried,
+        quota: 10,
+        windowSeconds: 1,
+        units: 0,
+        own: none
+      })
+    t.equal(b.units, 1_000_000 - 10 * (Math.floor(b.nowMs / 1_000) - Math.floor(a.nowMs / 1_000)))
+  }
+)

@@ -70,6 +70,8 @@ async function sent(past: Map<string, EncodedEvent[]>, waits: Iterator<boolean>)
     room: async () => {
       if (waits.next().value !== true) send()
     },
+    workLeft: () => null,
+    charge: () => undefined,
     isSent: () => withSocket.length === 0,
     give: (parts: readonly Frames[]) => void withSocket.push(mergedFrames(parts).bytes),
     horizon: () => -1,

@@ -1,3 +1,5 @@
+import { WorkBudget } from '../../src/access/work-budget.ts'
+import { WORK_PRICES } from '../../src/work/work-units.ts'
 import t from 'tap'
 import { pubkeyToBase58 } from '../../src/chain/pubkey.ts'
 import { encodeBase58 } from '../../src/chain/base58.ts'
@@ -280,6 +282,32 @@ t.test('the 51st channel is refused, and the 50 stay', async (t) => {
   await quiet()
   t.match(last(pipe), { type: 'subscribed', added: [names[50]] })
 })
+
+t.test(
+  'a replay is charged by event, waits for the next units, and new channels are refused meanwhile',
+  async (t) => {
+    const world = worldOf()
+    const { connection, pipe } = world.connect(1_000, undefined, 4)
+    const caller = connection.caller
+    send(connection, { subscribe: ['curves'] })
+    await quiet()
+    const budget = new WorkBudget(world.limits.work)
+    t.equal(budget.look(caller, world.nowMs).left, 4 - WORK_PRICES.call, 'a channel costs a call')
+    send(connection, { subscribe: [TRADES], since: cursorAt(100, 0) })
+    await quiet()
+    t.equal(said(pipe).filter(({ type }) => type === 'event').length, 0, 'the replay waits')
+    send(connection, { subscribe: ['pools'] })
+    await quiet()
+    const refused = said(pipe).find(({ code }) => code === 'rate_limited')
+    t.match(refused, { type: 'error', channels: ['pools'] })
+    world.nowMs += 120_000
+    for (const wake of world.timers.splice(0)) wake()
+    await quiet()
+    t.equal(said(pipe).filter(({ type }) => type === 'event').length, 3)
+    t.equal(last(pipe).type, 'replay_complete')
+    t.equal(budget.look(caller, world.nowMs).left, 3, 'three events are less than a unit')
+  }
+)
 
 t.test('a channel costs a call of the quota; what is too much is refused by name', async (t) => {
   const world = worldOf()

@@ -3,6 +3,7 @@ import { Replays } from '../../actors/stream/replays.ts'
 import { StreamConnection } from '../../actors/stream/connection.ts'
 import { Caller } from '../../src/access/caller.ts'
 import { RateWindow } from '../../src/access/rate-window.ts'
+import { WorkBudget } from '../../src/access/work-budget.ts'
 import { CommitFeed } from '../../src/views/commit-feed.ts'
 import { copied, HEAP_ALLOCATOR } from '../../src/memory/arena.ts'
 import { CashList } from '../../src/market/cash.ts'
@@ -99,6 +100,8 @@ export class World {
   readonly horizon: Horizon
   readonly faults: unknown[] = []
   readonly limits = new RateWindow(10)
+  /** Callbacks of timers, in order; a test calls them. */
+  readonly timers: (() => void)[] = []
   readonly #replays = new Replays(TURNS_AT_ONCE)
   readonly store: WorldStore
   readonly documents: MemoryDocuments
@@ -154,20 +157,26 @@ export class World {
 
   connect(
     ratePerMinute = 1_000_000,
-    scopes: readonly string[] = KEY.scopes
+    scopes: readonly string[] = KEY.scopes,
+    workPerMinute?: number
   ): { connection: StreamConnection; pipe: FakePipe } {
     const pipe = new FakePipe(this.socketBytes)
     const connection = new StreamConnection(
       pipe,
-      new Caller({ ...KEY, scopes: [...scopes] }, ratePerMinute),
+      new Caller({ ...KEY, scopes: [...scopes] }, ratePerMinute, workPerMinute),
       {
         hub: this.hub,
         history: this.store,
         changes: this.changes,
         horizon: this.horizon,
         limits: this.limits,
+        budget: new WorkBudget(this.limits.work),
         room: this.room,
-        clock: { now: () => this.nowMs, setTimeout: () => 0, clearTimeout: () => undefined },
+        clock: {
+          now: () => this.nowMs,
+          setTimeout: (run) => this.timers.push(run),
+          clearTimeout: () => undefined
+        },
         replays: this.#replays,
         retry: (ask) => ask(),
         report: (fault) => this.faults.push(fault)

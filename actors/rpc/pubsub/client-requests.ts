@@ -16,7 +16,7 @@ import {
   upstreamDown,
   type RpcError as Fault
 } from '../../../src/rpc/rpc-error.ts'
-import { rateLimited } from '../../../src/rpc/pubsub/rate-limited.ts'
+import { rateLimited, workRateLimited } from '../../../src/rpc/pubsub/rate-limited.ts'
 import {
   IN_PROGRESS_MAX,
   MESSAGES_WAITING_MAX,
@@ -28,6 +28,11 @@ import {
   subscriptionMethod,
   type SubscriptionKind
 } from '../../../src/rpc/pubsub/subscription-request.ts'
+import { WorkBudget } from '../../../src/access/work-budget.ts'
+import { WORK_PRICES } from '../../../src/work/work-units.ts'
+import { meteredReply } from '../../../src/rpc/metered-reply.ts'
+import { RpcWork } from '../../../src/rpc/rpc-work.ts'
+import type { WorkTally } from '../../../src/access/work-tally.ts'
 import type { RateCounter } from '../../../storage/cluster/coordination.ts'
 import { ClientSubscription, type SubscriptionOwner } from './client-subscription.ts'
 import { AT_LIMIT, type SubscriptionHub } from './subscription-hub.ts'
@@ -38,7 +43,9 @@ export interface RequestDeps {
   readonly gateway: Pick<RpcGateway, 'answer'>
   /** The units that each method costs; absent where each costs one. */
   readonly methods?: Pick<MethodTable, 'unitsOf'>
-  readonly limits: Pick<RateCounter, 'take'>
+  readonly limits: Pick<RateCounter, 'take' | 'work'>
+  /** Where units of work and refusals are counted for a metric. */
+  readonly workTally?: WorkTally | undefined
   readonly clock: Clock
   readonly report: (fault: unknown) => void
 }
@@ -69,6 +76,7 @@ interface Answer {
 export class ClientRequests {
   readonly #socket: RequestSocket
   readonly #deps: RequestDeps
+  readonly #budget: WorkBudget
   #waiting: Buffer[] = []
   #inProgress = 0
   #isPaused = false
@@ -76,6 +84,7 @@ export class ClientRequests {
   constructor(socket: RequestSocket, deps: RequestDeps) {
     this.#socket = socket
     this.#deps = deps
+    this.#budget = new WorkBudget(deps.limits.work, deps.workTally)
   }
 
   /** Whether no messages are read, because the maximum of requests is in progress. */
@@ -206,12 +215,17 @@ export class ClientRequests {
   /** Answers a request through the gateway. Null if it needs no answer. */
   async #forward(request: ParsedRequest): Promise<Buffer | null> {
     const { signal } = this.#socket
-    const reply = await this.#deps.gateway.answer(request, {
-      caller: this.#socket.caller(),
+    const caller = this.#socket.caller()
+    const work = new RpcWork(caller, this.#budget, this.#deps.clock)
+    const made = await this.#deps.gateway.answer(request, {
+      caller,
+      work,
       batchMax: SOCKET_BATCH_MAX,
       tracks: false,
       signal
     })
+    work.charge()
+    const reply = meteredReply(made, work)
     if (reply.body === null || Buffer.isBuffer(reply.body)) return reply.body
     // A frame names its length first.
     const pieces: Buffer[] = []
@@ -221,12 +235,18 @@ export class ClientRequests {
 
   /** Takes the units of an element, or one for a whole body, of the key's quota; returns the error if it has too few. */
   async #charge(element: RequestElement | null = null): Promise<Fault | null> {
-    const { keyId, ratePerMinute } = this.#socket.caller()
+    const caller = this.#socket.caller()
+    const { keyId, ratePerMinute, workPerMinute } = caller
     const { limits, methods, clock } = this.#deps
     const units =
       element === null || methods === undefined ? 1 : unitsOfElement(element, methods, ratePerMinute)
     const use = await limits.take(keyId, ratePerMinute, clock.now(), units)
-    return use.allowed ? null : rateLimited(ratePerMinute, use.resetIn)
+    if (!use.allowed) return rateLimited(ratePerMinute, use.resetIn)
+    const work = this.#budget.admit(caller, clock.now())
+    if (!work.allowed) return workRateLimited(workPerMinute, work.resetIn)
+    // Other elements are charged by the gateway's answer.
+    if (element === null || !isOther(element)) this.#budget.charge(caller, WORK_PRICES.call, clock.now())
+    return null
   }
 
   /** Answers every call with an error after a fault of this service or a broken answer. */

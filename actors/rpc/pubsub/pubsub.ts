@@ -5,6 +5,7 @@ import type { RpcGateway } from '../../../src/rpc/gateway.ts'
 import type { SlotFloors } from '../../../src/rpc/slot-floors.ts'
 import type { RpcUpstreams } from '../../../src/rpc/upstreams.ts'
 import type { PubsubMetrics } from '../../../src/telemetry/pubsub-metrics.ts'
+import type { WorkTally } from '../../../src/access/work-tally.ts'
 import type { ClusterCoordination } from '../../../storage/cluster/coordination.ts'
 import { aborted } from '../../supervision/aborted.ts'
 import type { Run } from '../../supervision/process.ts'
@@ -16,6 +17,7 @@ import { SubscriptionHub } from './subscription-hub.ts'
 export interface PubsubDeps extends Ports, Pick<PubsubLinksDeps, 'urls' | 'logger'> {
   readonly sockets: KeySockets
   readonly metrics: PubsubMetrics
+  readonly workTally?: WorkTally
 }
 
 /** Parts of the RPC URL that HTTP and sockets share. */
@@ -51,6 +53,7 @@ export function pubsub<Needs>(
         methods,
         floors,
         limits: coordinationOf(input).limits,
+        workTally: deps.workTally,
         clock,
         report,
         countClose: (code) => metrics.closed.inc({ code })

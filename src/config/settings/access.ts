@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { WORK_PER_MINUTE } from '../../work/work-units.ts'
 import { integer, optional, type Setting } from '../setting.ts'
 
 /** Settings of keys and their rates. */
@@ -24,6 +25,12 @@ export const ACCESS_SETTINGS = {
     schema: integer(1, 1e9),
     fallback: '600',
     meaning: 'calls per minute for a key without its own rate'
+  },
+  workPerMinute: {
+    schema: integer(1, 1e12),
+    fallback: String(WORK_PER_MINUTE),
+    meaning:
+      'units of work per minute for a key without its own limit, and for all keys of a tenant together; a unit is 10 µs of the event loop, so that the default is half a core'
   },
   programAccountsWeight: {
     schema: integer(1, 10_000),

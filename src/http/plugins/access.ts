@@ -5,17 +5,23 @@ import { UNWEIGHTED, unitsOf, type WeightedCall } from '../../access/call-weight
 import { keyState, type Caller } from '../../access/caller.ts'
 import { clientNetwork } from '../../access/client-network.ts'
 import { RateWindow } from '../../access/rate-window.ts'
+import { WorkBudget } from '../../access/work-budget.ts'
+import { WorkMeter } from '../../access/work-meter.ts'
+import type { WorkKind } from '../../work/work-units.ts'
 import type { Scope } from '../../access/scopes.ts'
 import { ERRORS, ServiceError } from '../../errors.ts'
+import type { RateUse } from '../../../storage/cluster/coordination.ts'
 import type { AppDeps } from '../deps.ts'
 import { originFault } from '../page-origin.ts'
 import { admitOrigin } from './cors.ts'
-import { chargeCall, rateLimited } from './limits.ts'
+import { chargeCall, chargeWork, rateLimited, type ChargedCall } from './limits.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The caller; null on a route without a key. */
     caller: Caller | null
+    /** The call's work; null until it is admitted, and on a route without a key. */
+    charged: ChargedCall | null
   }
   interface FastifyContextConfig {
     /** Scope of a key that the route needs: `any-key` accepts any scope, `open` needs no key. */
@@ -26,6 +32,8 @@ declare module 'fastify' {
     refusesWith403?: boolean
     /** The weight of a call that costs more than one unit of the quota. */
     weighted?: WeightedCall | null
+    /** The kinds of work that the route counts, besides the call itself. */
+    work?: readonly WorkKind[]
     /** Whether it is the JSON-RPC route, whose handler charges the quota by element. */
     isRpc?: boolean
   }
@@ -33,7 +41,9 @@ declare module 'fastify' {
 
 export type RouteScope = Scope | 'any-key' | 'open' | 'loopback-or-admin'
 
-type Deps = Pick<AppDeps, 'keys' | 'limits' | 'clock' | 'metricsKeyRequired' | 'weights'>
+type Deps = Pick<AppDeps, 'keys' | 'limits' | 'clock' | 'metricsKeyRequired' | 'weights'> & {
+  readonly metrics?: Pick<AppDeps['metrics'], 'work'>
+}
 
 /**
  * Requests of one client without a good key allowed in a minute. Requests with a good key are neither counted nor
@@ -45,15 +55,27 @@ const FAILING_CLIENTS_MAX = 10_000
 
 /** Access control of every route: key, page origin, quota and scopes. A route without a scope is not served. */
 export const access = plugin(
-  async (app, { keys, limits, clock, metricsKeyRequired, weights = UNWEIGHTED }: Deps) => {
+  async (app, { keys, limits, clock, metricsKeyRequired, metrics, weights = UNWEIGHTED }: Deps) => {
     app.decorateRequest('caller', null)
+    app.decorateRequest('charged', null)
+    const budget = new WorkBudget(limits.work, metrics?.work)
     const identify = identifyCaller(keys)
-    const charge = chargeCall(limits)
+    const charge = chargeCall(limits, budget)
+    // Before the head is sent, the work of the answer is known.
+    app.addHook('onSend', (request, reply, payload, done) => {
+      const { charged } = request
+      if (charged !== null) {
+        request.charged = null
+        charged.meter.countPayload(payload)
+        chargeWork(budget, charged, reply, clock.now())
+      }
+      done(null, payload)
+    })
     app.addHook('onRoute', (route) => {
       const scope = route.config?.scope
       if (scope === undefined) throw new Error(`the route ${route.url} names no scope`)
       if (scope === 'open') return
-      const { keyInQuery, isRpc = false, weighted = null } = route.config ?? {}
+      const { keyInQuery, isRpc = false, weighted = null, work = [] } = route.config ?? {}
       const weight = weighted === null ? 1 : weights[weighted]
       // One hook for all checks: one for each would cost a request 2 µs more.
       route.onRequest = (request, reply, done) => {
@@ -65,8 +87,10 @@ export const access = plugin(
         request.caller = caller
         admitOrigin(caller, request, reply)
         if (isRpc) return done(originFault(caller, request.headers))
-        const charged = (refusal?: Error): void =>
+        const charged = (refusal: Error | undefined, calls?: RateUse): void => {
+          if (calls !== undefined) request.charged = { caller, calls, meter: new WorkMeter(work) }
           done(refusal ?? originFault(caller, request.headers) ?? scopeMissing(caller, scope))
+        }
         charge(caller, reply, nowMs, charged, unitsOf(weight, caller.ratePerMinute))
       }
     })

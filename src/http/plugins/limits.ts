@@ -1,11 +1,15 @@
 import type { FastifyReply } from 'fastify'
+import type { WorkBudget } from '../../access/work-budget.ts'
+import type { WorkMeter } from '../../access/work-meter.ts'
 import type { Caller } from '../../access/caller.ts'
 import type { RateCounter, RateUse } from '../../../storage/cluster/coordination.ts'
-import { WINDOW_SECONDS } from '../../access/rate-window.ts'
+import { WINDOW_SECONDS } from '../../access/rate-seconds.ts'
+import { workUsedUp } from '../../work/work-units.ts'
 import { ServiceError } from '../../errors.ts'
 import { setFields, type Fields } from '../fields.ts'
 
 const POLICY = 'per-minute'
+const WORK_POLICY = 'work'
 /** The problem type of an exceeded quota (draft-ietf-httpapi-ratelimit-headers). */
 const QUOTA_EXCEEDED = 'https://iana.org/assignments/http-problem-types#quota-exceeded'
 
@@ -15,44 +19,81 @@ export const RATE_HEADERS = [
   'RateLimit',
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
-  'X-RateLimit-Reset'
+  'X-RateLimit-Reset',
+  'X-Work-Units'
 ] as const
 
-/** Returns the rate limit headers of an answer; `quota` is in calls a minute. */
+/** The state of both quotas of a key, and the units of work that the answer cost; null while they are unknown. */
+export interface QuotaUse {
+  readonly calls: RateUse
+  readonly work: RateUse
+  readonly units: number | null
+}
+
+/** Returns the rate limit headers of an answer. */
 // prettier-ignore
-export function rateFields(quota: number, { left, resetIn, resetAt }: RateUse): Fields {
-  return [
-    'ratelimit-policy', `"${POLICY}";q=${quota};w=${WINDOW_SECONDS}`,
-    'ratelimit', `"${POLICY}";r=${left};t=${resetIn}`,
+export function rateFields({ ratePerMinute: quota, workPerMinute }: Caller, { calls, work, units }: QuotaUse): Fields {
+  const { left, resetIn, resetAt } = calls
+  const fields = [
+    'ratelimit-policy', `"${POLICY}";q=${quota};w=${WINDOW_SECONDS}, "${WORK_POLICY}";q=${workPerMinute};w=${WINDOW_SECONDS}`,
+    'ratelimit', `"${POLICY}";r=${left};t=${resetIn}, "${WORK_POLICY}";r=${work.left};t=${work.resetIn}`,
     'x-ratelimit-limit', String(quota),
     'x-ratelimit-remaining', String(left),
     'x-ratelimit-reset', String(resetAt)
   ]
+  if (units !== null) fields.push('x-work-units', String(units))
+  return fields
+}
+
+/** Charges the work of an answer, and sets its headers. To be called before the head of the answer is sent. */
+export function chargeWork(
+  budget: WorkBudget,
+  { caller, calls, meter }: ChargedCall,
+  reply: FastifyReply,
+  nowMs: number
+): void {
+  const { units } = meter
+  budget.charge(caller, units, nowMs)
+  setFields(reply, rateFields(caller, { calls, work: budget.look(caller, nowMs), units }))
+}
+
+/** A call that was admitted, and its work so far. */
+export interface ChargedCall {
+  readonly caller: Caller
+  readonly calls: RateUse
+  readonly meter: WorkMeter
 }
 
 /**
  * Returns a function that charges each call to its key's quota of the minute. It also sets the rate limit headers,
- * and refuses excess calls (spec choices, section 4). A call costs 1, or the given number of units; a refused one
- * costs nothing.
+ * and refuses excess calls (spec choices, section 4), and calls of a key without work left. A call costs 1, or the given
+ * number of units; one refused by the quota costs nothing. `done` gets the refusal, or the calls that are left.
  */
-export function chargeCall(limits: RateCounter) {
+export function chargeCall(limits: RateCounter, budget: WorkBudget) {
   return (
-    { keyId, ratePerMinute: quota }: Caller,
+    caller: Caller,
     reply: FastifyReply,
     nowMs: number,
-    done: (refusal?: Error) => void,
+    done: (refusal: Error | undefined, calls?: RateUse) => void,
     units = 1
   ): void => {
-    const charged = (use: RateUse): void => {
-      setFields(reply, rateFields(quota, use))
-      if (use.allowed) return done()
-      void reply.header('retry-after', use.resetIn)
-      done(quotaExceeded(quota, use))
+    const { keyId, ratePerMinute: quota } = caller
+    const charged = (calls: RateUse): void => {
+      const work = calls.allowed ? budget.admit(caller, nowMs) : budget.look(caller, nowMs)
+      setFields(reply, rateFields(caller, { calls, work, units: null }))
+      if (calls.allowed && work.allowed) return done(undefined, calls)
+      void reply.header('retry-after', (calls.allowed ? work : calls).resetIn)
+      done(calls.allowed ? workExceeded(caller, work) : quotaExceeded(quota, calls))
     }
     const use = limits.take(keyId, quota, nowMs, units)
-    if (use instanceof Promise) use.then(charged, done)
+    if (use instanceof Promise) use.then(charged, (error: Error) => done(error))
     else charged(use)
   }
+}
+
+/** Returns the refusal of a call of a key, or of a tenant, without work left. */
+export function workExceeded({ workPerMinute: quota }: Caller, use: RateUse): ServiceError {
+  return excess({ detail: workUsedUp(quota, use.resetIn), policy: WORK_POLICY, quota, use })
 }
 
 /** Returns the refusal of a call beyond the quota of its key. */

@@ -17,6 +17,8 @@ import { tenantName } from './admin-tenants.ts'
 
 /** Calls a minute. Chosen: 16,700 a second, more than one process answers. */
 const RATE_MAX = 1_000_000
+/** Units of work a minute: those of 166 cores. More would never be met. */
+const WORK_MAX = 1_000_000_000
 /** Arbitrary; a key with all ranges and origins takes some kilobytes of memory in every process. */
 const ADDRESSES_MAX = 64
 const ORIGINS_MAX = 16
@@ -53,6 +55,15 @@ export const createKey = endpoint({
       .nullable()
       .default(null)
       .describe('Calls allowed per clock minute; null: the default of the service'),
+    work_limit_per_minute: z
+      .int(`must be a whole number between 1 and ${WORK_MAX}`)
+      .min(1, `must be a whole number between 1 and ${WORK_MAX}`)
+      .max(WORK_MAX, `must be a whole number between 1 and ${WORK_MAX}`)
+      .nullable()
+      .default(null)
+      .describe(
+        'Units of work allowed per clock minute; null: the default of the service. All keys of a tenant share the larger of this and the default'
+      ),
     expires_at: z.iso
       .datetime({ offset: true, error: 'must be a time as in 2027-01-31T12:00:00Z' })
       .nullable()
@@ -85,6 +96,7 @@ export const createKey = endpoint({
         name: 'charts',
         scopes: ['data:read'],
         rate_limit_per_minute: 60,
+        work_limit_per_minute: 300_000,
         expires_at: '2099-01-01T00:00:00Z',
         allowed_ips: ['10.0.0.0/8', '2001:db8::/32'],
         cors_origins: ['https://app.example.org']
@@ -178,6 +190,7 @@ export const adminKeyRoutes: FastifyPluginAsync<
       name,
       scopes,
       ratePerMinute: body.rate_limit_per_minute,
+      workPerMinute: body.work_limit_per_minute,
       expiresAtMs,
       allowedIps: body.allowed_ips,
       corsOrigins: body.cors_origins

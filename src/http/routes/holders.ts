@@ -89,7 +89,7 @@ export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     throw unread(mint, status)
   }
 
-  serve(app, tokenHolders, async ({ params: { mint }, query, caller, signal }) => {
+  serve(app, tokenHolders, async ({ params: { mint }, query, caller, signal, work }) => {
     checkPaging(query)
     const { by, min_pct: leastPct } = query
     const tenant = caller!.tenant
@@ -117,6 +117,8 @@ export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     const pctOf = ({ amount }: Holder): number => percentOf(amount, at.sums.held) ?? 0
     const listed = read.holders.slice(skip)
     const data = listed.filter((holder) => pctOf(holder) >= (leastPct ?? 0))
+    // The rows of the answer and of the offset count by themselves.
+    work.count('row', listed.length - data.length)
     const last = data.at(-1)
     const rank = (place?.rank ?? 0) + skip
     const hasMore = read.hasMore && data.length === listed.length && last !== undefined

@@ -76,6 +76,7 @@ export const programAccounts = endpoint({
   }),
   answer: programAccountsAnswer,
   weighted: 'program-accounts',
+  work: ['account', 'row', 'kibibyte'],
   takesTurn: false,
   errors: [
     'ADDRESS_INVALID',
@@ -103,7 +104,7 @@ export const programAccountRoutes: FastifyPluginAsync<
       ? loading(program)
       : new ServiceError('NOT_CONFIGURED', 'this service has no node to read accounts from')
 
-  serve(app, programAccounts, async ({ params, query, caller, signal }) => {
+  serve(app, programAccounts, async ({ params, query, caller, signal, work }) => {
     const program = pubkeyToBase58(params.programId)
     const filters = filtersIn(query)
     const slice = sliceOf(query.dataSlice)
@@ -119,6 +120,7 @@ export const programAccountRoutes: FastifyPluginAsync<
     const { limit, encoding } = query
     const rows = new AccountRows({ encoding, slice }, accountText(program, encoding))
     const take: TakeAccounts = async (accounts) => {
+      work.count('row', accounts.length)
       await rows.add(accounts)
       return true
     }
@@ -131,11 +133,12 @@ export const programAccountRoutes: FastifyPluginAsync<
       bytes: ANSWER_DATA_BYTES_MAX
     }
     const runPiece: RunPiece = (piece) => turns.run(caller!.tenant, piece, { signal })
-    const { selectedBy, next, now } = await mirror
+    const { selectedBy, next, now, examined } = await mirror
       .read(params.programId, status, wanted, take, { runPiece, signal })
       .catch((error: unknown) => {
         throw error instanceof TooLongForBase58 ? tooLong(error.address) : error
       })
+    work.count('account', examined)
     if (now?.progress.slot == null) throw missing(program)
     if (slot < now.progress.oldestSlot) throw expired(slot)
     return new JsonBytes(

@@ -9,7 +9,11 @@ import { BODY_BYTES_MAX, HTTP_BATCH_MAX } from '../../rpc/rpc-error.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint } from '../endpoint.ts'
 import { setFields } from '../fields.ts'
-import { chargeCall } from '../plugins/limits.ts'
+import { WorkBudget } from '../../access/work-budget.ts'
+import { isWhole, meteredReply } from '../../rpc/metered-reply.ts'
+import { RPC_WORK, RpcWork } from '../../rpc/rpc-work.ts'
+import type { RateUse } from '../../../storage/cluster/coordination.ts'
+import { chargeCall, rateFields } from '../plugins/limits.ts'
 import { Rendering } from '../rendering.ts'
 import { sendRendering, takesGzip } from '../respond.ts'
 import { sendRpcProblem } from '../rpc-problem.ts'
@@ -50,6 +54,7 @@ export const rpc = endpoint({
   summary: 'JSON-RPC of a Solana node',
   description: `A drop-in RPC URL: JSON-RPC 2.0, single requests and batches of at most ${HTTP_BATCH_MAX}. \`/openrpc.json\` lists the methods. Each element of a batch counts as one call of the quota, and \`getProgramAccounts\` as \`${WEIGHT_SETTINGS['program-accounts']}\` calls. Methods that read need the scope \`rpc:read\`, others \`rpc:send\`. Errors of this path are JSON-RPC responses.`,
   scope: 'any-key',
+  work: [...RPC_WORK],
   query: z.object({
     [KEY_IN_QUERY]: z.string().optional().describe('The API key, for clients that cannot set header fields')
   }),
@@ -71,11 +76,17 @@ export const rpc = endpoint({
   ]
 })
 
-type Deps = Pick<AppDeps, 'rpc' | 'limits' | 'clock' | 'version'>
+type Deps = Pick<AppDeps, 'rpc' | 'limits' | 'clock' | 'version'> & {
+  readonly metrics?: Pick<AppDeps['metrics'], 'work'>
+}
 
 /** Serves JSON-RPC, and the document of its methods. */
-export const rpcRoutes: FastifyPluginAsync<Deps> = async (app, { rpc: parts, limits, clock, version }) => {
-  const charge = chargeCall(limits)
+export const rpcRoutes: FastifyPluginAsync<Deps> = async (
+  app,
+  { rpc: parts, limits, clock, version, metrics }
+) => {
+  const budget = new WorkBudget(limits.work, metrics?.work)
+  const charge = chargeCall(limits, budget)
   app.served.push({ endpoint: rpc, isCached: false })
   // Bodies stay bytes: ids and params are passed on as they were written.
   app.removeAllContentTypeParsers()
@@ -114,8 +125,9 @@ export const rpcRoutes: FastifyPluginAsync<Deps> = async (app, { rpc: parts, lim
     reply: FastifyReply
   ): Promise<FastifyReply> {
     const caller = request.caller!
-    await new Promise<void>((resolve, reject) => {
-      const charged = (refusal?: Error): void => (refusal === undefined ? resolve() : reject(refusal))
+    const calls = await new Promise<RateUse>((resolve, reject) => {
+      const charged = (refusal: Error | undefined, left?: RateUse): void =>
+        left === undefined ? reject(refusal!) : resolve(left)
       charge(caller, reply, clock.now(), charged, costOf(parsed, parts.methods, caller.ratePerMinute))
     })
     const left = new AbortController()
@@ -123,8 +135,12 @@ export const rpcRoutes: FastifyPluginAsync<Deps> = async (app, { rpc: parts, lim
     reply.raw.once('close', leave)
     try {
       const tracks = isTracked(request.headers)
-      const context = { caller, batchMax: HTTP_BATCH_MAX, tracks, signal: left.signal }
-      return await sendReply(request, reply, await parts.gateway.answer(parsed, context))
+      const work = new RpcWork(caller, budget, clock)
+      const context = { caller, batchMax: HTTP_BATCH_MAX, tracks, signal: left.signal, work }
+      const made = await parts.gateway.answer(parsed, context)
+      const units = work.charge()
+      setFields(reply, rateFields(caller, { calls, work: work.left, units: isWhole(made) ? units : null }))
+      return await sendReply(request, reply, meteredReply(made, work))
     } finally {
       reply.raw.off('close', leave)
     }

@@ -1,3 +1,4 @@
+import { workUsedUp } from '../../work/work-units.ts'
 import type { RpcError } from '../rpc-error.ts'
 
 /** The refusal of an element beyond the key's quota (spec choices, section 5). `resetIn` is in seconds. */
@@ -5,4 +6,11 @@ export const rateLimited = (ratePerMinute: number, resetIn: number): RpcError =>
   code: -32429,
   message: `this key may make ${ratePerMinute} requests a minute; the next minute begins in ${resetIn} s`,
   data: { limit: ratePerMinute, retry_after: resetIn, retryable: true }
+})
+
+/** The refusal of an element of a key, or of a tenant, without work left. `resetIn` is in seconds. */
+export const workRateLimited = (workPerMinute: number, resetIn: number): RpcError => ({
+  code: -32429,
+  message: workUsedUp(workPerMinute, resetIn),
+  data: { limit: workPerMinute, violated_policies: ['work'], retry_after: resetIn, retryable: true }
 })

@@ -4,6 +4,8 @@ import { Horizon } from '../../../actors/stream/horizon.ts'
 import { Replays } from '../../../actors/stream/replays.ts'
 import { Caller } from '../../../src/access/caller.ts'
 import { RateWindow } from '../../../src/access/rate-window.ts'
+import { WorkBudget } from '../../../src/access/work-budget.ts'
+import { WorkWindow } from '../../../src/access/work-window.ts'
 import { VENUE_IDS } from '../../../src/chain/venue-id.ts'
 import type { CommitFeed } from '../../../src/views/commit-feed.ts'
 import type { CashList } from '../../../src/market/cash.ts'
@@ -42,6 +44,7 @@ export class ForkListener {
       changes: new ChangeHistory(storage.documents, { isShared: false, ttlMs: null }),
       horizon: new Horizon(storage.blocks, null),
       limits: new RateWindow(10),
+      budget: new WorkBudget(new WorkWindow(10)),
       room: BUFFER,
       clock,
       replays: new Replays(TURNS_AT_ONCE),

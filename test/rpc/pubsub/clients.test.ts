@@ -210,6 +210,19 @@ t.test(
   }
 )
 
+t.test('an element of a key without work left is refused with the name of the policy', async (t) => {
+  const world = new PubsubWorld(t)
+  await world.addNode()
+  const client = world.client(new Caller({ ...KEY, ratePerMinute: 100, workPerMinute: 4 }, 600))
+  t.match(await client.ask('slotSubscribe', []), { result: 1 })
+  t.match(await client.ask('getSlot', []), { result: 'forwarded' })
+  for (const method of ['getSlot', 'slotSubscribe'])
+    t.match(await client.ask(method, []), {
+      error: { code: -32429, data: { limit: 4, violated_policies: ['work'], retryable: true } }
+    })
+  t.match(await client.ask('slotUnsubscribe', [1]), { result: true }, 'an end is free')
+})
+
 t.test('an element that scans costs its weight, a whole quota at most, alone and in a batch', async (t) => {
   const world = new PubsubWorld(t)
   await world.addNode()

@@ -1,0 +1,51 @@
+import { WORK_PRICES, type WorkKind } from '../work/work-units.ts'
+
+/** Counts what an answer really took. */
+export interface WorkCount {
+  /** Counts work of a kind that the declaration of the endpoint or method names. */
+  count(kind: WorkKind, quantity: number): void
+}
+
+/** The work of one request, which begins with the price of a call. */
+export class WorkMeter implements WorkCount {
+  #units: number = WORK_PRICES.call
+  readonly #kinds: readonly WorkKind[]
+  #isMade = false
+
+  /** `kinds` are those that the endpoint declares. */
+  constructor(kinds: readonly WorkKind[]) {
+    this.#kinds = kinds
+  }
+
+  /** Whole units so far. */
+  get units(): number {
+    return Math.ceil(this.#units)
+  }
+
+  /** Tells whether the endpoint declares a kind; every one has calls. */
+  counts(kind: WorkKind): boolean {
+    return kind === 'call' || this.#kinds.includes(kind)
+  }
+
+  /** Throws a TypeError for a kind without a declaration: its price would be in no document. */
+  count(kind: WorkKind, quantity: number): void {
+    if (!this.counts(kind)) throw new TypeError(`work of the kind ${kind} is not declared`)
+    this.#units += WORK_PRICES[kind] * quantity
+  }
+
+  /** Counts the body of an answer, unless `countBytes` has counted the bytes that were made. */
+  countPayload(payload: unknown): void {
+    if (this.#isMade) return
+    if (typeof payload === 'string') this.countBytes(Buffer.byteLength(payload))
+    else if (Buffer.isBuffer(payload)) this.countBytes(payload.length)
+  }
+
+  /** Counts bytes of a made answer, if the endpoint declares them. */
+  countBytes(bytes: number): void {
+    this.#isMade = true
+    if (this.counts('kibibyte')) this.count('kibibyte', bytes / 1024)
+  }
+}
+
+/** Counts nothing: for work without a key. */
+export const UNCOUNTED: WorkCount = { count: () => undefined }

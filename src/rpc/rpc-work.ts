@@ -1,0 +1,50 @@
+import type { RateUse } from '../../storage/cluster/coordination.ts'
+import type { Caller } from '../access/caller.ts'
+import type { WorkBudget } from '../access/work-budget.ts'
+import { WorkMeter, type WorkCount } from '../access/work-meter.ts'
+import type { WorkKind } from '../work/work-units.ts'
+import type { Clock } from '../ports.ts'
+import { RPC_METHODS } from './methods.ts'
+
+/** The kinds of work that any method declares. */
+export const RPC_WORK: readonly WorkKind[] = [...new Set(RPC_METHODS.flatMap(({ work }) => work))]
+
+/** The work of one request body, which is charged by element: each begins with the price of a call. */
+export class RpcWork implements WorkCount {
+  readonly #caller: Caller
+  readonly #budget: WorkBudget
+  readonly #clock: Pick<Clock, 'now'>
+  #meter = new WorkMeter(RPC_WORK)
+  /** Units that are charged already. */
+  #units = 0
+
+  constructor(caller: Caller, budget: WorkBudget, clock: Pick<Clock, 'now'>) {
+    this.#caller = caller
+    this.#budget = budget
+    this.#clock = clock
+  }
+
+  count(kind: Parameters<WorkCount['count']>[0], quantity: number): void {
+    this.#meter.count(kind, quantity)
+  }
+
+  /** Charges the work so far, and returns the units of the body. */
+  charge(): number {
+    const { units } = this.#meter
+    this.#budget.charge(this.#caller, units - this.#units, this.#clock.now())
+    this.#units = units
+    return units
+  }
+
+  /** Charges the work so far. Returns when work is admitted again if the key has none left for another element. */
+  usedUp(): RateUse | null {
+    this.charge()
+    const use = this.#budget.look(this.#caller, this.#clock.now())
+    return use.allowed ? null : this.#budget.admit(this.#caller, this.#clock.now())
+  }
+
+  /** State of the key's quota. */
+  get left(): RateUse {
+    return this.#budget.look(this.#caller, this.#clock.now())
+  }
+}
