@@ -3,7 +3,8 @@ import { z } from 'zod'
 import { COVERAGE, coverageBody } from '../../api/coverage.ts'
 import { readDecodingPeriods } from '../../node/decoding-periods.ts'
 import type { AppDeps } from '../deps.ts'
-import { endpoint, serve } from '../endpoint.ts'
+import { endpoint } from '../endpoint.ts'
+import { serve } from '../serve.ts'
 import { wholeNumber } from '../parameters.ts'
 
 /** Gaps of one answer at most. A well-read chain has none. */

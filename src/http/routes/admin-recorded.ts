@@ -4,7 +4,8 @@ import { RECORDED_FOLDER, recordedFolderBody } from '../../api/recorded-folder.t
 import { LISTED_MAX, LISTED_PER_REASON } from '../../recorded/problems.ts'
 import { RecordedReport } from '../../recorded/report.ts'
 import type { AppDeps } from '../deps.ts'
-import { endpoint, serve } from '../endpoint.ts'
+import { endpoint } from '../endpoint.ts'
+import { serve } from '../serve.ts'
 import { wholeNumber } from '../parameters.ts'
 
 /** Maximum problems of one answer: about 200 KB of JSON. */

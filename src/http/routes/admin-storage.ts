@@ -2,7 +2,8 @@ import type { FastifyPluginAsync } from 'fastify'
 import { STORAGE, storageBody } from '../../api/storage.ts'
 import { storageReport } from '../../../storage/report/storage-report.ts'
 import type { AppDeps } from '../deps.ts'
-import { endpoint, serve } from '../endpoint.ts'
+import { endpoint } from '../endpoint.ts'
+import { serve } from '../serve.ts'
 
 export const storageUse = endpoint({
   path: '/v1/admin/storage',

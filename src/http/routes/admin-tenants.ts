@@ -5,7 +5,8 @@ import { keyState } from '../../access/caller.ts'
 import { tenantAnswer, tenantBody } from '../../api/api-key.ts'
 import { listOf } from '../../api/schema.ts'
 import type { AppDeps } from '../deps.ts'
-import { endpoint, serve } from '../endpoint.ts'
+import { endpoint } from '../endpoint.ts'
+import { serve } from '../serve.ts'
 import { idPage, idPaging } from '../id-page.ts'
 
 /** A tenant's name, which is also its id. */

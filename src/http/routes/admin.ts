@@ -2,7 +2,8 @@ import type { FastifyPluginAsync } from 'fastify'
 import { DECODING } from '../../api/decoding.ts'
 import { TREE } from '../../api/tree.ts'
 import type { AppDeps } from '../deps.ts'
-import { endpoint, serve } from '../endpoint.ts'
+import { endpoint } from '../endpoint.ts'
+import { serve } from '../serve.ts'
 
 export const supervisionTree = endpoint({
   path: '/v1/admin/tree',

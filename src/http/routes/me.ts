@@ -6,7 +6,8 @@ import type { Scope } from '../../access/scopes.ts'
 import { keyAnswer, momentText } from '../../api/api-key.ts'
 import { CLOCKS, count } from '../../api/schema.ts'
 import type { AppDeps } from '../deps.ts'
-import { endpoint, serve } from '../endpoint.ts'
+import { endpoint } from '../endpoint.ts'
+import { serve } from '../serve.ts'
 
 const { tenant, prefix, name, scopes, expires_at, allowed_ips, cors_origins } = keyAnswer.shape
 

@@ -1,7 +1,8 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { AppDeps } from '../deps.ts'
-import { endpoint, serve } from '../endpoint.ts'
+import { endpoint } from '../endpoint.ts'
+import { serve } from '../serve.ts'
 
 export const metricsText = endpoint({
   path: '/metrics',

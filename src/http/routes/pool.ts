@@ -20,7 +20,8 @@ import {
   ROW_CANDLE_RULES,
   SECOND_CANDLE_RULES
 } from '../candle-list.ts'
-import { endpoint, serveCached } from '../endpoint.ts'
+import { endpoint } from '../endpoint.ts'
+import { serveCached } from '../serve-cached.ts'
 import { EXAMPLE_POOL } from '../example-values.ts'
 import { marketReader } from '../market-reader.ts'
 import { address } from '../parameters.ts'

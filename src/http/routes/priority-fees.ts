@@ -5,7 +5,8 @@ import type { FeeSummary } from '../../transactions/ports.ts'
 import { FEE_SLOTS } from '../../transactions/priority-fees.ts'
 import { addressList } from '../address-list.ts'
 import type { AppDeps } from '../deps.ts'
-import { endpoint, serveCached } from '../endpoint.ts'
+import { endpoint } from '../endpoint.ts'
+import { serveCached } from '../serve-cached.ts'
 
 /** As many as `getRecentPrioritizationFees` takes (choices, 8). */
 const ACCOUNTS_MAX = 128

@@ -1,7 +1,8 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { STATS, statsBody } from '../../api/stats.ts'
 import type { AppDeps } from '../deps.ts'
-import { endpoint, serveCached } from '../endpoint.ts'
+import { endpoint } from '../endpoint.ts'
+import { serveCached } from '../serve-cached.ts'
 import { loadedRanking } from '../loaded-ranking.ts'
 import { marketStats } from '../market-stats.ts'
 

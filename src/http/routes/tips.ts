@@ -3,7 +3,8 @@ import { tipsAnswer } from '../../api/bundle.ts'
 import { ServiceError } from '../../errors.ts'
 import { tipsBody } from '../bundle-bodies.ts'
 import type { AppDeps } from '../deps.ts'
-import { endpoint, serve } from '../endpoint.ts'
+import { endpoint } from '../endpoint.ts'
+import { serve } from '../serve.ts'
 
 export const getTips = endpoint({
   path: '/v1/tx/tips',

@@ -1,0 +1,156 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { Caller } from '../access/caller.ts'
+import { UNCOUNTED, type WorkCount } from '../access/work-meter.ts'
+import { ServiceError } from '../errors.ts'
+import { countRows } from './counted-rows.ts'
+import { routeOf, type Endpoint } from './endpoint.ts'
+import { inTurn, slicesWithoutTurn, whileClientWaits } from './in-turn.ts'
+import { JsonBytes } from './json-bytes.ts'
+import { idempotencyKeyOf, type Intended, type StoredAnswer } from './idempotency.ts'
+import type { Making } from './response-cache.ts'
+import { withoutNullFields } from './null-fields.ts'
+import { reader } from './parameters.ts'
+import { hasLongList, slicedJson } from './sliced-json.ts'
+
+/** The argument of a handler: the validated input, the caller, and the limits of the answer. */
+export interface Call<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType> extends Making {
+  readonly params: z.output<P>
+  readonly query: z.output<Q>
+  readonly body: z.output<B>
+  /** Null if the scope is open. */
+  readonly caller: Caller | null
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  /** Counts work beyond the rows and bytes of the answer. */
+  readonly work: WorkCount
+  /**
+   * Executes the request once for each `Idempotency-Key` of the tenant, as `Idempotency.once` does. `content` is what a repeat
+   * must equal: usually the body.
+   */
+  readonly once: <Made>(
+    content: unknown,
+    prepare: () => Promise<string>,
+    make: (intended: Intended) => Promise<Made>
+  ) => Promise<Made>
+}
+
+/** Serves an endpoint whose answer is computed for each request, as JSON. */
+export function serve<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType, A extends z.ZodType>(
+  app: FastifyInstance,
+  endpoint: Endpoint<P, Q, B, A>,
+  handler: (call: Call<P, Q, B>) => Promise<z.input<A> | JsonBytes>
+): void {
+  const { responseCache } = app
+  const { status, deadlineMs } = endpoint
+  app.served.push({ endpoint, isCached: false })
+  const readParams = reader(endpoint.params)
+  const readQuery = reader(endpoint.query)
+  const readBody = bodyReader(endpoint.body)
+  app.route({
+    ...routeOf(endpoint),
+    handler: async (request, reply) => {
+      const params = readParams(request.params)
+      const query = readQuery(request.query)
+      const body = readBody(request.body)
+      const { caller } = request
+      // The handler may set another one after that.
+      if (status !== 200) void reply.code(status)
+      const { idempotency } = app
+      const key = endpoint.isIdempotent ? idempotencyKeyOf(request.headers) : null
+      const operation = `${endpoint.method} ${request.url.split('?', 1)[0]!}`
+      const keyed =
+        key === null || idempotency === null
+          ? null
+          : idempotency.call({ tenant: caller!.tenant, operation, key, body })
+      const once: Call<P, Q, B>['once'] = async (content, prepare, make) =>
+        keyed === null ? make({ id: await prepare(), isDone: false }) : keyed.once(content, prepare, make)
+      const meter = request.charged?.meter
+      const work = async (making: Making): Promise<z.input<A> | JsonBytes> => {
+        const counted = meter ?? UNCOUNTED
+        const made = await handler({
+          ...making,
+          params,
+          query,
+          body,
+          caller,
+          request,
+          reply,
+          work: counted,
+          once
+        })
+        countRows(meter, made, query)
+        return made
+      }
+      const changing = <T>(change: (making: Making) => Promise<T>): Promise<T> =>
+        responseCache.changing(change, {
+          checksMs: deadlineMs,
+          slicesOf: slicesWithoutTurn(app, request),
+          unknown: (cause) => unknownOutcome(endpoint, request, cause)
+        })
+      if (endpoint.method === 'GET') {
+        const rendered = async (making: Making): Promise<unknown> => {
+          const made = await work(making)
+          if (!hasLongList(made)) return made
+          const text = await slicedJson(made, making.slices)
+          void reply.type(JSON_TYPE)
+          return text
+        }
+        const answer = await whileClientWaits(reply, (left) =>
+          inTurn(app, endpoint, reply, (slicesOf) =>
+            responseCache.within(rendered, { deadlineMs, slicesOf, left })
+          )
+        )
+        return answer instanceof JsonBytes ? reply.type(JSON_TYPE).send(answer.bytes) : reply.send(answer)
+      }
+      if (keyed === null || idempotency === null) return reply.send(await changing(work))
+      const answer = await idempotency.answer(keyed, () =>
+        changing(async (making) => (await keyed.answer()) ?? keyed.end(answerOf(await work(making), reply)))
+      )
+      if (answer.isSecret) void reply.header('cache-control', NO_STORE)
+      return reply.code(answer.status).type(JSON_TYPE).send(answer.text)
+    }
+  })
+}
+
+const NO_STORE = 'no-store'
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+/** Returns the answer of a handler as it is stored. */
+const answerOf = (body: unknown, reply: FastifyReply): StoredAnswer => ({
+  status: reply.statusCode,
+  isSecret: reply.getHeader('cache-control') === NO_STORE,
+  text: JSON.stringify(body)
+})
+
+/** The error of a request whose outcome cannot be known: it names where to look, and whether a repeat is safe. */
+function unknownOutcome(
+  { method, shownBy, isIdempotent }: Endpoint,
+  { headers }: FastifyRequest,
+  cause: unknown
+): ServiceError {
+  const look = shownBy === null ? '' : `; ${shownBy} shows it`
+  const hasKey = headers['idempotency-key'] !== undefined
+  const repeat =
+    method === 'DELETE' || (isIdempotent && hasKey)
+      ? `repeating it${hasKey ? ' with the same Idempotency-Key' : ''} is safe`
+      : 'look before you repeat it, since it had no Idempotency-Key'
+  const detail = `the store has not confirmed it, so it is unknown whether this request took effect${look}; ${repeat}`
+  return new ServiceError('OUTCOME_UNKNOWN', detail, { cause })
+}
+
+/**
+ * Returns a reader of the body; without a declared body it accepts and ignores any. An optional field that is null counts
+ * as absent, unless null has a meaning of its own.
+ */
+function bodyReader<B extends z.ZodType>(schema: B): (body: unknown) => z.output<B> {
+  if (schema instanceof z.ZodObject) {
+    const [read, withoutNulls] = [reader(schema, 'body'), withoutNullFields(schema)]
+    return (body) => read(withoutNulls(body))
+  }
+  if (schema instanceof z.ZodOptional) {
+    const readBody = bodyReader(schema.unwrap() as z.ZodType)
+    return (body) => (body === undefined ? undefined : readBody(body)) as z.output<B>
+  }
+  return (body) => schema.parse(schema instanceof z.ZodUndefined ? undefined : body)
+}
