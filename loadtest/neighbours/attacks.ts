@@ -53,7 +53,7 @@ const REQUESTS: readonly Attack[] = [
     name: 'holders of all mints',
     together: 50,
     once: (target) =>
-      target.send('GET', `/v1/tokens/${nth(target.figures.mints, asked++)}/holders?limit=1000`)
+      target.send('GET', `/v1/tokens/${nth(target.figures.mints, asked++)}/holders?limit=100`)
   },
   {
     name: 'batches of 20 getBlock',

@@ -14,7 +14,7 @@ import { ANSWER_TERMS, formFor } from './respond.ts'
 
 type Deps = Pick<
   AppDeps,
-  'keys' | 'limits' | 'feed' | 'nodeHead' | 'clock' | 'metrics' | 'logger' | 'draining'
+  'keys' | 'limits' | 'turns' | 'feed' | 'nodeHead' | 'clock' | 'metrics' | 'logger' | 'draining'
 >
 
 /**
@@ -30,7 +30,7 @@ export function cachedFastPath(
   nextRequestId: () => string,
   rest: RequestListener
 ): RequestListener {
-  const { keys, limits, clock, metrics, logger, draining } = deps
+  const { keys, limits, turns, clock, metrics, logger, draining } = deps
   const budget = new WorkBudget(limits.work, metrics.work)
   return (request, response) => {
     const startedAt = performance.now()
@@ -45,6 +45,10 @@ export function cachedFastPath(
     const form = formFor(request.headers, cached.rendering, ANSWER_TERMS)
     // The gzip form has yet to be compressed.
     if (form === null) return passOn()
+
+    // To copy it to a socket takes time, and hundreds of clients may ask at once.
+    const isLong = form.payload instanceof Buffer
+    if (isLong && !turns.isFree(caller.tenant)) return passOn()
 
     // `rest` refuses it.
     if (!budget.look(caller, nowMs).allowed) return passOn()
@@ -65,6 +69,7 @@ export function cachedFastPath(
     }
     const use = limits.take(caller.keyId, caller.ratePerMinute, nowMs)
     if (use instanceof Promise) use.then(send, passOn)
+    else if (isLong) void turns.run(caller.tenant, () => send(use))
     else send(use)
   }
 }

@@ -34,6 +34,11 @@ export class Rendering {
     return typeof this.payload === 'string' ? Buffer.from(this.payload) : this.payload
   }
 
+  /** Whether the body is short, and sent as text. */
+  get isText(): boolean {
+    return typeof this.payload === 'string'
+  }
+
   /** The gzip form; null until `pack` has made it. */
   get packed(): Buffer | null {
     return this.#packed

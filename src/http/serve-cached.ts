@@ -49,7 +49,9 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
       // Bytes that another request made cost nothing.
       meter?.countBytes(0)
       const kept = responseCache.fresh(key)
-      if (kept !== null) return send(kept.rendering)
+      if (kept?.rendering.isText === true) return send(kept.rendering)
+      // To copy a long answer to a socket takes time: it has a turn too.
+      if (kept !== null) return inTurn(app, endpoint, reply, async () => send(kept.rendering))
       let isMade = false
       const make = (slicesOf: SlicesOf): Promise<Rendering> =>
         responseCache.make(

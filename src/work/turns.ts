@@ -14,6 +14,11 @@ export const LOCAL_PLACES: Places = { all: 8, ofTenant: 6 }
 export const CLUSTER_PLACES: Places = { all: 64, ofTenant: 48 }
 /** Milliseconds of waiting work that begins in one turn of the event loop: as much as nobody feels. */
 const SLICE_MS = 1
+/**
+ * Milliseconds after the first piece of a turn of the event loop in which further ones begin at once: a burst of requests that
+ * came together is begun in several turns.
+ */
+const BURST_MS = 2
 /** Milliseconds that an answer waits for its turn; most clients wait no longer. */
 const WAIT_MS = 10_000
 
@@ -84,6 +89,8 @@ export class Turns {
   readonly #usedMs = new Map<string, number>()
   #running = 0
   #isFilling = false
+  /** When the first piece of this turn of the event loop began; null before it. */
+  #loopBeganMs: number | null = null
 
   constructor(deps: TurnDeps, places = LOCAL_PLACES) {
     this.#deps = deps
@@ -110,7 +117,8 @@ export class Turns {
     return (
       this.#running < this.#places.all &&
       this.#order.runningOf(tenant) < this.#places.ofTenant &&
-      this.#order.waiting === 0
+      this.#order.waiting === 0 &&
+      (this.#loopBeganMs === null || this.#deps.elapsedMs() - this.#loopBeganMs <= BURST_MS)
     )
   }
 
@@ -172,7 +180,12 @@ export class Turns {
   #start(tenant: string): number {
     if (!this.#usedMs.has(tenant)) this.#usedMs.set(tenant, 0)
     this.#running++
-    return this.#deps.elapsedMs()
+    const nowMs = this.#deps.elapsedMs()
+    if (this.#loopBeganMs === null) {
+      this.#loopBeganMs = nowMs
+      this.#deps.afterSockets(() => (this.#loopBeganMs = null))
+    }
+    return nowMs
   }
 
   /** Gives a place back that was taken at a time. */
