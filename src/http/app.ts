@@ -63,7 +63,7 @@ declare module 'fastify' {
     /** Rolling windows of mints. */
     mintWindows: MintWindows
     /** Turns of tenants for answers that are computed. */
-    turns: Pick<Turns, 'run' | 'isFree'>
+    turns: Turns
     /** Answers that the clients of each tenant have yet to read. */
     unreadAnswers: UnreadAnswers
     /** Executes requests with an `Idempotency-Key` once; null where nobody repeats requests. */

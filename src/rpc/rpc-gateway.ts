@@ -24,7 +24,7 @@ import { workRateLimited } from './pubsub/rate-limited.ts'
 import type { SharedAnswer, SharedReads } from './shared-reads.ts'
 import type { SlotFloors } from './slot-floors.ts'
 import { AnswerTooLarge, isUnanswered, NoUpstream, type Unanswered, type UpstreamCall } from './upstreams.ts'
-import type { RunPiece, Turns } from '../work/turns.ts'
+import type { RunPiece, TakeTurns } from '../work/turns.ts'
 import type { MirroredAnswer } from './mirrored-accounts.ts'
 import type { SendOutcome } from './tracked-sends.ts'
 
@@ -42,7 +42,7 @@ export interface GatewayDeps {
     ): Promise<MirroredAnswer>
   }
   /** Turns for what this process computes; absent where it has one user. */
-  readonly turns?: Pick<Turns, 'run'>
+  readonly turns?: TakeTurns
   /** Null in a process that tracks no transactions. */
   readonly sends: {
     send(tenant: string, params: unknown, signal: AbortSignal): Promise<SendOutcome>

@@ -102,6 +102,16 @@ export class Turns {
     return this.#order.waiting
   }
 
+  /** Pieces of work that run. */
+  get running(): number {
+    return this.#running
+  }
+
+  /** Tenants with work that runs or waits, or that have used more time than the others. */
+  get tenants(): number {
+    return this.#order.owners
+  }
+
   /** Milliseconds that the pieces of each tenant have taken since the start. */
   get usedMs(): ReadonlyMap<string, number> {
     return this.#usedMs

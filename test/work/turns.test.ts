@@ -38,6 +38,8 @@ t.test('work begins at once while there are places, and another tenant finds one
   const answers = greedy.map(({ run }) => turns.run('greedy', run))
   t.equal(greedy.filter(({ isRunning }) => isRunning()).length, 6)
   t.equal(turns.waiting, 94)
+  t.equal(turns.running, 6)
+  t.equal(turns.tenants, 1)
   for (let loop = 0; loop < 20; loop++) await settle()
   t.ok(loops() <= 2, 'while none can begin, the event loop is left alone')
   const other = held('other')
