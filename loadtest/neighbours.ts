@@ -2,7 +2,9 @@
  * Measures what careful tenants feel while another one does the dearest things that its key allows. The service runs a
  * localnet on one core; the careful tenants and the greedy one share the other.
  *
- *     node loadtest/neighbours.ts [--seconds=25] [--quota=default|unlimited] [--only=TEXT]
+ *     node loadtest/neighbours.ts [--seconds=25] [--quota=default|unlimited] [--store=embedded|cql] [--only=TEXT]
+ *
+ * On CQL a server runs beside the tenants, and the attacks are those that read or write the store.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,6 +13,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { clusterEnvironment } from '../test/service/cluster.ts'
+import { CqlCluster } from '../test/servers/cql-cluster.ts'
 import { giveServersCore, leaveServersACore } from './cores.ts'
 import { startMeasured } from './measured-process.ts'
 import { ATTACKS, TOKEN_PROGRAM } from './neighbours/attacks.ts'
@@ -22,6 +26,7 @@ const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '25' },
     quota: { type: 'string', default: 'default' },
+    store: { type: 'string', default: 'embedded' },
     only: { type: 'string', default: '' }
   }
 })
@@ -41,11 +46,19 @@ const REST_MS = 3_000
 
 const directory = await mkdtemp(join(tmpdir(), 'millrace-neighbours-'))
 const isApart = leaveServersACore()
+const cql = values.store === 'cql' ? await CqlCluster.start({ fast: true }) : null
+const attacks = ATTACKS.filter(
+  ({ name, usesStore }) => name.includes(values.only) && (cql === null || usesStore)
+)
 const server = await startMeasured(
   '../src/cli/millrace.js',
   ['serve', '--port', '0', '--data-dir', directory],
   {
-    env: { MILLRACE_ADMIN_KEY: ADMIN, MILLRACE_LOG_LEVEL: 'warn' }
+    env: {
+      MILLRACE_ADMIN_KEY: ADMIN,
+      MILLRACE_LOG_LEVEL: 'warn',
+      ...(cql !== null && clusterEnvironment(cql, 'neighbours', null))
+    }
   }
 )
 
@@ -115,7 +128,7 @@ try {
   await allFeel(victims)
   const alone = await allFeel(victims)
   const rows = []
-  for (const [at, { name }] of ATTACKS.filter((each) => each.name.includes(values.only)).entries()) {
+  for (const [at, { name }] of attacks.entries()) {
     const key = await tenant(`greedy-${at}`, quota === 'default' ? {} : unlimited)
     let felt: Record<string, Felt> = {}
     const outcomes = await attacked(name, key, async () => void (felt = await allFeel(victims)))
@@ -129,10 +142,11 @@ try {
     rows.push(row)
   }
   victims.forEach(({ end }) => end())
-  const other = quota === 'default' ? 'unlimited' : 'default'
+  const run = cql === null ? quota : `${quota}_cql`
+  const others = ['default', 'unlimited', 'default_cql', 'unlimited_cql'].filter((name) => name !== run)
   await writeResult('neighbours', {
-    ...readResult('neighbours', [other]),
-    [quota]: {
+    ...readResult('neighbours', others),
+    [run]: {
       seconds,
       server_has_a_core: isApart,
       bar: `p99 at most ${bar.factor} times that alone and ${bar.ms} ms, without a failure`,
@@ -142,5 +156,6 @@ try {
   })
 } finally {
   await server.end()
+  await cql?.end()
   await rm(directory, { recursive: true, force: true })
 }

@@ -19,15 +19,13 @@ export class MessageQueue {
    */
   add(handle: () => Promise<void>, failed: (fault: unknown) => void): void {
     const queue = (this.#queue ??= new PQueue({ concurrency: 1 }))
-    const handled = async (): Promise<void> => {
-      let handling: Promise<void> | null = null
-      await this.#inTurn(() => {
-        handling = handle()
-      })
-      await handling
+    const inTurn = async (): Promise<void> => {
+      const handled = Promise.withResolvers<void>()
+      await this.#inTurn(() => void handle().then(handled.resolve, handled.reject))
+      await handled.promise
     }
     void queue
-      .add(handled)
+      .add(inTurn)
       .catch(failed)
       .finally(() => {
         if (queue.size + queue.pending === 0 && this.#queue === queue) this.#queue = null

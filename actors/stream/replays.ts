@@ -36,7 +36,10 @@ export class Replays {
   async turn<T>(tenant: string, piece: () => T | Promise<T>, signal?: AbortSignal): Promise<T> {
     this.#pieces++
     try {
-      return await this.#turns.run(tenant, piece, { ...(signal !== undefined && { signal }), isPatient: true })
+      return await this.#turns.run(tenant, piece, {
+        ...(signal !== undefined && { signal }),
+        isPatient: true
+      })
     } finally {
       this.#pieces--
     }

@@ -8,6 +8,8 @@ export interface Attack {
   readonly name: string
   /** Loops that run at a time. */
   readonly together: number
+  /** Whether it reads or writes the store. */
+  readonly usesStore: boolean
   /** Does the attack's work once, again and again, and resolves with an outcome that is counted: a status, or a word. */
   readonly once: (target: Target, loop: number) => Promise<number | string>
 }
@@ -33,31 +35,39 @@ let asked = 0
 
 /** Attacks by requests that are answered one after another. */
 const REQUESTS: readonly Attack[] = [
-  { name: 'three batches of 100 getProgramAccounts', together: 3, once: rpc(scans) },
-  { name: 'six getProgramAccounts of all accounts', together: 6, once: rpc(scan(1)) },
+  { name: 'three batches of 100 getProgramAccounts', together: 3, usesStore: true, once: rpc(scans) },
+  { name: 'six getProgramAccounts of all accounts', together: 6, usesStore: true, once: rpc(scan(1)) },
   {
     name: 'scans of program accounts by REST',
     together: 20,
+    usesStore: true,
     once: rest(`/v1/programs/${TOKEN_PROGRAM}/accounts?limit=1000&memcmp=1:${SOL}`)
   },
-  { name: '240 KiB of opening brackets', together: 10, once: rpc(deep) },
-  { name: 'bodies of 255 KiB', together: 10, once: rpc(long) },
-  { name: 'pages of 1,000 trades', together: 100, once: rest(`/v1/tokens/${SOL}/trades?limit=1000`) },
+  { name: '240 KiB of opening brackets', together: 10, usesStore: false, once: rpc(deep) },
+  { name: 'bodies of 255 KiB', together: 10, usesStore: false, once: rpc(long) },
+  {
+    name: 'pages of 1,000 trades',
+    together: 100,
+    usesStore: true,
+    once: rest(`/v1/tokens/${SOL}/trades?limit=1000`)
+  },
   {
     name: 'wallet pages',
     together: 50,
+    usesStore: true,
     once: (target) =>
       target.send('GET', `/v1/wallets/${nth(target.figures.wallets, asked++)}/trades?limit=1000`)
   },
   {
     name: 'holders of all mints',
     together: 50,
-    once: (target) =>
-      target.send('GET', `/v1/tokens/${nth(target.figures.mints, asked++)}/holders?limit=100`)
+    usesStore: true,
+    once: (target) => target.send('GET', `/v1/tokens/${nth(target.figures.mints, asked++)}/holders?limit=100`)
   },
   {
     name: 'batches of 20 getBlock',
     together: 10,
+    usesStore: false,
     once: (target) =>
       target.send(
         'POST',
@@ -70,11 +80,12 @@ const REQUESTS: readonly Attack[] = [
         )
       )
   },
-  { name: 'searches', together: 50, once: rest('/v1/search?q=so&limit=20') },
-  { name: 'rankings', together: 50, once: rest('/v1/trending?limit=100') },
+  { name: 'searches', together: 50, usesStore: false, once: rest('/v1/search?q=so&limit=20') },
+  { name: 'rankings', together: 50, usesStore: false, once: rest('/v1/trending?limit=100') },
   {
     name: 'watches posted in parallel',
     together: 20,
+    usesStore: true,
     once: (target) =>
       target.send(
         'POST',
@@ -89,6 +100,7 @@ const SOCKETS: readonly Attack[] = [
   {
     name: '15 streams that replay 49 wallets in a loop',
     together: 15,
+    usesStore: true,
     async once(target) {
       const socket = await target.open('/v1/stream')
       const channels = target.figures.wallets.slice(0, 49).map((wallet) => `wallet:${wallet}`)
@@ -101,6 +113,7 @@ const SOCKETS: readonly Attack[] = [
   {
     name: '20 replays that are not read',
     together: 20,
+    usesStore: true,
     async once(target) {
       const socket = await target.open('/v1/stream')
       socket.send(JSON.stringify({ subscribe: [`trades:${SOL}`], since: target.figures.oldestCursor }))
@@ -113,6 +126,7 @@ const SOCKETS: readonly Attack[] = [
   {
     name: 'streams that subscribe and unsubscribe 50 wallets in a loop',
     together: 15,
+    usesStore: true,
     async once(target) {
       const socket = await target.open('/v1/stream')
       const channels = target.figures.wallets.slice(0, 50).map((wallet) => `wallet:${wallet}`)
@@ -129,6 +143,7 @@ const SOCKETS: readonly Attack[] = [
   {
     name: '2,700 accountSubscribe',
     together: 3,
+    usesStore: false,
     async once(target) {
       const socket = await target.open('/v1/rpc/ws')
       const { wallets } = target.figures
@@ -141,6 +156,7 @@ const SOCKETS: readonly Attack[] = [
   {
     name: '300 sockets with 20 pipelined pages of 1,000 trades, never read',
     together: 300,
+    usesStore: true,
     async once({ host, key, signal }) {
       const { hostname, port } = new URL(`http://${host}`)
       const socket = connect({ host: hostname, port: Number(port) }).on('error', () => undefined)
