@@ -11,7 +11,6 @@ import type {
   TradeVaults
 } from './events.ts'
 import type { Invocation } from './invocation.ts'
-import { NamedVaults } from './named-vaults.ts'
 import type { Pubkey } from './pubkey.ts'
 import type { VenueId } from './venue-id.ts'
 
@@ -188,8 +187,11 @@ export class Emitter {
   }
 
   #vaults(said: SaidTrade['vaults']): TradeVaults | null {
-    if (said === null || (said[0] < 0 && said[1] < 0)) return null
-    return new NamedVaults(this.#current().transaction.keys, said[0], said[1])
+    if (said === null) return null
+    const { keys } = this.#current().transaction
+    const keyOf = (index: number): Pubkey | null => (index < 0 ? null : keys.bytes(index))
+    const vaults = { in: keyOf(said[0]), out: keyOf(said[1]) }
+    return vaults.in === null && vaults.out === null ? null : vaults
   }
 
   #unknown(kind: 'unknown-instruction' | 'unknown-event', bytes: Uint8Array): void {

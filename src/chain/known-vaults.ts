@@ -1,6 +1,5 @@
 import { hashOfKeyBytes, hashOfKeyText } from './account-hash.ts'
 import type { ChainEvent } from './events.ts'
-import { NamedVaults } from './named-vaults.ts'
 import { pubkeyToBase58, type Pubkey } from './pubkey.ts'
 import type { VenueId } from './venue-id.ts'
 
@@ -45,11 +44,9 @@ export class KnownVaults {
   /** Adds the vaults that an event names. */
   learn(event: ChainEvent): void {
     if (event.kind === 'trade') {
-      const { vaults } = event
-      if (vaults === undefined) return
-      if (vaults instanceof NamedVaults && vaults.areIn(this.#recent)) return
-      this.#add(event, vaults.in)
-      this.#add(event, vaults.out)
+      if (event.vaults === undefined) return
+      this.#add(event, event.vaults.in)
+      this.#add(event, event.vaults.out)
     } else if (event.kind === 'pool') {
       this.#add(event, event.baseVault)
       this.#add(event, event.quoteVault)

@@ -128,8 +128,7 @@ export function foldBlock(known: KnownMarket, block: DecodedBlock, options: Fold
   function tradeRows(origin: RowOrigin, trade: Trade, givesVaults: boolean): TradeRows {
     const side = cash.sideOf(trade)
     const { vaults } = trade
-    // Copied: those of a decoded trade retain the keys of its transaction.
-    const named = givesVaults && vaults !== undefined ? { vaults: { in: vaults.in, out: vaults.out } } : {}
+    const named = givesVaults && vaults !== undefined ? { vaults } : {}
     return side === null ? swapRows(origin, trade, named) : [pricedRow(origin, trade, side, named)]
   }
 

@@ -1,5 +1,4 @@
 import type { ChainEvent } from '../../../src/chain/events.ts'
-import { NamedVaults } from '../../../src/chain/named-vaults.ts'
 import { pubkeyMapKey, pubkeyToBase58 } from '../../../src/chain/pubkey.ts'
 import type { AccountKeys } from '../../../src/chain/transaction.ts'
 
@@ -17,7 +16,6 @@ export function eventText(events: readonly ChainEvent[], keys: AccountKeys): str
     }
     if (typeof value === 'bigint') return `${value}n`
     if (Array.isArray(value)) return value.map(plain)
-    if (value instanceof NamedVaults) return plain(value.toJSON())
     if (value === null || typeof value !== 'object') return value
     const fields = Object.entries(value).filter(([, field]) => field !== undefined)
     return Object.fromEntries(
