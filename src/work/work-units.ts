@@ -17,8 +17,8 @@ export const WORK_PRICES = {
   account: 0.6,
   /** A KiB of an answer that is made: 4 µs of a page of trades; gzip runs outside the event loop. */
   kibibyte: 0.4,
-  /** A past event that a stream reads and sends again: 2.3 µs. */
-  event: 0.25
+  /** A past event that a stream reads and sends again: 20 µs of a trade; 2.3 µs of an event that is stored as it is sent. */
+  event: 2
 } as const
 
 export type WorkKind = keyof typeof WORK_PRICES
