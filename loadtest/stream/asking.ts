@@ -21,7 +21,8 @@ export function askingOf(url: string, adminKey: string): Asking {
       const body = JSON.stringify({
         tenant: 'operator',
         scopes: ['stream'],
-        rate_limit_per_minute: 1_000_000
+        rate_limit_per_minute: 1_000_000,
+        work_limit_per_minute: 1_000_000_000
       })
       return (await ask<{ key: string }>('/v1/admin/keys', { method: 'POST', body })).key
     },
