@@ -258,8 +258,10 @@ export class ResponseCache {
     route: CachedRoute,
     head: SlotRow | null,
     make: (making: Making) => Promise<Answer<Body>>,
-    { deadlineMs, slicesOf = OPEN }: MakingLimits
+    limits: MakingLimits,
+    isAgain = false
   ): Promise<Rendering> {
+    const { deadlineMs, slicesOf = OPEN } = limits
     const generation = this.#generation
     const headTime = head?.blockTime ?? 0
     const { answer, rendering } = await withinDeadline(
@@ -272,6 +274,9 @@ export class ResponseCache {
       },
       deadlineMs
     )
+    // Blocks of a fork were removed between two of its reads: its rows may be of both forks.
+    if (generation !== this.#generation && !isAgain)
+      return this.#make(key, route, this.#feed.head, make, limits, true)
     const { body, dependsOn, changesWith, isCurrent, maxAgeMs } = answer
     const render = isRenderer(body) ? (time: number) => JSON.stringify(body(time)) : null
     if (rendering.size <= this.#bytesMax * PART_MAX && generation === this.#generation) {

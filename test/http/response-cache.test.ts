@@ -200,6 +200,20 @@ t.test('the failure of a handler reaches all waiting requests, and is not cached
   t.equal(responseCache.size, 0)
 })
 
+t.test('an answer during which blocks of a fork are removed is made again', async (t) => {
+  const feed = new CommitFeed()
+  const responseCache = new ResponseCache(feed, virtualClock())
+  const unfollow = responseCache.follow()
+  t.teardown(() => unfollow())
+  let made = 0
+  const { bytes } = await responseCache.make('x', ROUTE, async () => {
+    if (made++ === 0) feed.amend(null)
+    return { body: `rows of read ${made}`, dependsOn: [], changesWith: 'tags' } as const
+  })
+  t.equal(bytes.toString(), '"rows of read 2"')
+  t.equal(made, 2)
+})
+
 t.test('an answer that would take an eighth of the memory is served and not kept', async (t) => {
   const responseCache = new ResponseCache(new CommitFeed(), virtualClock(), { bytesMax: 8000 })
   const make = (length: number) => async () =>
