@@ -13,12 +13,12 @@ import {
   streamChannelOf,
   type StreamChannel
 } from '../../src/stream/channel.ts'
-import { WORK_PRICES, workUsedUp } from '../../src/work/work-units.ts'
 import { shownHead } from '../../src/market/cursor.ts'
 import * as messages from '../../src/stream/messages.ts'
 import { MESSAGE_BYTES_MAX } from '../../src/stream/message-bound.ts'
 import { CHANNELS_MAX, type ErrorName, type Since } from '../../src/stream/messages.ts'
 import type { ChangeBatch } from '../../src/transactions/change-batch.ts'
+import { chargeChannels } from './charged-channels.ts'
 import { ConnectionChannels, namesOf, type ChannelsOwner } from './connection-channels.ts'
 import { MessageQueue } from './message-queue.ts'
 import { MESSAGES_A_SECOND, MESSAGES_AT_ONCE, MessageRate } from './message-rate.ts'
@@ -231,12 +231,13 @@ export class StreamConnection implements ChannelsOwner {
     const { within, beyond } = this.#channels.withinLimit(this.#permitted(requested))
     if (beyond.length > 0)
       this.#error('channel_limit', `a connection has ${CHANNELS_MAX} channels at most`, namesOf(beyond))
-    const charged = await this.#charge(within)
+    const { allowed, refused: excess, reason } = await chargeChannels(this.caller, within, this.#deps)
+    if (excess.length > 0) this.#error('rate_limited', reason, namesOf(excess))
     const changesAfter =
-      typeof since !== 'number' && charged.some(isOfChanges) ? await this.#channels.newestChange() : null
+      typeof since !== 'number' && allowed.some(isOfChanges) ? await this.#channels.newestChange() : null
     if (this.isClosed || channels.length === 0) return
     // The key may have changed meanwhile.
-    const taken = this.#permitted(charged)
+    const taken = this.#permitted(allowed)
     const past = typeof since === 'number' ? taken.filter(isReplayed) : []
     const live = taken.filter((channel) => !namesOf(past).includes(channel.name))
     this.#channels.subscribe(live, past, taken.some(isOfChanges) ? changesAfter : null)
@@ -255,27 +256,6 @@ export class StreamConnection implements ChannelsOwner {
     const { permitted, lacking } = permittedChannels(channels, this.caller.scopes)
     for (const [scope, names] of lacking) this.#send(messages.scopeMissing(scope, names, 'lacks'))
     return permitted
-  }
-
-  /** Returns the channels that the key's quotas of this minute allow; each costs one call, and the work of one. */
-  async #charge(channels: readonly StreamChannel[]): Promise<StreamChannel[]> {
-    const { limits, budget, clock } = this.#deps
-    if (channels.length === 0) return []
-    const work = budget.admit(this.caller, clock.now())
-    if (!work.allowed) {
-      this.#error('rate_limited', workUsedUp(this.caller.workPerMinute, work.resetIn), namesOf(channels))
-      return []
-    }
-    const { keyId, ratePerMinute } = this.caller
-    const uses = await Promise.all(channels.map(async () => limits.take(keyId, ratePerMinute, clock.now())))
-    const refused = channels.filter((_, index) => !uses[index]!.allowed)
-    if (refused.length > 0) {
-      const message = `this key may make ${ratePerMinute} requests a minute, one a channel; the next minute begins in ${uses[0]!.resetIn} s`
-      this.#error('rate_limited', message, namesOf(refused))
-    }
-    const allowed = channels.filter((_, index) => uses[index]!.allowed)
-    budget.charge(this.caller, allowed.length * WORK_PRICES.call, clock.now())
-    return allowed
   }
 
   #unsubscribe(names: readonly string[]): void {

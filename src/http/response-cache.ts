@@ -1,56 +1,14 @@
 import type { CommitFeed } from '../views/commit-feed.ts'
 import type { SlotRow } from '../market/rows.ts'
 import type { Clock } from '../ports.ts'
-import type { Slices } from '../work/slices.ts'
 import { SecondChanceCache } from '../memory/second-chance-cache.ts'
-import { InvalidationIndex, tagKey, type CacheTag, type RefreshTrigger } from '../views/invalidation-index.ts'
+import { InvalidationIndex, tagKey, type RefreshTrigger } from '../views/invalidation-index.ts'
 import { withinDeadline, withinWriteLimit } from './deadline.ts'
-import { OPEN, type SlicesOf } from './in-turn.ts'
+import type { Answer, Making, MakingLimits } from './answer.ts'
+import { OPEN } from './in-turn.ts'
 import type { RouteScope } from './plugins/access.ts'
 import { Rendering } from './rendering.ts'
 import { slicedJson } from './sliced-json.ts'
-
-/** The answer of a cached endpoint, with the conditions under which it stays valid. */
-export interface Answer<Body> {
-  /**
-   * The body. If a field depends only on the head's block time (an age), a function that renders the body for a time
-   * in Unix seconds from rows already read.
-   */
-  readonly body: Body | ((headTime: number) => Body)
-  readonly dependsOn: readonly CacheTag[]
-  /** `minute` for rolling windows and other values of the head's minute; `block` for values that each block changes. */
-  readonly changesWith: RefreshTrigger
-  /**
-   * Tells whether state in memory that the answer also depends on is unchanged. Such state can change without a
-   * block.
-   */
-  readonly isCurrent?: () => boolean
-  /** Milliseconds after which it is made again, for values that change without a block; absent for none. */
-  readonly maxAgeMs?: number
-}
-
-/** Returns the cache key of an answer to a tenant. A URL holds no space, so that keys of two tenants cannot collide. */
-export function answerKey(url: string, tenant: string): string {
-  return `${url} ${tenant}`
-}
-
-/**
- * The conditions under which an answer is made: the head noted before any read, a signal that aborts at the deadline (for an
- * answer that is not shared, also when its client leaves), and the slices in which it maps lists of rows.
- */
-export interface Making {
-  readonly head: SlotRow | null
-  readonly signal: AbortSignal
-  readonly slices: Slices
-}
-
-/** How long an answer may take, and the slices in which it is made. */
-export interface MakingLimits {
-  readonly deadlineMs?: number
-  readonly slicesOf?: SlicesOf
-  /** Aborts when the client leaves, for an answer that is not shared. */
-  readonly left?: AbortSignal
-}
 
 /** Default bytes of memory for answers, outside the heap. Answers without a second request are evicted first. */
 const BYTES_MAX = 256 * 2 ** 20

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { CommitFeed } from '../../src/views/commit-feed.ts'
-import { ResponseCache, type Answer } from '../../src/http/response-cache.ts'
+import type { Answer } from '../../src/http/answer.ts'
+import { ResponseCache } from '../../src/http/response-cache.ts'
 import type { RefreshTrigger } from '../../src/views/invalidation-index.ts'
 import type { TokenRow } from '../../src/market/registry-rows.ts'
 import { key, NOON } from '../market/world.ts'
@@ -95,9 +96,10 @@ class World {
       meanwhile()
       return kept.rendering.bytes.toString()
     }
+    let times = 0
     const made = await this.responseCache.make(name, ROUTE, async () => {
       const answer = this.make(index)
-      meanwhile()
+      if (times++ === 0) meanwhile()
       return answer
     })
     return made.bytes.toString()
@@ -129,11 +131,16 @@ t.test(
         async (questions, limits, steps) => {
           const world = new World(questions, limits)
           for (const { ask, commit } of steps) {
-            const expected = ask === null ? '' : world.expected(ask)
+            const before = ask === null ? '' : world.expected(ask)
             const meanwhile = () => void (commit === null || world.commit(commit))
             if (ask === null) meanwhile()
-            else if ((await world.answer(ask, meanwhile)) !== expected) throw new Error(`not ${expected}`)
-            else served++
+            else {
+              const answer = await world.answer(ask, meanwhile)
+              // An answer during which blocks may have been removed is made again.
+              const after = commit?.isPublished === false ? world.expected(ask) : before
+              if (answer !== before && answer !== after) throw new Error(`not ${before}`)
+              served++
+            }
             if (world.responseCache.bytes > limits.bytesMax)
               throw new Error(`${world.responseCache.bytes} bytes are kept`)
           }
