@@ -11,7 +11,7 @@ export const RPC_SUBSCRIPTIONS: Product = {
   settings: {},
   units: (service) => {
     if (!hasNode(service)) return []
-    const { ports, logger, sockets, metrics } = service
+    const { ports, logger, sockets, metrics, turns } = service
     const run = pubsub<Given>(
       {
         ...ports,
@@ -19,6 +19,7 @@ export const RPC_SUBSCRIPTIONS: Product = {
         sockets,
         metrics: metrics.pubsub,
         workTally: metrics.work,
+        turns,
         urls: () => pubsubUrls(service)
       },
       (given) => ({

@@ -29,6 +29,7 @@ import {
   type SubscriptionKind
 } from '../../../src/rpc/pubsub/subscription-request.ts'
 import { WorkBudget } from '../../../src/access/work-budget.ts'
+import { TURNS_AT_ONCE, type TakeTurns } from '../../../src/work/turns.ts'
 import { WORK_PRICES } from '../../../src/work/work-units.ts'
 import { meteredReply } from '../../../src/rpc/metered-reply.ts'
 import { RpcWork } from '../../../src/rpc/rpc-work.ts'
@@ -46,6 +47,8 @@ export interface RequestDeps {
   readonly limits: Pick<RateCounter, 'take' | 'work'>
   /** Where units of work and refusals are counted for a metric. */
   readonly workTally?: WorkTally | undefined
+  /** The turns of tenants, in which messages that waited are begun; absent where each is begun at once. */
+  readonly turns?: TakeTurns | undefined
   readonly clock: Clock
   readonly report: (fault: unknown) => void
 }
@@ -80,6 +83,7 @@ export class ClientRequests {
   #waiting: Buffer[] = []
   #inProgress = 0
   #isPaused = false
+  #isResuming = false
 
   constructor(socket: RequestSocket, deps: RequestDeps) {
     this.#socket = socket
@@ -124,10 +128,31 @@ export class ClientRequests {
       .catch(this.#deps.report)
   }
 
+  /** Begins the messages that wait, each in a turn: hundreds may have come at once, and be answered at once. */
   #resume(): void {
-    while (this.#waiting.length > 0 && this.#inProgress < IN_PROGRESS_MAX && !this.#socket.signal.aborted)
-      this.#begin(this.#waiting.shift()!)
     if (this.#waiting.length === 0 && this.#inProgress < IN_PROGRESS_MAX) this.#pause(false)
+    if (this.#isResuming || !this.#hasNext) return
+    this.#isResuming = true
+    const { turns = TURNS_AT_ONCE, report } = this.#deps
+    const { signal, caller } = this.#socket
+    turns
+      .run(
+        caller().tenant,
+        () => {
+          this.#isResuming = false
+          if (this.#hasNext) this.#begin(this.#waiting.shift()!)
+        },
+        { signal, isPatient: true }
+      )
+      .then(() => this.#resume())
+      .catch((fault: unknown) => {
+        if (!signal.aborted) report(fault)
+      })
+  }
+
+  /** Whether the next message may begin. */
+  get #hasNext(): boolean {
+    return this.#waiting.length > 0 && this.#inProgress < IN_PROGRESS_MAX && !this.#socket.signal.aborted
   }
 
   #pause(isPaused: boolean): void {

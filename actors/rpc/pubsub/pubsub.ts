@@ -6,6 +6,7 @@ import type { SlotFloors } from '../../../src/rpc/slot-floors.ts'
 import type { RpcUpstreams } from '../../../src/rpc/upstreams.ts'
 import type { PubsubMetrics } from '../../../src/telemetry/pubsub-metrics.ts'
 import type { WorkTally } from '../../../src/access/work-tally.ts'
+import type { TakeTurns } from '../../../src/work/turns.ts'
 import type { ClusterCoordination } from '../../../storage/cluster/coordination.ts'
 import { aborted } from '../../supervision/aborted.ts'
 import type { Run } from '../../supervision/process.ts'
@@ -18,6 +19,7 @@ export interface PubsubDeps extends Ports, Pick<PubsubLinksDeps, 'urls' | 'logge
   readonly sockets: KeySockets
   readonly metrics: PubsubMetrics
   readonly workTally?: WorkTally
+  readonly turns?: TakeTurns
 }
 
 /** Parts of the RPC URL that HTTP and sockets share. */
@@ -54,6 +56,7 @@ export function pubsub<Needs>(
         floors,
         limits: coordinationOf(input).limits,
         workTally: deps.workTally,
+        turns: deps.turns,
         clock,
         report,
         countClose: (code) => metrics.closed.inc({ code })

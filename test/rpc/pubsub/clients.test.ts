@@ -320,6 +320,36 @@ t.test('requests beyond those in progress wait, and the socket is not read meanw
   )
 })
 
+t.test(
+  'messages that waited are begun one by one, each in a turn of the tenant, in their order',
+  async (t) => {
+    const world = new PubsubWorld(t)
+    await world.addNode()
+    const client = world.client()
+    const begins: (() => void)[] = []
+    world.turns = {
+      run: async (tenant, work) => {
+        t.equal(tenant, KEY.tenant)
+        await new Promise<void>((resolve) => begins.push(resolve))
+        return work({ again: async () => undefined })
+      }
+    }
+    for (let id = 0; id < IN_PROGRESS_MAX + 5; id++)
+      client.send(JSON.stringify({ jsonrpc: '2.0', id, method: 'slotSubscribe' }))
+    await until(() => client.received.length === IN_PROGRESS_MAX)
+    for (let turn = 1; turn <= 5; turn++) {
+      await until(() => begins.length === 1)
+      begins.shift()!()
+      await until(() => client.received.length === IN_PROGRESS_MAX + turn)
+    }
+    t.same(
+      client.received.map(({ id }) => id),
+      Array.from({ length: IN_PROGRESS_MAX + 5 }, (_, id) => id)
+    )
+    t.same(begins, [])
+  }
+)
+
 t.test('a connection has a thousand subscriptions at most', async (t) => {
   const world = new PubsubWorld(t)
   await world.addNode()

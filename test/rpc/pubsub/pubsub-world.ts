@@ -14,6 +14,7 @@ import { KEY } from '../../stream/stream-world.ts'
 import { virtualClock, type VirtualClock } from '../../virtual-time.ts'
 import { FakeNode } from './fake-node.ts'
 import { until } from '../../until.ts'
+import { TURNS_AT_ONCE, type TakeTurns } from '../../../src/work/turns.ts'
 
 /** An address; the tests need no other. */
 export const ADDRESS = 'So11111111111111111111111111111111111111112'
@@ -132,6 +133,8 @@ export class PubsubWorld {
   readonly metrics = createMetrics(new DecodingReport())
   readonly floors: [string, string, number][] = []
   readonly limits = new RateWindow(10)
+  /** To be replaced by a test of turns. */
+  turns: TakeTurns = TURNS_AT_ONCE
   readonly hub: SubscriptionHub
   readonly deps: ConstructorParameters<typeof ClientSocket>[3]
   nodes: FakeNode[] = []
@@ -174,6 +177,7 @@ export class PubsubWorld {
         }
       },
       limits: this.limits,
+      turns: { run: (tenant, work) => this.turns.run(tenant, work) },
       floors: { saw: (...seen) => this.floors.push(seen) },
       clock,
       report: (fault) => this.faults.push(fault),
