@@ -109,6 +109,8 @@ export class MergedPast {
   }
 }
 
+type FillLimits = Required<Omit<ReadLimits, 'parts'>>
+
 /** Events of one channel that were read and not yet returned. */
 class ChannelBuffer {
   readonly channel: ReplayedChannel
@@ -118,6 +120,8 @@ class ChannelBuffer {
   /** Slots of the next read. */
   #slots = SLOTS_HELD.first
   #rowsPerCursor = 0
+  /** The read that is under way. */
+  #filling: Promise<void> | null = null
   /**
    * Cursor of the newest change of submissions read; null for other channels. A change stored later may belong to a
    * slot whose other events were already read.
@@ -149,11 +153,20 @@ class ChannelBuffer {
     return this.#rowsPerCursor
   }
 
-  /** Reads more if the buffer holds less than half of its target, so that channels are read in parallel. */
-  async fill(
+  /**
+   * Reads more if the buffer holds less than half of its target, so that channels are read in parallel. Joins a read that is
+   * under way: after the read of another channel has failed, all are tried again, and a second read would repeat its events.
+   */
+  fill(history: PastReader, until: number, limits: FillLimits, runPiece: RunPiece): Promise<void> {
+    return (this.#filling ??= this.#read(history, until, limits, runPiece).finally(
+      () => (this.#filling = null)
+    ))
+  }
+
+  async #read(
     history: PastReader,
     until: number,
-    { rows, allocator }: Required<Omit<ReadLimits, 'parts'>>,
+    { rows, allocator }: FillLimits,
     runPiece: RunPiece
   ): Promise<void> {
     const held = this.#events.length - this.#next

@@ -65,3 +65,40 @@ t.test(
     t.ok(history.asked.most <= 128, `${history.asked.most} rows at most`)
   }
 )
+
+t.test(
+  'after the read of one channel has failed, a read of another that is still under way is not repeated',
+  async (t) => {
+    const [failing, slow] = [CHANNELS[0]!, CHANNELS[1]!]
+    const history = unevenHistory()
+    const gate = Promise.withResolvers<void>()
+    let fails = 1
+    let slowReads = 0
+    const past = new MergedPast(
+      {
+        async read(channel, after, until, limits) {
+          if (channel === failing && fails-- > 0) throw new Error('the store does not answer')
+          if (channel === slow && slowReads++ === 0) await gate.promise
+          return history.read(channel as Channel, after, until, limits)
+        }
+      },
+      [failing, slow],
+      -1
+    )
+    const until = cursorAt(SLOTS, 0) - 1
+    await t.rejects(past.next(until, ALLOCATOR), { message: 'the store does not answer' })
+    const again = past.next(until, ALLOCATOR)
+    gate.resolve()
+    const pages = [await again]
+    while (past.position < until) pages.push(await past.next(until, ALLOCATOR))
+    const cursors = pages
+      .flat()
+      .flatMap(({ channel, events }) => (channel === slow ? events.map(({ cursor }) => cursor) : []))
+    t.same(
+      cursors,
+      [...new Set(cursors)].sort((a, b) => a - b),
+      'each event once, in order'
+    )
+    t.equal(cursors.length, (SLOTS / 2) * ROWS_A_SLOT)
+  }
+)
