@@ -2,7 +2,7 @@ import { Registry } from 'prom-client'
 import t from 'tap'
 import { workMetrics } from '../../src/telemetry/work-metrics.ts'
 import { Turns } from '../../src/work/turns.ts'
-import { virtualClock } from '../virtual-time.ts'
+import { settle, virtualClock } from '../virtual-time.ts'
 
 t.test('the metrics of work say the time and the waiting answers of each tenant', async (t) => {
   const clock = virtualClock()
@@ -14,6 +14,8 @@ t.test('the metrics of work say the time and the waiting answers of each tenant'
   })
   workMetrics(registry, turns)
   await turns.run('beta', () => void clock.increment(1_500))
+  // Work that comes in a later turn of the event loop begins at once.
+  await settle()
   const end = Promise.withResolvers<void>()
   const running = Array.from({ length: 9 }, () => turns.run('acme', () => end.promise))
   const said = await registry.metrics()
