@@ -42,7 +42,6 @@ export interface CatchingUp {
  *
  * P1. No block can be published between the last look at the head and `join`: nothing is missed and nothing is sent twice.
  * P2. The next page is read when the page before is nearly sent, so that a slow reader holds little memory.
- *
  * P3. A key without work left waits for its next units: nothing is missed, unless the horizon passes the replay.
  *
  * Recent blocks come from the hub's memory instead of the store. So a replay catches up with a head that moves fast.

@@ -17,7 +17,7 @@ import type { Sender } from './sender.ts'
 import type { StreamDeps } from './stream-deps.ts'
 import { Subscriptions, type Group } from './subscriptions.ts'
 
-/** Maximum milliseconds between two looks at a used-up budget: the key may have got a larger one. */
+/** Maximum milliseconds between two checks of a used-up budget, whose limit an operator may have raised. */
 const WORK_POLL_MS = 5_000
 
 /** The connection that the channels belong to. */

@@ -95,63 +95,71 @@ const REQUESTS: readonly Attack[] = [
   }
 ]
 
+/** Opens a socket for some work, and ends it afterwards. Resolves with the outcome of the work. */
+async function onSocket<Outcome>(
+  target: Target,
+  path: string,
+  work: (socket: WebSocket) => Promise<Outcome>
+): Promise<Outcome> {
+  const socket = await target.open(path)
+  const outcome = await work(socket)
+  socket.terminate()
+  return outcome
+}
+
+const walletChannels = ({ figures: { wallets } }: Target, count: number): string[] =>
+  wallets.slice(0, count).map((wallet) => `wallet:${wallet}`)
+
 /** Attacks by sockets. */
 const SOCKETS: readonly Attack[] = [
   {
     name: '15 streams that replay 49 wallets in a loop',
     together: 15,
     usesStore: true,
-    async once(target) {
-      const socket = await target.open('/v1/stream')
-      const channels = target.figures.wallets.slice(0, 49).map((wallet) => `wallet:${wallet}`)
-      socket.send(JSON.stringify({ subscribe: channels, since: target.figures.oldestCursor }))
-      const outcome = await replayed(socket)
-      socket.terminate()
-      return outcome
-    }
+    once: (target) =>
+      onSocket(target, '/v1/stream', (socket) => {
+        const since = target.figures.oldestCursor
+        socket.send(JSON.stringify({ subscribe: walletChannels(target, 49), since }))
+        return replayed(socket)
+      })
   },
   {
     name: '20 replays that are not read',
     together: 20,
     usesStore: true,
-    async once(target) {
-      const socket = await target.open('/v1/stream')
-      socket.send(JSON.stringify({ subscribe: [`trades:${SOL}`], since: target.figures.oldestCursor }))
-      socket.pause()
-      await delay(1_000, undefined, { signal: target.signal })
-      socket.terminate()
-      return 'unread'
-    }
+    once: (target) =>
+      onSocket(target, '/v1/stream', (socket) => {
+        const since = target.figures.oldestCursor
+        socket.send(JSON.stringify({ subscribe: [`trades:${SOL}`], since }))
+        socket.pause()
+        return delay(1_000, 'unread', { signal: target.signal })
+      })
   },
   {
     name: 'streams that subscribe and unsubscribe 50 wallets in a loop',
     together: 15,
     usesStore: true,
-    async once(target) {
-      const socket = await target.open('/v1/stream')
-      const channels = target.figures.wallets.slice(0, 50).map((wallet) => `wallet:${wallet}`)
-      // As many messages as a connection may send at once.
-      for (let sent = 0; sent < 50; sent++) {
-        socket.send(JSON.stringify({ subscribe: channels }))
-        socket.send(JSON.stringify({ unsubscribe: channels }))
-      }
-      await delay(2_000, undefined, { signal: target.signal })
-      socket.terminate()
-      return 'done'
-    }
+    once: (target) =>
+      onSocket(target, '/v1/stream', (socket) => {
+        const channels = walletChannels(target, 50)
+        // As many messages as a connection may send at once.
+        for (let sent = 0; sent < 50; sent++) {
+          socket.send(JSON.stringify({ subscribe: channels }))
+          socket.send(JSON.stringify({ unsubscribe: channels }))
+        }
+        return delay(2_000, 'done', { signal: target.signal })
+      })
   },
   {
     name: '2,700 accountSubscribe',
     together: 3,
     usesStore: false,
-    async once(target) {
-      const socket = await target.open('/v1/rpc/ws')
-      const { wallets } = target.figures
-      for (let id = 0; id < 900; id++) socket.send(call(id, 'accountSubscribe', [nth(wallets, id)]))
-      await delay(2_000, undefined, { signal: target.signal })
-      socket.terminate()
-      return 'done'
-    }
+    once: (target) =>
+      onSocket(target, '/v1/rpc/ws', (socket) => {
+        const { wallets } = target.figures
+        for (let id = 0; id < 900; id++) socket.send(call(id, 'accountSubscribe', [nth(wallets, id)]))
+        return delay(2_000, 'done', { signal: target.signal })
+      })
   },
   {
     name: '300 sockets with 20 pipelined pages of 1,000 trades, never read',

@@ -60,8 +60,7 @@ export class KeyDirectory {
 
   /**
    * Loads all keys and tenants. Keys without a rate get `defaultRatePerMinute`, and those without a limit of work
-   * `defaultWorkPerMinute`. `others` is null if this process has
-   * the store alone.
+   * `defaultWorkPerMinute`. `others` is null if this process has the store alone.
    */
   static async load(
     storage: Pick<Storage, 'documents'>,

@@ -2,7 +2,7 @@ import type { Clock } from '../ports.ts'
 import type { RateCounter, RateUse } from '../../storage/cluster/coordination.ts'
 import { WINDOW_SECONDS } from './rate-seconds.ts'
 import { RateWindow, WORK_NAMES } from './rate-window.ts'
-import { SharedWork, type SharedWorkCounts } from './shared-work.ts'
+import { PROCESSES_ASSUMED, SharedWork, type SharedWorkCounts } from './shared-work.ts'
 
 const WINDOW_MS = WINDOW_SECONDS * 1000
 /**
@@ -15,11 +15,6 @@ export const ANSWER_MS = 100
  * than one process can answer.
  */
 export const WAITING_MAX = 10_000
-/**
- * Number of processes assumed until the number is known. Chosen: a quota divided by four is neither lifted nor too
- * small for a small deployment.
- */
-export const PROCESSES_ASSUMED = 4
 /** A quota that no call exceeds, for calls that are only recorded. */
 const ALL = Number.MAX_SAFE_INTEGER
 

@@ -3,8 +3,11 @@ import type { RateUse, WorkCounter } from '../../storage/cluster/coordination.ts
 import { WINDOW_SECONDS } from './rate-seconds.ts'
 import { windowOf, WorkWindow } from './work-window.ts'
 
-/** Number of processes assumed until the number is known, as for calls. */
-const PROCESSES_ASSUMED = 4
+/**
+ * Number of processes assumed until the number is known. Chosen: a quota divided by four is neither lifted nor too
+ * small for a small deployment.
+ */
+export const PROCESSES_ASSUMED = 4
 /**
  * Milliseconds between two reports of new work: a sixtieth of a window, and one round trip for each name in use. What a
  * process does not know of the others for as long becomes debt.

@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts'
 import { ChangeLine } from './change-line.ts'
 
-/** Changes of one tenant that may be under way or wait; as many as its 30 s of waiting allow on a slow disk. */
+/** Maximum changes of one tenant that run or wait. A disk that takes 30 ms a change ends as many in the 30 s of a request. */
 const WAITING_MAX = 1_000
 
 /**

@@ -8,7 +8,7 @@ export const DEADLINE_MS = ANSWER_LIMIT_MS
 
 /**
  * Resolves like `work`, or rejects with DEADLINE_EXCEEDED after the deadline. The signal then aborts, and the outcome
- * of `work` is ignored. It also aborts with `left`, when nobody waits for the answer any more.
+ * of `work` is ignored. It also aborts with `left`, which aborts when the client leaves.
  */
 export async function withinDeadline<T>(
   clock: Clock,

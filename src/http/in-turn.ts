@@ -11,14 +11,15 @@ export const OPEN: SlicesOf = () => openSlices
 
 /**
  * Makes an answer when it is the tenant's turn; answers of open scope, such as health, take none. A client that leaves takes
- * its place in the queue with it. Slices after the first take another turn each, also where the answer has none. Rejects with
+ * its place in the queue with it; `left` is the signal for that, if there is one already. Slices after the first take another turn each, also where the answer has none. Rejects with
  * CONNECTIONS_EXCEEDED while the tenant's clients have too much yet to read.
  */
 export async function inTurn<T>(
   app: Pick<FastifyInstance, 'turns' | 'unreadAnswers'>,
   { takesTurn }: { readonly takesTurn: boolean },
   reply: Pick<FastifyReply, 'request' | 'raw'>,
-  make: (slicesOf: SlicesOf) => Promise<T>
+  make: (slicesOf: SlicesOf) => Promise<T>,
+  left?: AbortSignal
 ): Promise<T> {
   const { turns, unreadAnswers } = app
   const { request, raw } = reply
@@ -27,8 +28,9 @@ export async function inTurn<T>(
   unreadAnswers.admit(caller.tenant)
   unreadAnswers.follow(caller.tenant, raw)
   const begin = (turn: TurnHandle): Promise<T> => make((signal) => slicesOfTurn(turn, signal))
-  if (turns.isFree(caller.tenant)) return turns.run(caller.tenant, begin)
-  return whileClientWaits({ raw }, (left) => turns.run(caller.tenant, begin, { signal: left }))
+  const run = (signal: AbortSignal): Promise<T> => turns.run(caller.tenant, begin, { signal })
+  if (left !== undefined) return run(left)
+  return turns.isFree(caller.tenant) ? turns.run(caller.tenant, begin) : whileClientWaits({ raw }, run)
 }
 
 /** Runs work with a signal that aborts when the client leaves. */

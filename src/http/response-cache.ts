@@ -178,7 +178,7 @@ export class ResponseCache {
     }
   }
 
-  /** Returns the running computation of a key's answer at this head; null without one. */
+  /** Returns the running computation of a key's answer at this head; null if none runs. */
   running(key: string): Promise<Rendering> | null {
     const flight = this.#flights.get(key)
     return flight?.slot === slotOf(this.#feed.head) ? flight.rendering : null

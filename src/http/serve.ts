@@ -97,8 +97,12 @@ export function serve<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
           return text
         }
         const answer = await whileClientWaits(reply, (left) =>
-          inTurn(app, endpoint, reply, (slicesOf) =>
-            responseCache.within(rendered, { deadlineMs, slicesOf, left })
+          inTurn(
+            app,
+            endpoint,
+            reply,
+            (slicesOf) => responseCache.within(rendered, { deadlineMs, slicesOf, left }),
+            left
           )
         )
         return answer instanceof JsonBytes ? reply.type(JSON_TYPE).send(answer.bytes) : reply.send(answer)

@@ -9,7 +9,7 @@ export const READ_ROWS = 250
 const READS_AT_ONCE = 10
 /** Milliseconds after which a slice ends before it has all of its rows: two slices in succession stay below 5 ms. */
 const SLICE_MS = 2
-/** Rows between two looks at the time, which take as long as a tenth of a row. */
+/** Rows between two readings of the clock. A reading takes a tenth of the time of a row. */
 const LOOK_ROWS = 10
 
 /** Work of one request, in slices between which others have their turn. */

@@ -1,6 +1,5 @@
 import t from 'tap'
-import { PROCESSES_ASSUMED } from '../../src/access/shared-rate.ts'
-import { REPORT_MS, SharedWork } from '../../src/access/shared-work.ts'
+import { PROCESSES_ASSUMED, REPORT_MS, SharedWork } from '../../src/access/shared-work.ts'
 import { advance, settle, virtualClock } from '../virtual-time.ts'
 import { MemoryCounts } from './memory-counts.ts'
 

@@ -7,7 +7,7 @@ import { dearestPaths } from './dearest-requests.ts'
 import { LoopWork } from './loop-work.ts'
 import { marketApp } from './market-app.ts'
 
-/** Calls between two looks at the sockets: about 3 ms. */
+/** Maximum calls in one turn of the event loop: about 3 ms. */
 const CALLS_MAX = 60_000
 /** A market with a page of everything: 600 launches and a token with thousands of trades. */
 const SIZE = { seed: 5, trades: 17_400, mints: 1_500, wallets: 500 }

@@ -301,7 +301,7 @@ function keptPages() {
     pages.keep(made, read)
     read.end()
   }
-  /** The slots of the versions in the page; null without one. */
+  /** Returns the slots of the versions in the page; null if no page is kept. */
   const slots = (): number[] | null => {
     const page = pages.find(null)
     if (page === undefined) return null

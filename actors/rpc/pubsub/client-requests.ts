@@ -17,11 +17,7 @@ import {
   type RpcError as Fault
 } from '../../../src/rpc/rpc-error.ts'
 import { rateLimited, workRateLimited } from '../../../src/rpc/pubsub/rate-limited.ts'
-import {
-  IN_PROGRESS_MAX,
-  MESSAGES_WAITING_MAX,
-  SUBSCRIPTIONS_PER_SOCKET_MAX
-} from '../../../src/rpc/pubsub/socket-limits.ts'
+import { SUBSCRIPTIONS_PER_SOCKET_MAX } from '../../../src/rpc/pubsub/socket-limits.ts'
 import {
   readSubscription,
   readSubscriptionId,
@@ -37,6 +33,7 @@ import type { WorkTally } from '../../../src/access/work-tally.ts'
 import type { RateCounter } from '../../../storage/cluster/coordination.ts'
 import { ClientSubscription, type SubscriptionOwner } from './client-subscription.ts'
 import { AT_LIMIT, type SubscriptionHub } from './subscription-hub.ts'
+import { WaitingMessages } from './waiting-messages.ts'
 
 export interface RequestDeps {
   readonly hub: SubscriptionHub
@@ -80,26 +77,31 @@ export class ClientRequests {
   readonly #socket: RequestSocket
   readonly #deps: RequestDeps
   readonly #budget: WorkBudget
-  #waiting: Buffer[] = []
-  #inProgress = 0
-  #isPaused = false
-  #isResuming = false
+  readonly #waiting: WaitingMessages
 
   constructor(socket: RequestSocket, deps: RequestDeps) {
     this.#socket = socket
     this.#deps = deps
     this.#budget = new WorkBudget(deps.limits.work, deps.workTally)
+    const { turns = TURNS_AT_ONCE, report } = deps
+    const { signal, caller } = socket
+    this.#waiting = new WaitingMessages({
+      begin: (message) => this.#begin(message),
+      inTurn: (work) => turns.run(caller().tenant, work, { signal, isPatient: true }),
+      pause: (isPaused) => socket.pause(isPaused),
+      flooded: () => socket.flooded(),
+      report,
+      signal
+    })
   }
 
   /** Whether no messages are read, because the maximum of requests is in progress. */
   get isPaused(): boolean {
-    return this.#isPaused
+    return this.#waiting.isPaused
   }
 
   receive(message: Buffer): void {
-    if (this.#inProgress < IN_PROGRESS_MAX && this.#waiting.length === 0) return this.#begin(message)
-    if (this.#waiting.push(message) > MESSAGES_WAITING_MAX) return this.#socket.flooded()
-    this.#pause(true)
+    this.#waiting.receive(message)
   }
 
   #begin(message: Buffer): void {
@@ -108,7 +110,8 @@ export class ClientRequests {
       request.kind === 'batch' ? request.elements : request.kind === 'single' ? [request.element] : []
     if (elements.length === 1 && isPing(elements[0]!)) return this.#socket.free()
     for (const each of elements) if (isFree(each)) this.#socket.free()
-    this.#inProgress += Math.max(1, elements.length)
+    const requests = Math.max(1, elements.length)
+    this.#waiting.began(requests)
     const answered =
       request.kind === 'refused' ? this.#refusal(request.refusal.error) : this.#answerAll(request, elements)
     answered
@@ -121,44 +124,8 @@ export class ClientRequests {
         this.#socket.send(answer.text)
         for (const opened of answer.opens) opened.open()
       })
-      .finally(() => {
-        this.#inProgress -= Math.max(1, elements.length)
-        this.#resume()
-      })
+      .finally(() => this.#waiting.ended(requests))
       .catch(this.#deps.report)
-  }
-
-  /** Begins the messages that wait, each in a turn: hundreds may have come at once, and be answered at once. */
-  #resume(): void {
-    if (this.#waiting.length === 0 && this.#inProgress < IN_PROGRESS_MAX) this.#pause(false)
-    if (this.#isResuming || !this.#hasNext) return
-    this.#isResuming = true
-    const { turns = TURNS_AT_ONCE, report } = this.#deps
-    const { signal, caller } = this.#socket
-    turns
-      .run(
-        caller().tenant,
-        () => {
-          this.#isResuming = false
-          if (this.#hasNext) this.#begin(this.#waiting.shift()!)
-        },
-        { signal, isPatient: true }
-      )
-      .then(() => this.#resume())
-      .catch((fault: unknown) => {
-        if (!signal.aborted) report(fault)
-      })
-  }
-
-  /** Whether the next message may begin. */
-  get #hasNext(): boolean {
-    return this.#waiting.length > 0 && this.#inProgress < IN_PROGRESS_MAX && !this.#socket.signal.aborted
-  }
-
-  #pause(isPaused: boolean): void {
-    if (this.#isPaused === isPaused) return
-    this.#isPaused = isPaused
-    this.#socket.pause(isPaused)
   }
 
   /** A body that is refused as a whole costs one unit, and has one answer. */

@@ -28,6 +28,12 @@ const GRACE_SECONDS_MAX = 30 * 86_400
 
 const keyParams = z.object({ id: z.string().min(1).describe('The id of a key') })
 
+/** A limit of a key from 1 on; null for the default of the service. */
+const limitOf = (max: number) => {
+  const error = `must be a whole number between 1 and ${max}`
+  return z.int(error).min(1, error).max(max, error).nullable().default(null)
+}
+
 export const createKey = endpoint({
   method: 'POST',
   path: '/v1/admin/keys',
@@ -49,22 +55,12 @@ export const createKey = endpoint({
       .refine((scopes) => new Set(scopes).size === scopes.length, 'must name a scope once')
       .default([...DEFAULT_SCOPES])
       .describe('What the key may be used for; by default, everything but administration'),
-    rate_limit_per_minute: z
-      .int(`must be a whole number between 1 and ${RATE_MAX}`)
-      .min(1, `must be a whole number between 1 and ${RATE_MAX}`)
-      .max(RATE_MAX, `must be a whole number between 1 and ${RATE_MAX}`)
-      .nullable()
-      .default(null)
-      .describe('Calls allowed per clock minute; null: the default of the service'),
-    work_limit_per_minute: z
-      .int(`must be a whole number between 1 and ${WORK_MAX}`)
-      .min(1, `must be a whole number between 1 and ${WORK_MAX}`)
-      .max(WORK_MAX, `must be a whole number between 1 and ${WORK_MAX}`)
-      .nullable()
-      .default(null)
-      .describe(
-        'Units of work allowed per clock minute; null: the default of the service. All keys of a tenant share the larger of this and the default'
-      ),
+    rate_limit_per_minute: limitOf(RATE_MAX).describe(
+      'Calls allowed per clock minute; null: the default of the service'
+    ),
+    work_limit_per_minute: limitOf(WORK_MAX).describe(
+      'Units of work allowed per clock minute; null: the default of the service. All keys of a tenant share the larger of this and the default'
+    ),
     expires_at: z.iso
       .datetime({ offset: true, error: 'must be a time as in 2027-01-31T12:00:00Z' })
       .nullable()
