@@ -59,6 +59,7 @@ interface Flight {
  *     nor its maximum age has ended.
  * A3. Concurrent requests for one answer at one head share one computation.
  * A4. After an amendment of stored blocks, no answer is served whose computation began before it.
+ * A5. An answer that is not cached is made again as well if blocks of a fork were removed while it was made.
  */
 export class ResponseCache {
   readonly #feed: CommitFeed
@@ -169,7 +170,7 @@ export class ResponseCache {
     const running = this.running(key)
     if (running !== null) return running
     const { head } = this.#feed
-    const flight = { slot: slotOf(head), rendering: this.#make(key, route, head, make, limits) }
+    const flight = { slot: slotOf(head), rendering: this.#make(key, route, make, limits) }
     this.#flights.set(key, flight)
     try {
       return await flight.rendering
@@ -184,18 +185,20 @@ export class ResponseCache {
     return flight?.slot === slotOf(this.#feed.head) ? flight.rendering : null
   }
 
-  /** Runs work within the deadline of an answer, and while its client waits for it. */
+  /** Runs work within the deadline of an answer, and while its client waits for it (A5). */
   async within<T>(
     work: (making: Making) => Promise<T>,
     { deadlineMs, slicesOf = OPEN, left }: MakingLimits = {}
   ): Promise<T> {
-    const { head } = this.#feed
-    return withinDeadline(
-      this.#clock,
-      (signal) => work({ head, signal, slices: slicesOf(signal) }),
-      deadlineMs,
-      left
+    const { made } = await this.#ofOneFork((head) =>
+      withinDeadline(
+        this.#clock,
+        (signal) => work({ head, signal, slices: slicesOf(signal) }),
+        deadlineMs,
+        left
+      )
     )
+    return made
   }
 
   /** Runs work that changes something, as `withinWriteLimit` does. */
@@ -214,33 +217,29 @@ export class ResponseCache {
   async #make<Body>(
     key: string,
     route: CachedRoute,
-    head: SlotRow | null,
     make: (making: Making) => Promise<Answer<Body>>,
-    limits: MakingLimits,
-    isAgain = false
+    { deadlineMs, slicesOf = OPEN }: MakingLimits
   ): Promise<Rendering> {
-    const { deadlineMs, slicesOf = OPEN } = limits
-    const generation = this.#generation
-    const headTime = head?.blockTime ?? 0
-    const { answer, rendering } = await withinDeadline(
-      this.#clock,
-      async (signal) => {
-        const slices = slicesOf(signal)
-        const answer = await make({ head, signal, slices })
-        const body = isRenderer(answer.body) ? answer.body(headTime) : answer.body
-        return { answer, rendering: new Rendering(await slicedJson(body, slices)) }
-      },
-      deadlineMs
+    const { made, head, generation } = await this.#ofOneFork((head) =>
+      withinDeadline(
+        this.#clock,
+        async (signal) => {
+          const slices = slicesOf(signal)
+          const answer = await make({ head, signal, slices })
+          const body = isRenderer(answer.body) ? answer.body(head?.blockTime ?? 0) : answer.body
+          return { answer, rendering: new Rendering(await slicedJson(body, slices)) }
+        },
+        deadlineMs
+      )
     )
-    // Blocks of a fork were removed between two of its reads: its rows may be of both forks.
-    if (generation !== this.#generation && !isAgain)
-      return this.#make(key, route, this.#feed.head, make, limits, true)
+    const { answer, rendering } = made
     const { body, dependsOn, changesWith, isCurrent, maxAgeMs } = answer
     const render = isRenderer(body) ? (time: number) => JSON.stringify(body(time)) : null
     if (rendering.size <= this.#bytesMax * PART_MAX && generation === this.#generation) {
       const tags = dependsOn.map(tagKey)
       const endsAtMs = maxAgeMs === undefined ? Infinity : this.#clock.now() + maxAgeMs
       const slot = slotOf(head)
+      const headTime = head?.blockTime ?? 0
       this.#keep(key, {
         route,
         render,
@@ -254,6 +253,21 @@ export class ResponseCache {
       })
     }
     return rendering
+  }
+
+  /**
+   * Makes an answer from the head on. If the blocks of a fork were removed, or another archive was served, between two of its
+   * reads, its rows may be of both: the answer is made once more. `head` and `generation` are as of before the reads.
+   */
+  async #ofOneFork<T>(
+    make: (head: SlotRow | null) => Promise<T>
+  ): Promise<{ readonly made: T; readonly head: SlotRow | null; readonly generation: number }> {
+    for (let isAgain = false; ; isAgain = true) {
+      const generation = this.#generation
+      const { head } = this.#feed
+      const made = await make(head)
+      if (isAgain || generation === this.#generation) return { made, head, generation }
+    }
   }
 
   /** Invalidates every answer, also those that are being computed. */

@@ -214,6 +214,22 @@ t.test('an answer during which blocks of a fork are removed is made again', asyn
   t.equal(made, 2)
 })
 
+t.test('an answer that is not cached is made again once, too', async (t) => {
+  const feed = new CommitFeed()
+  const responseCache = new ResponseCache(feed, virtualClock())
+  const unfollow = responseCache.follow()
+  t.teardown(() => unfollow())
+  const heads: (number | undefined)[] = []
+  const work = async ({ head }: { readonly head: { readonly slot: number } | null }) => {
+    heads.push(head?.slot)
+    feed.amend(emptyCommit(9 - heads.length, NOON).slot)
+    return heads.length
+  }
+  t.equal(await responseCache.within(work), 2, 'a second removal does not hold the answer up')
+  t.strictSame(heads, [undefined, 8])
+  t.equal(await responseCache.within(async () => 'at once'), 'at once')
+})
+
 t.test('an answer that would take an eighth of the memory is served and not kept', async (t) => {
   const responseCache = new ResponseCache(new CommitFeed(), virtualClock(), { bytesMax: 8000 })
   const make = (length: number) => async () =>
