@@ -1,4 +1,5 @@
 import { WORK_PRICES, type WorkKind } from '../work/work-units.ts'
+import type { ReadCount } from './counted-reads.ts'
 
 /** Counts what an answer really took. */
 export interface WorkCount {
@@ -7,10 +8,14 @@ export interface WorkCount {
 }
 
 /** The work of one request, which begins with the price of a call. */
-export class WorkMeter implements WorkCount {
+export class WorkMeter implements WorkCount, ReadCount {
   #units: number = WORK_PRICES.call
+  #rowsRead = 0
   readonly #kinds: readonly WorkKind[]
   #isMade = false
+  /** Units that are charged already. */
+  #charged = 0
+  #charge: ((units: number) => void) | null = null
 
   /** `kinds` are those that the endpoint declares. */
   constructor(kinds: readonly WorkKind[]) {
@@ -31,6 +36,34 @@ export class WorkMeter implements WorkCount {
   count(kind: WorkKind, quantity: number): void {
     if (!this.counts(kind)) throw new TypeError(`work of the kind ${kind} is not declared`)
     this.#units += WORK_PRICES[kind] * quantity
+    this.#chargeRest()
+  }
+
+  /**
+   * Charges the units so far, and from now on the units of each count at once: work can outlast its answer, such as a read
+   * whose deadline has passed, or whose client has left.
+   */
+  chargeTo(charge: (units: number) => void): void {
+    this.#charge = charge
+    this.#chargeRest()
+  }
+
+  #chargeRest(): void {
+    const rest = this.units - this.#charged
+    if (this.#charge === null || rest <= 0) return
+    this.#charged += rest
+    this.#charge(rest)
+  }
+
+  /** Counts rows that the store has handed over, if the endpoint declares rows. */
+  countRead(rows: number): void {
+    this.#rowsRead += rows
+    if (this.counts('row')) this.count('row', rows)
+  }
+
+  /** Counts the rows of a list beyond those that were read for it: others come from memory, or from a node. */
+  countListed(rows: number): void {
+    if (rows > this.#rowsRead) this.countRead(rows - this.#rowsRead)
   }
 
   /** Counts the body of an answer, unless `countBytes` has counted the bytes that were made. */

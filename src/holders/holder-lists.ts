@@ -95,8 +95,8 @@ export class HolderLists {
     return viewOf(mint, stored.value, state ?? NO_LIST, progress)
   }
 
-  /** Has the list of a mint begun. Rejects with INDEX_LOADING where too many are. */
-  async ask({ mint, account }: MintFacts): Promise<void> {
+  /** Has the list of a mint begun. Returns whether this call did so. Rejects with INDEX_LOADING where too many are. */
+  async ask({ mint, account }: MintFacts): Promise<boolean> {
     const now = this.#clock.now()
     const minute = Math.floor(now / MINUTE_MS)
     if (minute !== this.#minute) this.#begun = 0
@@ -107,8 +107,12 @@ export class HolderLists {
         'too many holder lists are being read for the first time; try again in a minute'
       )
     const { decimals, tokenProgram } = account
-    await this.#documents.insert({ mint: pubkeyToBase58(mint), decimals, tokenProgram, askedAtMs: now })
+    const made = await this.#documents.insert({
+      ...{ mint: pubkeyToBase58(mint), decimals, tokenProgram },
+      askedAtMs: now
+    })
     this.#onRequest()
+    return made.ok
   }
 
   /** Waits until a list can be read, or `end` aborts. */

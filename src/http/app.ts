@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { Idempotency } from './idempotency.ts'
 import { ResponseCache } from './response-cache.ts'
+import { countedStorage } from './counted-storage.ts'
 import type { AppDeps } from './deps.ts'
 import type { Served } from './endpoint.ts'
 import { cachedFastPath } from './cached-fast-path.ts'
@@ -23,7 +24,8 @@ const BODY_BYTES_MAX = 64 * 1024
 const URL_BYTES_MAX = 16 * 1024
 
 /** Builds an app with the given routes. It does not listen yet. */
-export function buildApp(deps: AppDeps, routes: readonly FastifyPluginAsync<AppDeps>[]): FastifyInstance {
+export function buildApp(given: AppDeps, routes: readonly FastifyPluginAsync<AppDeps>[]): FastifyInstance {
+  const deps: AppDeps = { ...given, storage: countedStorage(given.storage) }
   const nextRequestId = requestIds()
   const responseCache = new ResponseCache(deps.feed, deps.clock, { bytesMax: deps.answerBytes })
   const socketPaths = [

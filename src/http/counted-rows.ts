@@ -1,6 +1,9 @@
 import type { WorkMeter } from '../access/work-meter.ts'
 
-/** Counts the rows of a list that was made, and those that its offset passes over: they are read too. */
+/**
+ * Counts the rows of a list that was made, and those that its offset passes over, as far as they were not read from the store:
+ * those are counted already.
+ */
 export function countRows(
   meter: WorkMeter | undefined,
   body: unknown,
@@ -8,5 +11,5 @@ export function countRows(
 ): void {
   if (meter?.counts('row') !== true || typeof body !== 'object' || body === null || !('data' in body)) return
   if (Array.isArray(body.data))
-    meter.count('row', body.data.length + (typeof offset === 'number' ? offset : 0))
+    meter.countListed(body.data.length + (typeof offset === 'number' ? offset : 0))
 }

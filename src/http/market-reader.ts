@@ -1,6 +1,7 @@
 import type { Archive } from '../archive/archive.ts'
 import { liveStores, type MarketStores } from '../archive/market-stores.ts'
 import { withArchive } from '../archive/with-archive.ts'
+import { countedArchive } from './counted-storage.ts'
 import type { AppDeps } from './deps.ts'
 
 /**
@@ -13,7 +14,8 @@ export function marketReader({ storage, archive }: Pick<AppDeps, 'storage' | 'ar
   return () => {
     const current = archive?.current ?? null
     if (current === null) return live
-    if (joined?.archive !== current) joined = { archive: current, stores: withArchive(storage, current) }
+    if (joined?.archive !== current)
+      joined = { archive: current, stores: withArchive(storage, countedArchive(current)) }
     return joined.stores
   }
 }

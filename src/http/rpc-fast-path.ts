@@ -203,10 +203,17 @@ class Exchange implements RpcRequestContext {
     try {
       const made = this.#deps.rpc.gateway.answer(parsed, this)
       if (!(made instanceof Promise)) return this.#make(made)
-      made.then((reply) => this.#make(reply)).catch((error: unknown) => this.#fail(error))
+      made.then((reply) => this.#make(reply)).catch((error: unknown) => this.#failAdmitted(error))
     } catch (error) {
-      this.#fail(error)
+      this.#failAdmitted(error)
     }
+  }
+
+  /** Fails a body that was admitted: what it took until then is charged. */
+  #failAdmitted(thrown: unknown): void {
+    const units = this.work.charge()
+    this.#rate = rateFields(this.caller, { calls: this.#calls!, work: this.work.left, units })
+    this.#fail(thrown)
   }
 
   #make(reply: RpcReply): void {

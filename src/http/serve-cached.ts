@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
+import { countingReads } from '../access/counted-reads.ts'
 import { UNCOUNTED, type WorkCount } from '../access/work-meter.ts'
 import { countRows } from './counted-rows.ts'
 import { routeOf, type Endpoint } from './endpoint.ts'
@@ -60,13 +61,10 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
           async (making) => {
             isMade = true
             const query = readQuery(request.query)
-            const made = await handler({
-              params: readParams(request.params),
-              query,
-              tenant,
-              work: meter ?? UNCOUNTED,
-              ...making
-            })
+            const params = readParams(request.params)
+            const call = { params, query, tenant, work: meter ?? UNCOUNTED, ...making }
+            if (meter === undefined) return handler(call)
+            const made = await countingReads(meter, () => handler(call))
             countRows(meter, made.body, query)
             return made
           },

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Caller } from '../access/caller.ts'
+import { countingReads } from '../access/counted-reads.ts'
 import { UNCOUNTED, type WorkCount } from '../access/work-meter.ts'
 import { ServiceError } from '../errors.ts'
 import { countRows } from './counted-rows.ts'
@@ -68,17 +69,9 @@ export function serve<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
       const meter = request.charged?.meter
       const work = async (making: Making): Promise<z.input<A> | JsonBytes> => {
         const counted = meter ?? UNCOUNTED
-        const made = await handler({
-          ...making,
-          params,
-          query,
-          body,
-          caller,
-          request,
-          reply,
-          work: counted,
-          once
-        })
+        const call = { ...making, params, query, body, caller, request, reply, work: counted, once }
+        if (meter === undefined) return handler(call)
+        const made = await countingReads(meter, () => handler(call))
         countRows(meter, made, query)
         return made
       }

@@ -1,4 +1,3 @@
-import type { WorkCount } from '../access/work-meter.ts'
 import type { TradeRow } from '../market/rows.ts'
 import type { PageRequest } from '../../storage/port.ts'
 import type { MarketStores } from '../archive/market-stores.ts'
@@ -50,25 +49,17 @@ export async function tradePage(
   {
     blocks,
     clock,
-    slices,
-    work
-  }: Pick<MarketStores, 'blocks'> &
-    Pick<AppDeps, 'clock'> & { readonly slices: Slices; readonly work: WorkCount },
+    slices
+  }: Pick<MarketStores, 'blocks'> & Pick<AppDeps, 'clock'> & { readonly slices: Slices },
   name: string,
   query: Query,
-  readRows: (page: PageRequest) => Promise<TradeRow[]>,
+  read: (page: PageRequest) => Promise<TradeRow[]>,
   among?: Among
 ): Promise<{ readonly rows: readonly TradeRow[]; readonly nextCursor: string | null }> {
   const { limit, offset, order, after, from, to, venue, side, min_usd } = query
   const filters = { from, to, venue, side, min_usd }
   checkPaging(query)
   checkRange(query)
-  let examined = 0
-  const read = async (page: PageRequest): Promise<TradeRow[]> => {
-    const found = await readRows(page)
-    examined += found.length
-    return found
-  }
   const list = `${name}:${order}:${filterText(filters)}`
   const place = after === undefined ? undefined : readPagePlace(list, after)
   const start = place?.cursor
@@ -88,8 +79,6 @@ export async function tradePage(
           slices
         )
   const rows = found.rows.slice(skip, skip + limit)
-  // The rows of the answer and of its offset count by themselves.
-  work.count('row', Math.max(0, examined - rows.length - offset))
   const next = found.rows.length > skip + limit ? (rows.at(-1)?.cursor ?? null) : found.stoppedAt
   const left = Math.max(0, skip - found.rows.length)
   return { rows, nextCursor: next === null ? null : writePageCursor(list, next, left) }

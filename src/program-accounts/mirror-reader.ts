@@ -1,5 +1,7 @@
 import type { AccountsPage, AccountsQuery, IndexedRange, Storage } from '../../storage/port.ts'
+import type { WorkCount } from '../access/work-meter.ts'
 import { atOnce, type RunPiece } from '../work/turns.ts'
+import type { WorkKind } from '../work/work-units.ts'
 import type { Pubkey } from '../chain/pubkey.ts'
 import { pubkeyToBase58 } from '../chain/pubkey.ts'
 import { matcherOf, type AccountFilter } from './account-filters.ts'
@@ -36,20 +38,33 @@ export interface ReadTerms {
   readonly runPiece?: RunPiece
   /** Ends the read before its next piece, with the signal's reason. */
   readonly signal?: AbortSignal
+  /** Counts the accounts of each piece as soon as it is read: a read that fails is paid for up to there. */
+  readonly work?: WorkCount | undefined
 }
+
+/** The kinds of work of which a read counts some. */
+export const ACCOUNT_WORK = [
+  'account',
+  'accountInMemory',
+  'accountOfCluster',
+  'row'
+] as const satisfies readonly WorkKind[]
 
 /** Reads mirrored accounts: by an index where one that is ready covers a filter. */
 export class MirrorReader {
   readonly #store: Storage['programAccounts']
+  /** Whether a cluster has the accounts. */
+  readonly #isShared: boolean
   readonly #whitelist: Whitelist
   readonly #count: (selectedBy: SelectedBy) => void
 
   /** @param count Called for each read. */
   constructor(
-    { documents, programAccounts }: Pick<Storage, 'documents' | 'programAccounts'>,
+    { documents, programAccounts, isShared }: Pick<Storage, 'documents' | 'programAccounts' | 'isShared'>,
     count: (selectedBy: SelectedBy) => void
   ) {
     this.#store = programAccounts
+    this.#isShared = isShared
     this.#whitelist = new Whitelist(documents)
     this.#count = count
   }
@@ -68,7 +83,7 @@ export class MirrorReader {
     status: ProgramStatus,
     { filters, bytes: bytesMax = Infinity, ...query }: FilteredQuery,
     take: TakeAccounts,
-    { runPiece = atOnce, signal }: ReadTerms = {}
+    { runPiece = atOnce, signal, work }: ReadTerms = {}
   ): Promise<MirrorRead> {
     const matches = matcherOf(filters)
     let pages = this.#store.pages(program, { ...query, matches, lookups: lookupsOf(filters, status) })
@@ -79,6 +94,7 @@ export class MirrorReader {
         signal?.throwIfAborted()
         const read = await runPiece(async () => {
           const page = (await pages.next()).value!
+          if (work !== undefined) this.#charge(work, page)
           if (page.index !== null && !(await this.#isReady(program, page.index))) return null
           return { page, isTaken: await take(page.accounts) }
         })
@@ -102,6 +118,12 @@ export class MirrorReader {
     } finally {
       await pages.return()
     }
+  }
+
+  #charge(work: WorkCount, { examined, inMemory = 0, accounts }: AccountsPage): void {
+    work.count(this.#isShared ? 'accountOfCluster' : 'account', examined - inMemory)
+    work.count('accountInMemory', inMemory)
+    work.count('row', accounts.length)
   }
 
   async #isReady(program: Pubkey, index: IndexedRange): Promise<boolean> {

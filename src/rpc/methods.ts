@@ -1,4 +1,5 @@
 import { UNWEIGHTED, unitsOf, type CallWeights, type WeightedCall } from '../access/call-weights.ts'
+import { ACCOUNT_WORK } from '../program-accounts/mirror-reader.ts'
 import type { WorkKind } from '../work/work-units.ts'
 import type { Scope } from '../access/scopes.ts'
 import type { Commitment } from './commitment.ts'
@@ -123,7 +124,7 @@ export const RPC_METHODS: readonly RpcMethod[] = [
       'getProgramAccounts',
       'address config?',
       'Returns the accounts of a whitelisted program, from the mirror.',
-      { slot: 'context', isLocal: true, weighted: 'program-accounts', work: ['account', 'row', 'kibibyte'] }
+      { slot: 'context', isLocal: true, weighted: 'program-accounts', work: [...ACCOUNT_WORK, 'kibibyte'] }
     ]
   ]),
   ...group('Transactions', [

@@ -51,7 +51,7 @@ export class MirroredAccounts {
    * @param hasNode Whether the process has a node; without one, accounts that are not mirrored yet never will be.
    */
   constructor(
-    storage: Pick<Storage, 'documents' | 'programAccounts'>,
+    storage: Pick<Storage, 'documents' | 'programAccounts' | 'isShared'>,
     count: (selectedBy: SelectedBy) => void,
     hasNode = true
   ) {
@@ -91,18 +91,16 @@ export class MirroredAccounts {
     const rows = new AccountRows(wish.form, rowText(program, wish.form.encoding))
     const query = { slot, limit: Infinity, examined: EXAMINED_TOTAL_MAX, filters: wish.filters }
     const take: TakeAccounts = async (accounts) => {
-      work?.count('row', accounts.length)
       await rows.add(accounts)
       return rows.bytes <= ANSWER_BYTES_MAX
     }
     let end: MirrorRead
     try {
-      end = await this.#mirror.read(address, status, query, take, { runPiece, signal })
+      end = await this.#mirror.read(address, status, query, take, { runPiece, signal, work })
     } catch (error) {
       if (error instanceof TooLongForBase58) return TOO_LONG_FOR_BASE58
       throw error
     }
-    work?.count('account', end.examined)
     // Old versions may have been dropped during the read.
     if (end.now?.progress.slot == null || slot < end.now.progress.oldestSlot)
       return { refusal: upstreamDown('the accounts of this program changed during the request; try again') }

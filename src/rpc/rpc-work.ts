@@ -14,9 +14,7 @@ export class RpcWork implements WorkCount {
   readonly #caller: Caller
   readonly #budget: WorkBudget
   readonly #clock: Pick<Clock, 'now'>
-  #meter = new WorkMeter(RPC_WORK)
-  /** Units that are charged already. */
-  #units = 0
+  readonly #meter = new WorkMeter(RPC_WORK)
 
   constructor(caller: Caller, budget: WorkBudget, clock: Pick<Clock, 'now'>) {
     this.#caller = caller
@@ -28,12 +26,10 @@ export class RpcWork implements WorkCount {
     this.#meter.count(kind, quantity)
   }
 
-  /** Charges the work so far, and returns the units of the body. */
+  /** Charges the work so far, and later work as it is counted. Returns the units of the body so far. */
   charge(): number {
-    const { units } = this.#meter
-    this.#budget.charge(this.#caller, units - this.#units, this.#clock.now())
-    this.#units = units
-    return units
+    this.#meter.chargeTo((units) => this.#budget.charge(this.#caller, units, this.#clock.now()))
+    return this.#meter.units
   }
 
   /** Charges the work so far. Returns when work is admitted again if the key has none left for another element. */

@@ -37,6 +37,8 @@ interface Search {
   readonly volumes: Volumes
   /** Numbers of all tokens that may contain the text. */
   readonly candidates: Uint32Array
+  /** Called with the number of names that a pass has compared. */
+  readonly compared: (names: number) => void
 }
 
 /** Volumes that hits are ranked by, of one window. */
@@ -181,10 +183,15 @@ export class NameIndex {
 
   /**
    * Returns at most `limit` tokens that contain a folded text (`foldedText`): the largest volume in USD first, then
-   * the closest match, then the lowest address.
+   * the closest match, then the lowest address. `compared` is called with the names that each pass has compared.
    */
-  search(text: string, limit: number, volumes: Volumes): readonly NameHit[] {
-    const query = { text, limit, volumes, candidates: this.#grams.candidates(text) }
+  search(
+    text: string,
+    limit: number,
+    volumes: Volumes,
+    compared: (names: number) => void = () => undefined
+  ): readonly NameHit[] {
+    const query = { text, limit, volumes, candidates: this.#grams.candidates(text), compared }
     const best =
       this.#searchAll(query, this.#manyFrom) ??
       this.#searchByVolume(query) ??
@@ -198,39 +205,53 @@ export class NameIndex {
   }
 
   /** Searches all tokens; returns null if more than `hitsMax` match, and so would have their volume looked up. */
-  #searchAll({ text, limit, volumes, candidates }: Search, hitsMax: number): Ranked[] | null {
+  #searchAll({ text, limit, volumes, candidates, compared }: Search, hitsMax: number): Ranked[] | null {
     const best: Ranked[] = []
     let hits = 0
+    let names = 0
     const consider = (hit: Hit | null): boolean => {
       if (hit === null) return true
       insertRanked(best, { ...hit, microUsd: volumes.of(hit.key)?.microUsd ?? 0n }, limit)
       return ++hits <= hitsMax
     }
-    for (const key of this.#cash.keys()) if (!consider(this.#hit(text, key))) return null
-    for (const number of candidates) {
-      const { key, account, launch, searched } = this.#byNumber[number]!
-      const match = matchOf(text, searched)
-      // Cash mints come first, by the names that count.
-      if (match === null || this.#cash.has(key)) continue
-      if (!consider({ key, names: account ?? launch!, match })) return null
+    try {
+      for (const key of this.#cash.keys()) {
+        names++
+        if (!consider(this.#hit(text, key))) return null
+      }
+      for (const number of candidates) {
+        names++
+        const { key, account, launch, searched } = this.#byNumber[number]!
+        const match = matchOf(text, searched)
+        // Cash mints come first, by the names that count.
+        if (match === null || this.#cash.has(key)) continue
+        if (!consider({ key, names: account ?? launch!, match })) return null
+      }
+      return best
+    } finally {
+      compared(names)
     }
-    return best
   }
 
   /**
    * Searches tokens in descending volume until there are enough hits. Returns null if there are too few hits among
    * the tokens that take as long as a full search.
    */
-  #searchByVolume({ text, limit, volumes, candidates }: Search): Ranked[] | null {
+  #searchByVolume({ text, limit, volumes, candidates, compared }: Search): Ranked[] | null {
     const best: Ranked[] = []
-    let left = candidates.length
-    for (const { mapKey, microUsd } of volumes.descending()) {
-      if (best.length === limit && microUsd < best[limit - 1]!.microUsd) return best
-      if (left-- === 0) return null
-      const hit = this.#hit(text, mapKey)
-      if (hit !== null) insertRanked(best, { ...hit, microUsd }, limit)
+    let names = 0
+    try {
+      for (const { mapKey, microUsd } of volumes.descending()) {
+        if (best.length === limit && microUsd < best[limit - 1]!.microUsd) return best
+        if (names === candidates.length) return null
+        names++
+        const hit = this.#hit(text, mapKey)
+        if (hit !== null) insertRanked(best, { ...hit, microUsd }, limit)
+      }
+      return best.length === limit ? best : null
+    } finally {
+      compared(names)
     }
-    return best.length === limit ? best : null
   }
 
   /** Returns how a token matches a text; null if it does not. */

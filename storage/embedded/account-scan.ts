@@ -41,12 +41,14 @@ export async function* scanned(
   try {
     for (let isRead = false; ;) {
       const { position } = scan
-      let page = engine.taken(position) ?? pages.find(position)
+      const taken = engine.taken(position)
+      let page = taken ?? pages.find(position)
+      const isInMemory = taken === undefined && page !== undefined
       if (page === undefined) {
         page = await engine.read(position)
         isRead = true
       }
-      const isWhole = scan.run(page)
+      const isWhole = scan.run(page, isInMemory)
       const isEnd = isWhole && page.upTo === null
       if (!isEnd && isWhole && !isRead && (scan.isFull || !scan.isPageFull)) continue
       yield scan.take(isEnd)
@@ -65,6 +67,7 @@ class Scan {
   #examinedLeft: number
   #accounts: AccountsPage['accounts'][number][] = []
   #examined = 0
+  #inMemory = 0
   #bytes = 0
   #position: Pubkey | null
 
@@ -95,7 +98,14 @@ class Scan {
   }
 
   /** Looks at the versions of a page above the position. Returns false if it stops before the next address. */
-  run({ bytes, upTo }: AccountPage): boolean {
+  run(page: AccountPage, isInMemory: boolean): boolean {
+    const before = this.#examined
+    const isWhole = this.#run(page)
+    if (isInMemory) this.#inMemory += this.#examined - before
+    return isWhole
+  }
+
+  #run({ bytes, upTo }: AccountPage): boolean {
     const { slot, matches } = this.#query
     let at = this.#position === null ? 0 : offsetAfter(bytes, this.#position)
     let before = -1
@@ -135,11 +145,12 @@ class Scan {
   /** Returns what was found since the last call. */
   take(isEnd: boolean): AccountsPage {
     const accounts = this.#accounts
-    const examined = this.#examined
+    const [examined, inMemory] = [this.#examined, this.#inMemory]
     this.#accounts = []
     this.#examined = 0
+    this.#inMemory = 0
     this.#bytes = 0
-    return { accounts, next: isEnd ? null : this.#position, index: null, examined }
+    return { accounts, next: isEnd ? null : this.#position, index: null, examined, inMemory }
   }
 }
 

@@ -77,6 +77,8 @@ export interface AccountsPage {
   readonly index: IndexedRange | null
   /** Versions that this page looked at; a version that an index names counts as those that a scan reads in its time. */
   readonly examined: number
+  /** Those of them that were in memory; absent for none. */
+  readonly inMemory?: number
 }
 
 /** How far an index is built. */

@@ -9,12 +9,15 @@ import {
   type HolderListState
 } from '../../src/holders/holder-mint.ts'
 import { wholeList } from '../../src/holders/list-rows.ts'
+import { POLL_MS } from '../../src/http/first-reading.ts'
 import { LIST_DEADLINE_MS, LIST_WAIT_MS } from '../../src/http/routes/holders.ts'
 import { ANSWER_MS } from '../../src/http/account-parts.ts'
 import { WSOL } from '../../src/market/cash.ts'
 import { isOnCurve, programAddress } from '../../src/signing/program-address.ts'
 import { extended, key, mintData, tokenAccountData } from '../accounts/account-data.ts'
 import { fakeAccounts } from '../accounts/fake-account-node.ts'
+import { WORK_PRICES } from '../../src/work/work-units.ts'
+import { until } from '../until.ts'
 import { marketApp } from './market-app.ts'
 
 const CLASSIC = TOKEN_PROGRAM_KEYS['spl-token']
@@ -33,7 +36,7 @@ async function world(t: Test) {
   // A list that nobody reads is waited for in vain, and one that is read as long as it takes.
   const wait = { ms: 100 }
   const timerMs = (ms: number): number =>
-    ms === LIST_WAIT_MS ? wait.ms : ms === LIST_DEADLINE_MS ? wait.ms + 60_000 : ms
+    ms === LIST_WAIT_MS ? wait.ms : ms === LIST_DEADLINE_MS ? wait.ms + 60_000 : ms === POLL_MS ? 5 : ms
   const app = await marketApp(t, undefined, { accounts, timerMs })
   const { node } = accounts
   node.put(MINT, { owner: CLASSIC, data: mintData({ supply: 1_000n, decimals: 1 }) })
@@ -257,4 +260,34 @@ t.test('a wallet off the curve is one like others, and one without anything is e
   t.match((await app.get(`${path}/holdings`)).body, { holdings_count: 1, data: [held] })
   app.nowMs += ANSWER_MS
   t.match((await app.get(`${path}/token-accounts`)).body.data, [{ owner: pubkeyToBase58(vault) }])
+})
+
+t.test('the request that has a list read pays for its accounts, even if it is answered before', async (t) => {
+  const { app, fill } = await world(t)
+  const [first, second] = [await app.makeKey(['data:read']), await app.makeKey(['data:read'])]
+  const read = (by: string) => app.get(PATH, { 'x-api-key': by })
+  const used = (by: string): number => {
+    const { workNames, workPerMinute } = app.keys.find(by)!
+    return workPerMinute - app.deps.limits.work.look(workNames.key, workPerMinute, app.nowMs).left
+  }
+  t.match(await read(first), { status: 503, body: { code: 'index_loading' } })
+  t.equal((await read(second)).status, 503)
+  const before = used(first)
+  await fill()
+  await until(() => used(first) >= before + 16 * WORK_PRICES.holder)
+  const answer = await read(second)
+  t.equal(answer.status, 200)
+  t.ok(Number(answer.headers['x-work-units']) < 16 * WORK_PRICES.holder, 'later ones pay for their rows')
+})
+
+t.test('an answer that has waited for its list states what the list cost', async (t) => {
+  const { app, fill, wait } = await world(t)
+  wait.ms = 60_000
+  const answer = app.get(PATH)
+  const asked = holderMintsIn(app.storage.documents)
+  await until(async () => (await asked.get(HOLDER_MINTS_PARTITION, [pubkeyToBase58(MINT)])) !== null)
+  await fill()
+  const { status, headers } = await answer
+  t.equal(status, 200)
+  t.ok(Number(headers['x-work-units']) >= 16 * WORK_PRICES.holder)
 })

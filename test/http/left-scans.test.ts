@@ -1,17 +1,21 @@
 import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
 import t, { type Test } from 'tap'
+import { WorkBudget } from '../../src/access/work-budget.ts'
 import { pubkeyFromBase58 } from '../../src/chain/pubkey.ts'
 import { EXAMPLE_PROGRAM } from '../../src/http/example-values.ts'
 import { NO_PROGRESS, programsIn, PROGRAMS_PARTITION } from '../../src/program-accounts/program.ts'
 import { Whitelist } from '../../src/program-accounts/whitelist.ts'
 import { MirroredAccounts } from '../../src/rpc/mirrored-accounts.ts'
+import { WORK_PRICES } from '../../src/work/work-units.ts'
 import type { Storage } from '../../storage/port.ts'
 import { fakeRpc, fakeUpstreams } from '../rpc/fake-rpc.ts'
 import { until } from '../until.ts'
 import { marketApp } from './market-app.ts'
 
 const PROGRAM = pubkeyFromBase58(EXAMPLE_PROGRAM)
+/** Accounts of a piece that is read from disk, at least. */
+const PIECE = 400
 const REST = `/v1/programs/${EXAMPLE_PROGRAM}/accounts?memcmp=0:2`
 const CALL = {
   jsonrpc: '2.0',
@@ -61,11 +65,15 @@ async function openHeldScan(t: Test) {
   await programAccounts.put(PROGRAM, versions, [])
   await programsIn(documents).putHot(stored, 1, { ...NO_PROGRESS, slot: 10, oldestSlot: 10, accounts: 3_000 })
   const key = await app.makeKey(['data:read', 'rpc:read'])
+  const caller = app.keys.find(key)!
+  const budget = new WorkBudget(app.deps.limits.work)
+  /** Units that the key has used. */
+  const used = (): number => caller.workPerMinute - budget.look(caller, app.nowMs).left
   const sockets: Socket[] = []
   app.app.server.on('connection', (socket) => void sockets.push(socket))
   await app.app.listen({ host: '127.0.0.1', port: 0 })
   const url = `http://127.0.0.1:${(app.app.server.address() as AddressInfo).port}`
-  return { url, key, seen, sockets, goOn: () => held.resolve() }
+  return { url, key, seen, sockets, used, goOn: () => held.resolve() }
 }
 
 const json = { 'content-type': 'application/json' }
@@ -79,7 +87,7 @@ for (const [name, path, init] of [
   ]
 ] as const)
   t.test(`a client that leaves ends its scan: ${name}`, async (t) => {
-    const { url, key, seen, sockets, goOn } = await openHeldScan(t)
+    const { url, key, seen, sockets, used, goOn } = await openHeldScan(t)
     const left = new AbortController()
     const headers = { ...('headers' in init ? init.headers : {}), 'x-api-key': key }
     const answer = fetch(url + path, { ...init, headers, signal: left.signal })
@@ -92,6 +100,8 @@ for (const [name, path, init] of [
     goOn()
     await until(() => seen.ends === 1)
     t.equal(seen.pages, 2, 'the piece under way is the last one')
+    await until(() => used() >= PIECE * WORK_PRICES.account)
+    t.ok(used() < 3_000 * WORK_PRICES.account, 'it pays for what was examined, not for the rest')
   })
 
 t.test('a client that waits gets the answer of all pieces', async (t) => {

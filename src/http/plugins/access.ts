@@ -67,7 +67,7 @@ export const access = plugin(
       if (charged !== null) {
         request.charged = null
         charged.meter.countPayload(payload)
-        chargeWork(budget, charged, reply, clock.now())
+        chargeWork(budget, charged, reply, () => clock.now())
       }
       done(null, payload)
     })

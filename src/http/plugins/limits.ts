@@ -45,16 +45,19 @@ export function rateFields({ ratePerMinute: quota, workPerMinute }: Caller, { ca
   return fields
 }
 
-/** Charges the work of an answer, and sets its headers. To be called before the head of the answer is sent. */
+/**
+ * Charges the work of an answer, and what it still does later, and sets its headers. To be called before the head of the
+ * answer is sent.
+ */
 export function chargeWork(
   budget: WorkBudget,
   { caller, calls, meter }: ChargedCall,
   reply: FastifyReply,
-  nowMs: number
+  now: () => number
 ): void {
   const { units } = meter
-  budget.charge(caller, units, nowMs)
-  setFields(reply, rateFields(caller, { calls, work: budget.look(caller, nowMs), units }))
+  meter.chargeTo((more) => budget.charge(caller, more, now()))
+  setFields(reply, rateFields(caller, { calls, work: budget.look(caller, now()), units }))
 }
 
 /** A call that was admitted, and its work so far. */

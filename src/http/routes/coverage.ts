@@ -10,6 +10,7 @@ import { gapsAfter } from '../../node/coverage.ts'
 import { readDecodingPeriods } from '../../node/decoding-periods.ts'
 import type { GapRow, Storage } from '../../../storage/port.ts'
 import { tenantOf } from '../caller-tenant.ts'
+import { countedArchive } from '../counted-storage.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint } from '../endpoint.ts'
 import { serve } from '../serve.ts'
@@ -48,7 +49,8 @@ export const coverageRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'archi
   serve(app, coverage, async ({ query: { limit, after, venue }, caller, slices }) => {
     const from = after === undefined ? -1 : readPageCursor(LIST, after)
     const standing = archive?.standing ?? null
-    const served = archive?.current ?? null
+    const current = archive?.current ?? null
+    const served = current === null ? null : countedArchive(current)
     // A filter can pass over any number of ranges, so it needs all gaps.
     const gaps =
       venue === undefined ? await firstGaps(storage, from, limit) : await gapsAfter(storage.coverage, from)

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { holderBody, HOLDERS_PAGE, listBody, timesOf, type HoldersBody } from '../../api/holders.ts'
+import type { WorkCount } from '../../access/work-meter.ts'
 import { pubkeyFromBase58, pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
 import { shownAmounts } from '../../api/shown-amounts.ts'
 import { ServiceError } from '../../errors.ts'
@@ -16,6 +17,7 @@ import { fromNode } from '../../node/upstream.ts'
 import { chainTime } from '../chain-time.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint } from '../endpoint.ts'
+import { chargeFirstReading } from '../first-reading.ts'
 import { serve } from '../serve.ts'
 import { knownFacts } from '../known-mint.ts'
 import { readWordsCursor, writeWordsCursor } from '../page-cursor.ts'
@@ -56,7 +58,8 @@ export const tokenHolders = endpoint({
   errors: ['CURSOR_INVALID', 'CURSOR_EXPIRED', 'INDEX_LOADING', 'UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT'],
   examples: [{ name: 'Holders of wrapped SOL', params: { mint: WSOL }, query: { limit: '10' } }],
   deadlineMs: LIST_DEADLINE_MS,
-  weighted: 'holders'
+  weighted: 'holders',
+  work: ['holder', 'row', 'kibibyte']
 })
 
 type Deps = Pick<AppDeps, 'accounts' | 'cash' | 'clock' | 'feed' | 'storage' | 'holdersRequested'>
@@ -66,10 +69,12 @@ export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   if (parts === null) return
   const { mints } = parts
   const lists = new HolderLists(storage, clock, holdersRequested)
+  const closing = new AbortController()
+  app.addHook('onClose', async () => closing.abort())
   const facts = new HolderFactsCache(storage, lists, clock, cash)
 
   /** Returns the list of a token; null for an address that is not a token. */
-  const listOf = async (mint: Pubkey, signal: AbortSignal): Promise<HolderView | null> => {
+  const listOf = async (mint: Pubkey, signal: AbortSignal, work: WorkCount): Promise<HolderView | null> => {
     let status = await lists.status(mint)
     if (status.kind === 'view') return status.view
     const late = new AbortController()
@@ -80,9 +85,15 @@ export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
       if (status.kind === 'unknown') {
         const [known] = await fromNode(mints.read([mint]))
         if (known!.reading.kind === 'refused') return null
-        await lists.ask(known!.reading)
-      }
-      status = await lists.readable(mint, late.signal)
+        const isBegun = await lists.ask(known!.reading)
+        try {
+          status = await lists.readable(mint, late.signal)
+        } finally {
+          const charged = isBegun ? chargeFirstReading(lists, mint, work, clock, closing.signal) : null
+          // A list that is read in time is a part of what the answer costs.
+          if (status.kind === 'view') await charged
+        }
+      } else status = await lists.readable(mint, late.signal)
     } finally {
       leave()
     }
@@ -96,7 +107,7 @@ export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     const tenant = caller!.tenant
     const name = `holders:${pubkeyToBase58(mint)}:${by}:${leastPct ?? ''}`
     const place = query.after === undefined ? null : placeIn(name, query.after, by)
-    const view = await listOf(mint, signal)
+    const view = await listOf(mint, signal, work)
     if (view === null) return nothing(tenant, mint, clock.now())
     const found = await facts.of(view)
     if (found === null) throw unread(mint, { kind: 'loading', state: view.state })
@@ -118,8 +129,6 @@ export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     const pctOf = ({ amount }: Holder): number => percentOf(amount, at.sums.held) ?? 0
     const listed = read.holders.slice(skip)
     const data = listed.filter((holder) => pctOf(holder) >= (leastPct ?? 0))
-    // The rows of the answer and of the offset count by themselves.
-    work.count('row', listed.length - data.length)
     const last = data.at(-1)
     const rank = (place?.rank ?? 0) + skip
     const hasMore = read.hasMore && data.length === listed.length && last !== undefined

@@ -89,11 +89,11 @@ export const poolRoutes: FastifyPluginAsync<Deps> = async (app, { archive, ...ow
     return { body: bodies[0]!, dependsOn, changesWith: 'minute', ...limits }
   })
 
-  serveCached(app, poolTrades, async ({ params, query, tenant, slices, work }) => {
+  serveCached(app, poolTrades, async ({ params, query, tenant, slices }) => {
     const { pools, trades, blocks, archiveEnd } = marketOf()
     const row = await pools.get(params.pool)
     const { rows, nextCursor } = await tradePage(
-      { blocks, clock, slices, work },
+      { blocks, clock, slices },
       `pool-trades:${pubkeyToBase58(params.pool)}`,
       query,
       async (page) => (row === null ? [] : trades.ofMint(row.base, page)),

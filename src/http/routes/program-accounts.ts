@@ -21,7 +21,7 @@ import {
   memcmpOf,
   type AccountFilter
 } from '../../program-accounts/account-filters.ts'
-import { MirrorReader, type TakeAccounts } from '../../program-accounts/mirror-reader.ts'
+import { ACCOUNT_WORK, MirrorReader, type TakeAccounts } from '../../program-accounts/mirror-reader.ts'
 import type { RunPiece } from '../../work/turns.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint } from '../endpoint.ts'
@@ -77,7 +77,7 @@ export const programAccounts = endpoint({
   }),
   answer: programAccountsAnswer,
   weighted: 'program-accounts',
-  work: ['account', 'row', 'kibibyte'],
+  work: [...ACCOUNT_WORK, 'kibibyte'],
   takesTurn: false,
   errors: [
     'ADDRESS_INVALID',
@@ -121,7 +121,6 @@ export const programAccountRoutes: FastifyPluginAsync<
     const { limit, encoding } = query
     const rows = new AccountRows({ encoding, slice }, accountText(program, encoding))
     const take: TakeAccounts = async (accounts) => {
-      work.count('row', accounts.length)
       await rows.add(accounts)
       return true
     }
@@ -134,12 +133,11 @@ export const programAccountRoutes: FastifyPluginAsync<
       bytes: ANSWER_DATA_BYTES_MAX
     }
     const runPiece: RunPiece = (piece) => turns.run(caller!.tenant, piece, { signal })
-    const { selectedBy, next, now, examined } = await mirror
-      .read(params.programId, status, wanted, take, { runPiece, signal })
+    const { selectedBy, next, now } = await mirror
+      .read(params.programId, status, wanted, take, { runPiece, signal, work })
       .catch((error: unknown) => {
         throw error instanceof TooLongForBase58 ? tooLong(error.address) : error
       })
-    work.count('account', examined)
     if (now?.progress.slot == null) throw missing(program)
     if (slot < now.progress.oldestSlot) throw expired(slot)
     return new JsonBytes(

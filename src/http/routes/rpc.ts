@@ -133,14 +133,18 @@ export const rpcRoutes: FastifyPluginAsync<Deps> = async (
     const left = new AbortController()
     const leave = (): void => left.abort(LEFT)
     reply.raw.once('close', leave)
+    const work = new RpcWork(caller, budget, clock)
     try {
       const tracks = isTracked(request.headers)
-      const work = new RpcWork(caller, budget, clock)
       const context = { caller, batchMax: HTTP_BATCH_MAX, tracks, signal: left.signal, work }
       const made = await parts.gateway.answer(parsed, context)
       const units = work.charge()
       setFields(reply, rateFields(caller, { calls, work: work.left, units: isWhole(made) ? units : null }))
       return await sendReply(request, reply, meteredReply(made, work))
+    } catch (error) {
+      // What it took until then is charged.
+      setFields(reply, rateFields(caller, { calls, units: work.charge(), work: work.left }))
+      throw error
     } finally {
       reply.raw.off('close', leave)
     }

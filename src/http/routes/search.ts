@@ -47,6 +47,7 @@ the tenant's submissions and at the node. The list is empty if nothing matches. 
     limit: wholeNumber(1, LIMIT_MAX, 20).describe('Maximum number of tokens')
   }),
   answer: SEARCH,
+  work: ['name', 'row', 'kibibyte'],
   errors: ['INDEX_LOADING', 'UPSTREAM_ERROR', 'UPSTREAM_TIMEOUT'],
   examples: [
     { name: 'by symbol', query: { q: 'sol' } },
@@ -67,7 +68,7 @@ export const searchRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   const chain = transactions === null ? null : new ChainStatuses(transactions.node, clock)
   const submissions = transactions === null ? null : new Submissions(storage.documents, transactions)
 
-  serveCached(app, search, async ({ query: { q, limit }, tenant, head, signal, slices }) => {
+  serveCached(app, search, async ({ query: { q, limit }, tenant, head, signal, slices, work }) => {
     const text = q.trim()
     const address = addressIn(text)
     const dayOf = async (mint: Pubkey): Promise<MintWindow> =>
@@ -76,7 +77,9 @@ export const searchRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
       if (address === null && isSignature(text)) return transactionHits(tenant, text)
       const ranking = await loadedRanking(deps, signal)
       if (address !== null) return addressHits({ ...deps, market: marketOf(), dayOf }, { address, head })
-      const found = names.search(foldedText(text), limit, volumesOf(ranking))
+      const found = names.search(foldedText(text), limit, volumesOf(ranking), (compared) =>
+        work.count('name', compared)
+      )
       return slices.mapReads(found, async ({ mint, symbol, name, match }) =>
         searchHit('token', mint, { symbol, name, day: await dayOf(mint), match })
       )

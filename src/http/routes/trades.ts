@@ -34,10 +34,10 @@ export const tradeRoutes: FastifyPluginAsync<
 > = async (app, deps) => {
   const { cash, clock } = deps
   const marketOf = marketReader(deps)
-  serveCached(app, tokenTrades, async ({ params: { mint }, query, tenant, slices, work }) => {
+  serveCached(app, tokenTrades, async ({ params: { mint }, query, tenant, slices }) => {
     const { trades, blocks, archiveEnd } = marketOf()
     const list = `trades:${pubkeyToBase58(mint)}`
-    const { rows, nextCursor } = await tradePage({ blocks, clock, slices, work }, list, query, (page) =>
+    const { rows, nextCursor } = await tradePage({ blocks, clock, slices }, list, query, (page) =>
       trades.ofMint(mint, page)
     )
     const data = await slices.map(rows, (row) => tradeBody(row, cash, archiveEnd))

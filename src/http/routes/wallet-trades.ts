@@ -31,10 +31,10 @@ export const walletTradeRoutes: FastifyPluginAsync<
 > = async (app, deps) => {
   const { cash, clock } = deps
   const marketOf = marketReader(deps)
-  serveCached(app, walletTrades, async ({ params: { wallet }, query, tenant, slices, work }) => {
+  serveCached(app, walletTrades, async ({ params: { wallet }, query, tenant, slices }) => {
     const { trades, blocks, archiveEnd } = marketOf()
     const list = `wallet-trades:${pubkeyToBase58(wallet)}`
-    const { rows, nextCursor } = await tradePage({ blocks, clock, slices, work }, list, query, (page) =>
+    const { rows, nextCursor } = await tradePage({ blocks, clock, slices }, list, query, (page) =>
       trades.ofWallet(wallet, page)
     )
     const data = await slices.map(rows, (row) => walletTradeBody(row, cash, archiveEnd))

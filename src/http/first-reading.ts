@@ -1,0 +1,40 @@
+import type { WorkCount } from '../access/work-meter.ts'
+import type { Pubkey } from '../chain/pubkey.ts'
+import type { HolderLists, HolderStatus } from '../holders/holder-lists.ts'
+import { sleep, type Clock } from '../ports.ts'
+
+/** Milliseconds between two polls of a list whose request is answered already. Nobody waits for it. */
+export const POLL_MS = 2_500
+/** Milliseconds for which such a list is followed. A list of a million accounts takes about a minute. */
+const FOLLOW_MS = 600_000
+
+/**
+ * Charges the request that began the reading of a holder list for the accounts that are stored, as soon as the list can be read
+ * or the reading fails. The request may be answered before, or its client may have left. Resolves early if `end` aborts.
+ */
+export async function chargeFirstReading(
+  lists: Pick<HolderLists, 'status'>,
+  mint: Pubkey,
+  work: WorkCount,
+  clock: Clock,
+  end: AbortSignal
+): Promise<void> {
+  const untilMs = clock.now() + FOLLOW_MS
+  for (;;) {
+    // While the store does not answer, the list is not read further either.
+    const status = await lists.status(mint).catch(() => null)
+    if (end.aborted) return
+    const isOver = clock.now() >= untilMs
+    if (status !== null && (isOver || hasEnded(status))) return countAccounts(status, work)
+    if (isOver) return
+    await sleep(clock, POLL_MS, end)
+  }
+}
+
+const hasEnded = (status: HolderStatus): boolean => status.kind !== 'loading' || status.state.fault !== null
+
+function countAccounts(status: HolderStatus, work: WorkCount): void {
+  if (status.kind === 'unknown') return
+  const { accounts } = status.kind === 'view' ? status.view.state : status.state
+  work.count('holder', accounts)
+}
