@@ -107,12 +107,10 @@ export class HolderLists {
         'too many holder lists are being read for the first time; try again in a minute'
       )
     const { decimals, tokenProgram } = account
-    const made = await this.#documents.insert({
-      ...{ mint: pubkeyToBase58(mint), decimals, tokenProgram },
-      askedAtMs: now
-    })
+    const asked = { mint: pubkeyToBase58(mint), decimals, tokenProgram, askedAtMs: now }
+    const { ok } = await this.#documents.insert(asked)
     this.#onRequest()
-    return made.ok
+    return ok
   }
 
   /** Waits until a list can be read, or `end` aborts. */

@@ -65,26 +65,20 @@ export const countedArchive = (archive: Archive): Archive => ({
 })
 
 type Method = (...input: unknown[]) => Promise<unknown>
+type MethodReads = boolean | ((...input: unknown[]) => number)
 
+/** Returns the methods of one of a store's parts, those that read with counts. */
 function countedStore(storage: Storage, name: CountedName, methods: object): object {
-  const call = (method: string, input: unknown[]): Promise<unknown> =>
-    (storage[name] as unknown as Record<string, Method>)[method]!(...input)
-  return Object.fromEntries(
-    Object.entries(methods as Record<string, boolean | ((...input: unknown[]) => number)>).map(
-      ([method, reads]): [string, Method] => {
-        if (reads === false) return [method, (...input) => call(method, input)]
-        const besides = reads === true ? () => 0 : reads
-        return [
-          method,
-          (...input) => {
-            const read = call(method, input)
-            const reader = currentReads()
-            return reader === null ? read : counting(read, reader, besides(...input))
-          }
-        ]
-      }
-    )
-  )
+  const counted = ([method, reads]: [string, MethodReads]): [string, Method] => [
+    method,
+    (...input) => {
+      const read = (storage[name] as unknown as Record<string, Method>)[method]!(...input)
+      const reader = reads === false ? null : currentReads()
+      if (reader === null) return read
+      return counting(read, reader, typeof reads === 'function' ? reads(...input) : 0)
+    }
+  ]
+  return Object.fromEntries(Object.entries(methods as Record<string, MethodReads>).map(counted))
 }
 
 /** Counts the rows of a read before its reader goes on with them. */

@@ -5,7 +5,7 @@ import { sleep, type Clock } from '../ports.ts'
 
 /** Milliseconds between two polls of a list whose request is answered already. Nobody waits for it. */
 export const POLL_MS = 2_500
-/** Milliseconds for which such a list is followed. A list of a million accounts takes about a minute. */
+/** Milliseconds for which such a list is followed: fifteen times what a million accounts take to store, at 40 µs of CPU time each. */
 const FOLLOW_MS = 600_000
 
 /**
