@@ -93,7 +93,7 @@ t.test('every row that the store hands over for an answer is paid for', async (t
           const url = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
             encodeURIComponent(params[name] ?? '')
           )
-          const asked = `${url}?${new URLSearchParams(query)}`
+          const asked = `${url}?${new URLSearchParams(query).toString()}`
           return [asked.replaceAll(WSOL, mint).replaceAll(EXAMPLE_WALLET, wallet), 0] as const
         })
   )

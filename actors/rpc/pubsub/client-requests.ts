@@ -211,7 +211,9 @@ export class ClientRequests {
     const work = new RpcWork(caller, this.#budget, this.#deps.clock)
     const context = { caller, work, batchMax: SOCKET_BATCH_MAX, tracks: false, signal }
     // An answer that fails is charged for what it took until then.
-    const made = await Promise.resolve(this.#deps.gateway.answer(request, context)).finally(() => work.charge())
+    const made = await Promise.resolve(this.#deps.gateway.answer(request, context)).finally(() =>
+      work.charge()
+    )
     const reply = meteredReply(made, work)
     if (reply.body === null || Buffer.isBuffer(reply.body)) return reply.body
     // A frame names its length first.

@@ -142,7 +142,7 @@ export const rpcRoutes: FastifyPluginAsync<Deps> = async (
       setFields(reply, rateFields(caller, { calls, work: work.left, units: isWhole(made) ? units : null }))
       return await sendReply(request, reply, meteredReply(made, work))
     } catch (error) {
-      // What it took until then is charged.
+      // A request that fails is charged for what it took until then.
       setFields(reply, rateFields(caller, { calls, units: work.charge(), work: work.left }))
       throw error
     } finally {
