@@ -45,7 +45,12 @@ export interface SubmissionQuery {
   readonly limit: number
   /** The list continues after this position; null at the first page. */
   readonly after: SubmissionPlace | null
+  /** Lets other work run after each TAKEN_AT_ONCE. */
+  readonly pause: () => Promise<void>
 }
+
+/** Submissions that are taken and read before other work runs: 1 ms. */
+const TAKEN_AT_ONCE = 100
 
 type StoredSubmission = Stored<Submission>
 type IndexRange = readonly [index: SubmissionIndex, prefix: readonly string[]]
@@ -120,15 +125,16 @@ export class Submissions {
    */
   async list(
     tenant: string,
-    { state, limit, after }: SubmissionQuery
+    { state, limit, after, pause }: SubmissionQuery
   ): Promise<{ readonly states: readonly SubmissionState[]; readonly next: SubmissionPlace | null }> {
     const take = this.#newestFirst(tenant, state, limit, after)
     const states: SubmissionState[] = []
     while (states.length <= limit) {
-      const candidates = await take(limit + 1 - states.length)
+      const candidates = await take(Math.min(TAKEN_AT_ONCE, limit + 1 - states.length))
       if (candidates.length === 0) break
       const read = await this.#withProgress(candidates)
       states.push(...read.filter(({ progress }) => state === null || stateOf(progress) === state))
+      await pause()
     }
     const page = states.slice(0, limit)
     const last = page.at(-1)
@@ -152,17 +158,19 @@ export class Submissions {
     const lists = partitions.flatMap((partition) =>
       indexes.map((index) => this.#listOf(partition, index, pageSize, after))
     )
+    let heads: (StoredSubmission | null)[] | null = null
     return async (count) => {
       const taken: StoredSubmission[] = []
+      heads ??= await Promise.all(lists.map((list) => list.head()))
       while (taken.length < count) {
-        const heads = await Promise.all(lists.map((list) => list.head()))
         const newest = heads.reduce<number | null>(
           (best, head, at) =>
-            head !== null && (best === null || compare(head.value, heads[best]!.value) < 0) ? at : best,
+            head !== null && (best === null || compare(head.value, heads![best]!.value) < 0) ? at : best,
           null
         )
         if (newest === null) break
         taken.push(lists[newest]!.shift())
+        heads[newest] = await lists[newest]!.head()
       }
       return taken
     }

@@ -53,6 +53,9 @@ export interface Volumes {
  */
 const MANY = 2_000
 
+/** Tokens whose names are compared before other work runs: up to 1 ms. */
+const COMPARED_AT_ONCE = 1_000
+
 export interface NameIndexOptions {
   readonly bytesMax: number
   readonly cash: CashList
@@ -184,11 +187,23 @@ export class NameIndex {
    * the closest match, then the lowest address.
    */
   search(text: string, limit: number, volumes: Volumes): readonly NameHit[] {
-    const query = { text, limit, volumes, candidates: this.#grams.candidates(text) }
+    const steps = this.searching(text, limit, volumes)
+    for (;;) {
+      const step = steps.next()
+      if (step.done === true) return step.value
+    }
+  }
+
+  /** Searches as `search` does, and yields where other work may run, which may change the index. */
+  *searching(text: string, limit: number, volumes: Volumes): Generator<void, readonly NameHit[], void> {
+    const found = this.#grams.candidates(text)
+    // The list changes with the index.
+    const candidates = found.length <= COMPARED_AT_ONCE ? found : found.slice()
+    const query = { text, limit, volumes, candidates }
     const best =
-      this.#searchAll(query, this.#manyFrom) ??
-      this.#searchByVolume(query) ??
-      this.#searchAll(query, Infinity)!
+      (yield* this.#searchAll(query, this.#manyFrom)) ??
+      (yield* this.#searchByVolume(query)) ??
+      (yield* this.#searchAll(query, Infinity))!
     return best.map(({ key, names, match }) => ({
       mint: pubkeyOfMapKey(key),
       ...names,
@@ -198,7 +213,10 @@ export class NameIndex {
   }
 
   /** Searches all tokens; returns null if more than `hitsMax` match, and so would have their volume looked up. */
-  #searchAll({ text, limit, volumes, candidates }: Search, hitsMax: number): Ranked[] | null {
+  *#searchAll(
+    { text, limit, volumes, candidates }: Search,
+    hitsMax: number
+  ): Generator<void, Ranked[] | null, void> {
     const best: Ranked[] = []
     let hits = 0
     const consider = (hit: Hit | null): boolean => {
@@ -207,11 +225,17 @@ export class NameIndex {
       return ++hits <= hitsMax
     }
     for (const key of this.#cash.keys()) if (!consider(this.#hit(text, key))) return null
-    for (const number of candidates) {
-      const { key, account, launch, searched } = this.#byNumber[number]!
+    for (const [at, number] of candidates.entries()) {
+      if (at % COMPARED_AT_ONCE === COMPARED_AT_ONCE - 1) yield
+      const entry = this.#byNumber[number]
+      // It was removed meanwhile.
+      if (entry === undefined) continue
+      const { key, account, launch, searched } = entry
       const match = matchOf(text, searched)
       // Cash mints come first, by the names that count.
       if (match === null || this.#cash.has(key)) continue
+      // A token whose names have changed meanwhile may have another number.
+      if (candidates.length > COMPARED_AT_ONCE && best.some((each) => each.key === key)) continue
       if (!consider({ key, names: account ?? launch!, match })) return null
     }
     return best
@@ -221,14 +245,16 @@ export class NameIndex {
    * Searches tokens in descending volume until there are enough hits. Returns null if there are too few hits among
    * the tokens that take as long as a full search.
    */
-  #searchByVolume({ text, limit, volumes, candidates }: Search): Ranked[] | null {
+  *#searchByVolume({ text, limit, volumes, candidates }: Search): Generator<void, Ranked[] | null, void> {
     const best: Ranked[] = []
     let left = candidates.length
     for (const { mapKey, microUsd } of volumes.descending()) {
       if (best.length === limit && microUsd < best[limit - 1]!.microUsd) return best
       if (left-- === 0) return null
+      if (left % COMPARED_AT_ONCE === 0) yield
       const hit = this.#hit(text, mapKey)
-      if (hit !== null) insertRanked(best, { ...hit, microUsd }, limit)
+      if (hit === null || best.some((each) => each.key === hit.key)) continue
+      insertRanked(best, { ...hit, microUsd }, limit)
     }
     return best.length === limit ? best : null
   }
