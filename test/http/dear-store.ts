@@ -133,8 +133,8 @@ export async function fillDearStore(world: MarketApp, parts: DearParts): Promise
 /** The mirrored program with many accounts: not a token program, whose reads of REST are other products'. */
 const PROGRAM = pubkeyToBase58(addressOf(0x70, 0))
 const RECEIVER = 'https://receiver.example.org/hook'
-/** Accounts that nodes return in one answer at most. */
-const RPC_LIST_MAX = 100
+/** Elements of each list of a batch: with more, the body of a hundred signature lists is refused for its length. */
+const RPC_LIST_MAX = 20
 /** Bytes of each mirrored account: as a token account. */
 const ACCOUNT_BYTES = 165
 
