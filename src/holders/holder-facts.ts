@@ -25,7 +25,8 @@ const OWNERS_MS = 10_000
 const CACHED_BYTES = 4 * 2 ** 20
 const FACTS_BYTES = 2_000
 const OWNER_BYTES = 250
-const PAGE = 1_000
+/** Owners of one page: reading and adding them takes 1 ms. */
+const PAGE = 500
 
 /** Facts of a whole list at its slot. */
 export interface HolderFacts {
