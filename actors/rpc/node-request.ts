@@ -3,14 +3,17 @@ import type { Clock } from '../../src/ports.ts'
 import { verdictOf, type Verdict } from '../../src/rpc/failover.ts'
 import { longValue } from '../../src/rpc/long-answer.ts'
 import {
+  CHECKED_BYTES_MAX,
   readAnswer,
   readAnswers,
   readLongHead,
   readRefusal,
+  scanAnswers,
   type RawAnswer
 } from '../../src/rpc/raw-answer.ts'
 import { ANSWER_BYTES_MAX } from '../../src/rpc/rpc-error.ts'
 import { AnswerTooLarge, type UpstreamAnswer, type UpstreamCall } from '../../src/rpc/upstreams.ts'
+import type { RunPiece } from '../../src/work/turns.ts'
 import type { ResponseStart } from './answer-body.ts'
 import { isDropped } from './node-link.ts'
 import type { UpstreamNode } from './upstream-node.ts'
@@ -39,6 +42,14 @@ export async function askNode(
   return outcomeOf(node, call, raw, newest, signal)
 }
 
+/** How the answer to a batch is read. */
+interface Pace {
+  /** Reserves bytes of memory, or releases them if the number is negative. Returns false if there are none left. */
+  readonly bytesLeft: (bytes: number) => boolean
+  /** Runs each piece of a long answer. */
+  readonly runPiece: RunPiece
+}
+
 /**
  * Sends reads to a node in one batch. Each gives an outcome, or null if its answer is missing; all are null if the node
  * refuses the batch. Throws NodeError, AnswerTooLarge, or the signal's reason.
@@ -47,18 +58,18 @@ export async function askNodeAll(
   node: UpstreamNode,
   calls: readonly UpstreamCall[],
   newest: number | null,
-  bytesLeft: (bytes: number) => boolean,
+  { bytesLeft, runPiece }: Pace,
   signal: AbortSignal
 ): Promise<readonly (NodeOutcome | null)[]> {
   const first = node.takeIds(calls.length)
   const text = `[${calls.map((call, at) => callText(call, first + at)).join(',')}]`
   const start = await post(node, text, true, signal)
-  const bytes = await wholeBody(node, start, bytesLeft)
-  const answers = readAnswers(
-    bytes,
-    first,
-    calls.map(({ method }) => method)
-  )
+  const methods = calls.map(({ method }) => method)
+  const bytes = start.rest === null ? start.bytes : await wholeBody(node, start, { bytesLeft, runPiece })
+  const answers =
+    bytes.length <= CHECKED_BYTES_MAX
+      ? readAnswers(bytes, first, methods)
+      : await inPieces(scanAnswers(bytes, first, methods), runPiece)
   if (answers === null) {
     const refusal = readRefusal(bytes)
     if (refusal === null) throw garbage(node, { status: start.status, bytes })
@@ -176,7 +187,7 @@ async function post(
 async function wholeBody(
   node: UpstreamNode,
   { bytes, rest }: ResponseStart,
-  bytesLeft: (bytes: number) => boolean
+  { bytesLeft, runPiece }: Pace
 ): Promise<Buffer> {
   if (rest === null) return bytes
   const chunks = [bytes]
@@ -189,7 +200,7 @@ async function wholeBody(
       size += chunk.length
       held.add(chunk.length)
     }
-    return Buffer.concat(chunks)
+    return await inPieces(joined(chunks, size), runPiece)
   } catch (error) {
     if (error instanceof AnswerTooLarge) throw error
     const fault = node.link.faultOf(error as Error)
@@ -197,6 +208,32 @@ async function wholeBody(
   } finally {
     held.close()
     bytesLeft(bytes.length - size)
+  }
+}
+
+/** Bytes that are copied in one piece: 0.3 ms. */
+const COPIED_BYTES = 2 ** 20
+
+/** Joins chunks, and yields after each COPIED_BYTES. */
+function* joined(chunks: readonly Buffer[], size: number): Generator<void, Buffer, void> {
+  const whole = Buffer.allocUnsafeSlow(size)
+  let at = 0
+  let yieldAt = COPIED_BYTES
+  for (const chunk of chunks) {
+    if (at >= yieldAt) {
+      yield
+      yieldAt = at + COPIED_BYTES
+    }
+    at += chunk.copy(whole, at)
+  }
+  return whole
+}
+
+/** Runs work up to each of its yields as a piece of its own. */
+async function inPieces<T>(work: Generator<void, T, void>, runPiece: RunPiece): Promise<T> {
+  for (;;) {
+    const step = await runPiece(async () => work.next())
+    if (step.done === true) return step.value
   }
 }
 

@@ -12,6 +12,7 @@ import {
   type UpstreamAnswer,
   type UpstreamCall
 } from '../../src/rpc/upstreams.ts'
+import { afterSockets, type RunPiece } from '../../src/work/turns.ts'
 import { GatheredReads } from './gathered-reads.ts'
 import { Hedge } from './hedge.ts'
 import { wasUnsent } from './node-link.ts'
@@ -92,7 +93,8 @@ export class RpcNodes implements RpcUpstreams {
 
   async requestAll(
     calls: readonly UpstreamCall[],
-    signal: AbortSignal
+    signal: AbortSignal,
+    runPiece = afterSockets
   ): Promise<readonly (UpstreamAnswer | Unanswered)[]> {
     this.#pool.noteRequest()
     const minSlot = Math.max(...calls.map((call) => call.minSlot))
@@ -102,7 +104,7 @@ export class RpcNodes implements RpcUpstreams {
     const tried = new Set<UpstreamNode>()
     if (isBatch) {
       try {
-        outcomes = await this.#sendAll(node, calls, signal)
+        outcomes = await this.#sendAll(node, calls, signal, runPiece)
         // After a batch was refused as a whole, its calls are sent to the same node as single requests.
         if (outcomes.some((each) => each !== null)) tried.add(node)
       } catch (error) {
@@ -134,18 +136,20 @@ export class RpcNodes implements RpcUpstreams {
   async #sendAll(
     node: UpstreamNode,
     calls: readonly UpstreamCall[],
-    signal: AbortSignal
+    signal: AbortSignal,
+    runPiece: RunPiece
   ): Promise<readonly (NodeOutcome | RequestRefused | null)[]> {
     this.counts.requests++
     try {
-      return await askNodeAll(node, calls, this.newest('processed'), (n) => this.#buffer(n), signal)
+      const pace = { bytesLeft: (bytes: number) => this.#buffer(bytes), runPiece }
+      return await askNodeAll(node, calls, this.newest('processed'), pace, signal)
     } catch (error) {
       if (!(error instanceof NodeError) || !refusesRequest(error.fault)) throw error
       if (!refusesSize(error.fault)) return calls.map(() => null)
       if (calls.length === 1) return [refusalOf(error)]
       const half = calls.length >> 1
       const halves = [calls.slice(0, half), calls.slice(half)]
-      return (await Promise.all(halves.map((each) => this.#sendAll(node, each, signal)))).flat()
+      return (await Promise.all(halves.map((each) => this.#sendAll(node, each, signal, runPiece)))).flat()
     }
   }
 

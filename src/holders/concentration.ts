@@ -52,8 +52,11 @@ export function concentrationOf(
   }
 }
 
+/** Owners that the adjusted figures need. */
+export const ADJUSTED_TOP = 20
+
 /**
- * `largest` has the amounts of the largest owners that are not excluded: at least 20, or all. `excluded` has the
+ * `largest` has the amounts of the largest owners that are not excluded: at least ADJUSTED_TOP, or all. `excluded` has the
  * amount of each excluded owner.
  */
 export function adjustedConcentration(
@@ -64,21 +67,31 @@ export function adjustedConcentration(
   const rest = held - out
   return {
     top10: percentOf(sumOf(largest.slice(0, 10)), rest),
-    top20: percentOf(sumOf(largest.slice(0, 20)), rest),
+    top20: percentOf(sumOf(largest.slice(0, ADJUSTED_TOP)), rest),
     hhi: hhiOf(squares - excluded.reduce((sum, amount) => sum + amount * amount, 0n), rest),
     excluded: percentOf(out, held)
   }
 }
 
-/** Computes the Gini coefficient of the owners' amounts, given in descending order. */
-export function giniOf(amounts: readonly bigint[]): number | null {
-  const count = BigInt(amounts.length)
-  const sum = sumOf(amounts)
-  if (sum === 0n) return null
-  // With x ascending: 2 Σ i x_i / (n Σ x) - (n + 1) / n; the rank from the end is n - i.
-  let ranked = 0n
-  for (const [i, amount] of amounts.entries()) ranked += (count - BigInt(i)) * amount
-  return ratio(2n * ranked - (count + 1n) * sum, count * sum)
+/** Computes the Gini coefficient of the owners' amounts, which are added in descending order. */
+export class GiniSum {
+  #count = 0n
+  #sum = 0n
+  #ranked = 0n
+
+  add(amount: bigint): void {
+    this.#count++
+    this.#sum += amount
+    this.#ranked += this.#count * amount
+  }
+
+  /** The coefficient; null if the sum is 0. */
+  get coefficient(): number | null {
+    if (this.#sum === 0n) return null
+    // With x ascending: 2 Σ i x_i / (n Σ x) - (n + 1) / n. Descending, the rank j of x is n + 1 - i.
+    const [n, sum] = [this.#count, this.#sum]
+    return ratio((n + 1n) * sum - 2n * this.#ranked, n * sum)
+  }
 }
 
 const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, amount) => sum + amount, 0n)

@@ -5,9 +5,10 @@ import type { Clock } from '../ports.ts'
 import type { HolderSums } from './row-bytes.ts'
 import type { Storage } from '../../storage/port.ts'
 import {
+  ADJUSTED_TOP,
   adjustedConcentration,
   concentrationOf,
-  giniOf,
+  GiniSum,
   type AdjustedConcentration,
   type Concentration
 } from './concentration.ts'
@@ -24,7 +25,8 @@ const OWNERS_MS = 10_000
 const CACHED_BYTES = 4 * 2 ** 20
 const FACTS_BYTES = 2_000
 const OWNER_BYTES = 250
-const PAGE = 1_000
+/** Owners of one page: reading and adding them takes 1 ms. */
+const PAGE = 500
 
 /** Facts of a whole list at its slot. */
 export interface HolderFacts {
@@ -60,8 +62,8 @@ export class HolderFactsCache {
     this.#cash = cash
   }
 
-  /** Returns the facts of a list; null if its rows were dropped. */
-  async of(view: HolderView): Promise<HolderFacts | null> {
+  /** Returns the facts of a list; null if its rows were dropped. Calls `pause` after each page that it reads. */
+  async of(view: HolderView, pause: () => Promise<void>): Promise<HolderFacts | null> {
     const found = await this.#lists.sums(view)
     if (found === null) return null
     const mint = pubkeyMapKey(view.mint)
@@ -71,7 +73,7 @@ export class HolderFactsCache {
     const cached = this.#cached.get(mint)
     const now = this.#clock.now()
     if (cached?.key === key && now - cached.atMs < OWNERS_MS) return cached.facts
-    const facts = { ...(await this.#compute(view, found.sums)), changedSlot: found.slot }
+    const facts = { ...(await this.#compute(view, found.sums, pause)), changedSlot: found.slot }
     const { pools, curves } = facts.known
     const kept = { ...facts, largest: null }
     this.#cached.set(
@@ -82,40 +84,59 @@ export class HolderFactsCache {
     return facts
   }
 
-  async #compute(view: HolderView, sums: HolderSums): Promise<Omit<HolderFacts, 'changedSlot'>> {
+  async #compute(
+    view: HolderView,
+    sums: HolderSums,
+    pause: () => Promise<void>
+  ): Promise<Omit<HolderFacts, 'changedSlot'>> {
     const known = await knownOwners(this.#storage, this.#lists, view, this.#cash)
     const left = new Map<string, Pubkey>([...known.pools, ...known.curves])
     for (const burn of BURNS) left.set(pubkeyMapKey(burn), burn)
     const outside = await this.#lists.owners(view, [...left.values()])
     const excluded = outside.flatMap((owner) => (owner === null ? [] : [owner.amount]))
     const withGini = sums.owners <= GINI_OWNERS_MAX
-    const largest = await this.#largest(view, withGini ? sums.owners : TOP + excluded.length)
+    const gini = new GiniSum()
+    const largest: Holder[] = []
+    const people: Holder[] = []
+    const count = withGini ? sums.owners : TOP + excluded.length
+    const take = (holder: Holder): void => {
+      const { owner, amount } = holder
+      gini.add(amount)
+      if (largest.length < TOP) largest.push(holder)
+      if (people.length < ADJUSTED_TOP && !left.has(pubkeyMapKey(owner)) && !isBurn(owner))
+        people.push(holder)
+    }
+    await this.#owners(view, count, take, pause)
     const { held, squares } = sums
     const amounts = largest.map(({ amount }) => amount)
-    const people = largest.filter(({ owner }) => !left.has(pubkeyMapKey(owner)) && !isBurn(owner))
     return {
       sums,
-      concentration: concentrationOf({ largest: amounts, held, squares }, withGini ? giniOf(amounts) : null),
+      concentration: concentrationOf({ largest: amounts, held, squares }, withGini ? gini.coefficient : null),
       adjusted: known.isComplete
         ? adjustedConcentration({ largest: people.map(({ amount }) => amount), held, squares }, excluded)
         : null,
       known,
       // A small list is read as a whole.
-      largest: largest.slice(0, TOP)
+      largest
     }
   }
 
-  async #largest(view: HolderView, count: number): Promise<Holder[]> {
-    const found: Holder[] = []
-    while (found.length < count) {
-      const { holders, hasMore } = await this.#lists.page(view, 'owner', {
-        slot: view.slot,
-        after: found.at(-1),
-        limit: Math.min(PAGE, count - found.length)
-      })
-      for (const holder of holders) found.push(holder)
-      if (!hasMore) break
+  /** Calls `each` with the largest owners in order. */
+  async #owners(
+    view: HolderView,
+    count: number,
+    each: (holder: Holder) => void,
+    pause: () => Promise<void>
+  ): Promise<void> {
+    let last: Holder | undefined
+    for (let left = count; left > 0;) {
+      const page = { slot: view.slot, after: last, limit: Math.min(PAGE, left) }
+      const { holders, hasMore } = await this.#lists.page(view, 'owner', page)
+      holders.forEach(each)
+      if (!hasMore) return
+      left -= holders.length
+      last = holders.at(-1)
+      await pause()
     }
-    return found
   }
 }

@@ -10,21 +10,24 @@ export type HolderSummary = z.input<typeof TOKEN>['holders']
 
 /**
  * Returns a reader of the summary of a token's holders. Its fields are null for a token without a holder list;
- * reading does not create one.
+ * reading does not create one, and calls `pause` between its pages.
  */
 export function holderSummaries({
   storage,
   accounts,
   clock,
   cash
-}: Pick<AppDeps, 'storage' | 'accounts' | 'clock' | 'cash'>): (mint: Pubkey) => Promise<HolderSummary> {
+}: Pick<AppDeps, 'storage' | 'accounts' | 'clock' | 'cash'>): (
+  mint: Pubkey,
+  pause: () => Promise<void>
+) => Promise<HolderSummary> {
   if (accounts === null) return async () => NO_HOLDERS
   const lists = new HolderLists(storage, clock, () => undefined)
   const cache = new HolderFactsCache(storage, lists, clock, cash)
-  return async (mint) => {
+  return async (mint, pause) => {
     const status = await lists.status(mint)
     if (status.kind !== 'view') return NO_HOLDERS
-    const facts = await cache.of(status.view)
+    const facts = await cache.of(status.view, pause)
     if (facts === null) return NO_HOLDERS
     return {
       count: facts.sums.owners,

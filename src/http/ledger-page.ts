@@ -20,7 +20,7 @@ export async function ledgerPage(
   query: LedgerQuery,
   signal: AbortSignal
 ): Promise<readonly LedgerRow[]> {
-  const { order, limit, from = -Infinity, to = Infinity } = query
+  const { order, limit, from = -Infinity, to = Infinity, pause } = query
   const slots = await slotsOf(blocks, query)
   const rows: LedgerRow[] = []
   if (slots === null) return rows
@@ -28,7 +28,13 @@ export async function ledgerPage(
   for (let after = query.after; ;) {
     signal.throwIfAborted()
     const asked = limit - rows.length
-    const found = await reader.rows(watched, { ...slots, order, after, limit: asked })
+    const found = await reader.rows(watched, {
+      ...slots,
+      order,
+      after,
+      limit: asked,
+      ...(pause && { pause })
+    })
     rows.push(...found.filter(({ blockTime }) => blockTime >= from && blockTime < to))
     if (rows.length === limit || found.length < asked) return rows
     after = found.at(-1)!

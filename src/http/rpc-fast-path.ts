@@ -239,8 +239,16 @@ class Exchange implements RpcRequestContext {
     if (body === null) response.end()
     // The body is sent with the head as one string. In Latin-1 each byte stays unchanged.
     else if (Buffer.isBuffer(body)) response.end(pieceOf(body), 'latin1')
-    else return void sendPieces(response, body, packs).finally(() => this.#observe(status))
+    else
+      return void sendPieces(response, body, packs, (piece) => this.#inTurn(piece)).finally(() =>
+        this.#observe(status)
+      )
     this.#observe(status)
+  }
+
+  /** Runs a piece of an answer that is being sent, however long it waits for its turn. */
+  #inTurn<T>(piece: () => Promise<T>): Promise<T> {
+    return this.#deps.turns.run(this.caller.tenant, piece, { signal: this.signal, isPatient: true })
   }
 
   #fail(thrown: unknown): void {

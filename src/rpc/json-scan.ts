@@ -13,6 +13,9 @@ const SPACE = 0x20
 /** Bytes of a string that are checked one by one. A native search pays only for longer strings. */
 const NEAR_BYTES = 24
 
+/** Bytes of long values that a scan passes between two yields: 1 ms. */
+const SCAN_BYTES = 512 * 1024
+
 /** A member of an object: its decoded key, and the place of its value. */
 export interface JsonMember {
   readonly key: string
@@ -32,19 +35,89 @@ export function skipValue(bytes: Buffer, at: number): number {
   const first = bytes[at]
   if (first === QUOTE) return skipString(bytes, at)
   if (first !== OPEN_BRACE && first !== OPEN_BRACKET) return skipPrimitive(bytes, at)
-  let depth = 0
-  for (let i = at; i < bytes.length;) {
-    const byte = bytes[i]!
+  const nested = { at, depth: 0 }
+  skipNested(bytes, nested, bytes.length)
+  return nested.at
+}
+
+/** A place in an object or array whose end is looked for: -1 once it is known to have none. */
+interface Nested {
+  at: number
+  depth: number
+}
+
+/** Looks for the end of an object or array, in the bytes before `until`. Returns whether it is known. */
+function skipNested(bytes: Buffer, nested: Nested, until: number): boolean {
+  let { at, depth } = nested
+  const end = Math.min(until, bytes.length)
+  while (at < end) {
+    const byte = bytes[at]!
     if (byte === QUOTE) {
-      i = skipString(bytes, i)
-      if (i < 0) return -1
+      at = skipString(bytes, at)
+      if (at < 0) break
       continue
     }
-    i++
+    at++
     if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++
-    else if ((byte === CLOSE_BRACE || byte === CLOSE_BRACKET) && --depth === 0) return i
+    else if ((byte === CLOSE_BRACE || byte === CLOSE_BRACKET) && --depth === 0) {
+      nested.at = at
+      return true
+    }
   }
-  return -1
+  const isCutOff = at < 0 || at >= bytes.length
+  nested.at = isCutOff ? -1 : at
+  nested.depth = depth
+  return isCutOff
+}
+
+/**
+ * Calls `found` with the members of each object of the array that begins at `at`. Yields after each SCAN_BYTES. Returns false
+ * if the text is no array, or does not end.
+ */
+export function* scanObjects(
+  bytes: Buffer,
+  at: number,
+  found: (members: readonly JsonMember[]) => void
+): Generator<void, boolean, void> {
+  if (bytes[at] !== OPEN_BRACKET) return false
+  let until = at + SCAN_BYTES
+  function* endOf(from: number): Generator<void, number, void> {
+    const first = bytes[from]
+    if (first !== OPEN_BRACE && first !== OPEN_BRACKET) return skipValue(bytes, from)
+    const nested = { at: from, depth: 0 }
+    while (!skipNested(bytes, nested, until)) {
+      yield
+      until = nested.at + SCAN_BYTES
+    }
+    return nested.at
+  }
+  /** Reads the object at a place. Returns the index after it; -1 if it does not end. */
+  function* objectAt(from: number): Generator<void, number, void> {
+    const members: JsonMember[] = []
+    for (let i = skipSpace(bytes, from + 1); bytes[i] !== CLOSE_BRACE;) {
+      const member = memberAt(bytes, i)
+      if (member === null) return -1
+      member.to = yield* endOf(member.from)
+      if (member.to < 0) return -1
+      members.push(member)
+      i = skipSpace(bytes, member.to)
+      if (bytes[i] === CLOSE_BRACE) return (found(members), i + 1)
+      if (bytes[i] !== COMMA) return -1
+      i = skipSpace(bytes, i + 1)
+    }
+    return skipValue(bytes, from)
+  }
+  let i = skipSpace(bytes, at + 1)
+  if (bytes[i] === CLOSE_BRACKET) return true
+  while (i < bytes.length) {
+    const end = yield* bytes[i] === OPEN_BRACE ? objectAt(i) : endOf(i)
+    if (end < 0) return false
+    i = skipSpace(bytes, end)
+    if (bytes[i] === CLOSE_BRACKET) return true
+    if (bytes[i] !== COMMA) return false
+    i = skipSpace(bytes, i + 1)
+  }
+  return false
 }
 
 /**
@@ -56,21 +129,27 @@ export function membersOf(bytes: Buffer, at: number): JsonMember[] | null {
   const members: JsonMember[] = []
   let i = skipSpace(bytes, at + 1)
   if (bytes[i] === CLOSE_BRACE) return members
-  while (bytes[i] === QUOTE) {
-    const keyEnd = skipString(bytes, i)
-    if (keyEnd < 0) return null
-    const colon = skipSpace(bytes, keyEnd)
-    if (bytes[colon] !== COLON) return null
-    const from = skipSpace(bytes, colon + 1)
-    const to = skipValue(bytes, from)
-    if (to < 0) return null
-    members.push({ key: keyOf(bytes, i, keyEnd), from, to })
-    i = skipSpace(bytes, to)
+  for (;;) {
+    const member = memberAt(bytes, i)
+    if (member === null) return null
+    member.to = skipValue(bytes, member.from)
+    if (member.to < 0) return null
+    members.push(member)
+    i = skipSpace(bytes, member.to)
     if (bytes[i] === CLOSE_BRACE) return members
     if (bytes[i] !== COMMA) return null
     i = skipSpace(bytes, i + 1)
   }
-  return null
+}
+
+/** Reads a key and where its value begins; null if there is no member. */
+function memberAt(bytes: Buffer, at: number): { key: string; from: number; to: number } | null {
+  if (bytes[at] !== QUOTE) return null
+  const keyEnd = skipString(bytes, at)
+  if (keyEnd < 0) return null
+  const colon = skipSpace(bytes, keyEnd)
+  if (bytes[colon] !== COLON) return null
+  return { key: keyOf(bytes, at, keyEnd), from: skipSpace(bytes, colon + 1), to: -1 }
 }
 
 /** Lists where the elements of the array at `at` begin; null if the text is no array, or does not end. */

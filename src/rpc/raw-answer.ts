@@ -1,4 +1,4 @@
-import { elementsOf, membersOf, skipSpace } from './json-scan.ts'
+import { membersOf, scanObjects, skipSpace, type JsonMember } from './json-scan.ts'
 import type { RpcMethod, SlotPlace } from './methods.ts'
 import { readPlainAnswers, type RawAnswer } from './plain-answers.ts'
 
@@ -22,12 +22,16 @@ export const TAIL_BYTES = 256
 export function readAnswer(bytes: Buffer, id: number, method: Pick<RpcMethod, 'slot'>): RawAnswer | null {
   if (!isJson(bytes)) return null
   const at = skipSpace(bytes, 0)
-  return answerAt(bytes, at, (found) => (found === id ? method : undefined)) ?? refusalAt(bytes, at)
+  const members = membersOf(bytes, at)
+  if (members === null) return null
+  return answerIn(bytes, members, (found) => (found === id ? method : undefined)) ?? refusalIn(bytes, members)
 }
 
-/** Reads a node's refusal of a whole body; null for anything else. */
+/** Reads a node's refusal of a whole body; null for anything else, as a body longer than any refusal. */
 export function readRefusal(bytes: Buffer): RawAnswer | null {
-  return isJson(bytes) ? refusalAt(bytes, skipSpace(bytes, 0)) : null
+  if (bytes.length > CHECKED_BYTES_MAX || !isJson(bytes)) return null
+  const members = membersOf(bytes, skipSpace(bytes, 0))
+  return members && refusalIn(bytes, members)
 }
 
 /**
@@ -42,15 +46,26 @@ export function readAnswers(
   const plain = bytes.length <= CHECKED_BYTES_MAX ? readPlainAnswers(bytes, first, methods) : null
   if (plain !== null) return plain
   if (bytes.length <= CHECKED_BYTES_MAX && !isJson(bytes)) return null
-  const starts = elementsOf(bytes, skipSpace(bytes, 0))
-  if (starts === null) return null
-  const answers = methods.map((): RawAnswer | null => null)
-  for (const at of starts) {
-    let index = -1
-    const answer = answerAt(bytes, at, (id) => methods[(index = id - first)])
-    if (answer !== null && index >= 0) answers[index] = answer
+  const scan = scanAnswers(bytes, first, methods)
+  for (;;) {
+    const step = scan.next()
+    if (step.done === true) return step.value
   }
-  return answers
+}
+
+/** Reads the answers of a body of any length as `readAnswers` does, and yields where other work may run. */
+export function* scanAnswers(
+  bytes: Buffer,
+  first: number,
+  methods: readonly Pick<RpcMethod, 'slot'>[]
+): Generator<void, (RawAnswer | null)[] | null, void> {
+  const answers = methods.map((): RawAnswer | null => null)
+  const isList = yield* scanObjects(bytes, skipSpace(bytes, 0), (members) => {
+    let index = -1
+    const answer = answerIn(bytes, members, (id) => methods[(index = id - first)])
+    if (answer !== null && index >= 0) answers[index] = answer
+  })
+  return isList ? answers : null
 }
 
 /**
@@ -105,13 +120,13 @@ function isJson(bytes: Buffer): boolean {
   }
 }
 
-/** Reads the answer at a place; `methodOf` returns the method of the request with an id, if there is one. */
-function answerAt(
+/** Reads the answer with some members; `methodOf` returns the method of the request with an id, if there is one. */
+function answerIn(
   bytes: Buffer,
-  at: number,
+  list: readonly JsonMember[],
   methodOf: (id: number) => Pick<RpcMethod, 'slot'> | undefined
 ): RawAnswer | null {
-  const members = new Map(membersOf(bytes, at)?.map(({ key, from, to }) => [key, bytes.subarray(from, to)]))
+  const members = valuesOf(bytes, list)
   const method = methodOf(Number(members.get('id')?.toString('latin1') ?? Number.NaN))
   if (method === undefined) return null
   const error = members.get('error')
@@ -123,18 +138,22 @@ function answerAt(
   return { kind: 'result', bytes: result, code: null, slot: slotOf(result, method.slot), isNull }
 }
 
-function refusalAt(bytes: Buffer, at: number): RawAnswer | null {
-  const members = new Map(membersOf(bytes, at)?.map(({ key, from, to }) => [key, bytes.subarray(from, to)]))
+function refusalIn(bytes: Buffer, list: readonly JsonMember[]): RawAnswer | null {
+  const members = valuesOf(bytes, list)
   const error = members.get('error')
   const code = error === undefined ? null : codeOf(error)
   if (code === null || (members.get('id') ?? NULL).toString('latin1') !== 'null') return null
   return { kind: 'error', bytes: error!, code, slot: null, isNull: false }
 }
 
+const valuesOf = (bytes: Buffer, members: readonly JsonMember[]): ReadonlyMap<string, Buffer> =>
+  new Map(members.map(({ key, from, to }) => [key, bytes.subarray(from, to)]))
+
 const NULL = Buffer.from('null')
 
-/** The code of an error; null for a value that is not an error, such as the `null` next to a result. */
+/** The code of an error; null for a value that is not an error, such as the `null` next to a result, or a very long one. */
 function codeOf(error: Buffer): number | null {
+  if (error.length > CHECKED_BYTES_MAX) return null
   try {
     const { code } = JSON.parse(error.toString('utf8')) as { code?: unknown }
     return typeof code === 'number' ? code : null

@@ -2,9 +2,19 @@ import { endedPieces, endPieces } from './ended-pieces.ts'
 import { errorText, ANSWER_BYTES_MAX, type RpcError } from './rpc-error.ts'
 import type { UpstreamAnswer } from './upstreams.ts'
 
-/** Puts a node's value between the members that JSON-RPC requires, with the id exactly as the client wrote it. */
-export function wrapped(answer: UpstreamAnswer, id: string): Buffer | AsyncIterable<Buffer> {
+/**
+ * Puts a node's value between the members that JSON-RPC requires, with the id exactly as the client wrote it. Values longer than
+ * `copiedMax` stay where they are.
+ */
+export function wrapped(
+  answer: UpstreamAnswer,
+  id: string,
+  copiedMax = Infinity
+): Buffer | AsyncIterable<Buffer> {
   const [head, tail] = around(answer.kind, id)
+  const { length } = answer.bytes
+  if (answer.rest === null && length > copiedMax)
+    return new MadePieces([head, answer.bytes, tail], head.length + length + tail.length)
   if (answer.rest === null) return Buffer.concat([head, answer.bytes, tail])
   const { rest } = answer
   return endedPieces(pieces([head, answer.bytes], rest, tail), () => endPieces(rest))
@@ -69,7 +79,7 @@ export async function whole(
     if (size > bytesMax) return null
     chunks.push(chunk)
   }
-  return Buffer.concat(chunks)
+  return joined(chunks)
 }
 
 const OPEN = Buffer.from('[')

@@ -1,4 +1,5 @@
 import type { Clock } from '../ports.ts'
+import { afterSockets } from '../work/turns.ts'
 import { callKey, type AnswerCache } from './answer-cache.ts'
 import type { ReplyFacts } from './gateway.ts'
 import type { RpcUpstreams, Unanswered, UpstreamAnswer, UpstreamCall } from './upstreams.ts'
@@ -28,6 +29,9 @@ export interface ReadCounts {
   joined: number
   misses: number
 }
+
+/** Bytes of answers that are copied into the cache before other work runs: 0.3 ms, and a longest cached answer. */
+const COPIED_BYTES = 2 ** 20
 
 /** Reads through nodes. Equal reads in flight share one request, and answers are cached as their method allows. */
 export class SharedReads {
@@ -77,10 +81,11 @@ export class SharedReads {
     return { answer, facts: { cache: 'joined', ageMs: null, slot: answer.slot } }
   }
 
-  /** Reads several answers. Those that are not cached go to the node as one batch. */
+  /** Reads several answers. Those that are not cached go to the node as one batch. A long answer is read and cached in pieces. */
   async readAll(
     calls: readonly UpstreamCall[],
-    signal: AbortSignal
+    signal: AbortSignal,
+    runPiece = afterSockets
   ): Promise<readonly (SharedAnswer | Unanswered)[]> {
     const results = calls.map((call) => this.kept(call))
     const open = calls.flatMap((call, at) => (results[at] === undefined ? [{ call, at }] : []))
@@ -95,14 +100,21 @@ export class SharedReads {
     const before = groups.map(({ call }) => this.#upstreams.newest(call.commitment))
     const answers = await this.#upstreams.requestAll(
       groups.map(({ call }) => call),
-      signal
+      signal,
+      runPiece
     )
     const all: (SharedAnswer | Unanswered | undefined)[] = results
+    let copied = 0
     for (const [index, { key, same, call }] of groups.entries()) {
       const answer = answers[index]!
       if (answer instanceof Error) for (const { at } of same) all[at] = answer
       else {
         if (answer.rest === null) this.#keep(key, call, answer, before[index]!)
+        copied += answer.bytes.length
+        if (copied > COPIED_BYTES) {
+          copied = 0
+          await runPiece(async () => undefined)
+        }
         this.counts.misses++
         this.counts.joined += same.length - 1
         for (const { at } of same)

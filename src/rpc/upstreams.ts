@@ -1,3 +1,4 @@
+import type { RunPiece } from '../work/turns.ts'
 import type { Commitment } from './commitment.ts'
 import type { RpcMethod } from './methods.ts'
 
@@ -88,10 +89,11 @@ export interface RpcUpstreams {
   request(call: UpstreamCall, signal: AbortSignal | null): Promise<UpstreamAnswer>
   /**
    * Like `request` for several reads: one batch to one node if that node accepts batches. The node is selected by the
-   * first call's commitment and the highest `minSlot`.
+   * first call's commitment and the highest `minSlot`. A long answer is read in pieces.
    */
   requestAll(
     calls: readonly UpstreamCall[],
-    signal: AbortSignal
+    signal: AbortSignal,
+    runPiece?: RunPiece
   ): Promise<readonly (UpstreamAnswer | Unanswered)[]>
 }

@@ -45,7 +45,15 @@ export interface SubmissionQuery {
   readonly limit: number
   /** The list continues after this position; null at the first page. */
   readonly after: SubmissionPlace | null
+  /** Lets other work run after each TAKEN_AT_ONCE. */
+  readonly pause: () => Promise<void>
 }
+
+/** Submissions that are taken and read before other work runs: 1 ms. */
+const TAKEN_AT_ONCE = 100
+
+/** Lists whose first pages are read before other work runs: a page of 130 submissions takes 1 ms. */
+const LISTS_AT_ONCE = 2
 
 type StoredSubmission = Stored<Submission>
 type IndexRange = readonly [index: SubmissionIndex, prefix: readonly string[]]
@@ -120,15 +128,16 @@ export class Submissions {
    */
   async list(
     tenant: string,
-    { state, limit, after }: SubmissionQuery
+    { state, limit, after, pause }: SubmissionQuery
   ): Promise<{ readonly states: readonly SubmissionState[]; readonly next: SubmissionPlace | null }> {
-    const take = this.#newestFirst(tenant, state, limit, after)
+    const take = this.#newestFirst(tenant, { state, limit, after, pause })
     const states: SubmissionState[] = []
     while (states.length <= limit) {
-      const candidates = await take(limit + 1 - states.length)
+      const candidates = await take(Math.min(TAKEN_AT_ONCE, limit + 1 - states.length))
       if (candidates.length === 0) break
       const read = await this.#withProgress(candidates)
       states.push(...read.filter(({ progress }) => state === null || stateOf(progress) === state))
+      await pause()
     }
     const page = states.slice(0, limit)
     const last = page.at(-1)
@@ -140,29 +149,33 @@ export class Submissions {
   }
 
   /** Returns a function that takes the next submissions of all partitions together. */
-  #newestFirst(
-    tenant: string,
-    state: TransactionState | null,
-    limit: number,
-    after: SubmissionPlace | null
-  ): Next {
+  #newestFirst(tenant: string, { state, limit, after, pause }: SubmissionQuery): Next {
     const partitions = partitionsOf(transactionShard(tenant))
     const pageSize = Math.min(PAGE_MAX, Math.ceil((limit + 1) / partitions.length) + SPARE)
     const indexes = indexesOf(tenant, state)
     const lists = partitions.flatMap((partition) =>
       indexes.map((index) => this.#listOf(partition, index, pageSize, after))
     )
+    let heads: (StoredSubmission | null)[] | null = null
     return async (count) => {
       const taken: StoredSubmission[] = []
+      if (heads === null) {
+        heads = []
+        for (let from = 0; from < lists.length; from += LISTS_AT_ONCE) {
+          if (from > 0) await pause()
+          const some = lists.slice(from, from + LISTS_AT_ONCE)
+          heads.push(...(await Promise.all(some.map((list) => list.head()))))
+        }
+      }
       while (taken.length < count) {
-        const heads = await Promise.all(lists.map((list) => list.head()))
         const newest = heads.reduce<number | null>(
           (best, head, at) =>
-            head !== null && (best === null || compare(head.value, heads[best]!.value) < 0) ? at : best,
+            head !== null && (best === null || compare(head.value, heads![best]!.value) < 0) ? at : best,
           null
         )
         if (newest === null) break
         taken.push(lists[newest]!.shift())
+        heads[newest] = await lists[newest]!.head()
       }
       return taken
     }

@@ -37,9 +37,11 @@ interface Search {
   readonly volumes: Volumes
   /** Numbers of all tokens that may contain the text. */
   readonly candidates: Uint32Array
-  /** Called with the number of names that a pass has compared. */
-  readonly compared: (names: number) => void
+  readonly compared: Compared
 }
+
+/** Called with the number of names that a pass has compared. */
+export type Compared = (names: number) => void
 
 /** Volumes that hits are ranked by, of one window. */
 export interface Volumes {
@@ -54,6 +56,9 @@ export interface Volumes {
  * day's trades.
  */
 const MANY = 2_000
+
+/** Tokens whose names are compared before other work runs: up to 1 ms. */
+const COMPARED_AT_ONCE = 1_000
 
 export interface NameIndexOptions {
   readonly bytesMax: number
@@ -185,17 +190,29 @@ export class NameIndex {
    * Returns at most `limit` tokens that contain a folded text (`foldedText`): the largest volume in USD first, then
    * the closest match, then the lowest address. `compared` is called with the names that each pass has compared.
    */
-  search(
+  search(text: string, limit: number, volumes: Volumes, compared?: Compared): readonly NameHit[] {
+    const steps = this.searching(text, limit, volumes, compared)
+    for (;;) {
+      const step = steps.next()
+      if (step.done === true) return step.value
+    }
+  }
+
+  /** Searches as `search` does, and yields where other work may run, which may change the index. */
+  *searching(
     text: string,
     limit: number,
     volumes: Volumes,
-    compared: (names: number) => void = () => undefined
-  ): readonly NameHit[] {
-    const query = { text, limit, volumes, candidates: this.#grams.candidates(text), compared }
+    compared: Compared = () => undefined
+  ): Generator<void, readonly NameHit[], void> {
+    const found = this.#grams.candidates(text)
+    // The list changes with the index.
+    const candidates = found.length <= COMPARED_AT_ONCE ? found : found.slice()
+    const query = { text, limit, volumes, candidates, compared }
     const best =
-      this.#searchAll(query, this.#manyFrom) ??
-      this.#searchByVolume(query) ??
-      this.#searchAll(query, Infinity)!
+      (yield* this.#searchAll(query, this.#manyFrom)) ??
+      (yield* this.#searchByVolume(query)) ??
+      (yield* this.#searchAll(query, Infinity))!
     return best.map(({ key, names, match }) => ({
       mint: pubkeyOfMapKey(key),
       ...names,
@@ -205,7 +222,10 @@ export class NameIndex {
   }
 
   /** Searches all tokens; returns null if more than `hitsMax` match, and so would have their volume looked up. */
-  #searchAll({ text, limit, volumes, candidates, compared }: Search, hitsMax: number): Ranked[] | null {
+  *#searchAll(
+    { text, limit, volumes, candidates, compared }: Search,
+    hitsMax: number
+  ): Generator<void, Ranked[] | null, void> {
     const best: Ranked[] = []
     let hits = 0
     let names = 0
@@ -219,12 +239,18 @@ export class NameIndex {
         names++
         if (!consider(this.#hit(text, key))) return null
       }
-      for (const number of candidates) {
+      for (const [at, number] of candidates.entries()) {
+        if (at % COMPARED_AT_ONCE === COMPARED_AT_ONCE - 1) yield
         names++
-        const { key, account, launch, searched } = this.#byNumber[number]!
+        const entry = this.#byNumber[number]
+        // It was removed meanwhile.
+        if (entry === undefined) continue
+        const { key, account, launch, searched } = entry
         const match = matchOf(text, searched)
         // Cash mints come first, by the names that count.
         if (match === null || this.#cash.has(key)) continue
+        // A token whose names have changed meanwhile may have another number.
+        if (candidates.length > COMPARED_AT_ONCE && best.some((each) => each.key === key)) continue
         if (!consider({ key, names: account ?? launch!, match })) return null
       }
       return best
@@ -237,16 +263,23 @@ export class NameIndex {
    * Searches tokens in descending volume until there are enough hits. Returns null if there are too few hits among
    * the tokens that take as long as a full search.
    */
-  #searchByVolume({ text, limit, volumes, candidates, compared }: Search): Ranked[] | null {
+  *#searchByVolume({
+    text,
+    limit,
+    volumes,
+    candidates,
+    compared
+  }: Search): Generator<void, Ranked[] | null, void> {
     const best: Ranked[] = []
     let names = 0
     try {
       for (const { mapKey, microUsd } of volumes.descending()) {
         if (best.length === limit && microUsd < best[limit - 1]!.microUsd) return best
         if (names === candidates.length) return null
-        names++
+        if (++names % COMPARED_AT_ONCE === 0) yield
         const hit = this.#hit(text, mapKey)
-        if (hit !== null) insertRanked(best, { ...hit, microUsd }, limit)
+        if (hit === null || best.some((each) => each.key === hit.key)) continue
+        insertRanked(best, { ...hit, microUsd }, limit)
       }
       return best.length === limit ? best : null
     } finally {

@@ -1,3 +1,4 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../ports.ts'
 import { TurnOrder } from './turn-order.ts'
@@ -36,6 +37,9 @@ export type RunPiece = <T>(piece: () => Promise<T>) => Promise<T>
 
 /** Runs pieces at once: for a process with one user, such as an offline command. */
 export const atOnce: RunPiece = (piece) => piece()
+
+/** Runs pieces of no tenant: each once the event loop has looked after its sockets. */
+export const afterSockets: RunPiece = (piece) => yieldToEventLoop().then(piece)
 
 /** The part of `Turns` that work needs. */
 export type TakeTurns = Pick<Turns, 'run'>

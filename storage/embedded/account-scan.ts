@@ -24,7 +24,7 @@ import { CHUNK_BYTES, type Entry } from './copy-engine.ts'
 import type { Level } from './level.ts'
 
 /** Versions in memory that one page of an answer looks at: about a millisecond. */
-const EXAMINED_IN_MEMORY = 10_000
+const EXAMINED_IN_MEMORY = 4_000
 /** Entries that the engine hands over at a time: about two milliseconds. */
 const ENTRIES_AT_ONCE = 500
 

@@ -14,7 +14,7 @@ interface Ref {
 
 type Json = Readonly<Record<string, JsonSchema>>
 
-const document = JSON.parse(JSON.stringify(asyncApiOf({ version: '1.2.3', sourceKind: 'rpc' }))) as Json
+const document = JSON.parse(JSON.stringify(await asyncApiOf({ version: '1.2.3', sourceKind: 'rpc' }))) as Json
 const components = document.components as unknown as Readonly<Record<string, Json>>
 const channel = document.channels!.stream as Json
 const operations = document.operations as Json

@@ -1,65 +1,94 @@
+import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { SyntheticMarket } from '../../loadtest/market/blocks.ts'
-import { WSOL } from '../../src/market/cash.ts'
-import { SCOPES } from '../../src/access/scopes.ts'
-import { pubkeyFromBase58, pubkeyToBase58 } from '../../src/chain/pubkey.ts'
-import { dearestPaths } from './dearest-requests.ts'
+import { RPC_PATH } from '../../src/http/rpc-reply.ts'
+import { systemPorts } from '../../src/ports.ts'
+import { RPC_METHODS } from '../../src/rpc/methods.ts'
+import { MirroredAccounts } from '../../src/rpc/mirrored-accounts.ts'
+import { HTTP_BATCH_MAX } from '../../src/rpc/rpc-error.ts'
+import { processTurns, Turns } from '../../src/work/turns.ts'
+import { fakeAccounts } from '../accounts/fake-account-node.ts'
+import { fakeRpc, fakeUpstreams, resultOf } from '../rpc/fake-rpc.ts'
+import { fakeTransactions } from '../transactions/fake-transactions.ts'
+import { fakeParts } from '../webhooks/fake-parts.ts'
+import { fillDearStore } from './dear-store.ts'
+import { dearestBatch, dearestRequests, type DearRequest } from './dearest-requests.ts'
 import { LoopWork } from './loop-work.ts'
 import { marketApp } from './market-app.ts'
 
 /** Maximum calls in one turn of the event loop: about 3 ms. */
 const CALLS_MAX = 60_000
-/** A market with a page of everything: 600 launches and a token with thousands of trades. */
-const SIZE = { seed: 5, trades: 17_400, mints: 1_500, wallets: 500 }
-const GAPS = 1_100
-/** Endpoints with a request that this store has nothing for. A new one is not among them: the store is to have rows for it. */
-const UNANSWERED = {
-  '/v1/tokens/{mint}/bonding-curve': 404,
-  '/v1/webhooks/{id}': 404,
-  '/v1/webhooks/{id}/deliveries': 404,
-  '/v1/tx/tips': 502,
-  '/v1/metadata/{mint}': 404,
-  '/v1/programs/{programId}/accounts': 403,
-  '/v1/revenue/events': 404,
-  '/v1/admin/keys': 404,
-  '/v1/admin/keys/{id}': 404
+/** Characters of each answer of a node. Longer ones are those of test/rpc/long-answer-turns.test.ts. */
+const ANSWER_LENGTH = 8_000
+/** Milliseconds in which a test on a busy machine gives each answer, instead of seconds. */
+const PATIENT_MS = 600_000
+/** Methods in the order of their requests: what is deleted is measured before. */
+const METHODS = ['GET', 'POST', 'DELETE']
+/**
+ * Requests that the store cannot make dear: they are refused, with this status. A new endpoint is not among them: the store
+ * is to have rows for it.
+ */
+const REFUSED: Readonly<Record<string, number>> = {
+  'GET /v1/stream': 426,
+  'GET /problems/{name}': 404,
+  'GET /docs/{file}': 404
+}
+
+/** Returns the paths of routes that no endpoint declares, such as documents, as they are added. */
+function undeclaredPaths(app: FastifyInstance): () => string[] {
+  const paths = new Set<string>()
+  app.addHook('onRoute', ({ url, method }) => {
+    if ([method].flat().includes('GET')) paths.add(url.replaceAll(/:(\w+)/g, '{$1}'))
+  })
+  return () => [...paths].filter((path) => app.served.every(({ endpoint }) => endpoint.path !== path))
 }
 
 t.test('the dearest request of each endpoint holds the event loop no longer than its slices', async (t) => {
-  const app = await marketApp(t)
-  await app.commit(...new SyntheticMarket(SIZE).blocks())
-  const { storage, deps } = app
-  app.nowMs = deps.feed.head!.blockTime * 1_000
-  for (let at = 0; at < GAPS; at++)
-    await storage.coverage.addGap({
-      from: 1_000 + 10 * at,
-      to: 1_004 + 10 * at,
-      reason: 'missed',
-      detail: '',
-      atMs: 1
-    })
-  const sol = pubkeyFromBase58(WSOL)
-  const [trade] = await storage.trades.ofMint(sol, { order: 'desc', limit: 1 })
-  const launched = await storage.launches.page({ order: 'desc', limit: 600 })
-  const values = {
-    path: { mint: WSOL, pool: pubkeyToBase58(trade!.pool), wallet: pubkeyToBase58(trade!.user) },
-    addresses: launched.map(({ mint }) => pubkeyToBase58(mint))
-  }
-  const others = new Map<string, number>()
-  const key = await app.makeKey([...SCOPES])
-  await app.app.ready()
+  const parts = { accounts: fakeAccounts(), transactions: fakeTransactions(), webhooks: fakeParts() }
+  const text = `"${'x'.repeat(ANSWER_LENGTH)}"`
+  const patient = { ...systemPorts.clock, setTimeout: (run: () => void) => setTimeout(run, PATIENT_MS) }
+  const turns = new Turns(processTurns(patient))
+  const mirror: { accounts: MirroredAccounts | null } = { accounts: null }
+  const fromMirror: MirroredAccounts['answer'] = (...args) => mirror.accounts!.answer(...args)
+  const upstreams = fakeUpstreams(() => resultOf(text, 1))
+  const rpc = fakeRpc(upstreams, [], { answer: fromMirror }, undefined, { turns })
+  const app = await marketApp(t, undefined, { ...parts, turns, rpc, timerMs: () => PATIENT_MS })
+  mirror.accounts = new MirroredAccounts(app.storage, () => undefined)
+  const undeclared = undeclaredPaths(app.app)
+  const values = await fillDearStore(app, parts)
+  const base = await app.app.listen({ host: '127.0.0.1', port: 0 })
   const work = LoopWork.start(t)
-  for (const { endpoint } of app.app.served) {
-    if (endpoint.method !== 'GET') continue
-    for (const path of dearestPaths(endpoint, values)) {
-      let status = 0
-      const turn = await work.dearestTurn(
-        async () => ({ status } = await app.get(path, { 'x-api-key': key }))
-      )
-      if (status !== 200) others.set(endpoint.path, status)
-      if (turn.calls > CALLS_MAX)
-        t.fail(`${path} holds the event loop for ${turn.calls} calls`, { most: turn.most })
+  const refused: Record<string, number> = {}
+  const measure = async ({ method, path: url, body }: DearRequest, name: string): Promise<void> => {
+    const headers = {
+      'x-api-key': values.key,
+      ...(body !== undefined && { 'content-type': 'application/json' })
     }
+    let status = 0
+    const turn = await work.dearestTurn(async () => {
+      const answer = await fetch(`${base}${url}`, {
+        method,
+        headers,
+        redirect: 'manual',
+        ...(body !== undefined && { body })
+      })
+      status = answer.status
+      await answer.arrayBuffer()
+    })
+    if (status >= 400) refused[name] = status
+    if (turn.calls > CALLS_MAX)
+      t.fail(`${name} holds the event loop for ${turn.calls} calls`, { url, most: turn.most })
   }
-  t.strictSame(Object.fromEntries(others), UNANSWERED)
+  const measureAll = async (method: string): Promise<void> => {
+    for (const { endpoint } of app.app.served)
+      if (endpoint.method === method)
+        for (const request of dearestRequests(endpoint, values))
+          await measure(request, `${method} ${endpoint.path}`)
+  }
+  for (const path of undeclared()) await measure({ method: 'GET', path }, `GET ${path}`)
+  for (const method of RPC_METHODS) {
+    const body = dearestBatch(method, HTTP_BATCH_MAX, values)
+    await measure({ method: 'POST', path: RPC_PATH, body }, method.name)
+  }
+  for (const method of METHODS) await measureAll(method)
+  t.strictSame(refused, REFUSED)
 })

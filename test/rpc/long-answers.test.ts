@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { Writable } from 'node:stream'
+import { PassThrough, Writable } from 'node:stream'
 import t from 'tap'
 import { AnswerBody, type ResponseStart } from '../../actors/rpc/answer-body.ts'
 import { AnswerMemory } from '../../src/memory/answer-memory.ts'
@@ -74,3 +74,32 @@ t.test('to a client that does not read, a bounded part of a long answer is writt
   client.destroy()
   await sending
 })
+
+t.test(
+  'an answer is sent in turns of its tenant, of 64 KiB at most, however long its pieces are',
+  async (t) => {
+    const [client, written] = [new PassThrough(), [] as number[]]
+    client.resume()
+    let inTurn = 0
+    const runPiece = async <T>(run: () => Promise<T>): Promise<T> => {
+      inTurn++
+      return run()
+    }
+    const write = client.write.bind(client)
+    client.write = ((chunk: Buffer) => {
+      written.push(chunk.length)
+      return write(chunk)
+    }) as typeof client.write
+    const body = async function* (): AsyncGenerator<Buffer> {
+      yield Buffer.alloc(10 * PIECE_BYTES + 1)
+      for (let n = 0; n < 64; n++) yield Buffer.alloc(PIECE_BYTES / 64)
+    }
+    await sendPieces(client as unknown as ServerResponse, body(), false, runPiece)
+    t.equal(Math.max(...written), PIECE_BYTES)
+    t.equal(
+      written.reduce((sum, bytes) => sum + bytes, 0),
+      11 * PIECE_BYTES + 1
+    )
+    t.equal(inTurn, 11, 'short pieces share a turn')
+  }
+)

@@ -61,8 +61,8 @@ t.test('a channel of the chain needs no scope of its own, and each channel of th
 
 t.test('the page of the stream and its AsyncAPI document state each scope', async (t) => {
   const page = readFileSync(join(ROOT, 'src/docs/stream.md'), 'utf8')
-  const { description } = (asyncApiOf({ version: '1', sourceKind: 'rpc' }) as unknown as AsyncApi).channels
-    .stream
+  const document: unknown = await asyncApiOf({ version: '1', sourceKind: 'rpc' })
+  const { description } = (document as AsyncApi).channels.stream
   for (const [channel, scope] of Object.entries(PRIVATE_CHANNEL_SCOPES)) {
     t.match(page, new RegExp(`^\\| \`${channel}\` +\\| \`${scope}\` +\\|$`, 'm'))
     t.match(description, new RegExp(`^\\| \`${channel}\` \\| .*Needs the scope \`${scope}\` \\|$`, 'm'))

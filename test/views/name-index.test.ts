@@ -21,6 +21,13 @@ function indexOf(...names: readonly (readonly [symbol: string, name: string])[])
   return index
 }
 
+/** Returns an address of its own for each number. */
+function numbered(n: number): Pubkey {
+  const address = new Uint8Array(32)
+  new DataView(address.buffer).setUint32(0, n + 1)
+  return address
+}
+
 const MINTS = [...Array.from({ length: 8 }, (_, n) => key(n + 1)), USD_COIN, SOL]
 const anyText = fc.oneof(
   fc.string({ unit: fc.constantFrom('a', 'b', 'B', ' ', '$', 'é', '猫', '🐶', '-'), maxLength: 6 }),
@@ -238,4 +245,23 @@ t.test('a name of any length is kept whole, and searched to its limit', async (t
   const index = indexOf(['LONG', long])
   t.equal(index.search('xxx', 1, NO_VOLUME)[0]?.name, long)
   t.strictSame(found(index, 'tail'), [])
+})
+
+t.test('an index that changes during a search gives no token twice, and none that is gone', async (t) => {
+  const index = new NameIndex({ bytesMax: 2 ** 26, cash })
+  const tokens = Array.from({ length: 3_000 }, (_, n) => n)
+  const named = (n: number, name: string) => index.setLaunch({ mint: numbered(n), symbol: 'S', name })
+  for (const n of tokens) named(n, `token ${n}`)
+  const search = index.searching('token', 5_000, NO_VOLUME)
+  let steps = 0
+  let step = search.next()
+  for (; step.done !== true; step = search.next()) {
+    // Some get a new number, which may be that of another one, and some no longer match.
+    for (const n of tokens) if (n % 7 === steps) named(n, n % 2 === 0 ? `another token ${n}` : 'gone')
+    steps++
+  }
+  t.ok(steps > 2, 'other work ran meanwhile')
+  const found = step.value.map(({ mint }) => pubkeyToBase58(mint))
+  t.equal(new Set(found).size, found.length)
+  t.ok(found.length >= 2_000)
 })

@@ -37,22 +37,23 @@ type Deps = Pick<AppDeps, 'version' | 'sourceKind' | 'demoKey' | 'keys' | 'clock
 export const docsRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   const config = { scope: 'open', answersWhileDraining: true } as const
   const files = new ExplorerFiles()
-  let document: { readonly asset: Asset; readonly untilMs: number } | null = null
-  let streamDocument: Asset | null = null
+  let document: { readonly asset: Promise<Asset>; readonly untilMs: number } | null = null
+  let streamDocument: Promise<Asset> | null = null
 
   app.get('/openapi.json', { config }, async (request, reply) => {
     // Built on the first request: every endpoint is registered by then, and the examples are of the newest data.
     const nowMs = deps.clock.now()
     if (document === null || nowMs >= document.untilMs) {
       // While the store is unavailable the document only lacks its examples.
-      const values = await exampleValues(deps).catch(() => undefined)
-      document = { asset: documentOf(openApiOf(app.served, deps, values)), untilMs: nowMs + EXAMPLES_MS }
+      const values = exampleValues(deps).catch(() => undefined)
+      const asset = values.then((known) => openApiOf(app.served, deps, known)).then(documentOf)
+      document = { asset, untilMs: nowMs + EXAMPLES_MS }
     }
-    return sendAsset(request, reply, document.asset)
+    return sendAsset(request, reply, await document.asset)
   })
-  app.get('/asyncapi.json', { config }, (request, reply) => {
-    streamDocument ??= documentOf(asyncApiOf(deps))
-    return sendAsset(request, reply, streamDocument)
+  app.get('/asyncapi.json', { config }, async (request, reply) => {
+    streamDocument ??= asyncApiOf(deps).then(documentOf)
+    return sendAsset(request, reply, await streamDocument)
   })
 
   app.get('/docs', { config }, (request, reply) => sendNamed(request, reply, ''))

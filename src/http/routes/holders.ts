@@ -101,7 +101,7 @@ export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     throw unread(mint, status)
   }
 
-  serve(app, tokenHolders, async ({ params: { mint }, query, caller, signal, work }) => {
+  serve(app, tokenHolders, async ({ params: { mint }, query, caller, signal, slices, work }) => {
     checkPaging(query)
     const { by, min_pct: leastPct } = query
     const tenant = caller!.tenant
@@ -109,7 +109,7 @@ export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     const place = query.after === undefined ? null : placeIn(name, query.after, by)
     const view = await listOf(mint, signal, work)
     if (view === null) return nothing(tenant, mint, clock.now())
-    const found = await facts.of(view)
+    const found = await facts.of(view, slices.pause)
     if (found === null) throw unread(mint, { kind: 'loading', state: view.state })
     const slot = place?.slot ?? view.slot
     if (place !== null && place.reading !== view.state.reading) throw expired(slot)

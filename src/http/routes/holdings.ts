@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { AccountParts } from '../../accounts/parts.ts'
@@ -31,7 +30,7 @@ import { readWordsCursor, writeWordsCursor } from '../page-cursor.ts'
 import { address, flag, wholeNumber } from '../parameters.ts'
 
 /** Prices that are read before other clients' requests may run. Chosen: about 1 ms of CPU time. */
-const PRICES_AT_ONCE = 500
+const PRICES_AT_ONCE = 250
 
 export const walletHoldings = endpoint({
   path: '/v1/wallets/{wallet}/holdings',
@@ -59,7 +58,7 @@ export const holdingRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   if (accounts === null) return
   const runs = new HoldingRuns(storage.documents)
 
-  serveCached(app, walletHoldings, async ({ params, query, tenant, signal }) => {
+  serveCached(app, walletHoldings, async ({ params, query, tenant, signal, slices }) => {
     const wallet = pubkeyToBase58(params.wallet)
     const { limit, show_native: isNativeShown } = query
     const name = `holdings:${wallet}:${isNativeShown}`
@@ -67,7 +66,7 @@ export const holdingRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     const restMs = nodeTime(clock)
     const found =
       place === null
-        ? await holdingsOf(params.wallet, accounts, deps, { signal, restMs })
+        ? await holdingsOf(params.wallet, accounts, deps, { signal, restMs, pause: slices.pause })
         : await runs.get(place.run, place.from, limit)
     if (found === null || found.wallet !== wallet) throw expired()
     const native = place === null && isNativeShown && found.lamports > 0n ? [nativeOf(found)] : []
@@ -113,7 +112,11 @@ async function holdingsOf(
   wallet: Pubkey,
   accounts: AccountParts,
   { storage, cash, clock }: Deps,
-  { signal, restMs }: { readonly signal: AbortSignal; readonly restMs: () => number }
+  {
+    signal,
+    restMs,
+    pause
+  }: { readonly signal: AbortSignal; readonly restMs: () => number; readonly pause: () => Promise<void> }
 ): Promise<Holdings> {
   const { slot, lamports, tokens } = await fromNode(
     withinNodeTime(clock, restMs(), (end) => heldTokens(accounts.node, wallet, end), signal)
@@ -138,7 +141,7 @@ async function holdingsOf(
   const list: Holding[] = []
   const untraded: HeldToken[] = []
   for (let from = 0; from < tokens.length; from += PRICES_AT_ONCE) {
-    if (from > 0) await yieldToEventLoop()
+    if (from > 0) await pause()
     signal.throwIfAborted()
     const part = tokens.slice(from, from + PRICES_AT_ONCE)
     const pairsOf = await storage.pairs.ofMints(part.map(({ mint }) => mint))

@@ -130,8 +130,8 @@ export const revenueAccountRoutes: FastifyPluginAsync<
     const [watched, end] = await Promise.all([registry.list(tenant), ledgerEnd(reader, storage.blocks)])
     const until = end?.slot ?? Infinity
     const sums = await watchedSums(reader, watched, { from: 0, until }, signal)
-    const mints = sums.flatMap(({ byMint }) => largestMints(byMint).map(({ mint }) => mint))
-    const symbolOf = await symbolsOf(mints, deps)
+    const mints = await slices.map(sums, ({ byMint }) => largestMints(byMint).map(({ mint }) => mint))
+    const symbolOf = await symbolsOf(mints.flat(), deps)
     const data = await slices.map(sums, (each) => accountBody(each, symbolOf))
     return {
       tenant,

@@ -46,7 +46,7 @@ export const revenueCoverageRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage'>>
   const reader = new LedgerReader(storage.documents)
   const ledgerGaps = new LedgerGaps(storage.documents)
 
-  serve(app, revenueCoverage, async ({ query, caller }) => {
+  serve(app, revenueCoverage, async ({ query, caller, slices }) => {
     // Before the gaps, which are stored before the end passes them; the head after it, which is never before the end.
     const end = await ledgerEnd(reader, storage.blocks)
     const indexed = await storage.blocks.head()
@@ -57,11 +57,14 @@ export const revenueCoverageRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage'>>
     const gaps = first === null ? [] : await ledgerGaps.since(first.slot)
     const gapsMax = Math.min(GAPS_MAX, Math.floor(GAPS_OF_ANSWER_MAX / Math.max(1, listed.length)))
     const isBehind = end === null || (indexed !== null && end.slot < indexed.slot - LAG_SLOTS_MAX)
-    const known = { gaps, gapsMax, end, isBehind }
+    // Those that end at or after a slot are then the last ones.
+    const sorted = gaps.toSorted((a, b) => a.to - b.to)
+    const bodies = await slices.map(sorted, gapBody)
+    const known = { gaps: sorted, bodies, gapsMax, end, isBehind }
     return {
       complete_to: endBody(end),
       indexed_to: endBody(indexed),
-      addresses: listed.map((watched) => addressBody(watched, known)),
+      addresses: await slices.map(listed, (watched) => addressBody(watched, known)),
       archive_end: null,
       live_start: placeBody(earliest(all)),
       gap_between_archive_and_live: null
@@ -78,7 +81,9 @@ function earliest(watched: readonly WatchedAddress[]): WatchedAddress['captureFr
 
 /** The state that all ledgers share. */
 interface LedgerState {
+  /** Ascending by their ends. */
   readonly gaps: readonly LedgerGap[]
+  readonly bodies: CoverageBody['addresses'][number]['gaps']
   readonly gapsMax: number
   readonly end: LedgerEnd | null
   /** Whether the ledgers end too far before the index. */
@@ -87,13 +92,15 @@ interface LedgerState {
 
 function addressBody(
   watched: WatchedAddress,
-  { gaps, gapsMax, end, isBehind }: LedgerState
+  { gaps, bodies, gapsMax, end, isBehind }: LedgerState
 ): CoverageBody['addresses'][number] {
   const { address, label, role, captureFrom } = watched
   // A ledger ends before its first block until that block is applied.
   const hasBegun = captureFrom !== null && end !== null && end.slot >= captureFrom.slot - 1
   const holes = captureFrom === null ? [] : (end?.holes ?? []).filter(({ to }) => to >= captureFrom.slot)
-  const own = captureFrom === null ? [] : gaps.filter(({ to }) => to >= captureFrom.slot)
+  const firstGap = captureFrom === null ? gaps.length : firstEndingSince(gaps, captureFrom.slot)
+  const gapCount = gaps.length - firstGap
+  const missing = gapCount === 0 ? holes : [gaps.at(-1)!, ...holes]
   return {
     address,
     label,
@@ -101,12 +108,23 @@ function addressBody(
     status: statusOf(watched),
     live_from: placeBody(captureFrom),
     archive: null,
-    gaps: own.slice(0, gapsMax).map(gapBody),
-    gaps_left_out: Math.max(0, own.length - gapsMax),
+    gaps: bodies.slice(firstGap, firstGap + gapsMax),
+    gaps_left_out: Math.max(0, gapCount - gapsMax),
     holes: holes.map(holeBody),
-    complete_from_slot: hasBegun ? completeFrom(captureFrom.slot, end.slot, [...own, ...holes]) : null,
-    complete: hasBegun && own.length === 0 && holes.length === 0 && !isBehind
+    complete_from_slot: hasBegun ? completeFrom(captureFrom.slot, end.slot, missing) : null,
+    complete: hasBegun && gapCount === 0 && holes.length === 0 && !isBehind
   }
+}
+
+/** Returns the index of the first gap that ends at or after a slot; their number if there is none. */
+function firstEndingSince(gaps: readonly LedgerGap[], slot: number): number {
+  let [low, high] = [0, gaps.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (gaps[middle]!.to < slot) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 /** Returns the slot after everything that a ledger lacks; null if that is beyond its end. */

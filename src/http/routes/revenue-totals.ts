@@ -7,6 +7,7 @@ import { LedgerReader } from '../../revenue/ledger-reader.ts'
 import { NO_SUMS, plus, type MintSums } from '../../revenue/sums.ts'
 import type { WatchedAddress } from '../../revenue/watched-address.ts'
 import { WatchedAddresses } from '../../revenue/watched-addresses.ts'
+import type { Slices } from '../../work/slices.ts'
 import { tenantOf } from '../caller-tenant.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint } from '../endpoint.ts'
@@ -39,7 +40,7 @@ export const revenueTotalRoutes: FastifyPluginAsync<
   const registry = new WatchedAddresses(storage.documents)
   const reader = new LedgerReader(storage.documents)
 
-  serve(app, revenueTotals, async ({ query: { window }, caller, head, signal }) => {
+  serve(app, revenueTotals, async ({ query: { window }, caller, head, signal, slices }) => {
     const end = await ledgerEnd(reader, storage.blocks)
     const indexed = head?.blockTime ?? Math.floor(clock.now() / 1_000)
     const to = Math.min(indexed, end?.blockTime ?? indexed)
@@ -51,7 +52,7 @@ export const revenueTotalRoutes: FastifyPluginAsync<
     const until = Math.min(head?.slot ?? -1, end?.slot ?? Infinity)
     const slots = first === null || until < 0 ? null : { from: first, until }
     const sums = slots === null ? watched.map(nothingOf) : await watchedSums(reader, watched, slots, signal)
-    const mints = mintTotals(sums)
+    const mints = await mintTotals(sums, slices)
     const symbolOf = await symbolsOf(
       largestMints(mints).map(({ mint }) => mint),
       deps
@@ -64,7 +65,7 @@ export const revenueTotalRoutes: FastifyPluginAsync<
       totals: sumsBody(totalOf(sums.map(({ all }) => all))),
       by_role: byRole(sums),
       ...mintsBody(mints, symbolOf),
-      by_address: byAddress(sums)
+      by_address: await byAddress(sums, slices)
     }
   })
 }
@@ -77,12 +78,16 @@ const nothingOf = (watched: WatchedAddress): WatchedSums => ({
 })
 
 /** Adds up the sums of each mint over all addresses. */
-function mintTotals(all: readonly WatchedSums[]): readonly MintSums[] {
+async function mintTotals(all: readonly WatchedSums[], slices: Slices): Promise<readonly MintSums[]> {
   const totals = new Map<string, MintSums>()
-  for (const each of all.flatMap(({ byMint }) => byMint)) {
+  const add = (each: MintSums): void => {
     const before = totals.get(each.mint)?.sums ?? NO_SUMS
     totals.set(each.mint, { ...each, sums: plus(before, each.sums) })
   }
+  await slices.map(
+    all.flatMap(({ byMint }) => byMint),
+    add
+  )
   return [...totals.values()]
 }
 
@@ -93,8 +98,9 @@ function byRole(all: readonly WatchedSums[]): TotalsBody['by_role'] {
     .map(({ role, addresses, sums }) => ({ role, addresses, ...sumsBody(sums) }))
 }
 
-function byAddress(all: readonly WatchedSums[]): TotalsBody['by_address'] {
-  return all
-    .toSorted((a, b) => byFlow(a.all, b.all))
-    .map(({ watched: { address, label, role }, all: sums }) => ({ address, label, role, ...sumsBody(sums) }))
+function byAddress(all: readonly WatchedSums[], slices: Slices): Promise<TotalsBody['by_address']> {
+  return slices.map(
+    all.toSorted((a, b) => byFlow(a.all, b.all)),
+    ({ watched: { address, label, role }, all: sums }) => ({ address, label, role, ...sumsBody(sums) })
+  )
 }

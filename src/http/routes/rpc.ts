@@ -6,6 +6,7 @@ import type { RpcReply } from '../../rpc/gateway.ts'
 import { openRpcOf } from '../../rpc/openrpc.ts'
 import { costOf, idOf, LONG_BODY_BYTES, parseRequest, type ParsedRequest } from '../../rpc/requests.ts'
 import { BODY_BYTES_MAX, HTTP_BATCH_MAX } from '../../rpc/rpc-error.ts'
+import type { RunPiece } from '../../work/turns.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint } from '../endpoint.ts'
 import { setFields } from '../fields.ts'
@@ -140,7 +141,9 @@ export const rpcRoutes: FastifyPluginAsync<Deps> = async (
       const made = await parts.gateway.answer(parsed, context)
       const units = work.charge()
       setFields(reply, rateFields(caller, { calls, work: work.left, units: isWhole(made) ? units : null }))
-      return await sendReply(request, reply, meteredReply(made, work))
+      const inTurn: RunPiece = (piece) =>
+        app.turns.run(caller.tenant, piece, { signal: left.signal, isPatient: true })
+      return await sendReply(request, reply, meteredReply(made, work), inTurn)
     } catch (error) {
       // A request that fails is charged for what it took until then.
       setFields(reply, rateFields(caller, { calls, units: work.charge(), work: work.left }))
@@ -168,7 +171,8 @@ const LEFT = new Error('the client has left')
 async function sendReply(
   request: FastifyRequest,
   reply: FastifyReply,
-  made: RpcReply
+  made: RpcReply,
+  inTurn: RunPiece
 ): Promise<FastifyReply> {
   const message = await messageOf(made, () => takesGzip(request.headers['accept-encoding']))
   const { status, fields, body, packs } = message
@@ -177,6 +181,6 @@ async function sendReply(
   if (body === null || Buffer.isBuffer(body)) return reply.send(body ?? undefined)
   reply.hijack()
   reply.raw.writeHead(status, reply.getHeaders() as Record<string, string>)
-  await sendPieces(reply.raw, body, packs)
+  await sendPieces(reply.raw, body, packs, inTurn)
   return reply
 }

@@ -12,6 +12,7 @@ import type { Volumes } from '../../views/name-index.ts'
 import { foldedText, isWholeWord } from '../../views/name-text.ts'
 import { ANSWER_MS } from '../account-parts.ts'
 import { addressHits } from '../address-hits.ts'
+import type { Slices } from '../../work/slices.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint } from '../endpoint.ts'
 import { serveCached } from '../serve-cached.ts'
@@ -77,8 +78,10 @@ export const searchRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
       if (address === null && isSignature(text)) return transactionHits(tenant, text)
       const ranking = await loadedRanking(deps, signal)
       if (address !== null) return addressHits({ ...deps, market: marketOf(), dayOf }, { address, head })
-      const found = names.search(foldedText(text), limit, volumesOf(ranking), (compared) =>
-        work.count('name', compared)
+      const count = (compared: number): void => work.count('name', compared)
+      const found = await inSlices(
+        names.searching(foldedText(text), limit, volumesOf(ranking), count),
+        slices
       )
       return slices.mapReads(found, async ({ mint, symbol, name, match }) =>
         searchHit('token', mint, { symbol, name, day: await dayOf(mint), match })
@@ -96,6 +99,15 @@ export const searchRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     if (own === null && (await fromNode(chain.status(signature))) === null) return []
     const none = { symbol: null, name: null, venue: null, volume_24h_usd: null }
     return [{ kind: 'transaction', address: signature, ...none, match: 'signature' }]
+  }
+}
+
+/** Ends a slice at each yield of a search. */
+async function inSlices<Found>(search: Generator<void, Found, void>, slices: Slices): Promise<Found> {
+  for (;;) {
+    const step = search.next()
+    if (step.done === true) return step.value
+    await slices.pause()
   }
 }
 

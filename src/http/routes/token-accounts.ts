@@ -11,6 +11,7 @@ import { fromNode } from '../../node/upstream.ts'
 import { withinNodeTime } from '../../node/node-time.ts'
 import { ANSWER_MS, NODE_DEADLINE_MS, nodeTime } from '../account-parts.ts'
 import { chainTime } from '../chain-time.ts'
+import type { Slices } from '../../work/slices.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint } from '../endpoint.ts'
 import { serveCached } from '../serve-cached.ts'
@@ -41,10 +42,10 @@ export const tokenAccountRoutes: FastifyPluginAsync<Pick<AppDeps, 'accounts' | '
   { accounts: parts, clock, feed }
 ) => {
   if (parts === null) return
-  serveCached(app, tokenAccounts, async ({ params: { wallet }, query, signal }) => {
+  serveCached(app, tokenAccounts, async ({ params: { wallet }, query, signal, slices }) => {
     const restMs = nodeTime(clock)
     const { slot, accounts } = await fromNode(
-      withinNodeTime(clock, restMs(), (end) => heldBy(wallet, parts, end), signal)
+      withinNodeTime(clock, restMs(), (end) => heldBy(wallet, parts, slices, end), signal)
     )
     const listed = accounts.filter(({ account }) => query.include_zero || account.amount > 0n)
     const decimals = await decimalsOf(
@@ -53,18 +54,17 @@ export const tokenAccountRoutes: FastifyPluginAsync<Pick<AppDeps, 'accounts' | '
       restMs()
     )
     const atSeconds = chainTime({ feed, clock })
-    const data = listed
-      .map((held) => {
-        const { mint, tokenProgram } = held.account
-        const known = decimals.get(pubkeyMapKey(mint)) ?? null
-        const account = factsOf(parts, mint)?.account ?? null
-        return tokenAccountBody(
-          held,
-          known,
-          shownAmounts({ decimals: known, tokenProgram }, account, atSeconds)
-        )
-      })
-      .toSorted((a, b) => (a.pubkey < b.pubkey ? -1 : 1))
+    const bodies = await slices.map(listed, (held) => {
+      const { mint, tokenProgram } = held.account
+      const known = decimals.get(pubkeyMapKey(mint)) ?? null
+      const account = factsOf(parts, mint)?.account ?? null
+      return tokenAccountBody(
+        held,
+        known,
+        shownAmounts({ decimals: known, tokenProgram }, account, atSeconds)
+      )
+    })
+    const data = bodies.sort((a, b) => (a.pubkey < b.pubkey ? -1 : 1))
     return {
       body: { wallet: pubkeyToBase58(wallet), slot, data },
       dependsOn: [],
@@ -78,16 +78,21 @@ export const tokenAccountRoutes: FastifyPluginAsync<Pick<AppDeps, 'accounts' | '
 async function heldBy(
   wallet: Pubkey,
   { node }: AccountParts,
+  slices: Slices,
   signal: AbortSignal
 ): Promise<{ readonly slot: number; readonly accounts: readonly HeldAccount[] }> {
   const answers = await Promise.all(
     TOKEN_PROGRAM_NAMES.map(async (name) => node.tokenAccounts(wallet, TOKEN_PROGRAM_KEYS[name], signal))
   )
-  const accounts = answers
-    .flatMap((answer) => answer.accounts)
-    .flatMap(({ address, account }) => {
+  const accounts = await slices.map(
+    answers.flatMap((answer) => answer.accounts),
+    ({ address, account }) => {
       const read = readTokenAccount(account)
-      return isRefused(read) ? [] : [{ address, lamports: account.lamports, account: read }]
-    })
-  return { slot: Math.min(...answers.map(({ slot }) => slot)), accounts }
+      return isRefused(read) ? null : { address, lamports: account.lamports, account: read }
+    }
+  )
+  return {
+    slot: Math.min(...answers.map(({ slot }) => slot)),
+    accounts: accounts.filter((each) => each !== null)
+  }
 }

@@ -36,7 +36,7 @@ export const tokenRoutes: FastifyPluginAsync<
   const marketOf = marketReader(deps)
   const { mintWindows } = app
   const holdersOf = holderSummaries({ storage, accounts, clock, cash })
-  serveCached(app, token, async ({ params: { mint }, head }) => {
+  serveCached(app, token, async ({ params: { mint }, head, slices }) => {
     const now = head?.blockTime ?? 0
     const read = knownFacts(accounts, mint)
     const market = marketOf()
@@ -44,7 +44,7 @@ export const tokenRoutes: FastifyPluginAsync<
       market.tokens.get(mint),
       readPricedToken({ ...market, pools: storage.pools }, mint, read, accounts),
       mintWindows.of(mint, now, TOKEN_WINDOWS, { traders: true }),
-      holdersOf(mint)
+      holdersOf(mint, slices.pause)
     ])
     const known = cash.of(mint)
     if (

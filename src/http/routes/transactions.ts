@@ -153,17 +153,18 @@ export const transactionRoutes: FastifyPluginAsync<
     return { ...submissionBody(found, clock.now(), await onChain(found)), current_block_height: height }
   })
 
-  serve(app, listTransactions, async ({ query: { status = null, limit, after }, caller }) => {
+  serve(app, listTransactions, async ({ query: { status = null, limit, after }, caller, slices }) => {
     const tenant = tenantOf(caller)
     const list = `tx:${tenant}:${status ?? ''}`
     const { states, next } = await submissions.list(tenant, {
       state: status,
       limit,
-      after: after === undefined ? null : placeIn(list, after)
+      after: after === undefined ? null : placeIn(list, after),
+      pause: slices.pause
     })
     return {
       tenant,
-      data: states.map((each) => submissionBody(each, clock.now())),
+      data: await slices.map(states, (each) => submissionBody(each, clock.now())),
       nextCursor: next && writeWordsCursor(list, [String(next.receivedAtMs), next.signature])
     }
   })
