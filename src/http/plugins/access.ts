@@ -26,8 +26,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Scope of a key that the route needs: `any-key` accepts any scope, `open` needs no key. */
     scope?: RouteScope
-    /** Query parameter that may carry the key, for clients that cannot set headers. */
-    keyInQuery?: string
+    /** Whether the query may carry the key (`KEY_PARAMETERS`), for clients that cannot set headers. */
+    keyInQuery?: boolean
     /** Whether a request without a good key is refused with 403, as on the stream, and not with 401. */
     refusesWith403?: boolean
     /** The weight of a call that costs more than one unit of the quota. */
@@ -38,6 +38,9 @@ declare module 'fastify' {
     isRpc?: boolean
   }
 }
+
+/** The query parameters that may carry the key, where a route reads one there. Node providers use either name. */
+export const KEY_PARAMETERS = ['api-key', 'key'] as const
 
 export type RouteScope = Scope | 'any-key' | 'open' | 'loopback-or-admin'
 
@@ -75,7 +78,7 @@ export const access = plugin(
       const scope = route.config?.scope
       if (scope === undefined) throw new Error(`the route ${route.url} names no scope`)
       if (scope === 'open') return
-      const { keyInQuery, isRpc = false, weighted = null, work = [] } = route.config ?? {}
+      const { keyInQuery = false, isRpc = false, weighted = null, work = [] } = route.config ?? {}
       const weight = weighted === null ? 1 : weights[weighted]
       // One hook for all checks: one for each would cost a request 2 µs more.
       route.onRequest = (request, reply, done) => {
@@ -108,7 +111,7 @@ function identifyCaller(keys: Deps['keys']) {
     request: FastifyRequest,
     reply: FastifyReply,
     nowMs: number,
-    keyInQuery: string | undefined
+    keyInQuery: boolean
   ): Caller | ServiceError => {
     const found = findCaller(keys, request, nowMs, keyInQuery)
     if (!(found instanceof ServiceError)) return found
@@ -147,14 +150,9 @@ const FORWARDING = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'] as const
 /** Created once, since a flood of requests may get them, and returned instead of thrown. */
 const REFUSALS = {
   missing: new ServiceError('KEY_MISSING', 'send an API key in X-API-Key or Authorization: Bearer'),
-  missingAlsoInQuery: new Map(
-    ['key', 'api-key'].map((name) => [
-      name,
-      new ServiceError(
-        'KEY_MISSING',
-        `send an API key in X-API-Key, Authorization: Bearer or the query parameter ${name}`
-      )
-    ])
+  missingAlsoInQuery: new ServiceError(
+    'KEY_MISSING',
+    `send an API key in X-API-Key, Authorization: Bearer or the query parameter ${KEY_PARAMETERS.join(' or ')}`
   ),
   several: new ServiceError('KEY_INVALID', 'the request carries more than one key'),
   unknown: new ServiceError('KEY_INVALID', 'this API key is not known'),
@@ -168,14 +166,10 @@ export function findCaller(
   keys: Deps['keys'],
   request: Pick<FastifyRequest, 'headers' | 'socket'> & { readonly query?: unknown },
   nowMs: number,
-  keyInQuery?: string
+  keyInQuery = false
 ): Caller | ServiceError {
-  const inQuery =
-    keyInQuery === undefined
-      ? undefined
-      : (request.query as Record<string, unknown> | undefined)?.[keyInQuery]
-  const key = presentedKey(request.headers, inQuery)
-  if (key === '') return REFUSALS.missingAlsoInQuery.get(keyInQuery ?? '') ?? REFUSALS.missing
+  const key = presentedKey(request.headers, keyInQuery ? queryKey(request.query) : '')
+  if (key === '') return keyInQuery ? REFUSALS.missingAlsoInQuery : REFUSALS.missing
   if (typeof key !== 'string') return key
   const caller = keys.find(key, request.socket)
   if (caller === null) return REFUSALS.unknown
@@ -184,14 +178,26 @@ export function findCaller(
   return caller.mayComeFrom(request.socket.remoteAddress) ? caller : REFUSALS.elsewhere
 }
 
+/** Returns the only key of a query, which may carry it under both names; empty without one, null for several. */
+function queryKey(query: unknown): string | null {
+  if (typeof query !== 'object' || query === null) return ''
+  let key = ''
+  for (const name of KEY_PARAMETERS) {
+    const value = (query as Record<string, unknown>)[name] ?? ''
+    if (typeof value !== 'string' || (key !== '' && value !== '' && value !== key)) return null
+    if (value !== '') key = value
+  }
+  return key
+}
+
 /**
  * Returns the only key of a request; empty without one. A repeated header arrives as one joined value, which is not accepted: a proxy in
  * front may have checked only one of the keys.
  */
-function presentedKey(headers: IncomingHttpHeaders, inQuery: unknown = ''): string | ServiceError {
+function presentedKey(headers: IncomingHttpHeaders, inQuery: string | null): string | ServiceError {
   const header = headers['x-api-key'] ?? ''
   const bearer = headers.authorization === undefined ? '' : bearerOf(headers.authorization)
-  if (typeof header !== 'string' || bearer === null || typeof inQuery !== 'string') return REFUSALS.several
+  if (typeof header !== 'string' || bearer === null || inQuery === null) return REFUSALS.several
   const key = header !== '' ? header : bearer !== '' ? bearer : inQuery
   const differ = (bearer !== '' && bearer !== key) || (inQuery !== '' && inQuery !== key)
   return differ ? REFUSALS.several : key
