@@ -5,7 +5,7 @@ import type { AppDeps } from './deps.ts'
 import type { Served } from './endpoint.ts'
 import { cachedFastPath } from './cached-fast-path.ts'
 import { access } from './plugins/access.ts'
-import { preflights } from './plugins/cors.ts'
+import { cors } from './plugins/cors.ts'
 import { problems } from './plugins/problems.ts'
 import { requests } from './plugins/requests.ts'
 import { isHandshake, routedUrl, RPC_SOCKET_PATH, STREAM_PATH } from './handshake.ts'
@@ -63,9 +63,9 @@ export function buildApp(deps: AppDeps, routes: readonly FastifyPluginAsync<AppD
   app.decorate('served', [])
   app.decorate('handshakePort', handshakePort)
   void app.register(problems)
+  void app.register(cors, deps)
   void app.register(requests, deps)
   void app.register(handshakesAlone, { handshakePort })
-  void app.register(preflights, deps)
   void app.register(access, deps)
   for (const each of routes) void app.register(each, deps)
   return app

@@ -12,8 +12,7 @@ import type { Scope } from '../../access/scopes.ts'
 import { ERRORS, ServiceError } from '../../errors.ts'
 import type { RateUse } from '../../../storage/cluster/coordination.ts'
 import type { AppDeps } from '../deps.ts'
-import { originFault } from '../page-origin.ts'
-import { admitOrigin } from './cors.ts'
+import { originFault, productOf } from '../page-origin.ts'
 import { chargeCall, chargeWork, rateLimited, type ChargedCall } from './limits.ts'
 
 declare module 'fastify' {
@@ -79,6 +78,7 @@ export const access = plugin(
       if (scope === undefined) throw new Error(`the route ${route.url} names no scope`)
       if (scope === 'open') return
       const { keyInQuery = false, isRpc = false, weighted = null, work = [] } = route.config ?? {}
+      const product = productOf(scope, isRpc)
       const weight = weighted === null ? 1 : weights[weighted]
       // One hook for all checks: one for each would cost a request 2 µs more.
       route.onRequest = (request, reply, done) => {
@@ -88,11 +88,10 @@ export const access = plugin(
         if (caller instanceof ServiceError)
           return done(route.config?.refusesWith403 === true ? refusedStream(caller) : caller)
         request.caller = caller
-        admitOrigin(caller, request, reply)
-        if (isRpc) return done(originFault(caller, request.headers))
+        if (isRpc) return done(originFault(caller, request.headers, product))
         const charged = (refusal: Error | undefined, calls?: RateUse): void => {
           if (calls !== undefined) request.charged = { caller, calls, meter: new WorkMeter(work) }
-          done(refusal ?? originFault(caller, request.headers) ?? scopeMissing(caller, scope))
+          done(refusal ?? originFault(caller, request.headers, product) ?? scopeMissing(caller, scope))
         }
         charge(caller, reply, nowMs, charged, unitsOf(weight, caller.ratePerMinute))
       }
@@ -176,6 +175,13 @@ export function findCaller(
   const state = keyState(caller.row, nowMs)
   if (state !== 'active') return REFUSALS[state]
   return caller.mayComeFrom(request.socket.remoteAddress) ? caller : REFUSALS.elsewhere
+}
+
+/** Returns the caller whose active key a query carries; null without one. */
+export function callerInQuery(keys: Deps['keys'], query: unknown, nowMs: number): Caller | null {
+  const key = queryKey(query)
+  const caller = key === null || key === '' ? null : keys.find(key)
+  return caller !== null && keyState(caller.row, nowMs) === 'active' ? caller : null
 }
 
 /** Returns the only key of a query, which may carry it under both names; empty without one, null for several. */
