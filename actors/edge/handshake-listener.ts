@@ -16,6 +16,8 @@ export class HandshakeListener {
   /** Listens on every address of the app. Rejects if one of them cannot be listened on. */
   static async open(app: FastifyInstance, port: number, backlog: number): Promise<HandshakeListener> {
     const bound = app.addresses().filter((each) => typeof each === 'object')
+    // Before the first connection, which the app must know by its port.
+    app.handshakePort.open(port, bound[0]!.port)
     const servers: Server[] = []
     const listener = new HandshakeListener(servers)
     try {
@@ -33,7 +35,6 @@ export class HandshakeListener {
       await listener.close()
       throw error
     }
-    app.handshakePort.open(port, bound[0]!.port)
     return listener
   }
 

@@ -60,6 +60,8 @@ if (BROWSER === undefined) {
     await page.goto(`http://127.0.0.1:${port}/`)
     await usesWallet(t, page, urls.page, 'the page')
     await seesReasons(t, page, urls.page, urls.nobody)
+    const demoKey = service.stdout.map((line) => /^demo key.* (\S+)$/.exec(line)?.[1]).find(Boolean)
+    t.match(await post(page, `${service.url}/v1/rpc?api-key=${demoKey}`), /^200 /, 'the demo key')
     const pageSocket = urls.page.replace('http', 'ws')
     t.ok(await opens(page, pageSocket))
     t.notOk(await opens(page, pageSocket.replace('/v1/rpc', '/v1/stream')), 'listed for rpc alone')
