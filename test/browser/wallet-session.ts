@@ -96,7 +96,7 @@ export async function kit(url: string): Promise<Seen> {
       )
   )
   const signed = await signTransactionMessageWithSigners(message)
-  const send = sendAndConfirmTransactionFactory({ rpc, rpcSubscriptions } as never)
+  const send = sendAndConfirmTransactionFactory({ rpc, rpcSubscriptions })
   await send(signed as never, { commitment: 'confirmed' })
   const { value } = await changed
   const seen = {
