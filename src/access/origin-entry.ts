@@ -4,7 +4,7 @@ import { isWebOrigin } from './web-origin.ts'
 export const ORIGIN_PRODUCTS = ['data', 'rpc', 'stream', 'webhooks', 'tx', 'revenue', 'admin'] as const
 export type OriginProduct = (typeof ORIGIN_PRODUCTS)[number]
 
-/** What a page wants to use: a product, a part of the API that belongs to none (null), or anything at all. */
+/** The use that a page makes of a key: a product, a part of the API that belongs to none (null), or any of them. */
 export type OriginUse = OriginProduct | 'any' | null
 
 /** Every origin but `null`. */

@@ -26,7 +26,7 @@ import {
 
 // This file is bundled with the libraries, unmodified, and runs in a browser: in a page and in an extension.
 
-/** What a session has seen of its transfer. */
+/** The observations of a session on its transfer. */
 export interface Seen {
   readonly lamports: number
   readonly slots: number
@@ -57,7 +57,7 @@ export async function web3(url: string): Promise<Seen> {
   return seen
 }
 
-/** The same with the kit, whose subscriptions are given the same URL with the scheme of a socket. */
+/** Does the same with the kit, whose subscriptions are given the same URL with the scheme of a socket. */
 export async function kit(url: string): Promise<Seen> {
   const rpc = createSolanaRpc(url as 'http://devnet')
   const rpcSubscriptions = createSolanaRpcSubscriptions(url.replace('http', 'ws') as 'ws://devnet')
@@ -125,7 +125,7 @@ export async function kit(url: string): Promise<Seen> {
   }
 }
 
-/** What a page can see of a request: the status and the text of the answer, or that the browser hides it. */
+/** Returns the status and the text of an answer as a page reads them; `hidden` if the browser hides it. */
 export async function post(url: string): Promise<string> {
   const body = '{"jsonrpc":"2.0","id":1,"method":"getSlot"}'
   const headers = { 'content-type': 'application/json' }

@@ -10,7 +10,7 @@ import { fakeRpc } from '../rpc/fake-rpc.ts'
 import { answersIn, listeningApp, RawClient, type ListeningApp } from './raw-client.ts'
 
 const HANDSHAKE = [
-  // What is not upgraded is answered like any request, after which the connection would stay open.
+  // A refused handshake is answered like any request; its connection would stay open.
   'Connection: Upgrade, close',
   'Upgrade: websocket',
   'Sec-WebSocket-Version: 13',

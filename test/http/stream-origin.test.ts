@@ -113,7 +113,7 @@ t.test('a page gets the same over HTTP and over WebSocket, whatever its origin a
       t.equal(rest.isAdmitted, stream.isAdmitted, `${name}, ${origin ?? 'no page'}`)
       if (rest.isAdmitted) admitted.push(`${name}, ${origin ?? 'no page'}`)
       else {
-        // What is listed for one product is named for the product that was refused.
+        // The refusal also names the entry for the product alone.
         const { detail } = stream.problem
         const ofRest = String(detail).replace(/, or stream:\S+ for this part of the API/, '')
         t.same(rest.problem, { ...stream.problem, answer: REFUSED, detail: ofRest })
