@@ -7,6 +7,10 @@ import type { Storage } from '../../storage/port.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import { aborted } from '../supervision/aborted.ts'
 import { cacheGauges } from '../storage/cache-gauges.ts'
+import type { Logger } from '../../src/telemetry/logger.ts'
+import type { HandshakePort } from '../../src/config/handshake-port.ts'
+import type { HandshakeListener } from './handshake-listener.ts'
+import { HandshakeOpening } from './handshake-opening.ts'
 import { Listening } from './listening.ts'
 import type { RpcSockets } from '../rpc/pubsub/rpc-sockets.ts'
 import type { Tenants } from '../stream/tenants.ts'
@@ -34,6 +38,9 @@ export interface EdgeOptions<Needs> {
   readonly workPerMinute: number
   /** Called at each start with the port that the server listens on. */
   readonly onListening: (port: number) => void
+  /** The port for handshakes alone, if the process serves the RPC URL's socket. */
+  readonly handshakePort: HandshakePort
+  readonly logger: Pick<Logger, 'info' | 'warn'>
   readonly clock: Clock
   /** The channel on which processes that share the store announce changes of keys; null without one. */
   readonly keyHints: (needs: Needs) => Pick<HintChannel<void>, 'publish' | 'subscribe' | 'available'> | null
@@ -50,6 +57,7 @@ export function edge<
   const { host, clock, onListening } = options
   let bound = options.port
   const listening = new Listening()
+  const handshakes = new HandshakeOpening({ ...options, backlog: BACKLOG })
   return async ({ input, draining, signal, ready, gauge, report }) => {
     const { storage, tenants, pubsub } = input
     const { isShared } = storage
@@ -69,10 +77,12 @@ export function edge<
     const following = isShared
       ? followKeys(keys, { clock, hints, signal: closing.signal, report: tell })
       : Promise.resolve()
+    let listener: HandshakeListener | null = null
     try {
       await listening.at(host, bound, () => app.listen({ host, port: bound, backlog: BACKLOG }))
       const at = app.server.address()
       if (at !== null && typeof at === 'object') bound = at.port
+      listener = await handshakes.open(app, bound, pubsub !== undefined)
       gauge('connections', () => connections.size)
       gauge('kept_answers', () => app.responseCache.size)
       cacheGauges(gauge, 'kept_answer', () => app.responseCache)
@@ -90,7 +100,7 @@ export function edge<
       if (signal.aborted) terminate()
       await Promise.all([tenants?.drain(signal), pubsub?.drain(signal)])
       void sleep(clock, GRACE_MS, signal).then(() => connections.endWhenIdle())
-      await app.close()
+      await Promise.all([app.close(), listener?.close()])
       closing.abort()
       // A key poll may still wait for an unavailable store; shutdown does not wait for it any longer than this.
       await Promise.race([following, sleep(clock, GRACE_MS, signal)])

@@ -1,18 +1,24 @@
 import { StartRefused } from '../../machines/start-refused.ts'
 
-const ADVICE: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another process listens there: end it, or set MILLRACE_PORT (--port) to a free port',
-  EACCES: 'the system does not allow it: set MILLRACE_PORT (--port) to a port above 1023',
+/** Returns the advice for each fault that a restart does not fix, for a port of a setting. */
+const adviceOn = (setting: string): Readonly<Record<string, string>> => ({
+  EADDRINUSE: `another process listens there: end it, or set ${setting} to a free port`,
+  EACCES: `the system does not allow it: set ${setting} to a port above 1023`,
   EADDRNOTAVAIL: 'this machine does not have the address: set MILLRACE_HOST (--host) to one that it has',
   ENOTFOUND: 'the name does not resolve: set MILLRACE_HOST (--host) to an address of this machine'
-}
+})
 
 /**
  * Opens a listening socket. If a first failure cannot be fixed by a restart, it refuses the start. A later one is an ordinary
  * crash.
  */
 export class Listening {
+  readonly #advice: Readonly<Record<string, string>>
   #hasListened = false
+
+  constructor(setting = 'MILLRACE_PORT (--port)') {
+    this.#advice = adviceOn(setting)
+  }
 
   /**
    * Runs `listen`. Rejects with StartRefused, which names the fault and the setting to change, or with the error of
@@ -25,7 +31,7 @@ export class Listening {
       return listening
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException
-      const advice = ADVICE[code]
+      const advice = this.#advice[code]
       if (this.#hasListened || advice === undefined) throw error
       throw new StartRefused(`cannot listen on ${host}:${port} (${code}): ${advice}`, { cause: error })
     }

@@ -5,6 +5,8 @@ import { newKey } from './key-row.ts'
 import { DEFAULT_SCOPES, SCOPES, type Scope } from './scopes.ts'
 
 export const DEMO_TENANT = 'demo'
+/** Pages of development servers on the machine of the localnet. */
+const DEMO_ORIGINS = ['http://localhost:*', 'http://127.0.0.1:*']
 const OPERATOR_TENANT = 'operator'
 
 /** Keys created on an empty store. They are shown to the operator once and stored only as hashes. */
@@ -35,13 +37,19 @@ export async function bootstrapKeys(
   if (admin !== null) await put(admin, OPERATOR_TENANT, 'first admin key', SCOPES)
   if (!hasDemo) return { admin, demo: null }
   const demo = makeApiKey()
-  await put(demo, DEMO_TENANT, 'demo key', DEFAULT_SCOPES)
+  await put(demo, DEMO_TENANT, 'demo key', DEFAULT_SCOPES, DEMO_ORIGINS)
   return { admin, demo }
 
-  async function put(key: string, tenant: string, name: string, scopes: readonly Scope[]): Promise<void> {
+  async function put(
+    key: string,
+    tenant: string,
+    name: string,
+    scopes: readonly Scope[],
+    corsOrigins: readonly string[] = []
+  ): Promise<void> {
     // Refused where it is there, also because another process has just stored it.
     await tenants.insert({ name: tenant, createdAtMs: nowMs })
-    const unlimited = { ratePerMinute: null, expiresAtMs: null, allowedIps: [], corsOrigins: [] }
+    const unlimited = { ratePerMinute: null, expiresAtMs: null, allowedIps: [], corsOrigins }
     await keys.insert(newKey(key, { tenant, name, scopes, ...unlimited }, nowMs).row)
   }
 }

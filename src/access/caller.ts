@@ -1,4 +1,5 @@
 import type { KeyRow } from '../../storage/access-documents.ts'
+import { entriesFor, type OriginUse } from './origin-entry.ts'
 import { AddressRanges } from './address-ranges.ts'
 import { WORK_PER_MINUTE } from '../work/work-units.ts'
 
@@ -43,8 +44,9 @@ export class Caller {
     return this.#addresses === null || (address !== undefined && this.#addresses.includes(address))
   }
 
-  /** Tells whether pages of an origin may use the key. */
-  mayBeUsedBy(origin: string): boolean {
-    return this.row.corsOrigins.includes(origin)
+  /** Tells whether pages of an origin may use the key for a part of the API. */
+  mayBeUsedBy(origin: string, use: OriginUse): boolean {
+    const { corsOrigins } = this.row
+    return corsOrigins.length > 0 && entriesFor(origin, use).some((entry) => corsOrigins.includes(entry))
   }
 }

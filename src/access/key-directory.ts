@@ -7,6 +7,7 @@ import { hashApiKey, makeApiKey } from './api-key.ts'
 import { keyState, type Caller } from './caller.ts'
 import { ChangeQueue } from './change-queue.ts'
 import { KeyRing } from './key-ring.ts'
+import type { OriginUse } from './origin-entry.ts'
 import { newKey, type IssuedKey, type KeyAttributes } from './key-row.ts'
 
 /** Keys of a service, expired and revoked ones included; each takes about 2 KB of memory. */
@@ -109,9 +110,9 @@ export class KeyDirectory {
     return this.#known(id).value
   }
 
-  /** Tells whether any active key lists an origin. */
-  admitsOrigin(origin: string, nowMs: number): boolean {
-    return this.#ring.admitsOrigin(origin, nowMs)
+  /** Tells whether any active key lists an origin for a part of the API. */
+  admitsOrigin(origin: string, nowMs: number, use: OriginUse): boolean {
+    return this.#ring.admitsOrigin(origin, nowMs, use)
   }
 
   /**

@@ -1,6 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { KeyRow } from '../../storage/access-documents.ts'
 import { Caller, keyState } from './caller.ts'
+import { entriesFor, type OriginUse } from './origin-entry.ts'
 import { isSameKey } from './key-row.ts'
 import { WORK_PER_MINUTE } from '../work/work-units.ts'
 
@@ -20,6 +21,7 @@ export class KeyRing {
   #byId = new Map<string, Caller>()
   /** Keys by hash, one character a byte. */
   #byHash = new Map<string, Caller>()
+  /** Ids of keys by the entries of their lists of origins. */
   #byOrigin = new Map<string, Set<string>>()
   /** Scratch buffer for the digest of a lookup; a new buffer for each lookup would take a fifth longer. */
   readonly #digest = Buffer.alloc(32)
@@ -62,10 +64,11 @@ export class KeyRing {
     return found
   }
 
-  /** Tells whether any active key lists an origin. */
-  admitsOrigin(origin: string, nowMs: number): boolean {
-    const ids = this.#byOrigin.get(origin)?.values()
-    return ids?.some((id) => keyState(this.#byId.get(id)!.row, nowMs) === 'active') ?? false
+  /** Tells whether any active key lists an origin for a part of the API. */
+  admitsOrigin(origin: string, nowMs: number, use: OriginUse): boolean {
+    if (this.#byOrigin.size === 0) return false
+    const isActive = (id: string): boolean => keyState(this.#byId.get(id)!.row, nowMs) === 'active'
+    return entriesFor(origin, use).some((entry) => this.#byOrigin.get(entry)?.values().some(isActive))
   }
 
   /**

@@ -81,7 +81,8 @@ export const KEYS: CommandGroup = {
         origin: {
           value: 'ORIGIN',
           multiple: true,
-          meaning: 'origins of web pages that may use the key; default: none'
+          meaning:
+            'origins of web pages and extensions that may use the key, as https://*.example.org or rpc:*; default: none'
         },
         ...everywhere
       },

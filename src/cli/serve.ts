@@ -2,10 +2,12 @@ import { once } from 'node:events'
 import { stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { resolve } from 'node:path'
+import { HANDSHAKE_PORT_SETTING } from '../../actors/edge/handshake-opening.ts'
 import { Listening } from '../../actors/edge/listening.ts'
 import { unlessAborted } from '../../actors/supervision/aborted.ts'
 import type { FirstKeys } from '../access/bootstrap.ts'
 import { inertVariables, type Config } from '../config/config.ts'
+import { handshakePortOf } from '../config/handshake-port.ts'
 import { isMemoryTight } from '../config/memory-budget.ts'
 import { deploymentRefusal, configWarnings } from '../config/deployment.ts'
 import { StartRefused } from '../../machines/start-refused.ts'
@@ -88,13 +90,24 @@ export async function serve({ config, stdout, stderr, interrupted }: Invocation)
 }
 
 /**
- * Returns why the address cannot be listened on, in one line; null if it can. This is checked before anything else is
- * opened: the edge starts last, and by then a localnet has made a day of its market.
+ * Returns why one of the ports that are set cannot be listened on, in one line; null if each can. This is checked before anything
+ * else is opened: the edge starts last, and by then a localnet has made a day of its market.
  */
-async function listeningRefusal({ host, port }: Config): Promise<string | null> {
+async function listeningRefusal(config: Config): Promise<string | null> {
+  const { host, port } = config
+  const handshakePort = handshakePortOf(config)
+  return (
+    (await portRefusal(new Listening(), host, port)) ??
+    (typeof handshakePort === 'number' && config.role.includes('gateway')
+      ? await portRefusal(new Listening(HANDSHAKE_PORT_SETTING), host, handshakePort)
+      : null)
+  )
+}
+
+async function portRefusal(listening: Listening, host: string, port: number): Promise<string | null> {
   const server = createServer()
   try {
-    await new Listening().at(host, port, async () => {
+    await listening.at(host, port, async () => {
       server.listen(port, host)
       await once(server, 'listening')
     })

@@ -9,6 +9,8 @@ type Deployment = Pick<
   | 'scyllaPassword'
   | 'allowPrivateWebhooks'
   | 'webhookSecretKey'
+  | 'port'
+  | 'rpcWsCompatPort'
 >
 
 /**
@@ -19,8 +21,13 @@ export function deploymentRefusal({
   storage,
   role,
   scyllaUsername,
-  scyllaPassword
+  scyllaPassword,
+  port,
+  rpcWsCompatPort
 }: Deployment): string | null {
+  if (rpcWsCompatPort === port) {
+    return `MILLRACE_RPC_WS_COMPAT_PORT=${port} is MILLRACE_PORT, which accepts handshakes anyway; set another port, or off`
+  }
   if (storage === 'embedded' && !(role.includes('ingest') && role.includes('gateway'))) {
     return `MILLRACE_ROLE=${role.join(',')} leaves work to other processes, but only one process can open the embedded store; set MILLRACE_STORAGE=scylla`
   }

@@ -90,6 +90,17 @@ export const maxOrFactor = z.string().transform((text, context): number | 'max' 
   return z.NEVER
 })
 
+const port = integer(1, 65_535)
+
+/** `auto`, `off`, or a port. */
+export const autoOffOrPort = z.string().transform((text, context): number | 'auto' | 'off' => {
+  if (text === 'auto' || text === 'off') return text
+  const read = port.safeParse(text)
+  if (read.success) return read.data
+  context.addIssue(/^\d+$/.test(text) ? read.error.issues[0]!.message : 'is neither auto, off nor a port')
+  return z.NEVER
+})
+
 /** A text that is not empty. */
 export const text = z.string().min(1, 'is empty')
 

@@ -89,8 +89,10 @@ export const ACCESS_PROBLEM_TEXTS = {
   },
   ORIGIN_REFUSED: {
     meaning:
-      'A web page used an API key that does not list the origin of the page, over HTTP or for the stream.',
-    remedy: 'Use a key that lists the origin of the page (`cors_origins`), or ask the operator for one.',
-    example: 'pages of this origin may not use this API key'
+      'A web page or browser extension used an API key that does not list its origin, over HTTP or for a socket.',
+    remedy:
+      'Use a key that lists the origin (`cors_origins`, for the product if the entry names one), or ask the operator for one.',
+    example:
+      'this API key does not list the origin https://app.example.org: use a key whose cors_origins have https://app.example.org, or rpc:https://app.example.org for this part of the API (millrace keys create --origin)'
   }
 } as const satisfies Partial<Record<ErrorCode, ProblemText>>

@@ -6,10 +6,11 @@ import type { AppDeps } from './deps.ts'
 import type { Served } from './endpoint.ts'
 import { cachedFastPath } from './cached-fast-path.ts'
 import { access } from './plugins/access.ts'
-import { preflights } from './plugins/cors.ts'
+import { cors } from './plugins/cors.ts'
 import { problems } from './plugins/problems.ts'
 import { requests } from './plugins/requests.ts'
-import { isHandshake, RPC_SOCKET_PATH, STREAM_PATH } from './handshake.ts'
+import { isHandshake, routedUrl, RPC_SOCKET_PATH, STREAM_PATH } from './handshake.ts'
+import { HandshakePort, handshakesAlone } from './handshake-port.ts'
 import type { Turns } from '../work/turns.ts'
 import { MintWindows } from '../views/mint-windows.ts'
 import { listenerApp } from './listener.ts'
@@ -32,13 +33,25 @@ export function buildApp(given: AppDeps, routes: readonly FastifyPluginAsync<App
     ...(deps.stream === null ? [] : [STREAM_PATH]),
     ...((deps.rpcSockets ?? null) === null ? [] : [RPC_SOCKET_PATH])
   ]
+  const handshakePort = new HandshakePort()
+  const handshakePaths = socketPaths.filter((path) => path === RPC_SOCKET_PATH)
   const app = listenerApp(deps, {
     bodyBytesMax: BODY_BYTES_MAX,
     pathParameterLengthMax: URL_BYTES_MAX,
     nextRequestId,
-    upgrades: (request) => isHandshake(request, socketPaths),
-    inFront: (framework) =>
-      rpcFastPath(deps, nextRequestId, cachedFastPath(deps, responseCache, nextRequestId, framework))
+    upgrades: (request) => isHandshake(request, handshakePort.has(request) ? handshakePaths : socketPaths),
+    routedUrl: (request) => {
+      handshakePort.nameService(request)
+      return routedUrl(request)
+    },
+    inFront: (framework) => {
+      const main = rpcFastPath(
+        deps,
+        nextRequestId,
+        cachedFastPath(deps, responseCache, nextRequestId, framework)
+      )
+      return (request, response) => (handshakePort.has(request) ? framework : main)(request, response)
+    }
   })
   const mintWindows = new MintWindows(deps.storage.activity, deps.feed, deps.windowBytes)
   const forget = (): void => responseCache.forget()
@@ -50,9 +63,11 @@ export function buildApp(given: AppDeps, routes: readonly FastifyPluginAsync<App
   app.decorate('unreadAnswers', new UnreadAnswers())
   app.decorate('idempotency', new Idempotency(deps.storage.documents, deps.webhooks?.secrets))
   app.decorate('served', [])
+  app.decorate('handshakePort', handshakePort)
   void app.register(problems)
+  void app.register(cors, deps)
   void app.register(requests, deps)
-  void app.register(preflights, deps)
+  void app.register(handshakesAlone, { handshakePort })
   void app.register(access, deps)
   for (const each of routes) void app.register(each, deps)
   return app

@@ -139,7 +139,7 @@ export async function asyncApiOf({ version, sourceKind }: DocumentFacts): Promis
         protocol: 'ws',
         description: 'This service; `wss` if a proxy in front of it terminates TLS',
         variables: { host: { default: '127.0.0.1:8900', description: 'Host and port of the service' } },
-        security: ['KeyInQuery', 'KeyInHeader', 'Bearer'].map((name) => ({
+        security: ['KeyInQuery', 'ApiKeyInQuery', 'KeyInHeader', 'Bearer'].map((name) => ({
           $ref: `#/components/securitySchemes/${name}`
         }))
       },
@@ -169,6 +169,12 @@ export async function asyncApiOf({ version, sourceKind }: DocumentFacts): Promis
           in: 'query',
           name: 'key',
           description: 'The API key, with the scope `stream`, for browsers'
+        },
+        ApiKeyInQuery: {
+          type: 'httpApiKey',
+          in: 'query',
+          name: 'api-key',
+          description: 'The same, under the name that node providers use'
         },
         KeyInHeader: { type: 'httpApiKey', in: 'header', name: 'X-API-Key', description: 'The API key' },
         Bearer: { type: 'http', scheme: 'bearer', description: 'The same key, as a bearer token' }

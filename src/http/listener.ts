@@ -23,6 +23,8 @@ export interface ListenerOptions {
   readonly pathParameterLengthMax?: number
   /** Tells whether an upgrade request is upgraded. The others are answered as plain requests (RFC 9110, 7.8). */
   readonly upgrades: (request: IncomingMessage) => boolean
+  /** Returns the URL under which a request is routed; its own by default. */
+  readonly routedUrl?: (request: IncomingMessage) => string
   /** Answers some requests before the framework, and passes on the others. */
   readonly inFront?: (framework: RequestListener) => RequestListener
 }
@@ -30,7 +32,14 @@ export interface ListenerOptions {
 /** Builds an app whose server bounds its connections and refuses malformed requests with a problem. */
 export function listenerApp(
   deps: Pick<AppDeps, 'feed' | 'nodeHead' | 'clock' | 'bounds' | 'metrics' | 'logger'>,
-  { bodyBytesMax, nextRequestId, pathParameterLengthMax, upgrades, inFront = (next) => next }: ListenerOptions
+  {
+    bodyBytesMax,
+    nextRequestId,
+    pathParameterLengthMax,
+    upgrades,
+    routedUrl,
+    inFront = (next) => next
+  }: ListenerOptions
 ): FastifyInstance {
   const { requestMs, checkMs, stalledMs } = deps.bounds
   const connections = new Connections(deps)
@@ -45,6 +54,7 @@ export function listenerApp(
       : { routerOptions: { maxParamLength: pathParameterLengthMax } }),
     forceCloseConnections: 'idle',
     return503OnClosing: false,
+    ...(routedUrl === undefined ? {} : { rewriteUrl: routedUrl }),
     // Fastify would otherwise turn off Node's request timeout.
     requestTimeout: requestMs,
     connectionTimeout: stalledMs,

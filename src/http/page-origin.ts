@@ -1,20 +1,42 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller } from '../access/caller.ts'
+import { entriesFor, ORIGIN_PRODUCTS, type OriginProduct, type OriginUse } from '../access/origin-entry.ts'
 import { isWebOrigin } from '../access/web-origin.ts'
 import { ServiceError } from '../errors.ts'
 import { forwardedHost } from './host.ts'
 
-/** Created once, and returned instead of thrown. */
-const REFUSAL = new ServiceError('ORIGIN_REFUSED', 'pages of this origin may not use this API key')
+/** Origins are shorter: a host has at most 253 characters. Longer texts are not repeated. */
+const ORIGIN_LENGTH_MAX = 300
 
 /**
- * Returns the refusal of a browser page that may not use a key, for REST and the stream alike. A browser sends its
- * page's origin, which must be this service's own or listed by the key. Other clients send none.
+ * Returns the refusal of a browser page that may not use a key for a product, for REST, JSON-RPC and sockets alike. A browser sends
+ * its page's origin, which must be this service's own or listed by the key. Other clients send none.
  */
-export function originFault(caller: Caller, headers: IncomingHttpHeaders): ServiceError | undefined {
+export function originFault(
+  caller: Caller,
+  headers: IncomingHttpHeaders,
+  use: OriginUse
+): ServiceError | undefined {
   const { origin } = headers
-  const mayUse = origin === undefined || caller.mayBeUsedBy(origin) || isOwnOrigin(origin, headers)
-  return mayUse ? undefined : REFUSAL
+  const mayUse = origin === undefined || caller.mayBeUsedBy(origin, use) || isOwnOrigin(origin, headers)
+  return mayUse ? undefined : originRefused('this API key does not list the origin', origin, use)
+}
+
+/** Returns the refusal of a page of an origin, with what to do about it. */
+export function originRefused(fault: string, origin: string, use: OriginUse): ServiceError {
+  const isKnown = origin.length <= ORIGIN_LENGTH_MAX && entriesFor(origin, null).length > 0
+  const entry = isKnown ? origin : 'the origin of the page'
+  const forOne =
+    isKnown && use !== null && use !== 'any' ? `, or ${use}:${origin} for this part of the API` : ''
+  const detail = `${fault}${isKnown ? ` ${origin}` : ' of this page'}: use a key whose cors_origins have ${entry}${forOne} (millrace keys create --origin)`
+  return new ServiceError('ORIGIN_REFUSED', detail)
+}
+
+/** Returns the product of a route by its scope; null for a route that belongs to none. */
+export function productOf(scope: string, isRpc = false): OriginProduct | null {
+  if (isRpc) return 'rpc'
+  const word = scope === 'loopback-or-admin' ? 'admin' : scope.split(':', 1)[0]
+  return ORIGIN_PRODUCTS.find((product) => product === word) ?? null
 }
 
 /**

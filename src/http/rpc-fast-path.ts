@@ -9,8 +9,9 @@ import { BODY_BYTES_MAX, excessive, HTTP_BATCH_MAX } from '../rpc/rpc-error.ts'
 import type { AppDeps } from './deps.ts'
 import type { Fields } from './fields.ts'
 import { freshnessFields } from './freshness.ts'
+import { RPC_PATH } from './handshake.ts'
 import { hostFault } from './host.ts'
-import { findCaller } from './plugins/access.ts'
+import { findCaller, KEY_PARAMETERS } from './plugins/access.ts'
 import { WorkBudget } from '../access/work-budget.ts'
 import { isWhole, meteredReply } from '../rpc/metered-reply.ts'
 import { RpcWork } from '../rpc/rpc-work.ts'
@@ -19,7 +20,7 @@ import { plainFields } from './plugins/requests.ts'
 import { serviceErrorOf } from './problem.ts'
 import { takesGzip } from './respond.ts'
 import { rpcProblem } from './rpc-problem.ts'
-import { isTracked, KEY_IN_QUERY, messageOf, RPC_PATH, sendPieces, type RpcMessage } from './rpc-reply.ts'
+import { isTracked, messageOf, sendPieces, type RpcMessage } from './rpc-reply.ts'
 
 type Deps = Pick<
   AppDeps,
@@ -42,7 +43,7 @@ export function rpcFastPath(deps: Deps, nextRequestId: () => string, rest: Reque
     if (query === null || !isPlain(request) || draining() || logger.isLevelEnabled('debug'))
       return rest(request, response)
     const { headers, socket } = request
-    const caller = findCaller(keys, { headers, socket, query }, clock.now(), KEY_IN_QUERY)
+    const caller = findCaller(keys, { headers, socket, query }, clock.now(), true)
     if (caller instanceof ServiceError) return rest(request, response)
     new Exchange(shared, request, response, caller, nextRequestId()).read()
   }
@@ -50,15 +51,19 @@ export function rpcFastPath(deps: Deps, nextRequestId: () => string, rest: Reque
 
 const NO_QUERY = {}
 
-/** Returns the query of a request for the RPC path: none, or a key of unescaped characters alone. Null for any other URL. */
+/**
+ * Returns the query of a request for the RPC path, with or without a slash at its end: none, or a key of unescaped characters
+ * alone. Null for any other URL.
+ */
 function queryOf(url: string): Record<string, string> | null {
   if (!url.startsWith(RPC_PATH)) return null
   if (url.length === RPC_PATH.length) return NO_QUERY
-  const found = QUERY.exec(url.slice(RPC_PATH.length))
-  return found === null ? null : { [KEY_IN_QUERY]: found[1]! }
+  const found = AFTER_PATH.exec(url.slice(RPC_PATH.length))
+  if (found === null) return null
+  return found[1] === undefined ? NO_QUERY : { [found[1]]: found[2]! }
 }
 
-const QUERY = new RegExp(`^\\?${KEY_IN_QUERY}=([\\w.~-]+)$`)
+const AFTER_PATH = new RegExp(`^/?(?:\\?(${KEY_PARAMETERS.join('|')})=([\\w.~-]+))?$`)
 const JSON_TYPE = /^application\/json(?:; ?charset=utf-8)?$/i
 
 /** Tells whether a request has a JSON body of a stated length, and needs no check by `rest`. */

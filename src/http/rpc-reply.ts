@@ -11,10 +11,7 @@ import { afterSockets, type RunPiece } from '../work/turns.ts'
 import { GZIP_BYTES_MIN } from './respond.ts'
 import { factFields } from './rpc-fields.ts'
 
-export const RPC_PATH = '/v1/rpc'
 export const RPC_TYPE = 'application/json; charset=utf-8'
-/** The query parameter that may carry the key. */
-export const KEY_IN_QUERY = 'api-key'
 /** Header field with which a client has its transactions tracked. */
 export const TRACK_FIELD = 'x-millrace-track'
 /** The fastest level: at any level the text of a block shrinks to a tenth. */

@@ -1,6 +1,7 @@
 import { workMetrics } from '../telemetry/work-metrics.ts'
 import { edge, type EdgeOptions } from '../../actors/edge/edge.ts'
 import { child } from '../../actors/supervision/unit.ts'
+import { handshakePortOf } from '../config/handshake-port.ts'
 import { SERVICE_SETTINGS } from '../config/settings/service.ts'
 import { buildApp } from '../http/app.ts'
 import { httpBounds } from '../http/bounds.ts'
@@ -25,7 +26,7 @@ export const EDGE: Product = {
   roles: ['ingest', 'gateway', 'delivery'],
   settings: SERVICE_SETTINGS,
   units: (service) => {
-    const { config, ports, onListening } = service
+    const { config, ports, logger, onListening } = service
     const { host, port, rateLimitPerMinute: ratePerMinute, workPerMinute } = config
     const keyHints = (given: Given) => coordinationOf(service, given).keys
     const build = appOf(service)
@@ -38,6 +39,8 @@ export const EDGE: Product = {
           ratePerMinute,
           workPerMinute,
           onListening,
+          handshakePort: handshakePortOf(config),
+          logger,
           clock: ports.clock,
           keyHints,
           build

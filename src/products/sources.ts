@@ -19,6 +19,7 @@ import type { BlockAgain, BlockSource } from '../node/block-source.ts'
 import type { Config } from '../config/config.ts'
 import { lostForkOf, sourceCoverage } from '../node/coverage.ts'
 import type { Commitment } from '../market/rows.ts'
+import { localnetNodePort } from '../config/handshake-port.ts'
 import { memoryBudget } from '../config/memory-budget.ts'
 import type { BlockCommitment } from '../node/chain-node.ts'
 import { MissingBlocks } from '../node/missing-blocks.ts'
@@ -55,10 +56,10 @@ export function chainOf<Needs extends object>(
   deps: SourceDeps
 ): Unit<Omit<Needs, 'source'>> {
   if (config.source === 'localnet') {
-    const { host, port, localnetSlotMs: slotMs } = config
+    const { host, localnetSlotMs: slotMs } = config
     const { localnetBlocks: renderedBytes } = memoryBudget(config)
     const directory = localnetDirectory(config)
-    const place = { directory, host, port: port === 0 ? 0 : port + 1, slotMs, renderedBytes }
+    const place = { directory, host, port: localnetNodePort(config), slotMs, renderedBytes }
     return supervisor('chain', 'rest_for_one', [
       child('localnet', localnet(place, deps)),
       child('source', localnetSource(deps)),

@@ -21,9 +21,18 @@ export function openRpcOf(methods: MethodTable, version: string): object {
     info: {
       title: 'Millrace JSON-RPC',
       version,
-      description: 'JSON-RPC of a Solana node at POST /v1/rpc. Parameters are passed by position.'
+      description:
+        'JSON-RPC of a Solana node at POST /v1/rpc, and over a WebSocket at the same URL. Parameters are passed by position.'
     },
-    servers: [{ name: 'this service', url: '/v1/rpc' }],
+    servers: [
+      { name: 'this service', url: '/v1/rpc' },
+      {
+        name: 'WebSocket',
+        url: '/v1/rpc',
+        summary: 'A handshake at the same URL, or at /v1/rpc/ws',
+        description: 'Answers the same requests, and opens subscriptions.'
+      }
+    ],
     methods: methods.served.map(methodOf)
   }
 }

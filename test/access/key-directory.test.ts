@@ -285,16 +285,16 @@ t.test('an origin is admitted while a key that lists it works', async (t) => {
   const page = 'https://app.example.org'
   const issue = (attributes: Partial<KeyAttributes>) =>
     keys.issue({ ...ACME, corsOrigins: [page], ...attributes }, 5)
-  t.notOk(keys.admitsOrigin(page, 5))
+  t.notOk(keys.admitsOrigin(page, 5, null))
   const first = await issue({})
   await issue({ expiresAtMs: 50 })
-  t.ok(keys.admitsOrigin(page, 49))
-  t.notOk(keys.admitsOrigin(`${page}.evil.org`, 5))
-  t.notOk(keys.admitsOrigin('https://evil.example.org', 5))
+  t.ok(keys.admitsOrigin(page, 49, null))
+  t.notOk(keys.admitsOrigin(`${page}.evil.org`, 5, null))
+  t.notOk(keys.admitsOrigin('https://evil.example.org', 5, null))
   await keys.revoke(first.row.id, 6)
-  t.ok(keys.admitsOrigin(page, 49))
-  t.notOk(keys.admitsOrigin(page, 50))
-  t.notOk((await KeyDirectory.load(access, 600)).admitsOrigin(page, 50))
+  t.ok(keys.admitsOrigin(page, 49, null))
+  t.notOk(keys.admitsOrigin(page, 50, null))
+  t.notOk((await KeyDirectory.load(access, 600)).admitsOrigin(page, 50, null))
 })
 
 t.test('after any changes in any order, a directory equals one loaded from its store', async (t) => {
@@ -324,7 +324,10 @@ t.test('after any changes in any order, a directory equals one loaded from its s
       t.strictSame(again.keys, keys.keys)
       for (const key of issued) t.strictSame(again.find(key)?.row, keys.find(key)?.row)
       for (const at of [0, 50, 200])
-        t.equal(again.admitsOrigin('https://a.example', at), keys.admitsOrigin('https://a.example', at))
+        t.equal(
+          again.admitsOrigin('https://a.example', at, null),
+          keys.admitsOrigin('https://a.example', at, null)
+        )
     }),
     randomRuns(60)
   )

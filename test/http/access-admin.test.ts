@@ -149,9 +149,10 @@ t.test('invalid attributes of a key are refused, and the field is named', async 
     ['allowed_ips', ['localhost']],
     ['allowed_ips', '10.0.0.1'],
     ['allowed_ips', Array(65).fill('10.0.0.1')],
-    ['cors_origins', ['*']],
     ['cors_origins', ['https://app.example.org/']],
-    ['cors_origins', ['null']],
+    ['cors_origins', ['https://*.org']],
+    ['cors_origins', ['rpcs:*']],
+    ['cors_origins', ['Null']],
     ['cors_origins', Array(17).fill('https://app.example.org')],
     ['key', 'mr_live_mine'],
     ['id', 'mine'],
@@ -170,6 +171,7 @@ t.test('invalid attributes of a key are refused, and the field is named', async 
     ['expires_at', '2026-08-24T12:00:00.001Z'],
     ['allowed_ips', Array(64).fill('10.0.0.1')],
     ['cors_origins', Array(16).fill('https://app.example.org')],
+    ['cors_origins', ['*', 'null', 'rpc:*', 'https://*.example.org', 'http://localhost:*']],
     ['name', 'x'.repeat(100)]
   ]
   for (const [field, value] of good) {

@@ -55,7 +55,7 @@ t.test('a request without a key is told where its route reads one', async (t) =>
   t.equal((await app.get('/v1/me', {})).body.detail, 'send an API key in X-API-Key or Authorization: Bearer')
   t.equal(
     (await app.get('/v1/stream', {})).body.detail,
-    'send an API key in X-API-Key, Authorization: Bearer or the query parameter key'
+    'send an API key in X-API-Key, Authorization: Bearer or the query parameter api-key or key'
   )
 })
 

@@ -140,6 +140,9 @@ t.test('the fast path answers like the framework: status, header fields and byte
     ['a long body of zeros', `[${'0,'.repeat(100_000)}0]`],
     ['a fault', call('getHealth')],
     ['the key in a header', call('getSlot'), { 'x-api-key': key }, '/v1/rpc'],
+    ['a slash after the path', call('getSlot'), { 'x-api-key': key }, '/v1/rpc/'],
+    ['the other name of the key', call('getSlot'), {}, `/v1/rpc?key=${key}`],
+    ['both', call('getSlot'), {}, `/v1/rpc/?key=${key}`],
     ['a charset', call('getSlot'), { 'content-type': 'application/json; charset=utf-8' }]
   ]
   for (const [name, body, headers, path = `/v1/rpc?api-key=${key}`] of cases) {
@@ -166,6 +169,9 @@ t.test('what the framework has to look at is passed on, and counted once', async
     ['no key', 401, {}, '/v1/rpc'],
     ['two keys', 401, { 'x-api-key': 'another' }],
     ['another query', 200, {}, `/v1/rpc?api-key=${key}&a=1`],
+    ['both names of the key', 200, {}, `/v1/rpc?api-key=${key}&key=${key}`],
+    ['two keys under both names', 401, {}, `/v1/rpc?api-key=${key}&key=a`],
+    ['two slashes', 404, {}, `/v1/rpc//?api-key=${key}`],
     ['an escaped key', 401, {}, '/v1/rpc?api-key=%41'],
     ['another path', 404, {}, '/v1/rpcs'],
     ['a page', 200, { origin: 'https://a.example' }],
@@ -184,7 +190,7 @@ t.test('what the framework has to look at is passed on, and counted once', async
     cases.map(([name]) => name)
   )
   const own = await post(fast, `/v1/rpc?api-key=${key}`, type, call('getSlot'))
-  t.equal(own.headers['x-ratelimit-remaining'], '96', 'three that were passed on, and this one')
+  t.equal(own.headers['x-ratelimit-remaining'], '95', 'four that were passed on, and this one')
   app.draining = true
   t.equal(
     (await post(fast, `/v1/rpc?api-key=${key}`, { ...type, 'x-name': 'd' }, call('getSlot'))).status,

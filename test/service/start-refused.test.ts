@@ -38,6 +38,13 @@ t.test(
       ['--data-dir', dataDir, '--port', String(port)],
       new RegExp(`cannot listen on 127\\.0\\.0\\.1:${port} \\(EADDRINUSE\\).*MILLRACE_PORT`)
     )
+    await assertRefused(
+      t,
+      ['--data-dir', dataDir, '--port', '0', '--rpc-ws-compat-port', String(port)],
+      new RegExp(
+        `cannot listen on 127\\.0\\.0\\.1:${port} \\(EADDRINUSE\\).*MILLRACE_RPC_WS_COMPAT_PORT .* to a free port`
+      )
+    )
     t.strictSame(readdirSync(dataDir), [], 'before anything was made')
   }
 )

@@ -32,19 +32,17 @@ t.test('what a wallet does with web3.js on the localnet is found through the ser
     '--rate-limit-per-minute',
     '100000'
   ])
-  // Requests go through the RPC URL, as a wallet has it in place of the node's.
-  const { port, hostname } = new URL(service.rpcUrl)
-  const connection = new Connection(`${service.url}/v1/rpc?api-key=${await rpcKey(service.url)}`, {
-    commitment: 'confirmed',
-    wsEndpoint: `ws://${hostname}:${Number(port) + 1}`
-  })
+  // A wallet has the RPC URL in place of the node's, and derives its socket: that of web3.js is on the next port.
+  const url = `${service.url}/v1/rpc?api-key=${await rpcKey(service.url)}`
+  const connection = new Connection(url, 'confirmed')
   t.teardown(() => closeConnection(connection))
   const { flows } = await walkThrough(connection)
   const last = Math.max(...flows.map(({ slot }) => slot))
   await until(async () => (await slotOf(service)) >= last, 'the last of it is indexed')
-  const sockets = `${service.url.replace('http:', 'ws:')}/v1/rpc/ws?api-key=${ADMIN_KEY}`
-  await web3Session(t, service.rpcUrl, sockets)
-  await kitSession(t, service.rpcUrl, sockets)
+  await web3Session(t, url)
+  const socketUrl = url.replace('http:', 'ws:')
+  await kitSession(t, url, socketUrl)
+  await kitSession(t, url, socketUrl.replace('/rpc?api-key=', '/rpc/?key='))
 
   await findFlows(t, flows, [service])
   const found = await decodeFlows(t, flows, await flowBlocks(flows, service.rpcUrl))

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { list, type Setting } from '../setting.ts'
+import { autoOffOrPort, list, type Setting } from '../setting.ts'
 
 /** Settings of the RPC URL. */
 export const RPC_SETTINGS = {
@@ -7,5 +7,11 @@ export const RPC_SETTINGS = {
     schema: list(z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, 'is no method name')),
     fallback: '',
     meaning: 'RPC methods to allow in addition to the table, passed to a node unchanged'
+  },
+  rpcWsCompatPort: {
+    schema: autoOffOrPort,
+    fallback: 'auto',
+    meaning:
+      'port for WebSocket handshakes alone, for clients that add one to the port of an `http://` RPC URL: `auto` (the next port on a localnet, none elsewhere), `off`, or a port'
   }
 } satisfies Record<string, Setting>

@@ -12,8 +12,7 @@ import type { Scope } from '../../access/scopes.ts'
 import { ERRORS, ServiceError } from '../../errors.ts'
 import type { RateUse } from '../../../storage/cluster/coordination.ts'
 import type { AppDeps } from '../deps.ts'
-import { originFault } from '../page-origin.ts'
-import { admitOrigin } from './cors.ts'
+import { originFault, productOf } from '../page-origin.ts'
 import { chargeCall, chargeWork, rateLimited, type ChargedCall } from './limits.ts'
 
 declare module 'fastify' {
@@ -26,8 +25,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Scope of a key that the route needs: `any-key` accepts any scope, `open` needs no key. */
     scope?: RouteScope
-    /** Query parameter that may carry the key, for clients that cannot set headers. */
-    keyInQuery?: string
+    /** Whether the query may carry the key (`KEY_PARAMETERS`), for clients that cannot set headers. */
+    keyInQuery?: boolean
     /** Whether a request without a good key is refused with 403, as on the stream, and not with 401. */
     refusesWith403?: boolean
     /** The weight of a call that costs more than one unit of the quota. */
@@ -38,6 +37,9 @@ declare module 'fastify' {
     isRpc?: boolean
   }
 }
+
+/** The query parameters that may carry the key, where a route reads one there. Node providers use either name. */
+export const KEY_PARAMETERS = ['api-key', 'key'] as const
 
 export type RouteScope = Scope | 'any-key' | 'open' | 'loopback-or-admin'
 
@@ -75,7 +77,8 @@ export const access = plugin(
       const scope = route.config?.scope
       if (scope === undefined) throw new Error(`the route ${route.url} names no scope`)
       if (scope === 'open') return
-      const { keyInQuery, isRpc = false, weighted = null, work = [] } = route.config ?? {}
+      const { keyInQuery = false, isRpc = false, weighted = null, work = [] } = route.config ?? {}
+      const product = productOf(scope, isRpc)
       const weight = weighted === null ? 1 : weights[weighted]
       // One hook for all checks: one for each would cost a request 2 µs more.
       route.onRequest = (request, reply, done) => {
@@ -85,11 +88,10 @@ export const access = plugin(
         if (caller instanceof ServiceError)
           return done(route.config?.refusesWith403 === true ? refusedStream(caller) : caller)
         request.caller = caller
-        admitOrigin(caller, request, reply)
-        if (isRpc) return done(originFault(caller, request.headers))
+        if (isRpc) return done(originFault(caller, request.headers, product))
         const charged = (refusal: Error | undefined, calls?: RateUse): void => {
           if (calls !== undefined) request.charged = { caller, calls, meter: new WorkMeter(work) }
-          done(refusal ?? originFault(caller, request.headers) ?? scopeMissing(caller, scope))
+          done(refusal ?? originFault(caller, request.headers, product) ?? scopeMissing(caller, scope))
         }
         charge(caller, reply, nowMs, charged, unitsOf(weight, caller.ratePerMinute))
       }
@@ -108,7 +110,7 @@ function identifyCaller(keys: Deps['keys']) {
     request: FastifyRequest,
     reply: FastifyReply,
     nowMs: number,
-    keyInQuery: string | undefined
+    keyInQuery: boolean
   ): Caller | ServiceError => {
     const found = findCaller(keys, request, nowMs, keyInQuery)
     if (!(found instanceof ServiceError)) return found
@@ -147,14 +149,9 @@ const FORWARDING = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'] as const
 /** Created once, since a flood of requests may get them, and returned instead of thrown. */
 const REFUSALS = {
   missing: new ServiceError('KEY_MISSING', 'send an API key in X-API-Key or Authorization: Bearer'),
-  missingAlsoInQuery: new Map(
-    ['key', 'api-key'].map((name) => [
-      name,
-      new ServiceError(
-        'KEY_MISSING',
-        `send an API key in X-API-Key, Authorization: Bearer or the query parameter ${name}`
-      )
-    ])
+  missingAlsoInQuery: new ServiceError(
+    'KEY_MISSING',
+    `send an API key in X-API-Key, Authorization: Bearer or the query parameter ${KEY_PARAMETERS.join(' or ')}`
   ),
   several: new ServiceError('KEY_INVALID', 'the request carries more than one key'),
   unknown: new ServiceError('KEY_INVALID', 'this API key is not known'),
@@ -168,14 +165,10 @@ export function findCaller(
   keys: Deps['keys'],
   request: Pick<FastifyRequest, 'headers' | 'socket'> & { readonly query?: unknown },
   nowMs: number,
-  keyInQuery?: string
+  keyInQuery = false
 ): Caller | ServiceError {
-  const inQuery =
-    keyInQuery === undefined
-      ? undefined
-      : (request.query as Record<string, unknown> | undefined)?.[keyInQuery]
-  const key = presentedKey(request.headers, inQuery)
-  if (key === '') return REFUSALS.missingAlsoInQuery.get(keyInQuery ?? '') ?? REFUSALS.missing
+  const key = presentedKey(request.headers, keyInQuery ? queryKey(request.query) : '')
+  if (key === '') return keyInQuery ? REFUSALS.missingAlsoInQuery : REFUSALS.missing
   if (typeof key !== 'string') return key
   const caller = keys.find(key, request.socket)
   if (caller === null) return REFUSALS.unknown
@@ -184,14 +177,33 @@ export function findCaller(
   return caller.mayComeFrom(request.socket.remoteAddress) ? caller : REFUSALS.elsewhere
 }
 
+/** Returns the caller whose active key a query carries; null without one. */
+export function callerInQuery(keys: Deps['keys'], query: unknown, nowMs: number): Caller | null {
+  const key = queryKey(query)
+  const caller = key === null || key === '' ? null : keys.find(key)
+  return caller !== null && keyState(caller.row, nowMs) === 'active' ? caller : null
+}
+
+/** Returns the only key of a query, which may carry it under both names; empty without one, null for several. */
+function queryKey(query: unknown): string | null {
+  if (typeof query !== 'object' || query === null) return ''
+  let key = ''
+  for (const name of KEY_PARAMETERS) {
+    const value = (query as Record<string, unknown>)[name] ?? ''
+    if (typeof value !== 'string' || (key !== '' && value !== '' && value !== key)) return null
+    if (value !== '') key = value
+  }
+  return key
+}
+
 /**
  * Returns the only key of a request; empty without one. A repeated header arrives as one joined value, which is not accepted: a proxy in
  * front may have checked only one of the keys.
  */
-function presentedKey(headers: IncomingHttpHeaders, inQuery: unknown = ''): string | ServiceError {
+function presentedKey(headers: IncomingHttpHeaders, inQuery: string | null): string | ServiceError {
   const header = headers['x-api-key'] ?? ''
   const bearer = headers.authorization === undefined ? '' : bearerOf(headers.authorization)
-  if (typeof header !== 'string' || bearer === null || typeof inQuery !== 'string') return REFUSALS.several
+  if (typeof header !== 'string' || bearer === null || inQuery === null) return REFUSALS.several
   const key = header !== '' ? header : bearer !== '' ? bearer : inQuery
   const differ = (bearer !== '' && bearer !== key) || (inQuery !== '' && inQuery !== key)
   return differ ? REFUSALS.several : key

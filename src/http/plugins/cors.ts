@@ -1,9 +1,13 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import plugin from 'fastify-plugin'
-import type { Caller } from '../../access/caller.ts'
+import type { OriginUse } from '../../access/origin-entry.ts'
 import type { AppDeps } from '../deps.ts'
+import { hostFault } from '../host.ts'
+import { originRefused, productOf } from '../page-origin.ts'
 import { RPC_FACT_FIELDS } from '../rpc-fields.ts'
+import { callerInQuery } from './access.ts'
 import { RATE_HEADERS } from './limits.ts'
+import { setPlainHeaders } from './requests.ts'
 
 /** Response headers that pages of other origins may read. */
 const EXPOSED = [
@@ -23,35 +27,66 @@ const ALLOWED = {
   'access-control-max-age': '600'
 } as const
 
-/**
- * Answers CORS preflights. A preflight carries no key, so it is accepted if any active key lists its origin; else it
- * is answered like any method that the route does not have.
- */
-export const preflights = plugin(
-  async (app, { keys, clock }: Pick<AppDeps, 'keys' | 'clock'>) => {
-    app.addHook('onRequest', (request, reply, done) => {
-      if (request.method !== 'OPTIONS') return done()
-      const origin = preflightOrigin(request)
-      if (origin === null || !keys.admitsOrigin(origin, clock.now())) return done()
-      void reply
-        .code(204)
-        .headers({ ...ALLOWED, 'access-control-allow-origin': origin, vary: 'Origin' })
-        .send()
-    })
-  },
-  { name: 'preflights', dependencies: ['requests'] }
-)
-
-/** Lets a page read the response, refusals included, if the key lists its origin. */
-export function admitOrigin(caller: Caller, { headers }: FastifyRequest, reply: FastifyReply): void {
-  void reply.header('vary', 'Origin')
-  const { origin } = headers
-  if (origin !== undefined && caller.mayBeUsedBy(origin)) {
-    void reply.header('access-control-allow-origin', origin).header('access-control-expose-headers', EXPOSED)
-  }
+/** A path that needs a key, as a preflight sees it. */
+interface KeyedPath {
+  readonly path: RegExp
+  readonly use: OriginUse
+  readonly keyInQuery: boolean
 }
 
-/** Returns the origin of a preflight; null for any other request. */
-function preflightOrigin({ headers }: FastifyRequest): string | null {
-  return headers['access-control-request-method'] === undefined ? null : (headers.origin ?? null)
+type Deps = Pick<AppDeps, 'keys' | 'clock' | 'feed' | 'nodeHead'>
+
+/**
+ * Lets pages of other origins read responses, and answers their preflights.
+ *
+ * A preflight carries no header with a key. If the query has a known key, its list decides; else the origin is accepted if any active
+ * key lists it for this part of the API. Refusals may be read by the pages of every origin that some active key lists, so that a page
+ * sees why its key is refused. Any other page gets no such fields.
+ */
+export const cors = plugin(
+  async (app, deps: Deps) => {
+    const { keys, clock } = deps
+    const paths: KeyedPath[] = []
+    app.addHook('onRoute', ({ url, config }) => {
+      const { scope = 'open', isRpc, keyInQuery = false } = config ?? {}
+      if (scope === 'open') return
+      const path = new RegExp(`^${url.replace(/:[^/]+/g, '[^/]+')}$`)
+      paths.push({ path, use: productOf(scope, isRpc), keyInQuery })
+    })
+    app.addHook('onRequest', (request, reply, done) => {
+      const { headers, routeOptions, method } = request
+      const { origin } = headers
+      const { scope, isRpc } = routeOptions.config
+      // A route without a key has no list of origins. A request without a route may have had one.
+      if (scope === 'open') return done()
+      void reply.header('vary', 'Origin')
+      if (origin === undefined) return done()
+      const nowMs = clock.now()
+      if (method === 'OPTIONS' && headers['access-control-request-method'] !== undefined) {
+        if (hostFault(request.raw) !== undefined) return done()
+        // Also while the service drains: the page then sees that it does.
+        setPlainHeaders(request, reply, deps)
+        const path = request.url.split('?', 1)[0]!
+        const keyed = paths.find((each) => each.path.test(path))
+        const use = keyed === undefined ? 'any' : keyed.use
+        const caller = keyed?.keyInQuery === true ? callerInQuery(keys, request.query, nowMs) : null
+        if (caller !== null && !caller.mayBeUsedBy(origin, use))
+          return done(originRefused('the API key in the query does not list the origin', origin, use))
+        if (caller === null && !keys.admitsOrigin(origin, nowMs, use))
+          return done(originRefused('no API key lists the origin', origin, use))
+        return void reply
+          .code(204)
+          .headers({ ...ALLOWED, 'access-control-allow-origin': origin })
+          .send()
+      }
+      const use = scope === undefined ? 'any' : productOf(scope, isRpc)
+      if (keys.admitsOrigin(origin, nowMs, use)) admit(origin, reply)
+      done()
+    })
+  },
+  { name: 'cors', dependencies: ['problems'] }
+)
+
+function admit(origin: string, reply: FastifyReply): void {
+  void reply.header('access-control-allow-origin', origin).header('access-control-expose-headers', EXPOSED)
 }

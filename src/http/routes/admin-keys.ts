@@ -5,7 +5,7 @@ import { makeApiKey } from '../../access/api-key.ts'
 import type { IssuedKey } from '../../access/key-row.ts'
 import { NO_SEAL } from '../../access/text-seal.ts'
 import { DEFAULT_SCOPES, SCOPES } from '../../access/scopes.ts'
-import { isWebOrigin } from '../../access/web-origin.ts'
+import { isOriginEntry, ORIGIN_ENTRY_FORMS } from '../../access/origin-entry.ts'
 import { issuedKeyAnswer, keyAnswer, keyBody } from '../../api/api-key.ts'
 import { CLOCKS, listOf } from '../../api/schema.ts'
 import type { AppDeps } from '../deps.ts'
@@ -74,10 +74,12 @@ export const createKey = endpoint({
       .default([])
       .describe('IP addresses and CIDR ranges that may use the key; empty: all'),
     cors_origins: z
-      .array(z.string().refine(isWebOrigin, 'must be an origin as in https://app.example.org'))
+      .array(z.string().refine(isOriginEntry, ORIGIN_ENTRY_FORMS))
       .max(ORIGINS_MAX, `must be at most ${ORIGINS_MAX}`)
       .default([])
-      .describe('Origins whose pages may use the key in a browser (CORS); empty: none')
+      .describe(
+        'Origins whose pages may use the key in a browser (CORS): exact ones, `https://*.example.org` for one more label, `chrome-extension://ID` or `moz-extension://ID` (`*` for all), `http://localhost:*` for every port, `*` for every origin but `null`, and `null` by name. With a product in front (`rpc:*`) the entry is for that product alone. Empty: none'
+      )
   }),
   status: 201,
   answer: issuedKeyAnswer,

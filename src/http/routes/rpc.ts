@@ -10,6 +10,7 @@ import type { RunPiece } from '../../work/turns.ts'
 import type { AppDeps } from '../deps.ts'
 import { endpoint } from '../endpoint.ts'
 import { setFields } from '../fields.ts'
+import { RPC_PATH } from '../handshake.ts'
 import { WorkBudget } from '../../access/work-budget.ts'
 import { isWhole, meteredReply } from '../../rpc/metered-reply.ts'
 import { RPC_WORK, RpcWork } from '../../rpc/rpc-work.ts'
@@ -18,7 +19,7 @@ import { chargeCall, rateFields } from '../plugins/limits.ts'
 import { Rendering } from '../rendering.ts'
 import { sendRendering, takesGzip } from '../respond.ts'
 import { sendRpcProblem } from '../rpc-problem.ts'
-import { isTracked, KEY_IN_QUERY, messageOf, RPC_PATH, RPC_TYPE, sendPieces } from '../rpc-reply.ts'
+import { isTracked, messageOf, RPC_TYPE, sendPieces } from '../rpc-reply.ts'
 
 const id = z.union([z.string(), z.number(), z.null()]).describe('Returned byte for byte as it was sent')
 const version = z.literal('2.0').describe('The version of JSON-RPC')
@@ -53,11 +54,12 @@ export const rpc = endpoint({
   path: RPC_PATH,
   tag: 'JSON-RPC',
   summary: 'JSON-RPC of a Solana node',
-  description: `A drop-in RPC URL: JSON-RPC 2.0, single requests and batches of at most ${HTTP_BATCH_MAX}. \`/openrpc.json\` lists the methods. Each element of a batch counts as one call of the quota, and \`getProgramAccounts\` as \`${WEIGHT_SETTINGS['program-accounts']}\` calls. Methods that read need the scope \`rpc:read\`, others \`rpc:send\`. Errors of this path are JSON-RPC responses.`,
+  description: `A drop-in RPC URL: JSON-RPC 2.0, single requests and batches of at most ${HTTP_BATCH_MAX}. \`/openrpc.json\` lists the methods. Each element of a batch counts as one call of the quota, and \`getProgramAccounts\` as \`${WEIGHT_SETTINGS['program-accounts']}\` calls. Methods that read need the scope \`rpc:read\`, others \`rpc:send\`. Errors of this path are JSON-RPC responses. A WebSocket handshake at the same URL opens the subscriptions.`,
   scope: 'any-key',
   work: [...RPC_WORK],
   query: z.object({
-    [KEY_IN_QUERY]: z.string().optional().describe('The API key, for clients that cannot set header fields')
+    'api-key': z.string().optional().describe('The API key, for clients that cannot set header fields'),
+    key: z.string().optional().describe('The same, under another name')
   }),
   body: z.union([call, z.array(call).min(1).max(HTTP_BATCH_MAX)]),
   answer: z.union([answer, z.array(answer)]),
@@ -98,7 +100,7 @@ export const rpcRoutes: FastifyPluginAsync<Deps> = async (
     method: 'POST',
     url: rpc.path,
     bodyLimit: BODY_BYTES_MAX,
-    config: { scope: rpc.scope, keyInQuery: KEY_IN_QUERY, isRpc: true },
+    config: { scope: rpc.scope, keyInQuery: true, isRpc: true },
     errorHandler: (error, request, reply) => void sendRpcProblem(error, request, reply),
     preParsing: (request, _reply, payload, done) => {
       const coding = request.headers['content-encoding'] ?? 'identity'

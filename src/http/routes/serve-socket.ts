@@ -12,8 +12,6 @@ export interface SocketRoute {
   readonly path: string
   /** The scope that a key needs. */
   readonly scope: Scope
-  /** Query parameter that may carry the key. */
-  readonly keyInQuery: string
   /** Whether a request without a good key is refused with 403 and not with 401. */
   readonly refusesWith403: boolean
   /** The owner of the connections. */
@@ -26,12 +24,12 @@ export interface SocketRoute {
 /** Upgrades connections at a path, and hands them to their owner. The app needs the WebSocket plugin. */
 export function serveSocket(
   app: FastifyInstance,
-  { path, scope, keyInQuery, refusesWith403, gateway }: SocketRoute
+  { path, scope, refusesWith403, gateway }: SocketRoute
 ): void {
   app.route({
     method: 'GET',
     url: path,
-    config: { scope, keyInQuery, refusesWith403 },
+    config: { scope, keyInQuery: true, refusesWith403 },
     preHandler: (request, reply, done) => {
       const { headers } = request
       const fault = request.ws ? handshakeFault(headers) : new ServiceError('UPGRADE_MISSING', NO_HANDSHAKE)

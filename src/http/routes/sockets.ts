@@ -36,7 +36,6 @@ export const socketRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   serveSocket(app, {
     path: RPC_SOCKET_PATH,
     scope: 'rpc:read',
-    keyInQuery: 'api-key',
     refusesWith403: false,
     gateway: rpcSockets
   })

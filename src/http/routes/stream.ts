@@ -68,7 +68,6 @@ export function serveStream(app: FastifyInstance, deps: Deps & { readonly stream
   serveSocket(app, {
     path: STREAM_PATH,
     scope: 'stream',
-    keyInQuery: 'key',
     refusesWith403: true,
     gateway: stream
   })

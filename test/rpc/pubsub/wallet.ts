@@ -14,11 +14,14 @@ import { until } from '../../until.ts'
 
 const SYSTEM = SystemProgram.programId
 
-/** Uses every subscription of web3.js, unmodified: requests go to the node by HTTP, subscriptions to the socket. */
-export async function web3Session(t: Test, url: string, wsEndpoint: string): Promise<void> {
+/**
+ * Uses every subscription of web3.js, unmodified: requests go to a URL by HTTP, subscriptions to the socket; by default to
+ * the one that web3.js derives from the URL.
+ */
+export async function web3Session(t: Test, url: string, wsEndpoint?: string): Promise<void> {
   const connection = new Connection(url, {
     commitment: 'confirmed',
-    wsEndpoint,
+    ...(wsEndpoint !== undefined && { wsEndpoint }),
     disableRetryOnRateLimit: true
   })
   const payer = Keypair.generate()
