@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { list, type Setting } from '../setting.ts'
+import { integer, list, type Setting } from '../setting.ts'
 
 /** Settings of the RPC URL. */
 export const RPC_SETTINGS = {
@@ -7,5 +7,10 @@ export const RPC_SETTINGS = {
     schema: list(z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, 'is no method name')),
     fallback: '',
     meaning: 'RPC methods to allow in addition to the table, passed to a node unchanged'
+  },
+  rpcDeadlineMs: {
+    schema: integer(500, 120_000),
+    fallback: '10000',
+    meaning: 'milliseconds that a read through the RPC URL has, over all nodes'
   }
 } satisfies Record<string, Setting>
