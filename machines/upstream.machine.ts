@@ -7,7 +7,8 @@ import type { Policy } from './unit.ts'
  *
  * U1. A node is used only after a probe found it up and on the right cluster: in `healthy` and `lagging`.
  * U2. `failuresMax` failures in a row, not one, take it down; it is probed again after an exponential backoff.
- * U3. A node that refuses us, or is of another cluster, is probed again rarely.
+ * U3. A node that claims a slot that nothing bears out is down at once, and probed again like any node that is down.
+ * U4. A node that refuses us, or is of another cluster, is probed again rarely.
  */
 export interface UpstreamContext {
   readonly policy: UpstreamPolicy
@@ -37,6 +38,8 @@ export type UpstreamEvent =
   | { readonly type: 'answered'; readonly slot: number; readonly newest: number }
   | { readonly type: 'failed'; readonly reason: string }
   | { readonly type: 'refused'; readonly reason: string }
+  /** It claims a slot that nothing bears out. */
+  | { readonly type: 'disbelieved'; readonly reason: string }
   /** Probes a node that is down now, without waiting. */
   | { readonly type: 'reconnect' }
 
@@ -81,6 +84,7 @@ const failed = [
   { actions: 'noteFailure' }
 ] as const
 const refused = { target: 'refused', actions: 'noteFailure' } as const
+const disbelieved = { target: 'down', actions: 'noteFailure' } as const
 
 /** The machine's user provides the jitter of `backoff`. */
 export const upstreamMachine = charts.createMachine({
@@ -96,9 +100,9 @@ export const upstreamMachine = charts.createMachine({
   }),
   initial: 'probing',
   states: {
-    probing: { on: { answered, failed: { target: 'down', actions: 'noteFailure' }, refused } },
-    healthy: { on: { answered, failed, refused } },
-    lagging: { on: { answered, failed, refused } },
+    probing: { on: { answered, failed: { target: 'down', actions: 'noteFailure' }, refused, disbelieved } },
+    healthy: { on: { answered, failed, refused, disbelieved } },
+    lagging: { on: { answered, failed, refused, disbelieved } },
     down: { entry: 'countAttempt', on: { reconnect: 'probing' }, after: { backoff: 'probing' } },
     refused: { after: { recheck: 'probing' } }
   }

@@ -1,7 +1,9 @@
 import { nodeAddresses } from '../../src/node/node-address.ts'
 import { sleep, type Ports } from '../../src/ports.ts'
-import type { Commitment } from '../../src/rpc/commitment.ts'
+import { borneOutSlot } from '../../src/rpc/borne-out-slot.ts'
+import { COMMITMENTS, type Commitment } from '../../src/rpc/commitment.ts'
 import { orderNodes } from '../../src/rpc/node-order.ts'
+import { ReachedSlots } from '../../src/rpc/reached-slots.ts'
 import { NODE_LINK_TUNING } from './node-link.ts'
 import { UpstreamNode, type UpstreamNodeTuning } from './upstream-node.ts'
 
@@ -10,9 +12,16 @@ export interface RpcNodesTuning extends UpstreamNodeTuning {
   readonly behindMs: number
   /** A read is sent to a second node after this time, or after a multiple of the first one's latency. */
   readonly hedgeMs: number
+  /** Milliseconds for which a slot counts as reached after the last node that stood there fell behind it. */
+  readonly reachedForMs: number
+  /** Milliseconds until a request without an answer is abandoned, over all nodes. */
+  readonly deadlineMs: number
 }
 
-/** Chosen: as the source's nodes are judged (`actors/chain/upstreams.ts`), and 2 s are five slots. */
+/**
+ * The source's nodes are judged by the same values (`actors/chain/upstreams.ts`). 2 s are five slots. After 5 s a slot is
+ * not honest: nodes differ by a slot or two, so an honest one is reached again within a second.
+ */
 export const RPC_NODES_TUNING: RpcNodesTuning = {
   link: NODE_LINK_TUNING,
   probeMs: 400,
@@ -23,7 +32,9 @@ export const RPC_NODES_TUNING: RpcNodesTuning = {
   recheckMs: 60_000,
   backoff: { floorMs: 500, ceilingMs: 10_000 },
   behindMs: 2_000,
-  hedgeMs: 100
+  hedgeMs: 100,
+  reachedForMs: 5_000,
+  deadlineMs: 10_000
 }
 
 export interface RpcNodesOptions {
@@ -32,14 +43,15 @@ export interface RpcNodesOptions {
   readonly archiveUrls: readonly string[]
   /** The genesis of the store's cluster; null while none is known. */
   readonly expectedGenesis: () => Promise<string | null>
+  /** The slot of the newest block in the store; null if there is none, or if its blocks come from elsewhere. */
+  readonly indexedSlot: () => number | null
   readonly tuning?: Partial<RpcNodesTuning>
 }
 
 /** Milliseconds without a request after which nodes are probed rarely. */
 const BUSY_MS = 5_000
-/** Slots by which a node may exceed the others at once. */
-const JUMP_SLOTS = 512
-const URLS_MS = 500
+/** Poll interval of the URLs, in milliseconds. */
+const URLS_POLL_INTERVAL_MS = 500
 
 /** The nodes and archives behind the RPC URL: probed all the time, and ordered for each request. */
 export class NodePool {
@@ -50,6 +62,7 @@ export class NodePool {
   #nodes: readonly UpstreamNode[] = []
   #urls: readonly string[] = []
   #running: AbortController | null = null
+  readonly #reached: ReachedSlots
   #requestedAtMs = -Infinity
   /** The genesis of the node that was admitted first, where the store knows none. */
   #genesis: string | null = null
@@ -57,6 +70,7 @@ export class NodePool {
   constructor(options: RpcNodesOptions, ports: Ports) {
     this.#options = options
     this.tuning = { ...RPC_NODES_TUNING, ...options.tuning }
+    this.#reached = new ReachedSlots(this.tuning.reachedForMs)
     this.#ports = ports
   }
 
@@ -68,7 +82,7 @@ export class NodePool {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       this.#follow()
-      await sleep(this.#ports.clock, URLS_MS, signal)
+      await sleep(this.#ports.clock, URLS_POLL_INTERVAL_MS, signal)
     }
     this.#running?.abort()
   }
@@ -89,6 +103,21 @@ export class NodePool {
       if (slot !== null && (newest === null || slot > newest)) newest = slot
     }
     return newest
+  }
+
+  /** The newest slot that counts as reached (`ReachedSlots`). */
+  reached(commitment: Commitment): number {
+    return this.#reached.newest(commitment, this.#ports.clock.now())
+  }
+
+  /** The nodes that went down a moment ago, in the operator's order. */
+  failedLately(): readonly UpstreamNode[] {
+    return this.#nodes.filter((node) => node.hasFailedLately)
+  }
+
+  /** Whether no node has been probed yet. */
+  get isStarting(): boolean {
+    return this.#nodes.every(({ state, facts }) => state === 'probing' && facts.attempt === 0)
   }
 
   sawSlot(name: string, commitment: Commitment, slot: number): void {
@@ -125,11 +154,11 @@ export class NodePool {
           newest: () => this.#newestBeside(node),
           isBusy: () => this.#ports.clock.now() - this.#requestedAtMs < BUSY_MS,
           admit: (genesis) => this.#admit(genesis),
-          isPlausible: (slot) => {
-            const newest = this.#newestBeside(node)
-            return newest === 0 || slot <= newest + JUMP_SLOTS
+          isBorneOut: (slot) => this.#isBorneOut(node, slot),
+          reached: (commitment, slot) => {
+            if (!node.isArchive) this.#reached.reached(commitment, slot)
           },
-          changed: () => this.#listeners.forEach((listener) => listener())
+          changed: () => this.#changed()
         },
         this.#ports
       )
@@ -137,6 +166,25 @@ export class NodePool {
     })
     const { signal } = this.#running
     for (const node of this.#nodes) void node.run(signal)
+  }
+
+  #changed(): void {
+    const nowMs = this.#ports.clock.now()
+    for (const commitment of COMMITMENTS) this.#reached.standAt(commitment, this.newest(commitment), nowMs)
+    for (const listener of this.#listeners) listener()
+  }
+
+  /**
+   * Tells whether the nodes, or the blocks in the store, bear out a slot that a node claims. A node may lead them by the
+   * slots by which another may lag.
+   */
+  #isBorneOut(node: UpstreamNode, slot: number): boolean {
+    const voters = this.#nodes.filter((each) => each !== node && !each.isArchive && each.isUsable)
+    const slots = voters.flatMap((each) => each.slot('processed') ?? [])
+    // An archive has no vote: it may be a service without a current state.
+    if (slots.length === 0) return true
+    if (!node.isArchive) slots.push(slot)
+    return slot <= borneOutSlot(slots, this.#options.indexedSlot()) + this.tuning.lagSlots
   }
 
   #newestBeside(node: UpstreamNode): number {

@@ -1,6 +1,6 @@
 import { AnswerCache } from '../../src/rpc/answer-cache.ts'
 import { SharedReads } from '../../src/rpc/shared-reads.ts'
-import { SlotFloors } from '../../src/rpc/slot-floors.ts'
+import { SlotFloors, type OnAbandon } from '../../src/rpc/slot-floors.ts'
 import type { Ports } from '../../src/ports.ts'
 import type { RpcMetrics } from '../../src/telemetry/rpc-metrics.ts'
 import { aborted } from '../supervision/aborted.ts'
@@ -16,20 +16,21 @@ export interface OpenRpc {
 }
 
 export interface RpcDeps extends Ports {
+  readonly logger: { warn(about: object, text: string): void }
   readonly cacheBytes: number
   readonly metrics: RpcMetrics
 }
 
 /** Owns the connections to the nodes behind the RPC URL, the cached answers, and the slots that keys have seen. */
 export function rpcNodes<Needs>(
-  { cacheBytes, metrics, clock, random }: RpcDeps,
+  { cacheBytes, metrics, logger, clock, random }: RpcDeps,
   options: (given: Needs) => RpcNodesOptions
 ): Run<Needs, OpenRpc> {
   return async ({ input, draining, ready, gauge }) => {
     const nodes = new RpcNodes(options(input), { clock, random })
     const cache = new AnswerCache(cacheBytes, clock)
     const reads = new SharedReads(nodes, cache, clock)
-    const floors = new SlotFloors()
+    const floors = new SlotFloors(reportedRarely(logger, clock))
     gauge('nodes', () => nodes.nodes.length)
     gauge('nodes_usable', () => nodes.nodes.filter(({ isUsable }) => isUsable).length)
     gauge('slot', () => nodes.newest('processed') ?? 0)
@@ -41,6 +42,7 @@ export function rpcNodes<Needs>(
     metrics.show(() => ({
       reads: reads.counts,
       nodes: nodes.counts,
+      floorsAbandoned: floors.abandoned,
       falseSlots: nodes.nodes.reduce((sum, { falseSlots }) => sum + falseSlots, 0),
       cacheBytes: cache.bytes
     }))
@@ -54,5 +56,22 @@ export function rpcNodes<Needs>(
       end.abort()
       await running
     }
+  }
+}
+
+/** Milliseconds between two reports of abandoned floors: a false slot of one node concerns every key that saw it. */
+const REPORT_INTERVAL_MS = 60_000
+
+/** Returns a function that reports abandoned floors, at most once a minute. */
+function reportedRarely(logger: RpcDeps['logger'], clock: Ports['clock']): OnAbandon {
+  let reportedAtMs = -Infinity
+  return (floor, reached) => {
+    if (clock.now() - reportedAtMs < REPORT_INTERVAL_MS) return
+    reportedAtMs = clock.now()
+    logger.warn(
+      { floor, reached },
+      `no node has stood at slot ${floor} for 5 s, which an earlier answer stated; the answers of its key continue ` +
+        `from slot ${reached}. A node has claimed a false slot, or lost its state`
+    )
   }
 }

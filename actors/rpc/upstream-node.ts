@@ -31,8 +31,10 @@ export interface NodeSurroundings {
   readonly isBusy: () => boolean
   /** Checks a genesis; returns null, or why the node is of another cluster. */
   readonly admit: (genesis: string) => Promise<string | null>
-  /** Tells whether the chain can be at a slot, judged by the other nodes. */
-  readonly isPlausible: (slot: number) => boolean
+  /** Tells whether the other nodes, or the blocks in the store, bear out a slot. */
+  readonly isBorneOut: (slot: number) => boolean
+  /** Called when the node proves a slot that is newer than its last one. */
+  readonly reached: (commitment: Commitment, slot: number) => void
   /** Called after each probe, and when the state changes. */
   readonly changed: () => void
 }
@@ -47,10 +49,10 @@ const REACH_SLOTS = 64
 /** The shortest slot of a chain, in milliseconds: that of a fast localnet. */
 const SLOT_MS_MIN = 10
 /**
- * Time for which a node must claim slots far above the others' before it is believed. Chosen: long enough to ignore a brief
- * error; short enough to accept a correct node early when the others are behind.
+ * Milliseconds for which a node that went down is still the last resort of a request: its fault may be over before its
+ * next probe. 10 s is the longest time between two probes of a node that is down.
  */
-const DISBELIEVED_MS = 10_000
+const LAST_RESORT_MS = 10_000
 const PROBE_METHODS = COMMITMENTS.map(() => ({ slot: 'context' }) as const)
 const PROBE = COMMITMENTS.map((commitment, id) => ({
   jsonrpc: '2.0',
@@ -73,8 +75,8 @@ export class UpstreamNode implements RpcUpstream {
   #probedAtMs = 0
   #probing: Promise<void> | null = null
   #isAdmitted = false
-  /** The time since which it claims slots far above those of the others; null while it does not. */
-  #claimsSinceMs: number | null = null
+  /** When it went down after it had been used; null if it has not since its last good probe. */
+  #wentDownAtMs: number | null = null
   #latencyMs: number | null = null
   /** Whether it takes batches; asked again after each absence. */
   takesBatches = true
@@ -125,6 +127,17 @@ export class UpstreamNode implements RpcUpstream {
     return (this.state === 'healthy' || this.state === 'lagging') && !this.link.isResting
   }
 
+  /** Whether it was used until a moment ago, and went down by a fault. A node that is not believed is not asked. */
+  get hasFailedLately(): boolean {
+    if (this.#wentDownAtMs === null || this.state !== 'down' || this.link.isResting) return false
+    return this.#ports.clock.now() - this.#wentDownAtMs < LAST_RESORT_MS
+  }
+
+  /** The time of the last probe that was believed; 0 before the first. */
+  get probedAtMs(): number {
+    return this.#probedAtMs
+  }
+
   slot(commitment: Commitment): number | null {
     return this.#slots[COMMITMENTS.indexOf(commitment)]!
   }
@@ -150,8 +163,12 @@ export class UpstreamNode implements RpcUpstream {
   sawSlot(commitment: Commitment, slot: number): void {
     if (!this.canHaveReached(slot)) return
     const at = COMMITMENTS.indexOf(commitment)
-    if (slot < (this.#slots[at] ?? 0)) this.falseSlots++
+    const known = this.#slots[at] ?? 0
+    if (slot > known) this.#around.reached(commitment, slot)
     this.#slots[at] = slot
+    if (slot >= known) return
+    this.falseSlots++
+    this.#around.changed()
   }
 
   /** Notes how long a request took. */
@@ -182,8 +199,11 @@ export class UpstreamNode implements RpcUpstream {
         this.#slots = [null, null, null]
         awake.set()
       }
-      if (value !== last) this.#around.changed()
+      if (value === last) return
+      if (value === 'down' && last !== 'probing') this.#wentDownAtMs = this.#ports.clock.now()
+      if (value === 'healthy' || value === 'lagging' || value === 'refused') this.#wentDownAtMs = null
       last = value
+      this.#around.changed()
     })
     this.#machine.start()
     while (!signal.aborted) {
@@ -230,14 +250,19 @@ export class UpstreamNode implements RpcUpstream {
   #note(slots: readonly number[]): void {
     const [processed = 0] = slots
     const nowMs = this.#ports.clock.now()
-    if (this.#around.isPlausible(processed)) this.#claimsSinceMs = null
-    else if (nowMs - (this.#claimsSinceMs ??= nowMs) < DISBELIEVED_MS) {
+    if (!this.#around.isBorneOut(processed)) {
       this.falseSlots++
-      this.#machine.send({ type: 'failed', reason: `it claims slot ${processed}, far above the others` })
+      this.#slots = [null, null, null]
+      this.#machine.send({
+        type: 'disbelieved',
+        reason: `it claims slot ${processed}, which no majority of the nodes and no indexed block bears out`
+      })
+      this.#wentDownAtMs = null
       return
     }
     this.#probedAtMs = nowMs
     this.#slots = [...slots]
+    for (const [at, commitment] of COMMITMENTS.entries()) this.#around.reached(commitment, slots[at]!)
     const newest = this.isArchive ? processed : Math.max(processed, this.#around.newest())
     this.#machine.send({ type: 'answered', slot: processed, newest })
   }

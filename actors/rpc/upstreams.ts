@@ -1,11 +1,9 @@
 import { NodeError, refusesRequest, refusesSize } from '../../src/node/node-fault.ts'
-import { sleep, type Ports } from '../../src/ports.ts'
+import type { Ports } from '../../src/ports.ts'
 import { mapBounded } from '../../src/rpc/bounded-map.ts'
 import type { Commitment } from '../../src/rpc/commitment.ts'
 import {
-  AnswerTooLarge,
   isUnanswered,
-  NoUpstream,
   RequestRefused,
   type RpcUpstreams,
   type Unanswered,
@@ -14,16 +12,12 @@ import {
 } from '../../src/rpc/upstreams.ts'
 import { afterSockets, type RunPiece } from '../../src/work/turns.ts'
 import { GatheredReads } from './gathered-reads.ts'
-import { Hedge } from './hedge.ts'
-import { wasUnsent } from './node-link.ts'
-import { askNode, askNodeAll, type NodeOutcome } from './node-request.ts'
+import { Failover, type RpcNodesCounts } from './failover.ts'
+import { askNodeAll, type NodeOutcome } from './node-request.ts'
 import { NodePool, type RpcNodesOptions } from './node-pool.ts'
+import { RequestDeadlines, type RequestDeadline } from './request-deadlines.ts'
 import type { UpstreamNode } from './upstream-node.ts'
 
-/** Hedging by the latency of a node: its average times this. */
-const HEDGE_TIMES = 4
-/** Milliseconds between two looks at a slot that is waited for. */
-const BEHIND_RETRY_MS = 100
 /** Requests of one batch that are in flight at a time, where a node takes no batches. */
 const SINGLES_MAX = 16
 /**
@@ -31,30 +25,23 @@ const SINGLES_MAX = 16
  * because a node is blamed for that.
  */
 const BUFFERED_SHARE = 0.5
-/** Counts the outcomes of requests. */
-export interface RpcNodesCounts {
-  requests: number
-  failovers: number
-  hedges: number
-  refusedSlots: number
-}
 
 /** The operator's nodes and archives behind the RPC URL. */
 export class RpcNodes implements RpcUpstreams {
   readonly #pool: NodePool
-  readonly #ports: Ports
-  readonly #hedge: Hedge
-  readonly counts: RpcNodesCounts = { requests: 0, failovers: 0, hedges: 0, refusedSlots: 0 }
+  readonly #failover: Failover
+  readonly #deadlines: RequestDeadlines
+  readonly counts: RpcNodesCounts = { requests: 0, failovers: 0, hedges: 0 }
   readonly #gathered = new GatheredReads({
-    alone: (call) => this.#resolve(call, neverAborted(), new Set(), null),
-    together: (calls) => this.requestAll(calls, neverAborted())
+    alone: (call) => this.#resolve(call, null),
+    together: (calls) => this.requestAll(calls, null)
   })
   #bufferedBytes = 0
 
   constructor(options: RpcNodesOptions, ports: Ports) {
     this.#pool = new NodePool(options, ports)
-    this.#ports = ports
-    this.#hedge = new Hedge(ports.clock)
+    this.#failover = new Failover(this.#pool, ports.clock, this.counts)
+    this.#deadlines = new RequestDeadlines(ports.clock, this.#pool.tuning.deadlineMs)
   }
 
   get nodes(): readonly UpstreamNode[] {
@@ -73,6 +60,10 @@ export class RpcNodes implements RpcUpstreams {
     return this.#pool.newest(commitment)
   }
 
+  reached(commitment: Commitment): number {
+    return this.#pool.reached(commitment)
+  }
+
   sawSlot(node: string, commitment: Commitment, slot: number): void {
     this.#pool.sawSlot(node, commitment, slot)
   }
@@ -88,15 +79,38 @@ export class RpcNodes implements RpcUpstreams {
 
   request(call: UpstreamCall, signal: AbortSignal | null): Promise<UpstreamAnswer> {
     if (this.#mayGather(call)) return this.#gathered.read(call)
-    return this.#resolve(call, signal ?? neverAborted(), new Set(), null)
+    return this.#resolve(call, signal)
+  }
+
+  async #resolve(call: UpstreamCall, signal: AbortSignal | null): Promise<UpstreamAnswer> {
+    this.#pool.noteRequest()
+    const deadline = this.#deadlines.open(signal)
+    try {
+      return await this.#failover.resolve(call, deadline)
+    } finally {
+      deadline.close()
+    }
   }
 
   async requestAll(
     calls: readonly UpstreamCall[],
-    signal: AbortSignal,
+    signal: AbortSignal | null,
     runPiece = afterSockets
   ): Promise<readonly (UpstreamAnswer | Unanswered)[]> {
     this.#pool.noteRequest()
+    const deadline = this.#deadlines.open(signal)
+    try {
+      return await this.#requestAll(calls, deadline, runPiece)
+    } finally {
+      deadline.close()
+    }
+  }
+
+  async #requestAll(
+    calls: readonly UpstreamCall[],
+    deadline: RequestDeadline,
+    runPiece: RunPiece
+  ): Promise<readonly (UpstreamAnswer | Unanswered)[]> {
     const minSlot = Math.max(...calls.map((call) => call.minSlot))
     const [node] = this.inOrder(calls[0]!.commitment, minSlot)
     const isBatch = calls.length > 1 && node !== undefined && node.takesBatches
@@ -104,11 +118,11 @@ export class RpcNodes implements RpcUpstreams {
     const tried = new Set<UpstreamNode>()
     if (isBatch) {
       try {
-        outcomes = await this.#sendAll(node, calls, signal, runPiece)
+        outcomes = await this.#sendAll(node, calls, deadline.signal, runPiece)
         // After a batch was refused as a whole, its calls are sent to the same node as single requests.
         if (outcomes.some((each) => each !== null)) tried.add(node)
       } catch (error) {
-        if (error instanceof AnswerTooLarge) return calls.map(() => error)
+        if (isUnanswered(error)) return calls.map(() => error)
         if (!(error instanceof NodeError)) throw error
         node.failed(error)
         this.counts.failovers++
@@ -122,7 +136,7 @@ export class RpcNodes implements RpcUpstreams {
     return mapBounded(calls, SINGLES_MAX, async (call, at) => {
       const outcome = outcomes[at] ?? null
       if (isOutcome(outcome) && outcome.verdict === 'deliver') return outcome.answer
-      return this.#resolve(call, signal, new Set(tried), outcome).catch((error: unknown) => {
+      return this.#failover.resolve(call, deadline, tried, outcome).catch((error: unknown) => {
         if (isUnanswered(error)) return error
         throw error
       })
@@ -159,126 +173,6 @@ export class RpcNodes implements RpcUpstreams {
     return this.nodes.length === 1 && node!.isUsable && node!.takesBatches && GatheredReads.takes(call)
   }
 
-  /**
-   * Asks one node after another until one has an answer for the client. `tried` were asked before, the last of them with an
-   * outcome that may be improved, or with a refusal.
-   */
-  async #resolve(
-    call: UpstreamCall,
-    signal: AbortSignal,
-    tried: Set<UpstreamNode>,
-    before: NodeOutcome | RequestRefused | null
-  ): Promise<UpstreamAnswer> {
-    this.#pool.noteRequest()
-    const { clock } = this.#ports
-    const untilMs = clock.now() + this.#pool.tuning.behindMs
-    let best: UpstreamAnswer | null = null
-    let isArchiveOnly = false
-    let isAbsent = false
-    let isBehind = false
-    let last: NodeError | null = null
-    const judge = ({ answer, verdict }: NodeOutcome): UpstreamAnswer | null => {
-      if (verdict === 'deliver') return answer
-      if (verdict === 'behind') isBehind = true
-      else best = answer
-      if (verdict === 'archive') isArchiveOnly = true
-      isAbsent ||= verdict !== 'behind' && call.method.hasArchive
-      return null
-    }
-    let refusal = before instanceof RequestRefused ? before : null
-    if (isOutcome(before)) judge(before)
-    for (;;) {
-      const node = this.#next(call, tried, isArchiveOnly)
-      if (node === undefined) {
-        const isEarly = tried.size === 0 && this.#isStarting
-        if (best !== null || !(isBehind || isEarly) || clock.now() >= untilMs) break
-        await sleep(clock, BEHIND_RETRY_MS, signal)
-        signal.throwIfAborted()
-        tried.clear()
-        isBehind = false
-        continue
-      }
-      if (tried.size > 0) this.counts.failovers++
-      tried.add(node)
-      try {
-        const answer = judge(await this.#ask(node, call, signal, tried))
-        if (answer !== null) return answer
-      } catch (error) {
-        if (!(error instanceof NodeError)) throw error
-        if (refusesRequest(error.fault)) refusal = refusalOf(error)
-        else last = error
-        if (!call.method.isIdempotent && !wasUnsent(error)) break
-      }
-    }
-    // An archive that is unavailable may have blocks that the nodes lack.
-    const hasTriedAll = this.nodes.every((node) => !node.isArchive || (tried.has(node) && last === null))
-    if (best !== null && (!isAbsent || hasTriedAll)) return best
-    if (refusal !== null) throw refusal
-    throw new NoUpstream(
-      isBehind && best === null
-        ? `no node has reached slot ${call.minSlot}`
-        : 'no node answers this request now',
-      { cause: last }
-    )
-  }
-
-  #next(
-    call: UpstreamCall,
-    tried: ReadonlySet<UpstreamNode>,
-    isArchiveOnly: boolean
-  ): UpstreamNode | undefined {
-    const { isIdempotent } = call.method
-    return this.inOrder(call.commitment, call.minSlot).find(
-      (node) => !tried.has(node) && (node.isArchive ? isIdempotent : !isArchiveOnly)
-    )
-  }
-
-  /** Whether no node has been probed yet. */
-  get #isStarting(): boolean {
-    return this.nodes.every(({ state, facts }) => state === 'probing' && facts.attempt === 0)
-  }
-
-  /** Asks a node, and a second one if the first is slow. */
-  async #ask(
-    node: UpstreamNode,
-    call: UpstreamCall,
-    signal: AbortSignal,
-    tried: Set<UpstreamNode>
-  ): Promise<NodeOutcome> {
-    const second = call.method.isIdempotent ? this.#second(call, tried) : undefined
-    if (second === undefined) return this.#send(node, call, signal)
-    const hedgeMs = Math.max(this.#pool.tuning.hedgeMs, HEDGE_TIMES * (node.latencyMs ?? 0))
-    return this.#hedge.request(hedgeMs, signal, {
-      first: (end) => this.#send(node, call, end),
-      second: (end) => {
-        this.counts.hedges++
-        tried.add(second)
-        return this.#send(second, call, end)
-      }
-    })
-  }
-
-  #second(call: UpstreamCall, tried: ReadonlySet<UpstreamNode>): UpstreamNode | undefined {
-    if (this.nodes.length < 2) return undefined
-    const { commitment, minSlot } = call
-    return this.inOrder(commitment, minSlot).find(
-      (node) => !tried.has(node) && !node.isArchive && (node.slot(commitment) ?? 0) >= minSlot
-    )
-  }
-
-  async #send(node: UpstreamNode, call: UpstreamCall, signal: AbortSignal): Promise<NodeOutcome> {
-    this.counts.requests++
-    try {
-      return await askNode(node, call, this.newest('processed'), this.#ports.clock, signal)
-    } catch (error) {
-      if (error instanceof NodeError) {
-        if (error.fault.kind === 'too-large') throw new AnswerTooLarge()
-        node.failed(error)
-      }
-      throw error
-    }
-  }
-
   /** Reserves bytes of memory, or releases them if the number is negative. Returns false if there are none left. */
   #buffer(bytes: number): boolean {
     if (this.#bufferedBytes + bytes > this.#pool.tuning.link.memory.bytesMax * BUFFERED_SHARE) return false
@@ -292,6 +186,3 @@ const isOutcome = (each: NodeOutcome | RequestRefused | null): each is NodeOutco
 
 const refusalOf = ({ fault }: NodeError): RequestRefused =>
   new RequestRefused(fault.kind === 'http' ? fault.status : 400)
-
-/** The signal of a request that is never cancelled. */
-const neverAborted = (): AbortSignal => new AbortController().signal

@@ -21,18 +21,31 @@ export type NodeFault =
 /** JSON-RPC error codes of Solana's nodes (agave rpc-client-api, custom_error.rs). */
 export const RPC_CODE = {
   blockCleanedUp: -32001,
+  sendTransactionPreflightFailure: -32002,
+  signatureVerificationFailure: -32003,
   blockNotAvailable: -32004,
   nodeUnhealthy: -32005,
+  precompileVerificationFailure: -32006,
   slotSkipped: -32007,
-  transactionHistoryNotAvailable: -32011,
+  noSnapshot: -32008,
   longTermSlotSkipped: -32009,
+  keyExcludedFromSecondaryIndex: -32010,
+  transactionHistoryNotAvailable: -32011,
+  scanError: -32012,
+  signatureLengthMismatch: -32013,
   blockStatusNotAvailableYet: -32014,
   unsupportedTransactionVersion: -32015,
+  minContextSlotNotReached: -32016,
+  epochRewardsPeriodActive: -32017,
+  slotNotEpochBoundary: -32018,
   longTermStorageUnreachable: -32019,
+  /** Not of Solana: providers answer it with HTTP 200 where they limit the rate. */
+  rateLimited: -32429,
   parseError: -32700,
   invalidRequest: -32600,
   methodNotFound: -32601,
-  invalidParams: -32602
+  invalidParams: -32602,
+  internalError: -32603
 } as const
 
 /** A request without a result. The message names the node and no part of its URL. */

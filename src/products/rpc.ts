@@ -14,6 +14,9 @@ import { hasLocalnet, hasNode as isConfigured, nodeUrls } from './node-urls.ts'
 import type { Given, Product, ServiceParts } from './product.ts'
 import { transactionPartsOf } from './transactions.ts'
 
+/** Slots by which processed state leads finalized state (Solana: 31 votes on top of a block finalize it). */
+const FINALITY_SLOTS = 32
+
 /** The drop-in RPC URL: JSON-RPC of the operator's nodes, over HTTP. */
 export const RPC: Product = {
   name: 'rpc',
@@ -21,12 +24,15 @@ export const RPC: Product = {
   settings: RPC_SETTINGS,
   units: (service) => {
     if (!isConfigured(service)) return []
-    const { ports, budget, metrics, config } = service
-    const deps = { ...ports, cacheBytes: budget.rpcAnswers, metrics: metrics.rpc }
+    const { ports, budget, metrics, config, feed, logger } = service
+    const deps = { ...ports, logger, cacheBytes: budget.rpcAnswers, metrics: metrics.rpc }
+    const finalitySlots = config.indexCommitment === 'finalized' ? FINALITY_SLOTS : 0
     const run = rpcNodes<Pick<Given, 'storage'>>(deps, ({ storage }) => ({
       urls: () => nodeUrls(service),
       archiveUrls: hasLocalnet(service) ? [] : config.archiveRpcUrl,
-      expectedGenesis: sourceCoverage(storage.coverage, ports.clock).expectedGenesis
+      expectedGenesis: sourceCoverage(storage.coverage, ports.clock).expectedGenesis,
+      indexedSlot: () => feed.head && feed.head.slot + finalitySlots,
+      tuning: { deadlineMs: config.rpcDeadlineMs }
     }))
     return [child('rpc', run)]
   },

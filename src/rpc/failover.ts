@@ -10,11 +10,13 @@ export type Verdict =
   | 'elsewhere'
   /** An archive may have the data. If none has, the client gets this answer. */
   | 'archive'
+  /** The node failed to answer. Another node is asked. If all fail, the client gets this answer. */
+  | 'failed'
   /** The answer is older than the call's `minSlot`. The client never gets it. */
   | 'behind'
 
 /** The node has no such data, or no longer has it. Another node or an archive may have it (spec choices, section 5). */
-const ABSENT_CODES: ReadonlySet<number | null> = new Set([
+const ABSENT_CODES: ReadonlySet<number> = new Set([
   RPC_CODE.blockCleanedUp,
   RPC_CODE.blockNotAvailable,
   RPC_CODE.slotSkipped,
@@ -24,7 +26,35 @@ const ABSENT_CODES: ReadonlySet<number | null> = new Set([
   RPC_CODE.longTermStorageUnreachable
 ])
 /** The node is behind or unhealthy. */
-const BEHIND_CODES: ReadonlySet<number | null> = new Set([RPC_CODE.nodeUnhealthy, -32016])
+const BEHIND_CODES: ReadonlySet<number | null> = new Set([
+  RPC_CODE.nodeUnhealthy,
+  RPC_CODE.minContextSlotNotReached
+])
+
+/** Server errors that say the same at every node: they depend on the request, or on the state that all nodes share. */
+const SHARED_CODES: ReadonlySet<number> = new Set([
+  RPC_CODE.sendTransactionPreflightFailure,
+  RPC_CODE.signatureVerificationFailure,
+  RPC_CODE.precompileVerificationFailure,
+  RPC_CODE.noSnapshot,
+  RPC_CODE.keyExcludedFromSecondaryIndex,
+  RPC_CODE.scanError,
+  RPC_CODE.signatureLengthMismatch,
+  RPC_CODE.unsupportedTransactionVersion,
+  RPC_CODE.epochRewardsPeriodActive,
+  RPC_CODE.slotNotEpochBoundary,
+  ...ABSENT_CODES
+])
+
+/**
+ * Tells whether an error code is a failure of the node: internal error, a server code that Solana does not define
+ * (-32000 to -32099, JSON-RPC 2.0), or the code by which providers limit the rate.
+ */
+const isFailure = (code: number | null): boolean =>
+  code === null ||
+  code === RPC_CODE.internalError ||
+  code === RPC_CODE.rateLimited ||
+  (code <= -32_000 && code >= -32_099 && !SHARED_CODES.has(code))
 
 /** Judges an answer to a read. `newest` is the newest slot known; null before the first. */
 export function verdictOf(
@@ -37,7 +67,8 @@ export function verdictOf(
     return answer.isNull && call.method.nullIsAbsent && !isAhead(call, newest) ? 'archive' : 'deliver'
   }
   if (BEHIND_CODES.has(answer.code)) return 'elsewhere'
-  const isAbsent = ABSENT_CODES.has(answer.code) && call.method.hasArchive
+  if (call.method.isIdempotent && isFailure(answer.code)) return 'failed'
+  const isAbsent = answer.code !== null && ABSENT_CODES.has(answer.code) && call.method.hasArchive
   return isAbsent && !isAhead(call, newest) ? 'elsewhere' : 'deliver'
 }
 

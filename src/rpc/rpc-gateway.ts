@@ -166,8 +166,9 @@ export class Gateway implements RpcGateway {
     const floor =
       method.slot === 'none' && method.cache !== 'by-slot'
         ? 0
-        : this.#deps.floors.of(caller.keyId, commitment)
-    const upstream = { method, params: element.params, commitment, minSlot: Math.max(minContextSlot, floor) }
+        : this.#deps.floors.of(caller.keyId, commitment, reads.reached(commitment))
+    const minSlot = Math.max(minContextSlot, floor)
+    const upstream = { method, params: element.params, commitment, minSlot, minContextSlot }
     return { kind: 'node', call: element, upstream, reads }
   }
 

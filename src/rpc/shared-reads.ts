@@ -1,6 +1,7 @@
 import type { Clock } from '../ports.ts'
 import { afterSockets } from '../work/turns.ts'
 import { callKey, type AnswerCache } from './answer-cache.ts'
+import type { Commitment } from './commitment.ts'
 import type { ReplyFacts } from './gateway.ts'
 import type { RpcUpstreams, Unanswered, UpstreamAnswer, UpstreamCall } from './upstreams.ts'
 
@@ -122,6 +123,11 @@ export class SharedReads {
       }
     }
     return all as (SharedAnswer | Unanswered)[]
+  }
+
+  /** The newest slot that counts as reached by a node (`RpcUpstreams.reached`). */
+  reached(commitment: Commitment): number {
+    return this.#upstreams.reached(commitment)
   }
 
   get inFlight(): number {

@@ -23,8 +23,10 @@ export interface UpstreamCall {
   /** JSON of the params; null if the client sent none. */
   readonly params: string | null
   readonly commitment: Commitment
-  /** The lowest slot that the answer may have: the greater of the client's `minContextSlot` and the key's floor. */
+  /** The lowest slot that the answer may have: the greater of `minContextSlot` and the key's floor. */
   readonly minSlot: number
+  /** The client's `minContextSlot`; 0 if the params name none. Unlike the key's floor it is never abandoned. */
+  readonly minContextSlot: number
 }
 
 /**
@@ -77,6 +79,8 @@ export interface RpcUpstreams {
   inOrder(commitment: Commitment, minSlot: number): readonly RpcUpstream[]
   /** The newest slot of any node at a commitment; null before the first. */
   newest(commitment: Commitment): number | null
+  /** The newest slot that a node stands at, or stood at in the last five seconds; Infinity before the first. */
+  reached(commitment: Commitment): number
   /** Records a slot from elsewhere, such as from a notification. */
   sawSlot(node: string, commitment: Commitment, slot: number): void
   /** Calls `listener` whenever a node's state changes, until the returned function is called. */
@@ -93,7 +97,7 @@ export interface RpcUpstreams {
    */
   requestAll(
     calls: readonly UpstreamCall[],
-    signal: AbortSignal,
+    signal: AbortSignal | null,
     runPiece?: RunPiece
   ): Promise<readonly (UpstreamAnswer | Unanswered)[]>
 }

@@ -5,6 +5,7 @@ export interface RpcCounts {
   readonly reads: { readonly hits: number; readonly joined: number; readonly misses: number }
   readonly nodes: { readonly requests: number; readonly failovers: number; readonly hedges: number }
   readonly falseSlots: number
+  readonly floorsAbandoned: number
   readonly cacheBytes: number
 }
 
@@ -33,7 +34,7 @@ export function rpcMetrics(registry: Registry): RpcMetrics {
   })
   new Gauge({
     name: 'millrace_rpc_upstream',
-    help: 'Requests to nodes since the unit started: all, those to another node after a fault or an absent block, second ones beside a slow one, and slots that were not believed',
+    help: 'Requests to nodes since the unit started: all, those to another node after a fault or an absent block, second ones beside a slow one, slots that were not believed, and floors of keys that no node reached for 5 s',
     labelNames: ['what'],
     registers,
     collect() {
@@ -43,6 +44,7 @@ export function rpcMetrics(registry: Registry): RpcMetrics {
       this.set({ what: 'failovers' }, failovers)
       this.set({ what: 'hedges' }, hedges)
       this.set({ what: 'false_slots' }, counts?.falseSlots ?? 0)
+      this.set({ what: 'floors_abandoned' }, counts?.floorsAbandoned ?? 0)
     }
   })
   /** Counts by method, then by outcome; methods are those of the method table. */

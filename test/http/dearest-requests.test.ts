@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import t from 'tap'
-import { RPC_PATH } from '../../src/http/rpc-reply.ts'
+import { RPC_PATH } from '../../src/http/handshake.ts'
 import { systemPorts } from '../../src/ports.ts'
 import { RPC_METHODS } from '../../src/rpc/methods.ts'
 import { MirroredAccounts } from '../../src/rpc/mirrored-accounts.ts'

@@ -21,7 +21,7 @@ function follow(path: string) {
 }
 
 function eventOf(step: string): UpstreamEvent {
-  if (step === 'failed' || step === 'refused') return { type: step, reason: step }
+  if (step === 'failed' || step === 'refused' || step === 'disbelieved') return { type: step, reason: step }
   if (step === 'reconnect') return { type: step }
   const [slot, newest] = step.split('/').map(Number)
   return { type: 'answered', slot: slot!, newest: newest! }
@@ -49,6 +49,11 @@ const TABLE: [path: string, state: string, lag: number, failures: number, attemp
   ['100/100 refused', 'refused', 0, 1, 0],
   ['100/100 refused failed', 'refused', 0, 1, 0],
   ['refused ~recheck', 'probing', 0, 1, 0],
+  ['disbelieved', 'down', 0, 0, 1],
+  ['100/100 disbelieved', 'down', 0, 0, 1],
+  ['100/131 disbelieved', 'down', 31, 0, 1],
+  ['100/100 disbelieved ~backoff 100/100', 'healthy', 0, 0, 0],
+  ['refused disbelieved', 'refused', 0, 1, 0],
   ['refused ~recheck 100/100', 'healthy', 0, 0, 0],
   ['failed reconnect', 'probing', 0, 0, 1],
   ['refused reconnect', 'refused', 0, 1, 0],

@@ -34,7 +34,7 @@ t.test(
 
 t.test('a node is read no further than 32 MiB, in one answer or in those of a batch', async (t) => {
   const [node] = await fakeNodes(t, 1)
-  const nodes = await opened(t, [node!], [], 10_000)
+  const nodes = await opened(t, [node!], [], { stallMs: 10_000 })
   node!.answer = () => ({ result: 'x'.repeat(ANSWER_BYTES_MAX) })
   await t.rejects(nodes.request(callOf('getBlock', '[1]'), signal), { name: 'AnswerTooLarge' })
   node!.answer = () => ({ result: LONG })

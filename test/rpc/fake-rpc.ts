@@ -34,6 +34,7 @@ export function fakeUpstreams(
     calls,
     inOrder: () => [],
     newest: () => 1,
+    reached: () => Infinity,
     sawSlot: () => undefined,
     onChange: () => () => undefined,
     request,

@@ -30,7 +30,7 @@ t.test('TLS that ends: in the handshake, before, within and after the answer', a
     'stalled'
   ] as const) {
     const [bad, good] = await fakeNodes(t, 2, certificate)
-    const nodes = await opened(t, [bad!, good!], [], 300)
+    const nodes = await opened(t, [bad!, good!], [], { stallMs: 300 })
     t.equal(nodes.nodes[0]!.state, 'healthy')
     await until(() => isFirst(nodes, 0))
     bad!.fault = fault
@@ -87,7 +87,9 @@ t.test(
         const live = await fakeNodes(t, 2)
         for (const node of live) node.answer = () => ({ result: stateOf(node) })
         live[1]!.slot = 990
-        const nodes = await opened(t, live, [], 100)
+        // No floor is abandoned meanwhile.
+        const tuning = { stallMs: 100, deadlineMs: 400, reachedForMs: 600_000 }
+        const nodes = await opened(t, live, [], tuning)
         const { clock } = systemPorts
         const gateway = new Gateway({
           methods: new MethodTable(),

@@ -10,7 +10,8 @@ function echoParams(node: FakeRpcNode): void {
   node.answer = ({ params }) => ({ result: { context: { slot: node.slot }, value: params } })
 }
 
-const balance = (name: string, minSlot = 0) => callOf('getBalance', `["${name}"]`, minSlot)
+const balance = (name: string, minSlot = 0) =>
+  callOf('getBalance', `["${name}"]`, minSlot, 'confirmed', minSlot)
 
 t.test('short reads of one turn go up as one request, and each has its own answer', async (t) => {
   const [node] = await fakeNodes(t, 1)
@@ -79,7 +80,7 @@ t.test('an answer below the floor of one read is an error for it alone', async (
 t.test('a fault of the node is an error for each read of the request', async (t) => {
   for (const fault of ['wrong JSON', 'another id', 'half the bytes', 'stalled'] as const) {
     const [node] = await fakeNodes(t, 1)
-    const nodes = await opened(t, [node!], [], 200)
+    const nodes = await opened(t, [node!], [], { stallMs: 200 })
     node!.fault = fault
     await until(() => nodes.inOrder('confirmed', 0).length > 0)
     const reads = await Promise.allSettled(['a', 'b'].map((name) => nodes.request(balance(name), signal)))

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { RPC_NODES_TUNING } from '../../actors/rpc/node-pool.ts'
+import { RPC_NODES_TUNING, type RpcNodesTuning } from '../../actors/rpc/node-pool.ts'
 import { RpcNodes } from '../../actors/rpc/upstreams.ts'
 import { systemPorts } from '../../src/ports.ts'
 import type { Commitment } from '../../src/rpc/commitment.ts'
@@ -13,11 +13,18 @@ export function callOf(
   name: string,
   params = '[]',
   minSlot = 0,
-  commitment: Commitment = 'confirmed'
+  commitment: Commitment = 'confirmed',
+  minContextSlot = 0
 ): UpstreamCall {
   const found = TABLE.find(name)
   if (found.kind !== 'served') throw new Error(name)
-  return { method: found.method, params, commitment, minSlot }
+  return { method: found.method, params, commitment, minSlot, minContextSlot }
+}
+
+/** What a test sets of the nodes' tuning, and the slot of the newest block in the store. */
+interface OpenedTuning extends Partial<Omit<RpcNodesTuning, 'link'>> {
+  readonly stallMs?: number
+  readonly indexedSlot?: () => number | null
 }
 
 /** Opens the nodes as the RPC URL has them, and waits until all were probed. */
@@ -25,19 +32,21 @@ export async function opened(
   t: Test,
   live: readonly FakeRpcNode[],
   archives: readonly FakeRpcNode[] = [],
-  stallMs = 1_000
+  { stallMs = 1_000, indexedSlot = () => null, ...tuning }: OpenedTuning = {}
 ): Promise<RpcNodes> {
   const nodes = new RpcNodes(
     {
       urls: () => live.map(({ url }) => url),
       archiveUrls: archives.map(({ url }) => url),
       expectedGenesis: async () => null,
+      indexedSlot,
       tuning: {
         link: { ...RPC_NODES_TUNING.link, stallMs },
         probeMs: 20,
         idleProbeMs: 20,
         behindMs: 300,
-        hedgeMs: 50
+        hedgeMs: 50,
+        ...tuning
       }
     },
     systemPorts

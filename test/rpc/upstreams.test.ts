@@ -61,13 +61,13 @@ t.test('a transaction is sent to one node only, unless that was not reached', as
 t.test('a node that is 200 slots behind is asked last, and its answers never go back', async (t) => {
   const [behind, good] = await fakeNodes(t, 2)
   behind!.slot = 800
-  const nodes = await opened(t, [behind!, good!])
+  const nodes = await opened(t, [behind!, good!], [], { indexedSlot: () => 998 })
   await until(() => nodes.nodes[0]!.state === 'lagging')
   t.match(await textOf(await nodes.request(callOf('getBalance', '["x"]'), signal)), good!.url)
   t.same(behind!.asked, [])
   await good!.close()
   await t.rejects(
-    nodes.request(callOf('getBalance', '["x"]', 1_000), signal),
+    nodes.request(callOf('getBalance', '["x"]', 1_000, 'confirmed', 1_000), signal),
     { message: /no node/ },
     'an error, and nothing of slot 800'
   )
@@ -85,19 +85,14 @@ t.test('a node that claims a slot that its answers do not bear out is not believ
   t.equal(nodes.newest('confirmed'), 1_000)
 })
 
-t.test(
-  'a node far above the others is believed only after a while; one of another cluster never',
-  async (t) => {
-    const [good, ahead, foreign] = await fakeNodes(t, 3)
-    foreign!.genesis = 'other'
-    const nodes = await opened(t, [good!, ahead!, foreign!])
-    await until(() => nodes.nodes[2]!.state === 'refused')
-    ahead!.slot = 900_000
-    await until(() => nodes.nodes[1]!.state === 'down')
-    t.equal(nodes.newest('processed'), 1_000)
-    t.match(nodes.nodes[2]!.facts.reason, /another cluster: its genesis is other, not G/)
-  }
-)
+t.test('a node of another cluster is never used', async (t) => {
+  const [good, foreign] = await fakeNodes(t, 2)
+  foreign!.genesis = 'other'
+  const nodes = await opened(t, [good!, foreign!])
+  await until(() => nodes.nodes[1]!.state === 'refused')
+  t.match(nodes.nodes[1]!.facts.reason, /another cluster: its genesis is other, not G/)
+  t.equal(nodes.inOrder('processed', 0).length, 1)
+})
 
 t.test(
   "yesterday's block: an answer of an older slot than the client has seen is waited for, or refused",
@@ -108,7 +103,7 @@ t.test(
     await t.rejects(nodes.request(callOf('getBalance', '["x"]', 1_000), signal), {
       message: /reached slot 1000/
     })
-    t.ok(node!.asked.length > 1, 'it was asked again meanwhile')
+    t.equal(node!.asked.length, 2, 'it was asked again once its probes had shown the slot')
     const asked = nodes.request(callOf('getBalance', '["x"]', 1_000), signal)
     setTimeout(() => (node!.answer = () => ({ result: { context: { slot: 1_001 }, value: 'new' } })), 100)
     t.match(await textOf(await asked), /new/)
@@ -178,8 +173,10 @@ t.test('params that a node cannot parse are refused as it does, and do not take 
 t.test('a slow node is hedged, within the budget, and never for a transaction', async (t) => {
   const [slow, good] = await fakeNodes(t, 2)
   const nodes = await opened(t, [slow!, good!])
+  // Slow is what takes four times as long as the requests before, however slow the machine.
+  slow!.slowMs = 2_000
+  await until(() => isFirst(nodes, 0) && (nodes.nodes[0]!.latencyMs ?? 0) < 100)
   slow!.fault = 'slow'
-  slow!.slowMs = 300
   t.match(await textOf(await nodes.request(callOf('getBalance', '["x"]'), signal)), good!.url)
   t.equal(nodes.counts.hedges, 1)
   const many = Array.from({ length: 40 }, (_, at) => nodes.request(callOf('getBalance', `["${at}"]`), signal))

@@ -82,9 +82,12 @@ export class GapReader {
 
   #callOf({ kind, request, lastSlot }: SharedSubscription): UpstreamCall {
     const { commitment, params, subject } = request
-    if (kind === 'account') return { method: ACCOUNT, params, commitment, minSlot: Math.max(0, lastSlot) }
+    if (kind === 'account') {
+      const minSlot = Math.max(0, lastSlot)
+      return { method: ACCOUNT, params, commitment, minSlot, minContextSlot: minSlot }
+    }
     const history = JSON.stringify([[subject], { searchTransactionHistory: true }])
-    return { method: SIGNATURES, params: history, commitment: 'processed', minSlot: 0 }
+    return { method: SIGNATURES, params: history, commitment: 'processed', minSlot: 0, minContextSlot: 0 }
   }
 
   #answer(call: UpstreamCall, isAlone: boolean): Promise<UpstreamAnswer | null> {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { autoOffOrPort, list, type Setting } from '../setting.ts'
+import { autoOffOrPort, integer, list, type Setting } from '../setting.ts'
 
 /** Settings of the RPC URL. */
 export const RPC_SETTINGS = {
@@ -13,5 +13,10 @@ export const RPC_SETTINGS = {
     fallback: 'auto',
     meaning:
       'port for WebSocket handshakes alone, for clients that add one to the port of an `http://` RPC URL: `auto` (the next port on a localnet, none elsewhere), `off`, or a port'
+  },
+  rpcDeadlineMs: {
+    schema: integer(500, 120_000),
+    fallback: '10000',
+    meaning: 'milliseconds that a read through the RPC URL has, over all nodes'
   }
 } satisfies Record<string, Setting>

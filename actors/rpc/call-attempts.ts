@@ -1,0 +1,121 @@
+import { NodeError, refusesRequest } from '../../src/node/node-fault.ts'
+import {
+  NoUpstream,
+  RequestRefused,
+  type UpstreamAnswer,
+  type UpstreamCall
+} from '../../src/rpc/upstreams.ts'
+import { wasUnsent } from './node-link.ts'
+import type { NodeOutcome } from './node-request.ts'
+import type { UpstreamNode } from './upstream-node.ts'
+
+/** Requests to one node for one call: a second one once its probes show the slot that its first answer lacked. */
+const ATTEMPTS_MAX = 2
+
+/** The outcome of an earlier attempt, or a refusal by its node; null for none. */
+export type EarlierOutcome = NodeOutcome | RequestRefused | null
+
+/** The attempts to answer one call: the nodes asked, and the best answer of them. */
+export class CallAttempts {
+  readonly #call: UpstreamCall
+  /** Requests by node. */
+  readonly #sent = new Map<UpstreamNode, number>()
+  /** Nodes whose answer was older than the call allows, with the time of that answer. */
+  readonly #behind = new Map<UpstreamNode, number>()
+  #best: UpstreamAnswer | null = null
+  #failed: UpstreamAnswer | null = null
+  #isArchiveOnly = false
+  #isAbsent = false
+  #refusal: RequestRefused | null = null
+  #fault: NodeError | null = null
+
+  /** `before` is the outcome of the request to the last of the nodes in `tried`. */
+  constructor(call: UpstreamCall, tried: Iterable<UpstreamNode>, before: EarlierOutcome, nowMs: number) {
+    this.#call = call
+    let last: UpstreamNode | null = null
+    for (const node of tried) this.#sent.set((last = node), 1)
+    if (before instanceof RequestRefused) this.#refusal = before
+    else if (before !== null && last !== null) this.judge(last, before, nowMs)
+  }
+
+  /** Whether a node was asked. */
+  get hasAsked(): boolean {
+    return this.#sent.size > 0
+  }
+
+  /** Whether every answer so far was too old, so that waiting for the slot may help. */
+  get isBehind(): boolean {
+    return this.#behind.size > 0 && this.#best === null
+  }
+
+  wasAsked(node: UpstreamNode): boolean {
+    return this.#sent.has(node)
+  }
+
+  /** Records that a request is sent to a node. */
+  asks(node: UpstreamNode): void {
+    this.#sent.set(node, (this.#sent.get(node) ?? 0) + 1)
+    this.#behind.delete(node)
+  }
+
+  /**
+   * Whether a node may be asked: it was not asked yet, or was behind and has reached the slot by a later probe. Archives
+   * get no sends.
+   */
+  admits(node: UpstreamNode, minSlot: number): boolean {
+    const { isIdempotent } = this.#call.method
+    if (node.isArchive ? !isIdempotent : this.#isArchiveOnly) return false
+    const sent = this.#sent.get(node) ?? 0
+    if (sent === 0) return true
+    const behindAtMs = this.#behind.get(node)
+    return (
+      sent < ATTEMPTS_MAX &&
+      behindAtMs !== undefined &&
+      node.probedAtMs > behindAtMs &&
+      (node.slot(this.#call.commitment) ?? 0) >= minSlot
+    )
+  }
+
+  /** Judges an outcome; returns the answer if the client gets it. */
+  judge(node: UpstreamNode, { answer, verdict }: NodeOutcome, nowMs: number): UpstreamAnswer | null {
+    switch (verdict) {
+      case 'deliver':
+        return answer
+      case 'behind':
+        this.#behind.set(node, nowMs)
+        return null
+      case 'failed':
+        this.#failed = answer
+        return null
+      case 'archive':
+        this.#isArchiveOnly = true
+        break
+      case 'elsewhere':
+        break
+    }
+    this.#best = answer
+    this.#isAbsent ||= this.#call.method.hasArchive
+    return null
+  }
+
+  /** Records a fault of a node. Returns whether another node may be asked. */
+  failed(error: NodeError): boolean {
+    if (refusesRequest(error.fault))
+      this.#refusal = new RequestRefused(error.fault.kind === 'http' ? error.fault.status : 400)
+    else this.#fault = error
+    return this.#call.method.isIdempotent || wasUnsent(error)
+  }
+
+  /** Returns the best answer of all nodes, or throws the reason for none. */
+  result(archives: readonly UpstreamNode[]): UpstreamAnswer {
+    // An archive that is unavailable may have blocks that the nodes lack.
+    const hasTriedAll = archives.every((node) => this.#sent.has(node) && this.#fault === null)
+    if (this.#best !== null && (!this.#isAbsent || hasTriedAll)) return this.#best
+    if (this.#failed !== null && !this.isBehind && this.#best === null) return this.#failed
+    if (this.#refusal !== null) throw this.#refusal
+    throw new NoUpstream(
+      this.isBehind ? `no node has reached slot ${this.#call.minSlot}` : 'no node answers this request now',
+      { cause: this.#fault }
+    )
+  }
+}

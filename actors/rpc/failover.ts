@@ -1,0 +1,182 @@
+import { NodeError } from '../../src/node/node-fault.ts'
+import { sleep, type Clock } from '../../src/ports.ts'
+import { AnswerTooLarge, type UpstreamAnswer, type UpstreamCall } from '../../src/rpc/upstreams.ts'
+import { CallAttempts, type EarlierOutcome } from './call-attempts.ts'
+import { Hedge } from './hedge.ts'
+import type { NodePool } from './node-pool.ts'
+import { askNode, type NodeOutcome } from './node-request.ts'
+import type { RequestDeadline } from './request-deadlines.ts'
+import type { UpstreamNode } from './upstream-node.ts'
+
+/** A read is hedged after the average latency of its node times this. Arbitrary; nothing depends on it. */
+const HEDGE_TIMES = 4
+/** Poll interval of the nodes' probed slots, in milliseconds; a quarter of the interval of probes. */
+const POLL_INTERVAL_MS = 100
+
+/** Counts the outcomes of requests. */
+export interface RpcNodesCounts {
+  requests: number
+  failovers: number
+  hedges: number
+}
+
+/** Asks one node after another until one has an answer for the client. */
+export class Failover {
+  readonly #pool: NodePool
+  readonly #clock: Clock
+  readonly #counts: RpcNodesCounts
+  readonly #hedge: Hedge
+
+  constructor(pool: NodePool, clock: Clock, counts: RpcNodesCounts) {
+    this.#pool = pool
+    this.#clock = clock
+    this.#counts = counts
+    this.#hedge = new Hedge(clock)
+  }
+
+  /**
+   * Returns the answer to a call. `tried` were asked before, the last of them with the outcome `before`. Throws
+   * `Unanswered`, or the reason of the deadline's signal.
+   */
+  async resolve(
+    call: UpstreamCall,
+    deadline: RequestDeadline,
+    tried: Iterable<UpstreamNode> = [],
+    before: EarlierOutcome = null
+  ): Promise<UpstreamAnswer> {
+    const clock = this.#clock
+    let wanted = call
+    let attempts = new CallAttempts(call, tried, before, clock.now())
+    let waitedMs = 0
+    for (;;) {
+      const node = this.#next(attempts, wanted)
+      if (node !== undefined) {
+        const answer = await this.#attempt(node, wanted, attempts, deadline)
+        if (answer === null) continue
+        if (answer !== 'ends') return answer
+        break
+      }
+      const abandoned = this.#withoutFloor(wanted)
+      if (attempts.isBehind && abandoned !== null) {
+        wanted = abandoned
+        attempts = new CallAttempts(wanted, [], null, clock.now())
+        continue
+      }
+      if (!this.#mayWait(wanted, attempts, waitedMs)) break
+      await sleep(clock, POLL_INTERVAL_MS, deadline.signal)
+      deadline.signal.throwIfAborted()
+      waitedMs += POLL_INTERVAL_MS
+    }
+    return attempts.result(this.#pool.nodes.filter(({ isArchive }) => isArchive))
+  }
+
+  #next(attempts: CallAttempts, { commitment, minSlot }: UpstreamCall): UpstreamNode | undefined {
+    return (
+      this.#pool.inOrder(commitment, minSlot).find((node) => attempts.admits(node, minSlot)) ??
+      this.#pool.failedLately().find((node) => attempts.admits(node, minSlot))
+    )
+  }
+
+  /** Returns the answer for the client, null if another node may be asked, or `ends`. */
+  async #attempt(
+    node: UpstreamNode,
+    call: UpstreamCall,
+    attempts: CallAttempts,
+    deadline: RequestDeadline
+  ): Promise<UpstreamAnswer | 'ends' | null> {
+    if (attempts.hasAsked) this.#counts.failovers++
+    attempts.asks(node)
+    try {
+      const outcome = await this.#ask(node, call, attempts, deadline)
+      return attempts.judge(node, outcome, this.#clock.now())
+    } catch (error) {
+      if (!(error instanceof NodeError)) throw error
+      return attempts.failed(error) ? null : 'ends'
+    }
+  }
+
+  /** Returns the call without a floor that no node has reached for too long; null if its floor stands. */
+  #withoutFloor(call: UpstreamCall): UpstreamCall | null {
+    const minSlot = Math.max(call.minContextSlot, this.#pool.reached(call.commitment))
+    return minSlot < call.minSlot ? { ...call, minSlot } : null
+  }
+
+  /** Whether to wait for a slot, or for the first probes of the service. */
+  #mayWait(call: UpstreamCall, attempts: CallAttempts, waitedMs: number): boolean {
+    const isEarly = !attempts.hasAsked && this.#pool.isStarting
+    if ((attempts.isBehind || isEarly) && waitedMs < this.#pool.tuning.behindMs) return true
+    // A floor that no node has reached is reached or abandoned within seconds.
+    const newest = this.#pool.newest(call.commitment) ?? 0
+    return attempts.isBehind && newest < call.minSlot && call.minSlot > call.minContextSlot
+  }
+
+  /** Asks a node, and a second one if the first is slow. */
+  async #ask(
+    node: UpstreamNode,
+    call: UpstreamCall,
+    attempts: CallAttempts,
+    deadline: RequestDeadline
+  ): Promise<NodeOutcome> {
+    const { signal } = deadline
+    if (!call.method.isIdempotent || this.#pool.nodes.length === 1) return this.#send(node, call, signal)
+    const second = this.#second(call, attempts)
+    const first = (end: AbortSignal) =>
+      this.#sendWithin(node, call, end, this.#limitMs(call, attempts, deadline))
+    if (second === undefined) return first(signal)
+    const hedgeMs = Math.max(this.#pool.tuning.hedgeMs, HEDGE_TIMES * (node.latencyMs ?? 0))
+    return this.#hedge.request(hedgeMs, signal, {
+      first,
+      second: (end) => {
+        this.#counts.hedges++
+        attempts.asks(second)
+        return this.#sendWithin(second, call, end, this.#limitMs(call, attempts, deadline))
+      }
+    })
+  }
+
+  /** Milliseconds that a node has: half of what is left, where another node can be asked; null without a limit. */
+  #limitMs(call: UpstreamCall, attempts: CallAttempts, deadline: RequestDeadline): number | null {
+    return this.#next(attempts, call) === undefined ? null : deadline.leftMs() / 2
+  }
+
+  #second({ commitment, minSlot }: UpstreamCall, attempts: CallAttempts): UpstreamNode | undefined {
+    return this.#pool
+      .inOrder(commitment, minSlot)
+      .find((node) => !attempts.wasAsked(node) && !node.isArchive && (node.slot(commitment) ?? 0) >= minSlot)
+  }
+
+  async #sendWithin(
+    node: UpstreamNode,
+    call: UpstreamCall,
+    signal: AbortSignal,
+    limitMs: number | null
+  ): Promise<NodeOutcome> {
+    if (limitMs === null) return this.#send(node, call, signal)
+    const end = new AbortController()
+    const leave = (): void => end.abort(signal.reason)
+    signal.addEventListener('abort', leave, { once: true })
+    const timer = this.#clock.setTimeout(
+      () => end.abort(node.link.error({ kind: 'timeout', afterMs: Math.round(limitMs) })),
+      limitMs
+    )
+    try {
+      return await this.#send(node, call, end.signal)
+    } finally {
+      this.#clock.clearTimeout(timer)
+      signal.removeEventListener('abort', leave)
+    }
+  }
+
+  async #send(node: UpstreamNode, call: UpstreamCall, signal: AbortSignal): Promise<NodeOutcome> {
+    this.#counts.requests++
+    try {
+      return await askNode(node, call, this.#pool.newest('processed'), this.#clock, signal)
+    } catch (error) {
+      if (error instanceof NodeError) {
+        if (error.fault.kind === 'too-large') throw new AnswerTooLarge()
+        node.failed(error)
+      }
+      throw error
+    }
+  }
+}
