@@ -5,6 +5,8 @@ import type { RpcParts } from '../http/deps.ts'
 import { rpcRoutes } from '../http/routes/rpc.ts'
 import { sourceCoverage } from '../node/coverage.ts'
 import type { CallWeights } from '../access/call-weights.ts'
+import { Cordons } from '../rpc/cordons.ts'
+import { MethodCosts } from '../rpc/method-costs.ts'
 import { MethodTable } from '../rpc/methods.ts'
 import { MirroredAccounts } from '../rpc/mirrored-accounts.ts'
 import { Gateway } from '../rpc/rpc-gateway.ts'
@@ -32,7 +34,9 @@ export const RPC: Product = {
       archiveUrls: hasLocalnet(service) ? [] : config.archiveRpcUrl,
       expectedGenesis: sourceCoverage(storage.coverage, ports.clock).expectedGenesis,
       indexedSlot: () => feed.head && feed.head.slot + finalitySlots,
-      tuning: { deadlineMs: config.rpcDeadlineMs }
+      limits: hasLocalnet(service) ? [] : config.rpcNodeRps,
+      cordons: () => new Cordons(storage.documents).list(),
+      tuning: { deadlineMs: config.rpcDeadlineMs, costs: new MethodCosts(config.rpcMethodWeights) }
     }))
     return [child('rpc', run)]
   },
@@ -65,5 +69,5 @@ export function rpcPartsOf(service: ServiceParts, given: Given): RpcParts {
     turns: service.turns,
     count: (method, outcome) => metrics.rpc.countElement(method, outcome)
   })
-  return { gateway, methods, hasNode }
+  return { gateway, methods, hasNode, nodes: open?.nodes.control ?? null }
 }

@@ -33,6 +33,7 @@ export function fakeUpstreams(
   return {
     calls,
     inOrder: () => [],
+    isCordoned: () => false,
     newest: () => 1,
     reached: () => Infinity,
     sawSlot: () => undefined,
@@ -60,7 +61,7 @@ export function fakeRpc(
     ...(turns !== undefined && { turns }),
     clock
   })
-  return { gateway, methods, hasNode: upstreams !== null }
+  return { gateway, methods, hasNode: upstreams !== null, nodes: null }
 }
 
 /** A caller of the tenant `acme`. */
