@@ -92,10 +92,17 @@ export class NodePool implements NodeControl {
 
   /** Probes the nodes until the signal aborts; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
+    let hasCordons = false
     for (let polls = 0; !signal.aborted; polls++) {
-      this.#follow()
-      // While the store fails, the cordons that were read last hold.
-      if (polls % POLLS_PER_CORDONS === 0) await this.followCordons().catch(() => undefined)
+      // While the store fails, the cordons that were read last hold; before the first, no node is used.
+      if (polls % POLLS_PER_CORDONS === 0 || !hasCordons) {
+        const hasRead = await this.followCordons().then(
+          () => true,
+          () => false
+        )
+        hasCordons ||= hasRead
+      }
+      if (hasCordons && !signal.aborted) this.#follow()
       await sleep(this.#ports.clock, URLS_POLL_INTERVAL_MS, signal)
     }
     this.#running?.abort()

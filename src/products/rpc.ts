@@ -2,6 +2,7 @@ import { rpcNodes } from '../../actors/rpc/rpc.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import { RPC_SETTINGS } from '../config/settings/rpc.ts'
 import type { RpcParts } from '../http/deps.ts'
+import { adminNodeRoutes } from '../http/routes/admin-nodes.ts'
 import { rpcRoutes } from '../http/routes/rpc.ts'
 import { sourceCoverage } from '../node/coverage.ts'
 import type { CallWeights } from '../access/call-weights.ts'
@@ -40,7 +41,7 @@ export const RPC: Product = {
     }))
     return [child('rpc', run)]
   },
-  routes: [rpcRoutes]
+  routes: [rpcRoutes, adminNodeRoutes]
 }
 
 /** Returns the units of a quota that each weighted call costs. */
