@@ -49,7 +49,7 @@ export async function askNode(
 }
 
 /** How the answer to a batch is read. */
-interface Pace {
+interface BatchReading {
   /** Reserves bytes of memory, or releases them if the number is negative. Returns false if there are none left. */
   readonly bytesLeft: (bytes: number) => boolean
   /** Runs each piece of a long answer. */
@@ -64,7 +64,7 @@ export async function askNodeAll(
   node: UpstreamNode,
   calls: readonly UpstreamCall[],
   newest: number | null,
-  { bytesLeft, runPiece }: Pace,
+  { bytesLeft, runPiece }: BatchReading,
   signal: AbortSignal
 ): Promise<readonly (NodeOutcome | null)[]> {
   const first = node.takeIds(calls.length)
@@ -194,7 +194,7 @@ async function post(
 async function wholeBody(
   node: UpstreamNode,
   { bytes, rest }: ResponseStart,
-  { bytesLeft, runPiece }: Pace
+  { bytesLeft, runPiece }: BatchReading
 ): Promise<Buffer> {
   if (rest === null) return bytes
   const chunks = [bytes]
