@@ -68,7 +68,7 @@ t.test('a learned rate never exceeds the limit of the operator', async (t) => {
   t.equal(budget.state(1_001_000).left, 20)
 })
 
-t.test('requests that are admitted never exceed rate × time + burst in any interval', async (t) => {
+t.test('requests that are admitted never exceed rate × time + burst in any interval', async () => {
   const step = fc.record({
     afterMs: fc.nat(400),
     cost: fc.integer({ min: 1, max: 30 }),
