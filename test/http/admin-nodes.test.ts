@@ -41,7 +41,10 @@ async function world(t: Test) {
       text: answer.body
     }
     t.equal(contract.breach(exchange), null, `${method} ${path}`)
-    return { status: answer.statusCode, body: JSON.parse(answer.body) as Record<string, any> }
+    return {
+      status: answer.statusCode,
+      body: JSON.parse(answer.body) as { data: unknown[]; cordoned_at: unknown }
+    }
   }
   return {
     market,
