@@ -1,4 +1,4 @@
-import { NodeError, refusesRequest } from '../../src/node/node-fault.ts'
+import { refusesRequest, type NodeError } from '../../src/node/node-fault.ts'
 import {
   NoUpstream,
   RequestRefused,
