@@ -1,7 +1,8 @@
 import { connect } from 'node:net'
 import { checkOf, notChecked, type ConformanceCheck } from '../rpc/conformance-check.ts'
 import { derivedUrls } from '../rpc/derived-urls.ts'
-import { openProbeSocket, type Send } from './rpc-probe.ts'
+import { openRpcEndpoint } from './rpc-endpoint.ts'
+import type { Send } from './rpc-probe.ts'
 
 const VERSION = '{"jsonrpc":"2.0","id":1,"method":"getVersion","params":[]}'
 
@@ -38,10 +39,12 @@ export async function derivedChecks(rpcUrl: string, send: Send): Promise<readonl
 /** Returns why a socket is no use to a client, or null. */
 export async function socketFault(url: string, origin?: string): Promise<string | null> {
   try {
-    const socket = await openProbeSocket(url, origin)
+    const socket = await openRpcEndpoint('the handshake', url, origin)
     try {
-      const call = (method: string, params: unknown[]): Promise<Answered> =>
-        socket.ask(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })) as Promise<Answered>
+      const call = async (method: string, params: unknown[]): Promise<Answered> => {
+        const { body } = await socket.ask(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
+        return (body ?? {}) as Answered
+      }
       const version = await call('getVersion', [])
       if (!hasResult(version)) return `getVersion: ${JSON.stringify(version)}`
       const { result: id, error } = await call('slotSubscribe', [])

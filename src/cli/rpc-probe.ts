@@ -1,11 +1,8 @@
-import { once } from 'node:events'
-import { request, WebSocket, type MessageEvent } from 'undici'
+import { request } from 'undici'
 import { sleep, type Clock } from '../ports.ts'
+import { ANSWER_MS, parsedText } from './rpc-endpoint.ts'
 
-/** Milliseconds for one answer: a node may need some seconds to read a block from disk. */
-const ANSWER_MS = 15_000
-/** Milliseconds until a socket is open, or a message arrives. The same reason. */
-const SOCKET_MS = ANSWER_MS
+/** Consecutive refusals of one request: other clients of the key may use up the quota of several minutes. */
 const REFUSALS_MAX = 5
 /** Seconds. The window of this service's quotas is a minute. */
 const WAIT_MAX_S = 60
@@ -51,61 +48,9 @@ async function sendOnce({ url, method = 'POST', headers = {}, body }: ProbeReque
     headersTimeout: ANSWER_MS,
     bodyTimeout: ANSWER_MS
   })
-  const text = await reply.body.text()
-  let parsed: unknown = text
-  try {
-    parsed = JSON.parse(text)
-  } catch {
-    // The text is the answer.
-  }
-  return { status: reply.statusCode, headers: reply.headers, body: parsed }
-}
-
-/** A socket of a check. */
-export interface ProbeSocket {
-  /** Sends a message and resolves with the next one that is not a notification. */
-  ask(text: string): Promise<unknown>
-  end(): void
-}
-
-/** Opens a socket. Rejects with the reason if the handshake is refused. */
-export async function openProbeSocket(url: string, origin?: string): Promise<ProbeSocket> {
-  const socket = new WebSocket(url, { headers: origin === undefined ? {} : { origin } })
-  const signal = AbortSignal.timeout(SOCKET_MS)
-  await Promise.race([
-    once(socket, 'open', { signal }),
-    once(socket, 'error', { signal }).then(([event]) => {
-      throw new Error(reasonOf(event as { error?: Error; message?: string }))
-    })
-  ])
   return {
-    ask: (text) =>
-      new Promise((resolve, reject) => {
-        const timer = setTimeout(() => reject(new Error(`no answer in ${SOCKET_MS / 1_000} s`)), SOCKET_MS)
-        const take = ({ data }: MessageEvent): void => {
-          const answer = JSON.parse(String(data)) as { method?: unknown }
-          if (answer.method !== undefined) return
-          done()
-          resolve(answer)
-        }
-        const lost = (): void => {
-          done()
-          reject(new Error('the socket was closed'))
-        }
-        const done = (): void => {
-          clearTimeout(timer)
-          socket.removeEventListener('message', take)
-          socket.removeEventListener('close', lost)
-        }
-        socket.addEventListener('message', take)
-        socket.addEventListener('close', lost)
-        socket.send(text)
-      }),
-    end: () => socket.close()
+    status: reply.statusCode,
+    headers: reply.headers,
+    body: parsedText(await reply.body.text())
   }
-}
-
-function reasonOf({ error, message }: { error?: Error; message?: string }): string {
-  const cause = error?.cause instanceof Error ? error.cause : error
-  return cause?.message || message || 'the handshake was refused'
 }

@@ -55,13 +55,15 @@ export class SuiteFolder {
     }
   }
 
-  /** Makes the ledger of a node visible to tests that read its keys. */
-  showLedger(ledger: string): void {
+  /** Makes the ledger and the log of a node visible to tests that read its keys and its version there. */
+  showLedger(ledger: string, log: string): void {
     const { ledgerAt } = this.#suite
     if (ledgerAt === undefined) return
     const path = join(this.checkout, ledgerAt)
     rmSync(path, { recursive: true, force: true })
     symlinkSync(ledger, path)
+    // Where a node without `--log` writes it.
+    symlinkSync(log, join(ledger, 'validator.log'))
   }
 
   #installPackages(): void {

@@ -31,7 +31,7 @@ export interface ForeignSuite {
   readonly repository: string
   /** The commit that the expected differences are written for. */
   readonly commit: string
-  /** What installs the packages that its tests need: npm by `package.json`, pip by `requirements.txt`. */
+  /** The installer of the packages that its tests need: npm reads `package.json`, pip `requirements.txt`. */
   readonly installer: 'npm' | 'pip'
   readonly report: ReportFormat
   readonly replacements: readonly Replacement[]

@@ -16,7 +16,7 @@ const ALLOWED = [
 ].join(',')
 const MIRRORED_WITHIN_MS = 120_000
 
-/** What a suite runs against. */
+/** A node, or a service in front of one, that a suite runs against. */
 export interface Target {
   readonly url: string
   readonly socketUrl: string
@@ -32,9 +32,10 @@ async function startNode(suite: ForeignSuite, folder: SuiteFolder): Promise<Real
     programs: Object.fromEntries(programs),
     ...(suite.accountsFolder !== undefined && {
       accountsFolder: join(folder.checkout, suite.accountsFolder)
-    })
+    }),
+    ...(suite.ledgerAt !== undefined && { logLevel: 'solana=info,agave=info' })
   })
-  folder.showLedger(node.ledger)
+  folder.showLedger(node.ledger, node.log)
   return node
 }
 

@@ -19,7 +19,7 @@ export interface ExpectedDifference {
   readonly tests: readonly string[]
 }
 
-/** What a suite has shown. */
+/** The result of a suite. */
 export interface Verdict {
   readonly passed: number
   readonly skipped: number

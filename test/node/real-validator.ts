@@ -25,6 +25,8 @@ export interface ValidatorOptions {
   readonly programs?: Readonly<Record<string, Buffer>>
   /** Folder of accounts of its genesis, a JSON file each. */
   readonly accountsFolder?: string
+  /** Levels of its log (`RUST_LOG`); warnings by default. */
+  readonly logLevel?: string
 }
 
 /** Agave's test validator on loopback. Takes one core while it runs, most of it for a thread of low priority. */
@@ -51,7 +53,8 @@ export class RealValidator {
     port,
     ticksPerSlot,
     programs = {},
-    accountsFolder
+    accountsFolder,
+    logLevel
   }: ValidatorOptions = {}): Promise<RealValidator> {
     const folder = makeServerFolder('validator')
     const rpcPort = port ?? (await freePort(['127.0.0.1']))
@@ -67,6 +70,7 @@ export class RealValidator {
       command: 'env',
       args: [
         `VALIDATOR_CACHE=${CACHE}`,
+        ...(logLevel === undefined ? [] : [`RUST_LOG=${logLevel}`]),
         'bash',
         PROGRAM,
         join(folder, 'node'),
@@ -98,6 +102,11 @@ export class RealValidator {
   /** Folder of its ledger, with its keys. */
   get ledger(): string {
     return join(this.folder, 'node/ledger')
+  }
+
+  /** File of its output. */
+  get log(): string {
+    return join(this.folder, 'log')
   }
 
   get grpcUrl(): string {

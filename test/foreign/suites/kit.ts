@@ -42,6 +42,16 @@ export const KIT: ForeignSuite = {
     }
   ],
   accountsFolder: 'scripts/fixtures',
-  mirrored: ['DXngmJfjurhnAwbMPgpUGPH6qNvetCKRJ6PiD4ag4PTj'],
+  mirrored: [
+    'DXngmJfjurhnAwbMPgpUGPH6qNvetCKRJ6PiD4ag4PTj',
+    '11111111111111111111111111111111',
+    'AddressLookupTab1e1111111111111111111111111',
+    'BPFLoaderUpgradeab1e11111111111111111111111',
+    'Config1111111111111111111111111111111111111',
+    'Stake11111111111111111111111111111111111111',
+    'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+    'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
+    'Vote111111111111111111111111111111111111111'
+  ],
   ledgerAt: 'test-ledger'
 }

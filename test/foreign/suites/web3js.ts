@@ -20,6 +20,9 @@ export const WEB3JS: ForeignSuite = {
         'node',
         '{cache}/node_modules/mocha/bin/mocha.js',
         './test/**/*.test.ts',
+        // The node, the service and the tests share a machine.
+        '--timeout',
+        '30000',
         '--exit',
         '--reporter',
         'json',
@@ -30,5 +33,5 @@ export const WEB3JS: ForeignSuite = {
     }
   ],
   accountsFolder: 'scripts/fixtures',
-  mirrored: []
+  mirrored: ['TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA']
 }

@@ -4,7 +4,7 @@ const setup = ['setup-dev-mode', 'setup-define-version-constant', 'setup-webcryp
 module.exports = {
   rootDir: `${__dirname}/checkout`,
   roots: ['rpc-api', 'rpc-graphql', 'rpc-subscriptions', 'rpc-subscriptions-api', 'sysvars'].map(
-    (name) => `<rootDir>/packages/${name}/src/`
+    (name) => `<rootDir>/packages/${name}/src/__tests__/`
   ),
   resetMocks: true,
   restoreMocks: true,
