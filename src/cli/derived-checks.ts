@@ -43,7 +43,7 @@ export async function socketFault(url: string, origin?: string): Promise<string 
     try {
       const call = async (method: string, params: unknown[]): Promise<Answered> => {
         const { body } = await socket.ask(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
-        return (body ?? {}) as Answered
+        return body ?? {}
       }
       const version = await call('getVersion', [])
       if (!hasResult(version)) return `getVersion: ${JSON.stringify(version)}`

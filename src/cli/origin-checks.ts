@@ -60,6 +60,7 @@ export async function originChecks(
   await answered('GET', 405, { url, method: 'GET' })
   await answered('body too large', 413, { url, body: `"${'x'.repeat(262_144)}"` })
   await check('socket', () => socketFault(url.replace(/^http/, 'ws'), origin), 'opened')
+  checks.push(notChecked(`${TITLE} ${origin}: 429`, 'it would use up the quota of the key'))
   return checks
 }
 

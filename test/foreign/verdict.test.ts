@@ -34,7 +34,7 @@ t.test(
     ])
     const wrong = [{ ...EXPECTED[0], node: 'fails' }, EXPECTED[1]] as const
     t.match(verdictOf(outcomes({ ...rest, good: 'passed' }), NODE, wrong).faults, [
-      /^changed: passes at the node, and the list says that it fails/
+      /^changed: passes at the node, and the list says that it fails there too/
     ])
   }
 )
