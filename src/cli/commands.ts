@@ -68,10 +68,20 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
   conformance: command({
     summary: 'Compares the RPC URL with a node: every method, with good and bad parameters.',
     details:
-      'Slots may differ between the two. Without a node it checks the form of the answers. With ws: URLs it sends the requests over sockets, and compares subscriptions if both URLs are sockets. Exits with 1 if a client would notice a difference.',
+      'Slots may differ between the two. Without a node it checks the form of the answers. With ws: URLs it sends the requests over sockets, and compares subscriptions if both URLs are sockets. Then it checks the URLs that clients derive from this one, what pages get, malformed bodies, and accounts of programs, and lists what was not checked. Exits with 1 if a client would notice a difference.',
     options: {
       against: { value: 'URL', meaning: 'RPC or socket URL of the service, with its key' },
-      node: { value: 'URL', meaning: 'RPC or socket URL of a node to compare with' }
+      node: { value: 'URL', meaning: 'RPC or socket URL of a node to compare with' },
+      origin: { value: 'ORIGIN', meaning: 'an origin that the key lists: check what its pages get' },
+      program: {
+        value: 'ADDRESS',
+        multiple: true,
+        meaning: 'a mirrored program whose accounts are compared with the node; may be repeated'
+      },
+      'deadline-ms': {
+        value: 'MS',
+        meaning: 'MILLRACE_RPC_DEADLINE_MS of the service: no answer may take longer'
+      }
     },
     settings: [],
     examples: [

@@ -4,7 +4,7 @@ import type { Ask } from '../rpc/conformance-cases.ts'
 import { BadUsage } from './command.ts'
 
 /** Milliseconds for one answer. Chosen: a node may need some seconds to read a block from disk. */
-const ANSWER_MS = 15_000
+export const ANSWER_MS = 15_000
 /** The code of a request beyond the quota of a key (spec choices, section 5). */
 const RATE_LIMITED = -32429
 /** Seconds to wait if a refusal names none. Chosen: public nodes count requests in windows of 10 s. */
@@ -17,11 +17,18 @@ export interface RpcEndpoint {
   end(): void
 }
 
-/** Opens an endpoint by its URL: `http:`, `https:`, `ws:` or `wss:`. `flag` names the URL in errors. */
-export async function openRpcEndpoint(flag: string, url: string | undefined): Promise<RpcEndpoint> {
+/**
+ * Opens an endpoint by its URL: `http:`, `https:`, `ws:` or `wss:`. `flag` names the URL in errors. With an origin a socket
+ * is opened as a page of it does.
+ */
+export async function openRpcEndpoint(
+  flag: string,
+  url: string | undefined,
+  origin?: string
+): Promise<RpcEndpoint> {
   if (url === undefined || !URL.canParse(url)) throw new BadUsage(`${flag} needs a URL`)
   if (!isSocketUrl(url)) return { ask: askByPost(url), isSocket: false, end: () => undefined }
-  const socket = new WebSocket(url)
+  const socket = new WebSocket(url, origin === undefined ? {} : { headers: { origin } })
   await once(socket, 'open').catch(() => {
     throw new Error(`${flag}: the socket does not open`)
   })
@@ -87,7 +94,8 @@ interface RefusedForRate {
   readonly data?: { readonly retry_after?: number }
 }
 
-function parsedText(text: string): unknown {
+/** Returns the value of a JSON text, or the text if it is not JSON. */
+export function parsedText(text: string): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch {

@@ -1,7 +1,11 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { openRpcEndpoint } from '../../src/cli/rpc-endpoint.ts'
+import { programChecks } from '../../src/rpc/program-rows.ts'
+import { until } from '../service/asking.ts'
 import { startBusyLocalnetProcess } from '../service/localnet-process.ts'
 import { ADMIN_KEY, runMillrace, spawnMillrace } from '../service/service-process.ts'
 import { runCommand } from './run-command.ts'
@@ -32,6 +36,45 @@ async function listening(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
+const ORIGIN = 'https://app.example.org'
+const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
+
+async function administer(url: string, path: string, body: object): Promise<Record<string, unknown>> {
+  const headers = { 'x-api-key': ADMIN_KEY, 'content-type': 'application/json' }
+  const answer = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+  return (await answer.json()) as Record<string, unknown>
+}
+
+/** A key that pages of an origin may use. */
+async function keyOfPages(url: string): Promise<string> {
+  await administer(url, '/v1/admin/tenants', { name: 'pages' })
+  const { key } = await administer(url, '/v1/admin/keys', {
+    tenant: 'pages',
+    scopes: ['rpc:read', 'rpc:send'],
+    cors_origins: [`rpc:${ORIGIN}`]
+  })
+  return String(key)
+}
+
+/** Compares the accounts of a mirrored program with those of the localnet's node. */
+async function compareProgram(
+  t: Test,
+  { url, rpcUrl }: { readonly url: string; readonly rpcUrl: string },
+  against: string
+): Promise<void> {
+  await administer(url, '/v1/admin/programs', { program: TOKEN_PROGRAM })
+  const [service, node] = [
+    await openRpcEndpoint('--against', against),
+    await openRpcEndpoint('--node', rpcUrl)
+  ]
+  const pause = (): Promise<void> => delay(20)
+  const first = await until(async () => {
+    const [check] = await programChecks(TOKEN_PROGRAM, service.ask, node.ask, pause)
+    return check?.outcome === 'passed' ? check : null
+  }, 'the program is mirrored')
+  t.match(first.detail, /^[1-9]\d* accounts equal at slot \d+$/)
+}
+
 const differing = (stdout: string): string[] =>
   stdout.split('\n').flatMap((line, at, all) => (all[at + 1]?.startsWith('  service: ') ? [line] : []))
 
@@ -39,11 +82,16 @@ t.test(
   'a localnet and its RPC URL: no client would notice a difference, and one of a node at fault',
   async (t) => {
     const service = await startBusyLocalnetProcess(t, t.testdir(), ['--rate-limit-per-minute', '100000'])
-    const against = `${service.url}/v1/rpc?api-key=${ADMIN_KEY}`
-    const socket = `${service.url.replace('http:', 'ws:')}/v1/rpc/ws?api-key=${ADMIN_KEY}`
+    const key = await keyOfPages(service.url)
+    const against = `${service.url}/v1/rpc?api-key=${key}`
+    const socket = `${service.url.replace('http:', 'ws:')}/v1/rpc/ws?api-key=${key}`
     const { port } = new URL(service.rpcUrl)
     for (const [name, args, asked] of [
-      ['the form of the answers', ['--against', against], /6\d\d/],
+      [
+        'the form of the answers',
+        ['--against', against, '--origin', ORIGIN, '--deadline-ms', '600000'],
+        /6\d\d/
+      ],
       ['against the node', ['--against', against, '--node', service.rpcUrl], /6\d\d/],
       ['over a socket', ['--against', socket, '--node', `ws://127.0.0.1:${Number(port) + 1}`], /94/]
     ] as const) {
@@ -51,7 +99,20 @@ t.test(
       t.equal(code, 0, `${name}: ${stdout.split('\n').slice(0, 9).join('\n')}${stderr}`)
       t.match(stderr, new RegExp(`: ${asked.source} requests, 0 differences that a client would notice`))
       t.same(differing(stdout), [])
+      t.match(stdout, /^socket as given +passed/m)
+      t.match(stdout, /^socket with a slash before the query +passed/m)
+      t.match(stdout, /^socket with the key as `key` +passed/m)
+      // Another process may have the port after the service's.
+      t.match(stdout, /^socket at the next port +(passed|not checked)/m)
+      t.match(stdout, /^page of an unlisted origin +passed/m)
+      t.match(stdout, /^body: deep nesting +passed/m)
+      t.match(stdout, /^failover from a node at fault +not checked/m)
+      t.match(stderr, /\d+ checks passed, 0 failed, \d not made/)
+      const isPage = name === 'the form of the answers'
+      t.match(stdout, isPage ? /: preflight +passed/ : /^page of a listed origin +not checked/m)
+      t.match(stdout, isPage ? /: socket +passed/ : /^overall deadline +not checked/m)
     }
+    await compareProgram(t, service, against)
 
     let faults = 0
     const node = await nodeAtFault(t, service.rpcUrl, (request, answer) => {

@@ -23,6 +23,10 @@ export interface ValidatorOptions {
   readonly ticksPerSlot?: number
   /** Programs of its genesis, by address. */
   readonly programs?: Readonly<Record<string, Buffer>>
+  /** Folder of accounts of its genesis, a JSON file each. */
+  readonly accountsFolder?: string
+  /** Levels of its log (`RUST_LOG`); warnings by default. */
+  readonly logLevel?: string
 }
 
 /** Agave's test validator on loopback. Takes one core while it runs, most of it for a thread of low priority. */
@@ -45,7 +49,13 @@ export class RealValidator {
   }
 
   /** Starts a validator with its own genesis. */
-  static async start({ port, ticksPerSlot, programs = {} }: ValidatorOptions = {}): Promise<RealValidator> {
+  static async start({
+    port,
+    ticksPerSlot,
+    programs = {},
+    accountsFolder,
+    logLevel
+  }: ValidatorOptions = {}): Promise<RealValidator> {
     const folder = makeServerFolder('validator')
     const rpcPort = port ?? (await freePort(['127.0.0.1']))
     const ports = ['--rpc-port', String(rpcPort), '--grpc-port', String(rpcPort + 5)]
@@ -55,16 +65,19 @@ export class RealValidator {
       writeFileSync(file, bytes)
       return ['--bpf-program', address, file]
     })
+    const accounts = accountsFolder === undefined ? [] : ['--account-dir', accountsFolder]
     const server = new ServerProcess({
       command: 'env',
       args: [
         `VALIDATOR_CACHE=${CACHE}`,
+        ...(logLevel === undefined ? [] : [`RUST_LOG=${logLevel}`]),
         'bash',
         PROGRAM,
         join(folder, 'node'),
         ...ports,
         ...pace,
         ...own,
+        ...accounts,
         '--limit-ledger-size',
         SHREDS_MAX
       ],
@@ -84,6 +97,16 @@ export class RealValidator {
 
   get port(): number {
     return Number(new URL(this.url).port)
+  }
+
+  /** Folder of its ledger, with its keys. */
+  get ledger(): string {
+    return join(this.folder, 'node/ledger')
+  }
+
+  /** File of its output. */
+  get log(): string {
+    return join(this.folder, 'log')
   }
 
   get grpcUrl(): string {
