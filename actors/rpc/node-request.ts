@@ -176,7 +176,7 @@ async function post(
   signal: AbortSignal
 ): Promise<ResponseStart> {
   try {
-    return await node.link.post(body, signal)
+    return await node.link.post(body, signal, isRead)
   } catch (error) {
     if (!isRead || !(error instanceof NodeError) || !isDropped(error)) throw error
     return node.link.post(body, signal)
