@@ -183,7 +183,7 @@ async function post(
   signal: AbortSignal
 ): Promise<ResponseStart> {
   try {
-    return await node.post(body, cost, signal)
+    return await node.post(body, cost, signal, isRead)
   } catch (error) {
     if (!isRead || !(error instanceof NodeError) || !isDropped(error)) throw error
     return node.post(body, cost, signal)

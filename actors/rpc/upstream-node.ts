@@ -198,13 +198,13 @@ export class UpstreamNode implements RpcUpstream {
   }
 
   /** Posts a body as `NodeLink` does, and counts it in the budget. */
-  async post(body: string, cost: number, signal: AbortSignal): Promise<ResponseStart> {
+  async post(body: string, cost: number, signal: AbortSignal, isRead = false): Promise<ResponseStart> {
     const { clock } = this.#ports
     // While the node rests, nothing is sent.
     if (this.link.isResting) return this.link.post(body, signal)
     this.budget.spend(cost, clock.now())
     try {
-      return await this.link.post(body, signal)
+      return await this.link.post(body, signal, isRead)
     } catch (error) {
       if (error instanceof NodeError && error.fault.kind === 'throttled') this.budget.refused(clock.now())
       throw error
