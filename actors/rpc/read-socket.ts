@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net'
-import { readAnswerHead } from '../../src/rpc/answer-head.ts'
+import { readAnswerHead, type AnswerHead } from '../../src/rpc/answer-head.ts'
 import type { SocketRead } from './socket-read.ts'
 
 /** Bytes of the head of a response. Four times the longest that nodes and providers send. */
 const HEAD_BYTES_MAX = 8 * 1024
 const HEAD_END = Buffer.from('\r\n\r\n')
 
-/** What the owner of a socket learns. */
+/** Events of a socket, for its owner. */
 export interface ReadSocketEvents {
   /** The socket is free for the next read. */
   readonly free: (socket: ReadSocket) => void
@@ -97,7 +97,8 @@ export class ReadSocket {
     this.#head = null
     const head = at > HEAD_BYTES_MAX ? null : readAnswerHead(bytes.toString('latin1', 0, at))
     const body = bytes.subarray(at + HEAD_END.length)
-    if (head === null || body.length > head.length) return this.#unusual()
+    if (head === null || body.length > (head.length ?? Infinity)) return this.#unusual()
+    if (head.length === null) return this.#finishWithoutBody(head)
     this.#left = head.length
     this.#isPersistent = head.isPersistent
     this.#read!.answer.onResponseStart(this.#read!, head.status, head.fields)
@@ -122,6 +123,13 @@ export class ReadSocket {
     if (this.#isPersistent) this.#events.free(this)
     else this.#end()
     answer.onResponseEnd()
+  }
+
+  /** Ends the socket after a refusal whose body nobody reads. */
+  #finishWithoutBody({ status, fields }: AnswerHead): void {
+    const read = this.#end()!
+    read.answer.onResponseStart(read, status, fields)
+    read.answer.onResponseEnd()
   }
 
   #unusual(): void {

@@ -1,5 +1,4 @@
 import type { AnswerBody, BodySource } from './answer-body.ts'
-import type { ReadSocket } from './read-socket.ts'
 
 /** A read that waits for a socket, or is on its way through one. */
 export class SocketRead implements BodySource {
@@ -10,7 +9,7 @@ export class SocketRead implements BodySource {
   readonly resend: () => void
   readonly #leave: (read: SocketRead) => void
   /** The socket that carries it; null before and after. */
-  socket: ReadSocket | null = null
+  socket: BodySource | null = null
 
   /** `leave` takes the read out of the queue. */
   constructor(request: string, answer: AnswerBody, resend: () => void, leave: (read: SocketRead) => void) {

@@ -3,8 +3,8 @@ export interface AnswerHead {
   readonly status: number
   /** Field values by name in lower case. */
   readonly fields: Readonly<Record<string, string>>
-  /** Bytes of the body. */
-  readonly length: number
+  /** Bytes of the body; null for a refusal whose body is framed in another way, and is not read. */
+  readonly length: number | null
   /** Whether the connection may carry another request. */
   readonly isPersistent: boolean
 }
@@ -15,6 +15,9 @@ const FIELD = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x21-\x7e](?:[\x20-\x7e\t]
 const LENGTH = /^(?:0|[1-9]\d{0,14})$/
 /** Statuses without a body whatever their fields say. */
 const BODILESS: ReadonlySet<number> = new Set([204, 205, 304])
+/** Statuses of which nothing but the head counts: to send such a request again would burden a node that refuses it. */
+const isRefusal = (status: number): boolean =>
+  status === 401 || status === 403 || status === 429 || status >= 500
 /** Fields that change how a body is framed, or what the connection carries. */
 const UNUSUAL_FIELDS: readonly string[] = ['transfer-encoding', 'trailer', 'upgrade']
 const ENCODINGS: readonly (string | undefined)[] = [undefined, 'identity', 'gzip']
@@ -33,13 +36,26 @@ export function readAnswerHead(text: string): AnswerHead | null {
     const found = FIELD.exec(lines[at]!)
     if (found === null) return null
     const name = found[1]!.toLowerCase()
-    // A repeated field may be a list; only the framing of the usual ones is known.
-    if (Object.hasOwn(fields, name) || UNUSUAL_FIELDS.includes(name)) return null
+    // A repeated field may be a list.
+    if (Object.hasOwn(fields, name)) return null
     fields[name] = found[2] ?? ''
   }
   const { 'content-length': length, 'content-encoding': encoding, connection = 'keep-alive' } = fields
-  if (length === undefined || !LENGTH.test(length) || !ENCODINGS.includes(encoding)) return null
   const isPersistent = connection.toLowerCase() === 'keep-alive'
-  if (!isPersistent && connection.toLowerCase() !== 'close') return null
+  const isUsual =
+    length !== undefined &&
+    LENGTH.test(length) &&
+    ENCODINGS.includes(encoding) &&
+    UNUSUAL_FIELDS.every((name) => fields[name] === undefined) &&
+    (isPersistent || connection.toLowerCase() === 'close')
+  if (!isUsual) return isRefusal(status) ? bodiless(status, fields['retry-after']) : null
   return { status, fields, length: Number(length), isPersistent }
 }
+
+/** Returns the head of a refusal without the fields of its body. */
+const bodiless = (status: number, retryAfter: string | undefined): AnswerHead => ({
+  status,
+  fields: retryAfter === undefined ? {} : { 'retry-after': retryAfter },
+  length: null,
+  isPersistent: false
+})

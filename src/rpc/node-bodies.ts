@@ -62,7 +62,12 @@ export const nodeAnswer = z
 
 export const changedNodeAnswer = nodeAnswer.extend({
   warnings: z
-    .array(z.object({ code: z.enum(['no_node_left']), message: text('What follows, and what to do') }))
+    .array(
+      z.object({
+        code: z.enum(['no_node_left']).describe('What follows, for programs'),
+        message: text('What follows, and what to do')
+      })
+    )
     .describe('Consequences of the change')
 })
 

@@ -125,6 +125,7 @@ t.test('the version and help of the program end with 0, and load nothing else be
     'src/cli/archive-commands.ts',
     'src/cli/command.ts',
     'src/cli/commands.ts',
+    'src/cli/node-commands.ts',
     'src/cli/program-commands.ts',
     'src/cli/revenue-commands.ts',
     'src/cli/run.ts',

@@ -57,13 +57,15 @@ t.test('a transaction is followed until its state is final', async (t) => {
   const landed = { slot: 9, landedAtMs: NOON + 300, rebroadcasts: 1 }
   parts.tracked.set(signature, sentProgress(NOON))
   const followed = tx('status', signature, '--follow')
-  const timer = setTimeout(() => {
-    parts.tracked.set(
-      signature,
-      sentProgress(NOON, { ...landed, state: 'finalized', commitment: 'finalized' })
-    )
-  }, 100)
-  t.teardown(() => clearTimeout(timer))
+  const read = Promise.withResolvers<void>()
+  const get = parts.tracked.get.bind(parts.tracked)
+  parts.tracked.get = (key) => {
+    // The state that this read returns is shown first.
+    setImmediate(read.resolve)
+    return get(key)
+  }
+  await read.promise
+  parts.tracked.set(signature, sentProgress(NOON, { ...landed, state: 'finalized', commitment: 'finalized' }))
   t.match(await followed, {
     code: 0,
     lines: ['sent', 'finalized  slot 9  landed after 300 ms  sent again 1 times']

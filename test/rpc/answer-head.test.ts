@@ -23,7 +23,12 @@ t.test('heads of the usual form', async (t) => {
     ],
     [head(LENGTH, 'content-encoding: gzip'), { fields: { 'content-encoding': 'gzip' } }, 'gzip'],
     [`HTTP/1.1 429 Too Many Requests\r\n${LENGTH}\r\nretry-after: 3`, { status: 429 }, 'another status'],
-    [`HTTP/1.1 503\r\n${LENGTH}`, { status: 503 }, 'without a reason phrase']
+    [`HTTP/1.1 503\r\n${LENGTH}`, { status: 503 }, 'without a reason phrase'],
+    [
+      'HTTP/1.1 429 Too Many Requests\r\ntransfer-encoding: chunked\r\nretry-after: 3',
+      { status: 429, length: null, isPersistent: false, fields: { 'retry-after': '3' } },
+      'a refusal in another framing, of which the head alone counts'
+    ]
   ]
   for (const [text, expected, why] of usual) t.match(readAnswerHead(text), expected, why)
 })
@@ -64,6 +69,7 @@ t.test('heads that are left to a complete client', async (t) => {
     [`HTTP/1.1 20 OK\r\n${LENGTH}`, 'two digits'],
     [`HTTP/1.1 100 Continue\r\n${LENGTH}`, 'an interim response'],
     [`HTTP/1.1 101 Switching Protocols\r\n${LENGTH}`, 'a switch'],
+    ['HTTP/1.1 400 Bad Request\r\ntransfer-encoding: chunked', 'an error whose body counts'],
     [`HTTP/1.1 204 No Content\r\n${LENGTH}`, 'a status without a body'],
     [`HTTP/1.1 304 Not Modified\r\n${LENGTH}`, 'not modified'],
     [`\r\nHTTP/1.1 200 OK\r\n${LENGTH}`, 'an empty line before'],

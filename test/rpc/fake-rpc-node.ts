@@ -76,9 +76,8 @@ export class FakeRpcNode {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (Number(request.headers['content-length']) > this.bodyBytesMax) {
       this.fired++
-      return void response
-        .writeHead(413, { connection: 'close' })
-        .end('request body size exceeds allowed maximum\n')
+      const text = 'request body size exceeds allowed maximum\n'
+      return void response.writeHead(413, { connection: 'close', 'content-length': text.length }).end(text)
     }
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)

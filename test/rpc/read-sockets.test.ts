@@ -257,7 +257,12 @@ t.test('whatever a node sends, a read gets what the complete client makes of it'
       const expected = await outcome(false)
       const found = await outcome(true)
       compared++
-      if (JSON.stringify(found) !== JSON.stringify(expected))
+      // The body of a refusal is not read, unless it arrives in the usual form.
+      const isBodiless = status >= 429 && ['chunked', 'both framings', 'no length'].includes(shape)
+      if (isBodiless) {
+        if (found === 'fault' || found.status !== status)
+          throw new Error(`${shape}: ${JSON.stringify(found)}, not the status ${status}`)
+      } else if (JSON.stringify(found) !== JSON.stringify(expected))
         throw new Error(`${shape}: ${JSON.stringify(found)}, not ${JSON.stringify(expected)}`)
       client.sockets.close()
     }),
