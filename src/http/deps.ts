@@ -19,6 +19,7 @@ import type { SourceStatus } from '../node/source-status.ts'
 import type { RpcSocketGateway } from '../rpc/pubsub/gateway.ts'
 import type { RpcGateway } from '../rpc/gateway.ts'
 import type { MethodTable } from '../rpc/methods.ts'
+import type { FinalizedSlots } from '../rpc/mirrored-accounts.ts'
 import type { StreamGateway } from '../stream/gateway.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -46,6 +47,8 @@ export interface RpcParts {
   readonly methods: MethodTable
   /** Whether the process has a node; without one, methods that need it are refused. */
   readonly hasNode: boolean
+  /** The newest finalized slot of the nodes; null in a process without a node. */
+  readonly finalized: FinalizedSlots | null
 }
 
 /** Dependencies of the HTTP side. */
