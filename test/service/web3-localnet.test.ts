@@ -34,12 +34,8 @@ async function compareTokenAccounts(t: Test, url: string, nodeUrl: string): Prom
     const [ours, theirs] = await Promise.all([read(url), read(nodeUrl)])
     if (ours?.context.slot !== theirs!.context.slot) return false
     const parsed = theirs!.value.filter(({ account: { data } }) => !Array.isArray(data))
-    t.strictSame(
-      sorted(ours!.value),
-      sorted(parsed),
-      `${parsed.length} accounts at slot ${ours!.context.slot}`
-    )
-    t.same(ours!.context, theirs!.context)
+    t.strictSame(sorted(ours.value), sorted(parsed), `${parsed.length} accounts at slot ${ours.context.slot}`)
+    t.same(ours.context, theirs!.context)
     return ++looks === 3
   }, 'both answer at one slot')
 }
