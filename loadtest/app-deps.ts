@@ -56,7 +56,7 @@ export function appDeps(given: Pick<AppDeps, 'storage' | 'keys' | 'cash'> & Part
 
 function rpcWithoutNode(storage: AppDeps['storage']): AppDeps['rpc'] {
   const methods = new MethodTable()
-  const accounts = new MirroredAccounts(storage, () => undefined, false)
+  const accounts = new MirroredAccounts(storage, () => undefined, null)
   const floors = new SlotFloors()
   const gateway = new Gateway({
     methods,
@@ -66,5 +66,5 @@ function rpcWithoutNode(storage: AppDeps['storage']): AppDeps['rpc'] {
     sends: null,
     clock: systemPorts.clock
   })
-  return { gateway, methods, hasNode: false, nodes: null }
+  return { gateway, methods, hasNode: false, nodes: null, finalized: null }
 }

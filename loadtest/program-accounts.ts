@@ -189,7 +189,7 @@ async function compare(
   found: number,
   scans: number
 ) {
-  const rpc = new MirroredAccounts(app.storage, () => undefined)
+  const rpc = new MirroredAccounts(app.storage, () => undefined, { newest: () => Number.MAX_SAFE_INTEGER })
   const indexed = { offset, bytes: value }
   const scanned = { offset: offset + 1, bytes: value.subarray(1) }
   const overHttp = async ({ offset: at, bytes }: typeof indexed): Promise<number> => {
@@ -209,8 +209,11 @@ async function compare(
   }
   const overRpc = async ({ offset: at, bytes }: typeof indexed): Promise<number> => {
     const filters = [{ memcmp: { offset: at, bytes: encodeBase58(bytes) } }]
-    const answer = await rpc.answer([pubkeyToBase58(PROGRAM), { filters }], new AbortController().signal)
-    if ('refusal' in answer) throw new Error(answer.refusal.error.message)
+    const answer = await rpc.answer(
+      [pubkeyToBase58(PROGRAM), { filters, encoding: 'base64' }],
+      new AbortController().signal
+    )
+    if (!('result' in answer)) throw new Error(JSON.stringify(answer))
     return (JSON.parse(Buffer.concat(answer.result).toString()) as unknown[]).length
   }
   const ways = { request: overHttp, get_program_accounts: overRpc }

@@ -1,4 +1,5 @@
 import type { Pubkey } from '../../src/chain/pubkey.ts'
+import { beginExactAt } from '../../src/program-accounts/exact-slots.ts'
 import type { MirrorProgress } from '../../src/program-accounts/program.ts'
 import { SupersededVersions, type SupersededLimits } from '../../src/program-accounts/superseded-versions.ts'
 import type { AccountVersion, IndexedRange } from '../../storage/port.ts'
@@ -6,8 +7,16 @@ import type { ProgramMirrorDeps } from './mirror-deps.ts'
 import { isSame, keyOf, stored, storedEach } from './mirror-store.ts'
 import { differencesFrom, type Ended, type Snapshot } from './snapshot-differences.ts'
 
-/** Maximum superseded versions. Paging runs have five minutes, less if there are more versions than this. */
-const SUPERSEDED: SupersededLimits = { retentionMs: 300_000, versionsMax: 50_000, bytesMax: 256 * 2 ** 20 }
+/**
+ * Maximum superseded versions. Paging runs have five minutes, less if there are more versions than this. Finalized state is
+ * some 13 s old: for 30 s as many versions stay as the token program makes on mainnet, about 10,000 a second.
+ */
+const SUPERSEDED: SupersededLimits = {
+  retentionMs: 300_000,
+  versionsMax: 50_000,
+  bytesMax: 256 * 2 ** 20,
+  recent: { ms: 30_000, versionsMax: 300_000 }
+}
 /** Versions and bytes of one durable write. */
 const WRITE_VERSIONS = 1_000
 const WRITE_BYTES = 2 ** 20
@@ -73,14 +82,26 @@ export class MirroredAccounts {
     return stored(this.#deps.store.newest(this.#program, addresses))
   }
 
-  /** Stores all updates up to a slot, ascending by slot, and advances to it. */
-  async advance(slot: number, updates: readonly AccountVersion[]): Promise<void> {
+  /**
+   * Stores all updates up to a slot, ascending by slot, and advances to it.
+   *
+   * @param isCorrected Whether some updates were read later than they were made, so that only the state at `slot` is exact.
+   */
+  async advance(slot: number, updates: readonly AccountVersion[], isCorrected = false): Promise<void> {
     const accounts = updates.length === 0 ? this.#progress.accounts : await this.#apply(updates)
-    await this.put({ slot, accounts, atMs: this.#deps.clock.now(), reason: null })
+    const exact = isCorrected ? beginExactAt(this.#progress, slot, true) : {}
+    await this.put({ slot, accounts, atMs: this.#deps.clock.now(), reason: null, ...exact })
   }
 
-  /** Stores the differences from a snapshot, and advances to its slot. Resolves with their number. */
-  async replace({ slot, accounts: listed }: Snapshot): Promise<number> {
+  /**
+   * Stores the differences from a snapshot, and advances to its slot. Resolves with their number.
+   *
+   * @param isMissing Given the number of differences, tells whether earlier slots lack some of them, and are no longer exact.
+   */
+  async replace(
+    { slot, accounts: listed, apiVersion }: Snapshot,
+    isMissing: (differences: number) => boolean
+  ): Promise<number> {
     const accounts = listed.toSorted((a, b) => Buffer.compare(a.address, b.address))
     const isFirst = this.#progress.slot === null
     const earlier: Ended[] = []
@@ -103,7 +124,18 @@ export class MirroredAccounts {
       this.#superseded.add(version, bySlot, now)
     this.#isListed = true
     const oldest = isFirst ? { oldestSlot: slot } : {}
-    await this.put({ slot, accounts: accounts.length, atMs: now, reason: null, ...oldest })
+    const areEarlierExact = !isMissing(differences)
+    const isConfirmed = areEarlierExact && differences === 0 && this.#progress.slot === slot
+    const exact = isConfirmed ? {} : beginExactAt(this.#progress, slot, areEarlierExact)
+    await this.put({
+      slot,
+      accounts: accounts.length,
+      atMs: now,
+      reason: null,
+      ...oldest,
+      ...exact,
+      apiVersion
+    })
     return differences
   }
 

@@ -37,6 +37,8 @@ const PENDING: PendingLimits = { versionsMax: 50_000, bytesMax: 64 * 2 ** 20 }
 
 /** The reason why a mirror begins again with a snapshot; counted by metrics. */
 type GapKind = 'start' | 'connection' | 'blocks' | 'late' | 'full'
+/** Gaps that leave the stored state exact: the mirror only lacks what came after. */
+const EXACT_BEFORE: ReadonlySet<GapKind> = new Set(['start', 'connection', 'full'])
 
 interface Gap {
   readonly kind: GapKind
@@ -47,7 +49,8 @@ interface Gap {
 /**
  * Mirrors the accounts of one program.
  *
- * M1. The state at `slot` is complete and exact: a snapshot as of a slot, or all updates up to it. Readers see no other slot.
+ * M1. The state at `slot` is complete and exact: a snapshot as of a slot, or all updates up to it. Readers see that slot, earlier
+ *     ones that were it, and those that `exactSlotUpTo` finds.
  * M2. Updates are held until their slot is complete: the index and the subscribed node have the block, and a later round trip
  *     shows that the node's messages have come. A later update is a gap.
  * M3. A gap ends the advance until a snapshot as of a newer slot is stored: its differences become versions of that slot.
@@ -68,6 +71,8 @@ export class ProgramMirror {
   /** The slot up to which the current or last gap may reach; null until the node has sent a slot. */
   #gapSlot: number | null = null
   #hasBlocks = false
+  /** Whether pending updates include corrections, whose slots are those of the answers. */
+  #isCorrected = false
   #auditAtMs = 0
 
   constructor(
@@ -89,6 +94,7 @@ export class ProgramMirror {
       newest: (each) => this.#mirrored.newest(each),
       correct: (version) => {
         deps.metrics.repaired.inc()
+        this.#isCorrected = true
         if (!this.#pending.add(version)) this.#overflow()
       }
     })
@@ -124,6 +130,7 @@ export class ProgramMirror {
   async #session(end: AbortSignal): Promise<string> {
     const { subscribe, watch } = this.#deps
     this.#pending.clear()
+    this.#isCorrected = false
     this.#check.forget(Infinity)
     this.#settled.clear()
     this.#baseline = -1
@@ -235,7 +242,9 @@ export class ProgramMirror {
     await subscription.roundTrip()
     if (this.#gap !== null) return
     if (!(await this.#check.isComplete(slot, this.#pending.upTo(slot), end)) || this.#gap !== null) return
-    await this.#mirrored.advance(slot, this.#pending.takeUpTo(slot))
+    const isCorrected = this.#isCorrected
+    this.#isCorrected = false
+    await this.#mirrored.advance(slot, this.#pending.takeUpTo(slot), isCorrected)
     this.#deps.metrics.commits.inc()
   }
 
@@ -251,7 +260,7 @@ export class ProgramMirror {
       this.#baseline = slot
       this.#pending.takeUpTo(slot)
       this.#check.forget(slot)
-      const found = await this.#mirrored.replace(snapshot)
+      const found = await this.#mirrored.replace(snapshot, () => !EXACT_BEFORE.has(gap.kind))
       this.#auditAtMs = this.#nextAuditMs()
       this.#deps.metrics.snapshots.inc({ reason: gap.kind })
       if (gap.kind !== 'start') this.#deps.metrics.repaired.inc(found)
@@ -275,7 +284,7 @@ export class ProgramMirror {
     }
     if (slot > this.progress.slot!) await this.#advance(subscription, slot, end)
     if (this.#gap !== null || this.progress.slot !== slot) return
-    const found = await this.#mirrored.replace(snapshot)
+    const found = await this.#mirrored.replace(snapshot, (differences) => differences > 0)
     this.#baseline = slot
     this.#auditAtMs = this.#nextAuditMs()
     this.#deps.metrics.snapshots.inc({ reason: 'audit' })

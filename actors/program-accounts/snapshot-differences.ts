@@ -7,6 +7,8 @@ import { isSame } from './mirror-store.ts'
 export interface Snapshot {
   readonly slot: number
   readonly accounts: readonly AddressedAccount[]
+  /** The version of the node; absent if the node does not state it. */
+  readonly apiVersion?: string | undefined
 }
 
 /** A stored version that is unused from a slot on: a newer one has superseded it, or it is a close. */

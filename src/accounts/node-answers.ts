@@ -10,16 +10,18 @@ const NO_RENT = 2n ** 64n - 1n
 /** A result with a context: its slot, and the value. */
 export interface InContext {
   readonly slot: number
+  /** The version of the node; absent if the node does not state it. */
+  readonly apiVersion?: string
   readonly value: unknown
 }
 
 /** Reads a result with a context. Throws Unreadable. */
 export function readInContext(result: unknown): InContext {
   const { context, value } = objectOf(result, 'result')
-  const slot = isObject(context) ? context['slot'] : undefined
+  const { slot, apiVersion } = isObject(context) ? context : {}
   if (!isCount(slot)) throw new Unreadable('context.slot')
   if (value === undefined) throw new Unreadable('value')
-  return { slot, value }
+  return { slot, value, ...(typeof apiVersion === 'string' && { apiVersion }) }
 }
 
 /**

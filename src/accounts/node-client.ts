@@ -102,8 +102,8 @@ export class RpcAccountNode implements AccountNode {
     ]
     const config = { ...FORM, withContext: true, filters, ...(dataSlice !== undefined && { dataSlice }) }
     return this.#ask('scans', 'getProgramAccounts', [pubkeyToBase58(program), config], signal, (result) => {
-      const { slot, value } = readInContext(result)
-      return { slot, accounts: readAddressed(value, dataSlice !== undefined) }
+      const { slot, apiVersion, value } = readInContext(result)
+      return { slot, apiVersion, accounts: readAddressed(value, dataSlice !== undefined) }
     })
   }
 

@@ -59,7 +59,12 @@ export interface AccountNode {
     program: Pubkey,
     query: ProgramAccountsQuery,
     signal: AbortSignal
-  ): Promise<{ readonly slot: number; readonly accounts: readonly AddressedAccount[] }>
+  ): Promise<{
+    readonly slot: number
+    readonly accounts: readonly AddressedAccount[]
+    /** The version of the node; absent if the node does not state it. */
+    readonly apiVersion?: string | undefined
+  }>
 }
 
 /** Fields of the JSON that a mint's URI leads to, each null if it is absent or of another form. */

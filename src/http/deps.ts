@@ -20,6 +20,7 @@ import type { RpcSocketGateway } from '../rpc/pubsub/gateway.ts'
 import type { RpcGateway } from '../rpc/gateway.ts'
 import type { NodeControl } from '../rpc/node-control.ts'
 import type { MethodTable } from '../rpc/methods.ts'
+import type { FinalizedSlots } from '../rpc/mirrored-accounts.ts'
 import type { StreamGateway } from '../stream/gateway.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -49,6 +50,8 @@ export interface RpcParts {
   readonly hasNode: boolean
   /** Null in a process without a node. */
   readonly nodes: NodeControl | null
+  /** The newest finalized slot of the nodes; null in a process without a node. */
+  readonly finalized: FinalizedSlots | null
 }
 
 /** Dependencies of the HTTP side. */

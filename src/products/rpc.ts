@@ -55,7 +55,10 @@ export function rpcPartsOf(service: ServiceParts, given: Given): RpcParts {
   const hasNode = open !== undefined
   const { config, ports, metrics } = service
   const transactions = transactionPartsOf(service, given)
-  const methods = new MethodTable(config.rpcAllow, weightsOf(config))
+  // A localnet has a faucet, which its wallets expect.
+  const allowed = hasLocalnet(service) ? [...config.rpcAllow, 'requestAirdrop'] : config.rpcAllow
+  const methods = new MethodTable(allowed, weightsOf(config))
+  const finalized = open === undefined ? null : { newest: () => open.nodes.newest('finalized') }
   const gateway = new Gateway({
     methods,
     reads: open?.reads ?? null,
@@ -63,12 +66,12 @@ export function rpcPartsOf(service: ServiceParts, given: Given): RpcParts {
     accounts: new MirroredAccounts(
       storage,
       (selected_by) => metrics.mirror.pages.inc({ selected_by }),
-      hasNode
+      finalized
     ),
     sends: transactions === null ? null : new TrackedSends(storage.documents, transactions, ports.clock),
     clock: ports.clock,
     turns: service.turns,
     count: (method, outcome) => metrics.rpc.countElement(method, outcome)
   })
-  return { gateway, methods, hasNode, nodes: open?.nodes.control ?? null }
+  return { gateway, methods, hasNode, nodes: open?.nodes.control ?? null, finalized }
 }

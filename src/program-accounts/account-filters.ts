@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { decodeBase58 } from '../chain/base58.ts'
 import type { BytesFilter } from '../accounts/ports.ts'
+import { isTokenAccountIn } from '../localnet/node/token-state.ts'
 import type { DataMatcher } from '../../storage/port.ts'
 import type { FieldPlace } from './field-place.ts'
 
@@ -14,7 +15,13 @@ export const DATA_BYTES_MAX = 10 * 1024 * 1024
 const BASE58_DIGITS_MAX = 175
 const BASE64_DIGITS_MAX = 172
 
-export type AccountFilter = { readonly dataSize: number } | { readonly memcmp: BytesFilter }
+/** The filter that selects initialized token accounts, with or without extensions. */
+export const TOKEN_ACCOUNT_STATE = 'tokenAccountState'
+
+export type AccountFilter =
+  | { readonly dataSize: number }
+  | { readonly memcmp: BytesFilter }
+  | { readonly state: typeof TOKEN_ACCOUNT_STATE }
 
 /** A fault of filters: its message, to be read after the name of the field, and the field's place in the list. */
 export class FilterFault extends Error {
@@ -27,9 +34,12 @@ export class FilterFault extends Error {
 }
 
 const COUNT_MESSAGE = 'must be a whole number of at least 0'
-const FILTER_MESSAGE = 'must be {"dataSize":n} or {"memcmp":{"offset":n,"bytes":text}}'
+const FILTER_MESSAGE = 'must be {"dataSize":n}, {"memcmp":{"offset":n,"bytes":text}} or "tokenAccountState"'
+
+const BYTE_MESSAGE = 'must be a whole number between 0 and 255'
 
 const count = z.int(COUNT_MESSAGE).min(0, COUNT_MESSAGE)
+const byte = z.int(BYTE_MESSAGE).min(0, BYTE_MESSAGE).max(255, BYTE_MESSAGE)
 /** A single object, so that the refusal of a field names that field and not the filter. */
 const jsonFilter = z
   .strictObject(
@@ -39,7 +49,7 @@ const jsonFilter = z
         .strictObject(
           {
             offset: count,
-            bytes: z.string('must be text'),
+            bytes: z.union([z.string(), z.array(byte)], 'must be text or a list of bytes'),
             encoding: z.enum(['base58', 'base64'], 'must be base58 or base64').default('base58')
           },
           { error: ({ code }) => (code === 'unrecognized_keys' ? undefined : 'must be an object') }
@@ -67,11 +77,15 @@ export function filtersOf(text: string): AccountFilter[] {
   }
   if (!Array.isArray(list)) throw new FilterFault('must be a JSON array')
   return list.map((each, i) => {
+    if (each === TOKEN_ACCOUNT_STATE) return { state: TOKEN_ACCOUNT_STATE }
     const known = jsonFilter.safeParse(each)
     if (!known.success) throw faultOf(known.error.issues[0]!, i)
     const { dataSize, memcmp } = known.data
     if (memcmp === undefined) return { dataSize: dataSize! }
-    return { memcmp: filterOf(memcmp.offset, memcmp.bytes, memcmp.encoding, [i, 'memcmp', 'bytes']) }
+    const { offset, bytes, encoding } = memcmp
+    const place = [i, 'memcmp', 'bytes']
+    if (typeof bytes === 'string') return { memcmp: filterOf(offset, bytes, encoding, place) }
+    return { memcmp: { offset, bytes: boundedBytes(Uint8Array.from(bytes), place) } }
   })
 }
 
@@ -96,15 +110,18 @@ export function checkFilters(filters: readonly AccountFilter[]): void {
 
 /** Returns a matcher of data that pass all filters, which compares bytes in place; undefined if all data pass. */
 export function matcherOf(filters: readonly AccountFilter[]): DataMatcher | undefined {
-  const [first, ...others] = filters.map((each) =>
-    'dataSize' in each ? sizeMatcher(each.dataSize) : bytesMatcher(each.memcmp)
-  )
+  const [first, ...others] = filters.map(filterMatcher)
   if (first === undefined || others.length === 0) return first
   const all = [first, ...others]
   return (bytes, from, to) => {
     for (const matches of all) if (!matches(bytes, from, to)) return false
     return true
   }
+}
+
+function filterMatcher(filter: AccountFilter): DataMatcher {
+  if ('dataSize' in filter) return sizeMatcher(filter.dataSize)
+  return 'memcmp' in filter ? bytesMatcher(filter.memcmp) : isTokenAccountIn
 }
 
 const sizeMatcher =
@@ -128,13 +145,19 @@ function filterOf(
   encoding: 'base58' | 'base64',
   place: FieldPlace = []
 ): BytesFilter {
-  const tooLong = new FilterFault(`must compare at most ${COMPARED_BYTES_MAX} bytes`, place)
-  if (text.length > (encoding === 'base64' ? BASE64_DIGITS_MAX : BASE58_DIGITS_MAX)) throw tooLong
+  if (text.length > (encoding === 'base64' ? BASE64_DIGITS_MAX : BASE58_DIGITS_MAX)) throw tooLong(place)
   const bytes = decoded(text, encoding)
   if (bytes === null) throw new FilterFault(`must have its bytes in ${encoding}`, place)
-  if (bytes.length > COMPARED_BYTES_MAX) throw tooLong
-  return { offset, bytes }
+  return { offset, bytes: boundedBytes(bytes, place) }
 }
+
+function boundedBytes(bytes: Uint8Array, place: FieldPlace): Uint8Array {
+  if (bytes.length > COMPARED_BYTES_MAX) throw tooLong(place)
+  return bytes
+}
+
+const tooLong = (place: FieldPlace): FilterFault =>
+  new FilterFault(`must compare at most ${COMPARED_BYTES_MAX} bytes`, place)
 
 function decoded(text: string, encoding: 'base58' | 'base64'): Uint8Array | null {
   try {

@@ -57,6 +57,11 @@ export class AccountRows {
     return [...this.#full, this.#chunk.subarray(0, this.#used)]
   }
 
+  /** Adds accounts with the given texts of their data. An account without a text is left out. */
+  addTexts(accounts: AccountsPage['accounts'], texts: readonly (string | null)[]): void {
+    for (const [i, each] of accounts.entries()) if (texts[i] != null) this.#addRow(each, texts[i])
+  }
+
   /** Adds accounts. Throws TooLongForBase58. Data is compressed by threads, so that the event loop is not held. */
   async add(accounts: AccountsPage['accounts']): Promise<void> {
     const { encoding } = this.#form

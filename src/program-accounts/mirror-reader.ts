@@ -1,4 +1,10 @@
-import type { AccountsPage, AccountsQuery, IndexedRange, Storage } from '../../storage/port.ts'
+import type {
+  AccountsPage,
+  AccountsQuery,
+  IndexedRange,
+  ProgramAccount,
+  Storage
+} from '../../storage/port.ts'
 import type { WorkCount } from '../access/work-meter.ts'
 import { atOnce, type RunPiece } from '../work/turns.ts'
 import type { WorkKind } from '../work/work-units.ts'
@@ -118,6 +124,18 @@ export class MirrorReader {
     } finally {
       await pages.return()
     }
+  }
+
+  /** Reads accounts of a program at a slot, in the order of the addresses; null for one that does not exist. */
+  async at(
+    program: Pubkey,
+    slot: number,
+    addresses: readonly Pubkey[],
+    work?: WorkCount
+  ): Promise<(ProgramAccount | null)[]> {
+    const versions = await this.#store.at(program, slot, addresses)
+    work?.count(this.#isShared ? 'accountOfCluster' : 'account', addresses.length)
+    return versions.map((version) => version?.account ?? null)
   }
 
   #charge(work: WorkCount, { examined, inMemory = 0, accounts }: AccountsPage): void {

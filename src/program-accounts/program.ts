@@ -21,6 +21,8 @@ export const PROGRAM_STATES = ['backfilling', 'live'] as const
 /** New versions have entries in an index while it is built and once it is ready. Readers use ready ones. */
 const INDEX_STATES = ['building', 'ready', 'removing'] as const
 
+const slotRange = z.object({ from: z.number(), to: z.number() })
+
 const progress = z.object({
   /** The newest slot whose accounts are complete; null before the first complete snapshot. */
   slot: z.number().nullable(),
@@ -41,7 +43,13 @@ const progress = z.object({
         versions: z.number()
       })
     )
-    .default([])
+    .default([]),
+  /** The state is exact at each slot from this one to `slot`. Absent in progress of earlier versions. */
+  exactFrom: z.number().optional(),
+  /** Earlier ranges of exact slots, ascending, with gaps between them. Absent in progress of earlier versions. */
+  ended: z.array(slotRange).optional(),
+  /** The version of the node that the newest snapshot came from. Absent if the node does not state it. */
+  apiVersion: z.string().optional()
 })
 export type MirrorProgress = z.infer<typeof progress>
 export type IndexProgress = MirrorProgress['indexes'][number]

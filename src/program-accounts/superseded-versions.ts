@@ -13,6 +13,8 @@ export interface SupersededLimits {
   readonly retentionMs: number
   readonly versionsMax: number
   readonly bytesMax: number
+  /** Versions superseded less than `ms` ago stay beyond `versionsMax`, up to this number. Absent for none. */
+  readonly recent?: { readonly ms: number; readonly versionsMax: number }
 }
 
 /**
@@ -44,12 +46,14 @@ export class SupersededVersions {
 
   /** Removes versions that are too old or over the limits. Returns them with the oldest slot that can still be read. */
   take(nowMs: number): { readonly keys: readonly VersionKey[]; readonly oldestSlot: number } {
-    const { retentionMs, versionsMax, bytesMax } = this.#limits
+    const { retentionMs, versionsMax, bytesMax, recent } = this.#limits
     let count = 0
     let bytes = this.#bytes
     let oldestSlot = 0
     for (const each of this.#list) {
-      const isOver = this.#list.length - count > versionsMax || bytes > bytesMax
+      const isRecent = recent !== undefined && each.atMs + recent.ms > nowMs
+      const countMax = isRecent ? recent.versionsMax : versionsMax
+      const isOver = this.#list.length - count > countMax || bytes > bytesMax
       // Versions superseded by one slot are removed together: once one of them is removed, that slot is the oldest
       // readable one.
       if (!isOver && each.atMs + retentionMs > nowMs && each.bySlot > oldestSlot) break

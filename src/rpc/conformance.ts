@@ -161,14 +161,14 @@ const isRejection = ({ error }: Members): boolean => {
 }
 
 /**
- * Adds the service's `data.field` to a node's error that has no data. The service names this field when it refuses a
- * subscription.
+ * Adds the service's `data.field` or `data.setting` to a node's error that has no data. The service names the field when it
+ * refuses a subscription, and the setting that adds a method.
  */
 function withFieldOf(ours: unknown, theirs: unknown): unknown {
   const [mine, other] = [ours, theirs].map((body) => (body as { error?: Members } | null)?.error)
   const data = mine?.['data'] as Members | undefined
   if (other === undefined || other['data'] !== undefined || data === undefined) return theirs
-  const isField = Object.keys(data).length === 1 && typeof data['field'] === 'string'
+  const isField = Object.keys(data).length === 1 && typeof (data['field'] ?? data['setting']) === 'string'
   return isField ? { ...(theirs as object), error: { ...other, data } } : theirs
 }
 

@@ -39,7 +39,7 @@ export interface RpcMethod {
   readonly isIdempotent: boolean
   /** Whether an archive node may have an answer that other nodes lack. */
   readonly hasArchive: boolean
-  /** Whether the method refuses `processed`, because it reads rooted or confirmed blocks. */
+  /** Whether the method refuses `processed`, because it reads rooted or confirmed blocks or accounts. */
   readonly refusesProcessed: boolean
   /** Whether `null` means that this node lacks the data; another node or the archive may have it. */
   readonly nullIsAbsent: boolean
@@ -124,7 +124,13 @@ export const RPC_METHODS: readonly RpcMethod[] = [
       'getProgramAccounts',
       'address config?',
       'Returns the accounts of a whitelisted program, from the mirror.',
-      { slot: 'context', isLocal: true, weighted: 'program-accounts', work: [...ACCOUNT_WORK, 'kibibyte'] }
+      {
+        slot: 'context',
+        isLocal: true,
+        refusesProcessed: true,
+        weighted: 'program-accounts',
+        work: [...ACCOUNT_WORK, 'kibibyte']
+      }
     ]
   ]),
   ...group('Transactions', [

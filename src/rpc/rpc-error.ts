@@ -38,7 +38,15 @@ export const NO_VERSION: Refusal = {
   status: 200,
   error: { code: -32600, message: 'Unsupported JSON-RPC protocol version' }
 }
-export const METHOD_NOT_FOUND: Refusal = { status: 200, error: { code: -32601, message: 'Method not found' } }
+/** A method that is not served. `setting` names the setting that adds methods of the nodes; no setting adds subscriptions. */
+export const methodNotFound = (method: string): Refusal => ({
+  status: 200,
+  error: {
+    code: -32601,
+    message: 'Method not found',
+    ...(!/(?:S|Uns)ubscribe$/.test(method) && { data: { setting: 'MILLRACE_RPC_ALLOW' } })
+  }
+})
 export const NOT_PROCESSED: Refusal = {
   status: 200,
   error: { code: -32602, message: 'Method does not support commitment below `confirmed`' }

@@ -1,3 +1,4 @@
+import type { Caller } from '../access/caller.ts'
 import type { WorkCount } from '../access/work-meter.ts'
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../ports.ts'
@@ -6,11 +7,17 @@ import { callKey } from './answer-cache.ts'
 import type { ReplyFacts, RpcGateway, RpcReply, RpcRequestContext } from './gateway.ts'
 import type { RpcMethod, MethodTable } from './methods.ts'
 import { batchBody, errorBody, MadePieces, resultBody, whole, wrapped } from './reply-body.ts'
-import { termsOf, type ParsedRequest, type RequestElement, type RequestedCall } from './requests.ts'
+import {
+  termsOf,
+  type RequestTerms,
+  type ParsedRequest,
+  type RequestElement,
+  type RequestedCall
+} from './requests.ts'
 import {
   ANSWER_BYTES_MAX,
   ANSWER_TOO_LARGE,
-  METHOD_NOT_FOUND,
+  methodNotFound,
   methodRejected,
   NO_NODE,
   NOT_PROCESSED,
@@ -153,25 +160,36 @@ export class Gateway implements RpcGateway {
     if (element.kind === 'invalid') return { kind: 'refused', refusal: element.refusal, id: element.id }
     const { id } = element
     const found = this.#deps.methods.find(element.method)
-    if (found.kind === 'unknown') return { kind: 'refused', refusal: METHOD_NOT_FOUND, id }
+    if (found.kind === 'unknown') return { kind: 'refused', refusal: methodNotFound(element.method), id }
     if (found.kind === 'rejected')
       return { kind: 'refused', refusal: methodRejected(element.method, found.see), id }
     const { method } = found
     if (!caller.scopes.includes(method.scope))
       return { kind: 'refused', refusal: scopeMissing(method.scope), id }
-    const { commitment, minContextSlot } = termsOf(method, element.paramsValue)
-    if (method.refusesProcessed && commitment === 'processed')
-      return { kind: 'refused', refusal: NOT_PROCESSED, id }
+    const terms = termsOf(method, element.paramsValue)
+    // Its refusals name the field.
     if (method.isLocal) return { kind: 'here', call: element, method }
-    const { reads } = this.#deps
-    if (reads === null) return { kind: 'refused', refusal: NO_NODE, id }
+    if (method.refusesProcessed && terms.commitment === 'processed')
+      return { kind: 'refused', refusal: NOT_PROCESSED, id }
+    return this.#planOfNode(element, method, caller, terms)
+  }
+
+  /** Plans a call that a node answers. */
+  #planOfNode(
+    call: RequestedCall,
+    method: RpcMethod,
+    caller: Caller,
+    { commitment, minContextSlot }: RequestTerms
+  ): Plan {
+    const { reads, floors } = this.#deps
+    if (reads === null) return { kind: 'refused', refusal: NO_NODE, id: call.id }
     const floor =
       method.slot === 'none' && method.cache !== 'by-slot'
         ? 0
-        : this.#deps.floors.of(caller.keyId, commitment, reads.reached(commitment))
+        : floors.of(caller.keyId, commitment, reads.reached(commitment))
     const minSlot = Math.max(minContextSlot, floor)
-    const upstream = { method, params: element.params, commitment, minSlot, minContextSlot }
-    return { kind: 'node', call: element, upstream, reads }
+    const upstream = { method, params: call.params, commitment, minSlot, minContextSlot }
+    return { kind: 'node', call, upstream, reads }
   }
 
   #single(plan: Plan, context: RpcRequestContext): ElementAnswer | Promise<ElementAnswer> {
@@ -238,10 +256,11 @@ export class Gateway implements RpcGateway {
   async #here(
     call: RequestedCall,
     method: RpcMethod,
-    { caller, signal, work }: RpcRequestContext,
+    context: RpcRequestContext,
     endsAtMs = this.#deps.clock.now() + HERE_MS
   ): Promise<ElementAnswer> {
     const id = call.id ?? 'null'
+    const { caller, signal, work } = context
     const { turns, clock } = this.#deps
     const runPiece: RunPiece = (piece) => {
       if (clock.now() > endsAtMs) throw new ServiceError('DEADLINE_EXCEEDED', TOOK_TOO_LONG.error.message)
@@ -257,6 +276,8 @@ export class Gateway implements RpcGateway {
         return this.#refused(TOOK_TOO_LONG, call.id, 'error')
       throw error
     }
+    if ('isForNode' in made)
+      return this.#single(this.#planOfNode(call, method, caller, termsOf(method, call.paramsValue)), context)
     if ('refusal' in made) return this.#refused(made.refusal, call.id, 'error')
     const body = resultBody(made.result, id)
     work?.count('kibibyte', body.length / 1024)

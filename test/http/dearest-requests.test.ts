@@ -7,7 +7,7 @@ import { MirroredAccounts } from '../../src/rpc/mirrored-accounts.ts'
 import { HTTP_BATCH_MAX } from '../../src/rpc/rpc-error.ts'
 import { processTurns, Turns } from '../../src/work/turns.ts'
 import { fakeAccounts } from '../accounts/fake-account-node.ts'
-import { fakeRpc, fakeUpstreams, resultOf } from '../rpc/fake-rpc.ts'
+import { ALL_FINALIZED, fakeRpc, fakeUpstreams, resultOf } from '../rpc/fake-rpc.ts'
 import { fakeTransactions } from '../transactions/fake-transactions.ts'
 import { fakeParts } from '../webhooks/fake-parts.ts'
 import { fillDearStore } from './dear-store.ts'
@@ -52,7 +52,7 @@ t.test('the dearest request of each endpoint holds the event loop no longer than
   const upstreams = fakeUpstreams(() => resultOf(text, 1))
   const rpc = fakeRpc(upstreams, [], { answer: fromMirror }, undefined, { turns })
   const app = await marketApp(t, undefined, { ...parts, turns, rpc, timerMs: () => PATIENT_MS })
-  mirror.accounts = new MirroredAccounts(app.storage, () => undefined)
+  mirror.accounts = new MirroredAccounts(app.storage, () => undefined, ALL_FINALIZED)
   const undeclared = undeclaredPaths(app.app)
   const values = await fillDearStore(app, parts)
   const base = await app.app.listen({ host: '127.0.0.1', port: 0 })

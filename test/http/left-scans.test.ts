@@ -9,7 +9,7 @@ import { Whitelist } from '../../src/program-accounts/whitelist.ts'
 import { MirroredAccounts } from '../../src/rpc/mirrored-accounts.ts'
 import { WORK_PRICES } from '../../src/work/work-units.ts'
 import type { Storage } from '../../storage/port.ts'
-import { fakeRpc, fakeUpstreams } from '../rpc/fake-rpc.ts'
+import { ALL_FINALIZED, fakeRpc, fakeUpstreams } from '../rpc/fake-rpc.ts'
 import { until } from '../until.ts'
 import { marketApp } from './market-app.ts'
 
@@ -48,7 +48,7 @@ async function openHeldScan(t: Test) {
       }
     })
     const faulty = { ...storage, programAccounts: proxy }
-    mirrored ??= new MirroredAccounts(faulty, () => undefined)
+    mirrored ??= new MirroredAccounts(faulty, () => undefined, ALL_FINALIZED)
     return faulty
   }
   const rpc = fakeRpc(fakeUpstreams(), [], { answer: (...asked) => mirrored!.answer(...asked) })

@@ -5,7 +5,7 @@ import { EXAMPLE_PROGRAM } from '../../src/http/example-values.ts'
 import { programsIn, PROGRAMS_PARTITION, type MirrorProgress } from '../../src/program-accounts/program.ts'
 import { Whitelist } from '../../src/program-accounts/whitelist.ts'
 import { MirroredAccounts } from '../../src/rpc/mirrored-accounts.ts'
-import { fakeRpc } from '../rpc/fake-rpc.ts'
+import { ALL_FINALIZED, fakeRpc } from '../rpc/fake-rpc.ts'
 import { marketApp } from './market-app.ts'
 
 const PROGRAM = pubkeyFromBase58(EXAMPLE_PROGRAM)
@@ -22,8 +22,8 @@ const account = (data: readonly number[]) => ({
 })
 
 /** The API with a mirrored program whose accounts are 1 and 2 at slot 10, and 1 alone with other data at slot 11. */
-async function openMirror(t: Test) {
-  const app = await marketApp(t)
+async function openMirror(t: Test, finalized = ALL_FINALIZED) {
+  const app = await marketApp(t, undefined, { rpc: { ...fakeRpc(), finalized } })
   const { documents, programAccounts } = app.storage
   const get = async (path: string) => {
     const response = await app.app.inject({ url: path, headers: { 'x-api-key': app.key } })
@@ -83,6 +83,24 @@ t.test('pages of a paging run show one slot, until it can no longer be read', as
   t.match(await get(`${next}&dataSize=3`), { status: 400, body: { code: 'invalid_cursor' } })
   await save({ slot: 11, oldestSlot: 11 })
   t.match(await get(next), { status: 410, body: { code: 'cursor_expired' } })
+})
+
+t.test('a paging run at finalized begins at the newest finalized slot that is mirrored', async (t) => {
+  const finalized = { slot: 10, newest: () => finalized.slot }
+  const { get, save } = await openMirror(t, finalized)
+  await save({ slot: 11, accounts: 1, exactFrom: 10 })
+  t.match((await get(PATH)).body, { slot: 11, data: [{ account: { data: ['BA==', 'base64'] } }] })
+  const first = await get(`${PATH}?commitment=finalized&limit=1`)
+  t.match(first.body, { slot: 10, data: [{ account: { data: ['AQID', 'base64'] } }] })
+  finalized.slot = 11
+  const next = await get(`${PATH}?commitment=finalized&limit=1&after=${first.body['nextCursor']}`)
+  t.match(next.body, { slot: 10, data: [{ account: { space: 200 } }] }, 'all pages show one slot')
+  finalized.slot = 9
+  t.match(await get(`${PATH}?commitment=finalized`), {
+    status: 503,
+    body: { code: 'index_loading', detail: /finalized/ }
+  })
+  t.match(await get(`${PATH}?commitment=processed`), { status: 400, body: { detail: /^commitment / } })
 })
 
 t.test('filters and slices select, and bad ones name their field', async (t) => {
@@ -157,8 +175,8 @@ t.test('getProgramAccounts answers with many accounts, whose answer is within th
   await programAccounts.put(PROGRAM, versions, [])
   const progress = { slot: 10, oldestSlot: 10, accounts: MANY, atMs: 0, reason: null, indexes: [] }
   await programsIn(documents).putHot(stored, 1, progress)
-  const mirror = new MirroredAccounts(app.storage, () => undefined)
+  const mirror = new MirroredAccounts(app.storage, () => undefined, ALL_FINALIZED)
   const answer = await mirror.answer([EXAMPLE_PROGRAM], new AbortController().signal)
-  if ('refusal' in answer) return t.fail(answer.refusal.error.message)
+  if (!('result' in answer)) return t.fail(JSON.stringify(answer))
   t.equal((JSON.parse(Buffer.concat(answer.result).toString()) as unknown[]).length, MANY)
 })

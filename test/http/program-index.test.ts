@@ -11,6 +11,7 @@ import {
   type IndexProgress
 } from '../../src/program-accounts/program.ts'
 import { MirroredAccounts } from '../../src/rpc/mirrored-accounts.ts'
+import { ALL_FINALIZED } from '../rpc/fake-rpc.ts'
 import { closed, Contract } from './contract.ts'
 import { marketApp } from './market-app.ts'
 
@@ -104,7 +105,7 @@ t.test('getProgramAccounts is answered by the index, too', async (t) => {
   const { app, save } = await openIndexed(t)
   await save({ ...FIRST, state: 'ready', versions: 4 })
   const selected: string[] = []
-  const accounts = new MirroredAccounts(app.storage, (by) => void selected.push(by))
+  const accounts = new MirroredAccounts(app.storage, (by) => void selected.push(by), ALL_FINALIZED)
   const filters = [{ memcmp: { offset: 0, bytes: encodeBase58(Uint8Array.of(1, 2)) } }]
   const answer = await accounts.answer([EXAMPLE_PROGRAM, { filters }], new AbortController().signal)
   t.equal('result' in answer && (JSON.parse(Buffer.concat(answer.result).toString()) as unknown[]).length, 2)

@@ -8,7 +8,7 @@ import { MirroredAccounts } from '../../src/rpc/mirrored-accounts.ts'
 import { WORK_PER_MINUTE, WORK_PRICES } from '../../src/work/work-units.ts'
 import type { Storage } from '../../storage/port.ts'
 import { block, buy, key, NOON, TOKEN } from '../market/world.ts'
-import { fakeRpc, fakeUpstreams } from '../rpc/fake-rpc.ts'
+import { ALL_FINALIZED, fakeRpc, fakeUpstreams } from '../rpc/fake-rpc.ts'
 import { marketApp, type Answer, type MarketApp } from './market-app.ts'
 
 const USER = key(300)
@@ -137,7 +137,7 @@ async function mirrored(t: Test, isShared = false) {
   let accounts: MirroredAccounts | null = null
   const rpc = fakeRpc(fakeUpstreams(), [], { answer: (...asked) => accounts!.answer(...asked) })
   const app = await marketApp(t, (storage) => ({ ...storage, isShared }), { rpc })
-  accounts = new MirroredAccounts(app.deps.storage, () => undefined)
+  accounts = new MirroredAccounts(app.deps.storage, () => undefined, ALL_FINALIZED)
   const { documents, programAccounts } = app.storage
   await new Whitelist(documents).add(EXAMPLE_PROGRAM, 0)
   const stored = (await programsIn(documents).get(PROGRAMS_PARTITION, [EXAMPLE_PROGRAM]))!

@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import t from 'tap'
 import { MirroredAccounts, type MirroredAnswer } from '../../src/rpc/mirrored-accounts.ts'
 import { listeningApp, type ListeningApp } from '../http/raw-client.ts'
-import { fakeRpc, fakeUpstreams } from './fake-rpc.ts'
+import { ALL_FINALIZED, fakeRpc, fakeUpstreams } from './fake-rpc.ts'
 
 const PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
 const PARSE = { jsonrpc: '2.0', error: { code: -32700, message: 'Parse error' }, id: null }
@@ -64,7 +64,10 @@ const CASES: readonly Case[] = [
     name: 'an unknown encoding of accounts of the mirror',
     body: programAccounts({ encoding: 'base65' }),
     status: 200,
-    answer: { error: { code: -32602, message: /unknown variant, expected one of base64/ }, id: 1 }
+    answer: {
+      error: { code: -32602, message: /encoding is an unknown variant, expected one of binary, base58/ },
+      id: 1
+    }
   },
   {
     name: 'five filters',
@@ -83,7 +86,13 @@ const CASES: readonly Case[] = [
       [{ dataSlice: { offset: 3 } }, 'dataSlice.length'],
       [{ dataSlice: '3:1' }, 'dataSlice'],
       [{ minContextSlot: '5' }, 'minContextSlot'],
-      [{ withContext: 'true' }, 'withContext']
+      [{ withContext: 'true' }, 'withContext'],
+      [{ sortResults: 1 }, 'sortResults'],
+      [{ commitment: 'processed' }, 'commitment'],
+      [{ commitment: 'rooted' }, 'commitment'],
+      [{ commitment: 5 }, 'commitment'],
+      [{ filters: ['tokenAccount'] }, 'filters[0]'],
+      [{ filters: [{ memcmp: { offset: 0, bytes: [1, 256] } }] }, 'filters[0].memcmp.bytes[1]']
     ] as const
   ).map(([config, field]) => ({
     name: `accounts of the mirror with a wrong ${field}`,
@@ -118,7 +127,7 @@ const CASES: readonly Case[] = [
 t.test('each bad input has its answer, and other clients do not notice', async (t) => {
   const accounts = {
     answer: (params: unknown, signal: AbortSignal): Promise<MirroredAnswer> =>
-      new MirroredAccounts(app.storage, () => undefined).answer(params, signal)
+      new MirroredAccounts(app.storage, () => undefined, ALL_FINALIZED).answer(params, signal)
   }
   const app: ListeningApp = await listeningApp(t, (storage) => storage, {
     rpc: fakeRpc(fakeUpstreams(), [], accounts),

@@ -20,7 +20,7 @@ const textOf = ({ body }: RpcReply): string | null =>
   body === null ? null : (body as Buffer).toString('utf8')
 
 const INVALID = '{"code":-32600,"message":"Invalid request"}'
-const UNKNOWN = '{"code":-32601,"message":"Method not found"}'
+const UNKNOWN = '{"code":-32601,"message":"Method not found","data":{"setting":"MILLRACE_RPC_ALLOW"}}'
 const NO_VERSION = '{"code":-32600,"message":"Unsupported JSON-RPC protocol version"}'
 const REJECTED =
   '{"code":-32601,"message":"Method not available: use the Data API","data":{"method":"getVoteAccounts","see":"/docs"}}'
@@ -248,7 +248,11 @@ t.test('methods: history refuses processed, and the operator may allow more', as
     ['getSignaturesForAddress', '["x",{"commitment":"processed"}]']
   ] as const)
     t.match(textOf(await answered(ask(method, params))), /-32602,"message":"Method does not support/, method)
-  t.match(textOf(await answered(ask('getIdentity', '[]'))), /-32601/)
+  t.match(
+    textOf(await answered(ask('getIdentity', '[]'))),
+    /-32601.*"data":\{"setting":"MILLRACE_RPC_ALLOW"\}/
+  )
+  t.notMatch(textOf(await answered(ask('slotsUpdatesSubscribe', '[]'))), /setting/, 'which no setting adds')
   const open = fakeRpc(echo(), ['getIdentity', 'getSupply'])
   t.match(textOf(await answered(ask('getIdentity', '[7]'), CALLER, open)), /"result":\[7\]/)
   t.equal((await answered(ask('getSupply', '[]'), CALLER, open)).status, 403, 'rejected all the same')

@@ -13,6 +13,9 @@ import type { KeyRow } from '../../storage/access-documents.ts'
 
 export const CLOCK = { now: () => 0 }
 
+/** Nodes to which every slot of a test is finalized. */
+export const ALL_FINALIZED = { newest: () => Number.MAX_SAFE_INTEGER }
+
 /** A result of a fake node. */
 export const resultOf = (bytes: string, slot: number | null = null): UpstreamAnswer => ({
   kind: 'result',
@@ -86,7 +89,9 @@ export function fakeRpc(
     ...(turns !== undefined && { turns }),
     clock
   })
-  return { gateway, methods, hasNode: upstreams !== null, nodes: upstreams && fakeNodeControl() }
+  const finalized = upstreams === null ? null : { newest: () => upstreams.newest('finalized') }
+  const nodes = upstreams && fakeNodeControl()
+  return { gateway, methods, hasNode: upstreams !== null, nodes, finalized }
 }
 
 /** A caller of the tenant `acme`. */

@@ -27,8 +27,6 @@ t.test('what a wallet does with web3.js on the localnet is found through the ser
   const service = await startBusyLocalnetProcess(t, dataDir, [
     '--localnet-slot-ms',
     '100',
-    '--rpc-allow',
-    'requestAirdrop',
     '--rate-limit-per-minute',
     '100000'
   ])

@@ -116,8 +116,8 @@ export class ClientSocket implements SubscriptionOwner {
 
   sees({ kind, commitment }: SubscriptionRequest, slot: number): void {
     const at = COMMITMENTS.indexOf(commitment)
-    // A node reports a slot before it has processed it.
-    if (kind === 'slot' || slot <= this.#seen[at]!) return
+    // A node reports a slot before it has processed it, and a root before a majority has it too.
+    if (kind === 'slot' || kind === 'root' || slot <= this.#seen[at]!) return
     this.#seen[at] = slot
     this.#deps.floors.saw(this.caller.keyId, commitment, slot)
   }

@@ -229,6 +229,7 @@ export class SharedSubscription {
   }
 
   #isRepeated(slot: number, mark: string | null): boolean {
+    if (this.kind === 'root') return slot === this.#lastSlot
     // A node may report one slot twice: once for each fork that has it.
     if (slot !== this.#slotOfLoss || slot !== this.#lastSlot) return false
     if (this.kind === 'account') return mark === this.#lastValue

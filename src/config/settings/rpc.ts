@@ -18,7 +18,8 @@ export const RPC_SETTINGS = {
   rpcAllow: {
     schema: list(z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, 'is no method name')),
     fallback: '',
-    meaning: 'RPC methods to allow in addition to the table, passed to a node unchanged'
+    meaning:
+      'RPC methods to allow in addition to the table, passed to a node unchanged; `requestAirdrop` is allowed on a localnet'
   },
   rpcWsCompatPort: {
     schema: autoOffOrPort,

@@ -11,6 +11,9 @@ import {
   programAccountsAnswer,
   programAccountsBytes
 } from '../../program-accounts/program-bodies.ts'
+import { exactSlotUpTo } from '../../program-accounts/exact-slots.ts'
+import type { MirrorProgress } from '../../program-accounts/program.ts'
+import type { MirroredCommitment } from '../../rpc/program-accounts-request.ts'
 import { pubkeyFromBase58, pubkeyToBase58, type Pubkey } from '../../chain/pubkey.ts'
 import { ServiceError } from '../../errors.ts'
 import {
@@ -72,6 +75,11 @@ export const programAccounts = endpoint({
     encoding: oneOf(ACCOUNT_ENCODINGS)
       .default('base64')
       .describe(`Encoding of the data; base58 for at most ${BASE58_BYTES_MAX} bytes`),
+    commitment: oneOf(['confirmed', 'finalized'])
+      .default('confirmed')
+      .describe(
+        'Commitment of the first page, whose slot all pages of the run show. `finalized`: the newest finalized slot whose accounts are mirrored'
+      ),
     limit: wholeNumber(1, 1_000, 100).describe('Maximum number of accounts'),
     after: z.string().optional().describe('The `nextCursor` of the previous page, with the same filters')
   }),
@@ -104,6 +112,13 @@ export const programAccountRoutes: FastifyPluginAsync<
     rpc.hasNode
       ? loading(program)
       : new ServiceError('NOT_CONFIGURED', 'this service has no node to read accounts from')
+  const slotAt = (commitment: MirroredCommitment, program: string, progress: MirrorProgress): number => {
+    if (commitment === 'confirmed') return progress.slot!
+    const finalized = rpc.finalized?.newest() ?? null
+    const slot = finalized === null ? null : exactSlotUpTo(progress, finalized)
+    if (slot === null) throw notFinalized(program)
+    return slot
+  }
 
   serve(app, programAccounts, async ({ params, query, caller, signal, work }) => {
     const program = pubkeyToBase58(params.programId)
@@ -116,7 +131,7 @@ export const programAccountRoutes: FastifyPluginAsync<
       throw new ServiceError('PROGRAM_NOT_WHITELISTED', `program ${program} is not whitelisted`)
     const { progress } = status
     if (progress.slot === null) throw missing(program)
-    const slot = place?.slot ?? progress.slot
+    const slot = place?.slot ?? slotAt(query.commitment, program, progress)
     if (slot > progress.slot || slot < progress.oldestSlot) throw expired(slot)
     const { limit, encoding } = query
     const rows = new AccountRows({ encoding, slice }, accountText(program, encoding))
@@ -161,6 +176,12 @@ const tooLong = (account: Pubkey): ServiceError =>
 
 const loading = (program: string): ServiceError =>
   new ServiceError('INDEX_LOADING', `the accounts of program ${program} are still being read from the node`)
+
+const notFinalized = (program: string): ServiceError =>
+  new ServiceError(
+    'INDEX_LOADING',
+    `the accounts of program ${program} are not mirrored at finalized yet; try again within 20 s, or with commitment=confirmed`
+  )
 
 const expired = (slot: number): ServiceError =>
   new ServiceError(

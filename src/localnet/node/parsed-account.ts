@@ -2,7 +2,7 @@ import { pubkeyFromBase58, pubkeyToBase58, samePubkey } from '../../chain/pubkey
 import type { LocalAccount } from '../chain.ts'
 import { LOOKUP_TABLE, SYSTEM } from '../programs.ts'
 import { uiTokenAmount } from './token-amount.ts'
-import { readMint, readTokenAccount, tokenProgramOf } from './token-state.ts'
+import { readMint, readMultisig, readTokenAccount, tokenProgramOf } from './token-state.ts'
 
 const LOADER = pubkeyFromBase58('BPFLoaderUpgradeab1e11111111111111111111111')
 
@@ -10,14 +10,17 @@ const LOADER = pubkeyFromBase58('BPFLoaderUpgradeab1e11111111111111111111111')
 export type DecimalsOf = (mint: Uint8Array) => number | null
 
 /**
- * Returns the `jsonParsed` form of account data: mints and token accounts of both token programs, nonces, programs,
- * and lookup tables. Null for all other accounts, and for a token account without its mint: a node then answers with
+ * Returns the `jsonParsed` form of account data: mints, token accounts and multisigs of both token programs,
+ * nonces, programs, and lookup tables. Null for all other accounts, and for a token account without its mint: a node then answers with
  * base64.
  */
-export function parseAccount({ owner, data }: LocalAccount, decimalsOf: DecimalsOf): object | null {
+export function parseAccount(
+  { owner, data }: Pick<LocalAccount, 'owner' | 'data'>,
+  decimalsOf: DecimalsOf
+): object | null {
   const tokenProgram = tokenProgramOf(owner)
   if (tokenProgram !== null) {
-    const parsed = parseMint(data) ?? parseTokenAccount(data, decimalsOf)
+    const parsed = parseMint(data) ?? parseTokenAccount(data, decimalsOf) ?? parseMultisig(data)
     return parsed === null ? null : { parsed, program: tokenProgram, space: data.length }
   }
   if (samePubkey(owner, SYSTEM)) {
@@ -68,11 +71,24 @@ function parseTokenAccount(data: Uint8Array, decimalsOf: DecimalsOf): object | n
       state: account.state,
       isNative: nativeReserve !== null,
       ...(nativeReserve === null ? {} : { rentExemptReserve: uiTokenAmount(nativeReserve, decimals) }),
-      ...(account.delegatedAmount === 0n
-        ? {}
-        : { delegatedAmount: uiTokenAmount(account.delegatedAmount, decimals) }),
+      ...(delegate === null ? {} : { delegatedAmount: uiTokenAmount(account.delegatedAmount, decimals) }),
       ...(closeAuthority === null ? {} : { closeAuthority: pubkeyToBase58(closeAuthority) }),
       ...extensions(account.extensions)
+    }
+  }
+}
+
+function parseMultisig(data: Uint8Array): object | null {
+  const multisig = readMultisig(data)
+  if (multisig === null) return null
+  const { required, valid, signers } = multisig
+  return {
+    type: 'multisig',
+    info: {
+      numRequiredSigners: required,
+      numValidSigners: valid,
+      isInitialized: true,
+      signers: signers.map(pubkeyToBase58)
     }
   }
 }

@@ -6,10 +6,15 @@ export interface UiTokenAmount {
   readonly uiAmountString: string
 }
 
+/** Decimals beyond which a node writes no double: ten to their power exceeds a u64. */
+const DIVIDED_DECIMALS_MAX = 19
+
 export function uiTokenAmount(amount: bigint, decimals: number): UiTokenAmount {
   const digits = amount.toString()
   const uiAmountString = decimals === 0 ? digits : withPoint(digits, decimals)
-  return { amount: digits, decimals, uiAmount: Number(uiAmountString), uiAmountString }
+  // Like a node divides: of a long amount the quotient is not the double nearest to the text.
+  const uiAmount = decimals > DIVIDED_DECIMALS_MAX ? null : Number(amount) / 10 ** decimals
+  return { amount: digits, decimals, uiAmount, uiAmountString }
 }
 
 function withPoint(digits: string, decimals: number): string {

@@ -1,4 +1,4 @@
-import { samePubkey } from '../../chain/pubkey.ts'
+import { isZeroPubkey, samePubkey } from '../../chain/pubkey.ts'
 import { TOKEN, TOKEN_2022 } from '../programs.ts'
 
 /** The states of the token programs as stored in account data (spl-token, state.rs). */
@@ -33,8 +33,17 @@ export interface TokenAccountState {
   readonly extensions: readonly number[]
 }
 
+export interface MultisigState {
+  readonly required: number
+  readonly valid: number
+  readonly signers: readonly Uint8Array[]
+}
+
 const MINT_BYTES = 82
 const ACCOUNT_BYTES = 165
+/** No account with extensions has this length, by which multisigs are known. */
+const MULTISIG_BYTES = 355
+const SIGNERS_MAX = 11
 // With extensions both kinds are at least as long as an account, and the next byte states the kind.
 const KIND_AT = 165
 const MINT_KIND = 1
@@ -43,10 +52,12 @@ const EXTENSIONS_AT = 166
 
 /** Reads the mint in account data; null if there is none. */
 export function readMint(data: Uint8Array): MintState | null {
-  const extended = data.length > KIND_AT && data[KIND_AT] === MINT_KIND
+  const extended = isExtended(data, MINT_KIND)
   if (data.length !== MINT_BYTES && !extended) return null
+  // Between a mint and the kind of its extensions is nothing.
+  if (extended && data.subarray(MINT_BYTES, KIND_AT).some((byte) => byte !== 0)) return null
   const view = viewOf(data)
-  if (data[45] !== 1) return null
+  if (data[45] !== 1 || !areOptions(view, [0, 46])) return null
   return {
     mintAuthority: optionOf(data, view, 0),
     supply: view.getBigUint64(36, true),
@@ -59,8 +70,9 @@ export function readMint(data: Uint8Array): MintState | null {
 
 /** Reads the token account in account data; null if there is none or it is uninitialized. */
 export function readTokenAccount(data: Uint8Array): TokenAccountState | null {
-  if (!isTokenAccount(data)) return null
+  if (!isTokenAccount(data) || data[108]! > 2) return null
   const view = viewOf(data)
+  if (!areOptions(view, [72, 109, 129])) return null
   return {
     mint: data.subarray(0, 32),
     owner: data.subarray(32, 64),
@@ -74,11 +86,34 @@ export function readTokenAccount(data: Uint8Array): TokenAccountState | null {
   }
 }
 
-/** Whether account data is an initialized token account; reads only length and state. */
+/** Reads the multisig in account data; null if there is none or it is uninitialized. */
+export function readMultisig(data: Uint8Array): MultisigState | null {
+  if (data.length !== MULTISIG_BYTES || data[2] !== 1) return null
+  const keys = Array.from({ length: SIGNERS_MAX }, (_, i) => data.subarray(3 + 32 * i, 35 + 32 * i))
+  return { required: data[0]!, valid: data[1]!, signers: keys.filter((key) => !isZeroPubkey(key)) }
+}
+
+/** Whether account data is an initialized token account, as `tokenAccountState` tells; reads only length and state. */
 export function isTokenAccount(data: Uint8Array): boolean {
-  const extended = data.length > KIND_AT && data[KIND_AT] === ACCOUNT_KIND
-  if (data.length !== ACCOUNT_BYTES && !extended) return false
-  return data[108] === 1 || data[108] === 2
+  return isTokenAccountIn(data, 0, data.length)
+}
+
+/** The same for data that is a range of bytes. */
+export function isTokenAccountIn(bytes: Uint8Array, from: number, to: number): boolean {
+  const length = to - from
+  const isAccount =
+    length === ACCOUNT_BYTES ||
+    (length > KIND_AT && length !== MULTISIG_BYTES && bytes[from + KIND_AT] === ACCOUNT_KIND)
+  return isAccount && bytes[from + 108] !== 0
+}
+
+function isExtended(data: Uint8Array, kind: number): boolean {
+  return data.length > KIND_AT && data.length !== MULTISIG_BYTES && data[KIND_AT] === kind
+}
+
+/** Whether the tags of optional values are valid. */
+function areOptions(view: DataView, places: readonly number[]): boolean {
+  return places.every((at) => view.getUint32(at, true) <= 1)
 }
 
 function viewOf(data: Uint8Array): DataView {

@@ -20,7 +20,7 @@ export interface NodeNotification {
   readonly slot: number
   /** The result as the node wrote it. */
   readonly result: Buffer
-  /** The parsed value of the result; the parsed result itself for a slot. */
+  /** The parsed value of the result; the parsed result itself for a slot and a root. */
   readonly value: unknown
 }
 
@@ -28,6 +28,7 @@ const KINDS: ReadonlyMap<string, SubscriptionKind> = new Map([
   ['accountNotification', 'account'],
   ['logsNotification', 'logs'],
   ['programNotification', 'program'],
+  ['rootNotification', 'root'],
   ['signatureNotification', 'signature'],
   ['slotNotification', 'slot']
 ])
@@ -45,7 +46,13 @@ export function readNodeMessage(data: Buffer): NodeMessage | null {
   const { params } = message
   if (kind === undefined || !isObject(params)) return null
   const { subscription, result } = params
-  if (!isCount(subscription) || !isObject(result)) return null
+  if (!isCount(subscription)) return null
+  if (kind === 'root') {
+    if (!isCount(result)) return null
+    const raw = resultIn(data, kind, subscription)
+    return { kind: 'notification', of: kind, subscription, slot: result, result: raw, value: result }
+  }
+  if (!isObject(result)) return null
   const place = kind === 'slot' ? result : result.context
   if (!isObject(place) || !isCount(place.slot) || (kind !== 'slot' && !('value' in result))) return null
   return {

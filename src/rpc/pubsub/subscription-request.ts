@@ -19,7 +19,7 @@ import type { Commitment } from '../../market/rows.ts'
 import { canonicalJson } from './raw-json.ts'
 
 /** Kinds of subscriptions; the methods are `<kind>Subscribe`, `<kind>Unsubscribe` and `<kind>Notification`. */
-export const SUBSCRIPTION_KINDS = ['account', 'logs', 'program', 'signature', 'slot'] as const
+export const SUBSCRIPTION_KINDS = ['account', 'logs', 'program', 'root', 'signature', 'slot'] as const
 export type SubscriptionKind = (typeof SUBSCRIPTION_KINDS)[number]
 
 /** A valid request for a subscription, normalized so that equal requests have one form. */
@@ -49,6 +49,7 @@ const COUNTS: Readonly<Record<SubscriptionKind, readonly [required: number, most
   account: [1, 2],
   logs: [1, 2],
   program: [1, 2],
+  root: [0, 0],
   signature: [1, 2],
   slot: [0, 0]
 }
@@ -70,6 +71,8 @@ export function readSubscription(kind: SubscriptionKind, given: unknown): Subscr
       return readLogs(first, options)
     case 'signature':
       return readSignature(first, options)
+    case 'root':
+      return request('root', null, 'finalized', [])
     case 'slot':
       return request('slot', null, 'processed', [])
   }

@@ -45,6 +45,37 @@ t.test(
 )
 
 t.test(
+  'a client of roots gets each root once, ascending, and is told of none again after a loss',
+  async (t) => {
+    const world = new PubsubWorld(t)
+    const node = await world.addNode()
+    const client = world.client()
+    const opened = await client.ask('rootSubscribe', [])
+    t.equal(opened.result, 1)
+    for (const root of [900, 901, 903, 903, 902]) node.notify('root', String(root))
+    await until(() => client.notified.length === 3)
+    await arrive()
+    const roots = () => client.notified.map(({ params }) => params!.result as unknown)
+    t.same(roots(), [900, 901, 903], 'a root that was skipped is not made up')
+    t.match(client.notified[0], { method: 'rootNotification', params: { subscription: 1 } })
+    node.cut()
+    await until(() => node.of('root').length === 0)
+    await until(() => {
+      world.clock.increment(1_000)
+      return node.of('root').length === 1
+    })
+    for (const root of [903, 904]) node.notify('root', String(root))
+    await until(() => client.notified.length === 4)
+    t.same(roots(), [900, 901, 903, 904])
+    t.same(world.floors, [], 'a root is no floor: it may lead what other nodes call finalized')
+    t.match(await client.ask('rootUnsubscribe', [1]), { result: true })
+    t.match(await client.ask('rootSubscribe', [1]), {
+      error: { code: -32602, message: /No parameters were expected/ }
+    })
+  }
+)
+
+t.test(
   'the bytes of a notification are those of the node, but for the id, in whatever layout it writes them',
   async (t) => {
     const world = new PubsubWorld(t)
