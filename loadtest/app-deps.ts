@@ -66,5 +66,5 @@ function rpcWithoutNode(storage: AppDeps['storage']): AppDeps['rpc'] {
     sends: null,
     clock: systemPorts.clock
   })
-  return { gateway, methods, hasNode: false }
+  return { gateway, methods, hasNode: false, nodes: null }
 }

@@ -5,6 +5,13 @@ import { endedPieces } from '../../src/rpc/ended-pieces.ts'
 
 type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2]
 
+/** The connection that a body arrives on. */
+export interface BodySource {
+  abort(reason: Error): void
+  pause(): void
+  resume(): void
+}
+
 /** The beginning of a response, or the whole of a short one. */
 export interface ResponseStart {
   readonly status: number
@@ -39,7 +46,7 @@ export class AnswerBody implements Dispatcher.DispatchHandler {
   readonly #windowBytes: number
   readonly #bytesMax: number
   readonly #started: (outcome: ResponseStart | Error) => void
-  #controller: Dispatcher.DispatchController | null = null
+  #controller: BodySource | null = null
   #gunzip: Gunzip | null = null
   #status = 0
   #headers: Headers = {}
@@ -77,18 +84,18 @@ export class AnswerBody implements Dispatcher.DispatchHandler {
     this.#fail(reason)
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
+  onRequestStart(controller: BodySource): void {
     this.#controller = controller
     if (this.#error !== null) controller.abort(this.#error)
   }
 
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Headers): void {
+  onResponseStart(_: BodySource, status: number, headers: Headers): void {
     this.#status = status
     this.#headers = headers
     if (headers['content-encoding'] === 'gzip') this.#unpack()
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(controller: BodySource, chunk: Buffer): void {
     if (this.#gunzip === null) return this.#take(chunk)
     if (this.#gunzip.write(chunk)) return
     controller.pause()
@@ -100,7 +107,7 @@ export class AnswerBody implements Dispatcher.DispatchHandler {
     else this.#gunzip.end()
   }
 
-  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+  onResponseError(_: BodySource | null, error: Error): void {
     this.#fail(error)
   }
 

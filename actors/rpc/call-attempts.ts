@@ -1,4 +1,4 @@
-import { NodeError, refusesRequest } from '../../src/node/node-fault.ts'
+import { refusesRequest, type NodeError } from '../../src/node/node-fault.ts'
 import {
   NoUpstream,
   RequestRefused,
@@ -14,6 +14,14 @@ const ATTEMPTS_MAX = 2
 
 /** The outcome of an earlier attempt, or a refusal by its node; null for none. */
 export type EarlierOutcome = NodeOutcome | RequestRefused | null
+
+/** Nodes that are up, and get no request. */
+export interface WithheldNodes {
+  /** Milliseconds until a node that was not asked has budget for the call; null if there is no such node. */
+  readonly waitMs: number | null
+  /** Number of cordoned nodes. */
+  readonly cordoned: number
+}
 
 /** The attempts to answer one call: the nodes asked, and the best answer of them. */
 export class CallAttempts {
@@ -107,15 +115,25 @@ export class CallAttempts {
   }
 
   /** Returns the best answer of all nodes, or throws the reason for none. */
-  result(archives: readonly UpstreamNode[]): UpstreamAnswer {
+  result(archives: readonly UpstreamNode[], { waitMs, cordoned }: WithheldNodes): UpstreamAnswer {
     // An archive that is unavailable may have blocks that the nodes lack.
     const hasTriedAll = archives.every((node) => this.#sent.has(node) && this.#fault === null)
     if (this.#best !== null && (!this.#isAbsent || hasTriedAll)) return this.#best
+    if (waitMs !== null)
+      throw new NoUpstream('every node that could answer has used up its budget of requests', {
+        cause: this.#fault,
+        retryAfterMs: waitMs
+      })
     if (this.#failed !== null && !this.isBehind && this.#best === null) return this.#failed
     if (this.#refusal !== null) throw this.#refusal
-    throw new NoUpstream(
-      this.isBehind ? `no node has reached slot ${this.#call.minSlot}` : 'no node answers this request now',
-      { cause: this.#fault }
-    )
+    const reason = this.isBehind
+      ? `no node has reached slot ${this.#call.minSlot}`
+      : 'no node answers this request now'
+    throw new NoUpstream(cordoned === 0 ? reason : `${reason}; ${cordonText(cordoned)}`, {
+      cause: this.#fault
+    })
   }
 }
+
+const cordonText = (cordoned: number): string =>
+  cordoned === 1 ? 'the operator has cordoned a node' : `the operator has cordoned ${cordoned} nodes`

@@ -1,10 +1,11 @@
 import { NodeError } from '../../src/node/node-fault.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import { AnswerTooLarge, type UpstreamAnswer, type UpstreamCall } from '../../src/rpc/upstreams.ts'
-import { CallAttempts, type EarlierOutcome } from './call-attempts.ts'
+import { CallAttempts, type EarlierOutcome, type WithheldNodes } from './call-attempts.ts'
 import { Hedge } from './hedge.ts'
 import type { NodePool } from './node-pool.ts'
 import { askNode, type NodeOutcome } from './node-request.ts'
+import { recorded } from './recorded-request.ts'
 import type { RequestDeadline } from './request-deadlines.ts'
 import type { UpstreamNode } from './upstream-node.ts'
 
@@ -54,7 +55,7 @@ export class Failover {
         const answer = await this.#attempt(node, wanted, attempts, deadline)
         if (answer === null) continue
         if (answer !== 'ends') return answer
-        break
+        return attempts.result(this.#archives(), { waitMs: null, cordoned: 0 })
       }
       const abandoned = this.#withoutFloor(wanted)
       if (attempts.isBehind && abandoned !== null) {
@@ -67,14 +68,35 @@ export class Failover {
       deadline.signal.throwIfAborted()
       waitedMs += POLL_INTERVAL_MS
     }
-    return attempts.result(this.#pool.nodes.filter(({ isArchive }) => isArchive))
+    return attempts.result(this.#archives(), this.#withheld(attempts, wanted))
   }
 
-  #next(attempts: CallAttempts, { commitment, minSlot }: UpstreamCall): UpstreamNode | undefined {
-    return (
-      this.#pool.inOrder(commitment, minSlot).find((node) => attempts.admits(node, minSlot)) ??
-      this.#pool.failedLately().find((node) => attempts.admits(node, minSlot))
-    )
+  #archives(): UpstreamNode[] {
+    return this.#pool.nodes.filter(({ isArchive }) => isArchive)
+  }
+
+  #next(attempts: CallAttempts, call: UpstreamCall): UpstreamNode | undefined {
+    const { commitment, minSlot } = call
+    const cost = this.#costOf(call)
+    const mayAsk = (node: UpstreamNode): boolean => attempts.admits(node, minSlot) && node.admits(cost)
+    return this.#pool.inOrder(commitment, minSlot).find(mayAsk) ?? this.#pool.failedLately().find(mayAsk)
+  }
+
+  #costOf({ method }: UpstreamCall): number {
+    return this.#pool.tuning.costs.of(method.name)
+  }
+
+  /** The nodes that were not asked although they are up. */
+  #withheld(attempts: CallAttempts, call: UpstreamCall): WithheldNodes {
+    const { commitment, minSlot } = call
+    const waits = this.#pool
+      .inOrder(commitment, minSlot)
+      .filter((node) => attempts.admits(node, minSlot))
+      .map((node) => node.budget.waitMs(this.#costOf(call), this.#clock.now()))
+    return {
+      waitMs: waits.length === 0 ? null : Math.min(...waits),
+      cordoned: this.#pool.nodes.filter(({ cordonedAtMs }) => cordonedAtMs !== null).length
+    }
   }
 
   /** Returns the answer for the client, null if another node may be asked, or `ends`. */
@@ -126,7 +148,10 @@ export class Failover {
     const hedgeMs = Math.max(this.#pool.tuning.hedgeMs, HEDGE_TIMES * (node.latencyMs ?? 0))
     return this.#hedge.request(hedgeMs, signal, {
       first,
-      second: (end) => {
+      second: async (end) => {
+        const restMs = second.budget.waitMs(this.#costOf(call), this.#clock.now())
+        // Its budget was spent while the first node was waited for.
+        if (restMs > 0) throw second.link.error({ kind: 'throttled', restMs })
         this.#counts.hedges++
         attempts.asks(second)
         return this.#sendWithin(second, call, end, this.#limitMs(call, attempts, deadline))
@@ -139,10 +164,18 @@ export class Failover {
     return this.#next(attempts, call) === undefined ? null : deadline.leftMs() / 2
   }
 
-  #second({ commitment, minSlot }: UpstreamCall, attempts: CallAttempts): UpstreamNode | undefined {
+  #second(call: UpstreamCall, attempts: CallAttempts): UpstreamNode | undefined {
+    const { commitment, minSlot } = call
+    const cost = this.#costOf(call)
     return this.#pool
       .inOrder(commitment, minSlot)
-      .find((node) => !attempts.wasAsked(node) && !node.isArchive && (node.slot(commitment) ?? 0) >= minSlot)
+      .find(
+        (node) =>
+          !attempts.wasAsked(node) &&
+          !node.isArchive &&
+          (node.slot(commitment) ?? 0) >= minSlot &&
+          node.admits(cost)
+      )
   }
 
   async #sendWithin(
@@ -170,7 +203,9 @@ export class Failover {
   async #send(node: UpstreamNode, call: UpstreamCall, signal: AbortSignal): Promise<NodeOutcome> {
     this.#counts.requests++
     try {
-      return await askNode(node, call, this.#pool.newest('processed'), this.#clock, signal)
+      return await recorded(node, [call], this.#clock, () =>
+        askNode(node, call, this.#pool.newest('processed'), this.#clock, signal)
+      )
     } catch (error) {
       if (error instanceof NodeError) {
         if (error.fault.kind === 'too-large') throw new AnswerTooLarge()

@@ -4,6 +4,7 @@ import { Pool } from '../../src/node/undici.ts'
 import type { Clock } from '../../src/ports.ts'
 import { answerMemory, AnswersTooLarge, type AnswerMemory } from '../../src/memory/answer-memory.ts'
 import { AnswerBody, BodyTooLong, type ResponseStart } from './answer-body.ts'
+import { ReadSockets } from './read-sockets.ts'
 
 export interface NodeLinkTuning {
   /** Sockets to the node at most. */
@@ -42,7 +43,8 @@ export class NodeLink {
   readonly #clock: Clock
   readonly #tuning: NodeLinkTuning
   readonly #headers: Readonly<Record<string, string>>
-  #pool: Pool
+  readonly #pool: Pool
+  readonly #sockets: ReadSockets
   #restUntilMs = 0
   /** Requests in flight, and sent since the start. */
   inFlight = 0
@@ -66,6 +68,12 @@ export class NodeLink {
       headersTimeout: tuning.stallMs,
       bodyTimeout: tuning.stallMs
     })
+    const { origin, path } = address
+    const { connections, connectMs, stallMs } = tuning
+    this.#sockets = new ReadSockets(
+      { origin, path, headers: this.#headers, connections, connectMs, stallMs },
+      clock
+    )
   }
 
   /** The memory that counts its answers. */
@@ -79,17 +87,19 @@ export class NodeLink {
   }
 
   /**
-   * Posts a body. Resolves with the beginning of an answer with HTTP status 200, or another status with JSON.
+   * Posts a body. Resolves with the beginning of an answer with HTTP status 200, or another status with JSON. A read, which
+   * may be sent twice, takes the faster connections.
    *
    * @throws NodeError for any fault of the node; the signal's reason when it aborts
    */
-  async post(body: string, signal: AbortSignal): Promise<ResponseStart> {
+  async post(body: string, signal: AbortSignal, isRead = false): Promise<ResponseStart> {
     signal.throwIfAborted()
     const restMs = this.#restUntilMs - this.#clock.now()
     if (restMs > 0) throw this.error({ kind: 'throttled', restMs })
     const { requestsMax, bytesMax, memory } = this.#tuning
     if (this.inFlight >= requestsMax) throw this.error({ kind: 'busy', waiting: this.inFlight })
-    const start = await this.#send(body, { windowBytes: WINDOW_BYTES, bytesMax, memory }, signal)
+    const limits = { windowBytes: WINDOW_BYTES, bytesMax, memory }
+    const start = await this.#send(body, isRead && this.#sockets.isOn, limits, signal)
     const { status, headers } = start
     if (status < 300) return start
     if (status === 429) {
@@ -111,11 +121,13 @@ export class NodeLink {
   }
 
   async close(): Promise<void> {
+    this.#sockets.close()
     await this.#pool.destroy()
   }
 
   #send(
     body: string,
+    isFast: boolean,
     limits: { readonly windowBytes: number; readonly bytesMax: number; readonly memory: AnswerMemory },
     signal: AbortSignal
   ): Promise<ResponseStart> {
@@ -131,7 +143,10 @@ export class NodeLink {
       })
       signal.addEventListener('abort', abort, { once: true })
       const { path } = this.#address
-      this.#pool.dispatch({ method: 'POST', path, headers: this.#headers, body }, answer)
+      const dispatch = (): void =>
+        void this.#pool.dispatch({ method: 'POST', path, headers: this.#headers, body }, answer)
+      if (isFast) this.#sockets.post(body, answer, dispatch)
+      else dispatch()
     })
   }
 

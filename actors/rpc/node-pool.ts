@@ -2,6 +2,10 @@ import { nodeAddresses } from '../../src/node/node-address.ts'
 import { sleep, type Ports } from '../../src/ports.ts'
 import { borneOutSlot } from '../../src/rpc/borne-out-slot.ts'
 import { COMMITMENTS, type Commitment } from '../../src/rpc/commitment.ts'
+import { MethodCosts } from '../../src/rpc/method-costs.ts'
+import { cordonOf, type Cordon } from '../../src/rpc/cordons.ts'
+import type { NodeControl, NodeStatus } from '../../src/rpc/node-control.ts'
+import { nodeIds } from '../../src/rpc/node-ids.ts'
 import { orderNodes } from '../../src/rpc/node-order.ts'
 import { ReachedSlots } from '../../src/rpc/reached-slots.ts'
 import { NODE_LINK_TUNING } from './node-link.ts'
@@ -34,13 +38,18 @@ export const RPC_NODES_TUNING: RpcNodesTuning = {
   behindMs: 2_000,
   hedgeMs: 100,
   reachedForMs: 5_000,
-  deadlineMs: 10_000
+  deadlineMs: 10_000,
+  costs: new MethodCosts()
 }
 
 export interface RpcNodesOptions {
   /** Read again and again: the localnet's URL is known only once it listens. */
   readonly urls: () => readonly string[]
   readonly archiveUrls: readonly string[]
+  /** Costs a second that the nodes and then the archives may be sent, by their places in the URLs; null without a limit. */
+  readonly limits?: readonly (number | null)[]
+  /** Reads the cordons of operators, again and again; absent where there are none. */
+  readonly cordons?: () => Promise<readonly Cordon[]>
   /** The genesis of the store's cluster; null while none is known. */
   readonly expectedGenesis: () => Promise<string | null>
   /** The slot of the newest block in the store; null if there is none, or if its blocks come from elsewhere. */
@@ -52,9 +61,11 @@ export interface RpcNodesOptions {
 const BUSY_MS = 5_000
 /** Poll interval of the URLs, in milliseconds. */
 const URLS_POLL_INTERVAL_MS = 500
+/** Polls of the URLs for each poll of the cordons: these are read from the store once a second. */
+const POLLS_PER_CORDONS = 2
 
 /** The nodes and archives behind the RPC URL: probed all the time, and ordered for each request. */
-export class NodePool {
+export class NodePool implements NodeControl {
   readonly tuning: RpcNodesTuning
   readonly #options: RpcNodesOptions
   readonly #ports: Ports
@@ -66,6 +77,7 @@ export class NodePool {
   #requestedAtMs = -Infinity
   /** The genesis of the node that was admitted first, where the store knows none. */
   #genesis: string | null = null
+  #cordons: readonly Cordon[] = []
 
   constructor(options: RpcNodesOptions, ports: Ports) {
     this.#options = options
@@ -80,8 +92,17 @@ export class NodePool {
 
   /** Probes the nodes until the signal aborts; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      this.#follow()
+    let hasCordons = false
+    for (let polls = 0; !signal.aborted; polls++) {
+      // While the store fails, the cordons that were read last hold; before the first, no node is used.
+      if (polls % POLLS_PER_CORDONS === 0 || !hasCordons) {
+        const hasRead = await this.followCordons().then(
+          () => true,
+          () => false
+        )
+        hasCordons ||= hasRead
+      }
+      if (hasCordons && !signal.aborted) this.#follow()
       await sleep(this.#ports.clock, URLS_POLL_INTERVAL_MS, signal)
     }
     this.#running?.abort()
@@ -115,6 +136,40 @@ export class NodePool {
     return this.#nodes.filter((node) => node.hasFailedLately)
   }
 
+  async followCordons(): Promise<void> {
+    if (this.#options.cordons === undefined) return
+    this.#cordons = await this.#options.cordons()
+    for (const node of this.#nodes) this.#cordon(node)
+  }
+
+  #cordon(node: UpstreamNode): void {
+    node.cordon(cordonOf(this.#cordons, node.id)?.cordonedAtMs ?? null)
+  }
+
+  statuses(): NodeStatus[] {
+    const nowMs = this.#ports.clock.now()
+    const newest = this.newest('processed')
+    return this.#nodes.map((node) => {
+      const slot = node.slot('processed')
+      return {
+        id: node.id,
+        isArchive: node.isArchive,
+        state: node.state,
+        isUsable: node.isUsable,
+        reason: node.facts.reason,
+        cordonedAtMs: node.cordonedAtMs,
+        slot,
+        slotsBehind: slot === null || newest === null ? null : Math.max(0, newest - slot),
+        latencyMs: node.latencyMs,
+        falseSlots: node.falseSlots,
+        inFlight: node.link.inFlight,
+        budget: node.budget.state(nowMs),
+        recent: node.statistics.recent(nowMs),
+        totals: node.statistics.totals()
+      }
+    })
+  }
+
   /** Whether no node has been probed yet. */
   get isStarting(): boolean {
     return this.#nodes.every(({ state, facts }) => state === 'probing' && facts.attempt === 0)
@@ -144,11 +199,14 @@ export class NodePool {
     this.#urls = urls
     this.#genesis = null
     const liveCount = new Set(urls).size
-    this.#nodes = nodeAddresses([...urls, ...this.#options.archiveUrls]).map((address, at) => {
+    const all = [...urls, ...this.#options.archiveUrls]
+    const ids = nodeIds(all)
+    const limits = [...new Set(all)].map((url) => this.#options.limits?.[all.indexOf(url)] ?? null)
+    this.#nodes = nodeAddresses(all).map((address, at) => {
       const isArchive = at >= liveCount
       const node: UpstreamNode = new UpstreamNode(
         address,
-        { index: isArchive ? at - liveCount : at, isArchive },
+        { index: isArchive ? at - liveCount : at, isArchive, id: ids[at]!, limit: limits[at]! },
         this.tuning,
         {
           newest: () => this.#newestBeside(node),
@@ -156,12 +214,13 @@ export class NodePool {
           admit: (genesis) => this.#admit(genesis),
           isBorneOut: (slot) => this.#isBorneOut(node, slot),
           reached: (commitment, slot) => {
-            if (!node.isArchive) this.#reached.reached(commitment, slot)
+            if (!node.isArchive && node.cordonedAtMs === null) this.#reached.reached(commitment, slot)
           },
           changed: () => this.#changed()
         },
         this.#ports
       )
+      this.#cordon(node)
       return node
     })
     const { signal } = this.#running

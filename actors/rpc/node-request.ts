@@ -34,7 +34,13 @@ export async function askNode(
 ): Promise<NodeOutcome> {
   const id = node.takeIds(1)
   const startedMs = clock.now()
-  const start = await post(node, callText(call, id), call.method.isIdempotent, signal)
+  const start = await post(
+    node,
+    callText(call, id),
+    node.costs.of(call.method.name),
+    call.method.isIdempotent,
+    signal
+  )
   node.tookMs(clock.now() - startedMs)
   if (start.rest !== null) return longOutcome(node, call, id, start, newest, signal)
   const raw = readAnswer(start.bytes, id, call.method)
@@ -43,7 +49,7 @@ export async function askNode(
 }
 
 /** How the answer to a batch is read. */
-interface Pace {
+interface BatchReading {
   /** Reserves bytes of memory, or releases them if the number is negative. Returns false if there are none left. */
   readonly bytesLeft: (bytes: number) => boolean
   /** Runs each piece of a long answer. */
@@ -58,12 +64,12 @@ export async function askNodeAll(
   node: UpstreamNode,
   calls: readonly UpstreamCall[],
   newest: number | null,
-  { bytesLeft, runPiece }: Pace,
+  { bytesLeft, runPiece }: BatchReading,
   signal: AbortSignal
 ): Promise<readonly (NodeOutcome | null)[]> {
   const first = node.takeIds(calls.length)
   const text = `[${calls.map((call, at) => callText(call, first + at)).join(',')}]`
-  const start = await post(node, text, true, signal)
+  const start = await post(node, text, node.costs.ofAll(calls), true, signal)
   const methods = calls.map(({ method }) => method)
   const bytes = start.rest === null ? start.bytes : await wholeBody(node, start, { bytesLeft, runPiece })
   const answers =
@@ -172,14 +178,15 @@ function noteSlot(node: UpstreamNode, call: UpstreamCall, slot: number | null): 
 async function post(
   node: UpstreamNode,
   body: string,
+  cost: number,
   isRead: boolean,
   signal: AbortSignal
 ): Promise<ResponseStart> {
   try {
-    return await node.link.post(body, signal)
+    return await node.post(body, cost, signal, isRead)
   } catch (error) {
     if (!isRead || !(error instanceof NodeError) || !isDropped(error)) throw error
-    return node.link.post(body, signal)
+    return node.post(body, cost, signal)
   }
 }
 
@@ -187,7 +194,7 @@ async function post(
 async function wholeBody(
   node: UpstreamNode,
   { bytes, rest }: ResponseStart,
-  { bytesLeft, runPiece }: Pace
+  { bytesLeft, runPiece }: BatchReading
 ): Promise<Buffer> {
   if (rest === null) return bytes
   const chunks = [bytes]

@@ -33,6 +33,7 @@ export function rpcNodes<Needs>(
     const floors = new SlotFloors(reportedRarely(logger, clock))
     gauge('nodes', () => nodes.nodes.length)
     gauge('nodes_usable', () => nodes.nodes.filter(({ isUsable }) => isUsable).length)
+    gauge('nodes_cordoned', () => nodes.nodes.filter(({ cordonedAtMs }) => cordonedAtMs !== null).length)
     gauge('slot', () => nodes.newest('processed') ?? 0)
     gauge('requests_in_flight', () => nodes.inFlight)
     gauge('reads_in_flight', () => reads.inFlight)
@@ -44,7 +45,18 @@ export function rpcNodes<Needs>(
       nodes: nodes.counts,
       floorsAbandoned: floors.abandoned,
       falseSlots: nodes.nodes.reduce((sum, { falseSlots }) => sum + falseSlots, 0),
-      cacheBytes: cache.bytes
+      cacheBytes: cache.bytes,
+      byNode: nodes.control.statuses().map((status) => ({
+        node: status.id.id,
+        isUsable: status.isUsable,
+        isCordoned: status.cordonedAtMs !== null,
+        slotsBehind: status.slotsBehind,
+        falseSlots: status.falseSlots,
+        budgetLeft: status.budget.left,
+        learnedRate: status.budget.learned,
+        totals: status.totals,
+        recent: status.recent
+      }))
     }))
     const end = new AbortController()
     const running = nodes.run(end.signal)

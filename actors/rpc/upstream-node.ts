@@ -10,9 +10,14 @@ import { NodeError, refusesRequest } from '../../src/node/node-fault.ts'
 import type { NodeAddress } from '../../src/node/node-address.ts'
 import type { Ports } from '../../src/ports.ts'
 import { COMMITMENTS, type Commitment } from '../../src/rpc/commitment.ts'
+import type { MethodCosts } from '../../src/rpc/method-costs.ts'
+import { NodeBudget } from '../../src/rpc/node-budget.ts'
+import type { NodeId } from '../../src/rpc/node-ids.ts'
+import { NodeStatistics } from '../../src/rpc/node-statistics.ts'
 import { readAnswer, readAnswers } from '../../src/rpc/raw-answer.ts'
 import type { RpcUpstream } from '../../src/rpc/upstreams.ts'
 import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
+import type { ResponseStart } from './answer-body.ts'
 import { NodeLink, type NodeLinkTuning } from './node-link.ts'
 
 export interface UpstreamNodeTuning extends UpstreamPolicy {
@@ -21,6 +26,17 @@ export interface UpstreamNodeTuning extends UpstreamPolicy {
   readonly probeMs: number
   readonly idleProbeMs: number
   readonly probeTimeoutMs: number
+  /** The costs of requests in the node's budget. */
+  readonly costs: MethodCosts
+}
+
+/** The place of a node in the operator's settings. */
+export interface NodePlace {
+  readonly index: number
+  readonly isArchive: boolean
+  readonly id: NodeId
+  /** The operator's limit of costs a second; null for none. */
+  readonly limit: number | null
 }
 
 /** A node's view of the others. */
@@ -53,6 +69,8 @@ const SLOT_MS_MIN = 10
  * next probe. 10 s is the longest time between two probes of a node that is down.
  */
 const LAST_RESORT_MS = 10_000
+/** Share of a node's budget that probes may take: under a low limit they are rarer, and the rest is for clients. */
+const PROBES_SHARE = 0.5
 const PROBE_METHODS = COMMITMENTS.map(() => ({ slot: 'context' }) as const)
 const PROBE = COMMITMENTS.map((commitment, id) => ({
   jsonrpc: '2.0',
@@ -65,7 +83,10 @@ const PROBE = COMMITMENTS.map((commitment, id) => ({
 export class UpstreamNode implements RpcUpstream {
   readonly index: number
   readonly isArchive: boolean
+  readonly id: NodeId
   readonly link: NodeLink
+  readonly budget: NodeBudget
+  readonly statistics: NodeStatistics
   readonly #tuning: UpstreamNodeTuning
   readonly #around: NodeSurroundings
   readonly #ports: Ports
@@ -78,6 +99,7 @@ export class UpstreamNode implements RpcUpstream {
   /** When it went down after it had been used; null if it has not since its last good probe. */
   #wentDownAtMs: number | null = null
   #latencyMs: number | null = null
+  #cordonedAtMs: number | null = null
   /** Whether it takes batches; asked again after each absence. */
   takesBatches = true
   /** Claims of slots that were refused, and answers older than the node's own claim. */
@@ -87,13 +109,16 @@ export class UpstreamNode implements RpcUpstream {
 
   constructor(
     address: NodeAddress,
-    place: { readonly index: number; readonly isArchive: boolean },
+    place: NodePlace,
     tuning: UpstreamNodeTuning,
     around: NodeSurroundings,
     ports: Ports
   ) {
     this.index = place.index
     this.isArchive = place.isArchive
+    this.id = place.id
+    this.budget = new NodeBudget(place.limit, ports.clock.now())
+    this.statistics = new NodeStatistics(ports.clock.now())
     this.#tuning = tuning
     this.#around = around
     this.#ports = ports
@@ -122,14 +147,37 @@ export class UpstreamNode implements RpcUpstream {
     return this.#latencyMs
   }
 
-  /** Whether it may be asked now. */
+  get costs(): MethodCosts {
+    return this.#tuning.costs
+  }
+
+  /** When an operator took it out of use, in unix milliseconds; null if it is in use. */
+  get cordonedAtMs(): number | null {
+    return this.#cordonedAtMs
+  }
+
+  /** Takes the node out of use, or into use again with null. */
+  cordon(atMs: number | null): void {
+    const hasChanged = (atMs === null) !== (this.#cordonedAtMs === null)
+    this.#cordonedAtMs = atMs
+    if (hasChanged) this.#around.changed()
+  }
+
+  /** Whether it is up and in use. */
   get isUsable(): boolean {
+    if (this.#cordonedAtMs !== null) return false
     return (this.state === 'healthy' || this.state === 'lagging') && !this.link.isResting
+  }
+
+  /** Whether its budget admits a request now. */
+  admits(cost: number): boolean {
+    return this.budget.admits(cost, this.#ports.clock.now())
   }
 
   /** Whether it was used until a moment ago, and went down by a fault. A node that is not believed is not asked. */
   get hasFailedLately(): boolean {
-    if (this.#wentDownAtMs === null || this.state !== 'down' || this.link.isResting) return false
+    if (this.#wentDownAtMs === null || this.state !== 'down') return false
+    if (this.#cordonedAtMs !== null || this.link.isResting) return false
     return this.#ports.clock.now() - this.#wentDownAtMs < LAST_RESORT_MS
   }
 
@@ -147,6 +195,20 @@ export class UpstreamNode implements RpcUpstream {
     const first = this.#id
     this.#id = (this.#id + count) % 1_000_000_000
     return first
+  }
+
+  /** Posts a body as `NodeLink` does, and counts it in the budget. */
+  async post(body: string, cost: number, signal: AbortSignal, isRead = false): Promise<ResponseStart> {
+    const { clock } = this.#ports
+    // While the node rests, nothing is sent.
+    if (this.link.isResting) return this.link.post(body, signal)
+    this.budget.spend(cost, clock.now())
+    try {
+      return await this.link.post(body, signal, isRead)
+    } catch (error) {
+      if (error instanceof NodeError && error.fault.kind === 'throttled') this.budget.refused(clock.now())
+      throw error
+    }
   }
 
   /** Tells whether the node can have reached a slot since its own last claim. */
@@ -209,13 +271,19 @@ export class UpstreamNode implements RpcUpstream {
     while (!signal.aborted) {
       const { state } = this
       if (state !== 'down' && state !== 'refused') await this.probe(signal)
-      const restMs = this.#around.isBusy() ? probeMs : idleProbeMs
+      const restMs = Math.max(this.#around.isBusy() ? probeMs : idleProbeMs, this.#probeBudgetMs())
       const isUp = this.state === 'healthy' || this.state === 'lagging'
       const idleMs = isUp ? restMs : Math.max(recheckMs, backoff.ceilingMs)
       if (this.state !== 'probing') await awake.wait(this.#ports.clock, idleMs, signal)
     }
     this.#machine.stop()
     await this.link.close()
+  }
+
+  /** Milliseconds between two probes that the budget allows. */
+  #probeBudgetMs(): number {
+    const cost = this.costs.of('getLatestBlockhash') * PROBE.length
+    return (cost / (this.budget.rate * PROBES_SHARE)) * 1_000
   }
 
   /** Requests the node's slots, and judges its health by the answer. Never rejects; concurrent calls share one probe. */
@@ -269,7 +337,7 @@ export class UpstreamNode implements RpcUpstream {
 
   async #admit(signal: AbortSignal): Promise<string | null> {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'getGenesisHash' })
-    const { bytes } = await this.link.post(body, signal)
+    const { bytes } = await this.post(body, this.costs.of('getGenesisHash'), signal)
     const answer = readAnswer(bytes, 0, { slot: 'none' })
     if (answer?.kind !== 'result') throw this.link.error({ kind: 'garbage', detail: 'no genesis hash' })
     const refusal = await this.#around.admit(String(JSON.parse(answer.bytes.toString('utf8'))))
@@ -280,7 +348,9 @@ export class UpstreamNode implements RpcUpstream {
   /** Requests the state's slot at each commitment, from answers whose own context states it. */
   async #readSlots(signal: AbortSignal): Promise<number[]> {
     const startedMs = this.#ports.clock.now()
-    const { bytes, rest } = await this.link.post(JSON.stringify(PROBE), signal)
+    this.budget.measure(startedMs)
+    const cost = this.costs.of('getLatestBlockhash') * PROBE.length
+    const { bytes, rest } = await this.post(JSON.stringify(PROBE), cost, signal)
     rest?.abort()
     const answers = readAnswers(bytes, 0, PROBE_METHODS) ?? (await this.#readSingly(signal))
     const slots = answers.flatMap((each) => each?.slot ?? [])
@@ -294,7 +364,7 @@ export class UpstreamNode implements RpcUpstream {
   async #readSingly(signal: AbortSignal) {
     this.takesBatches = false
     const asked = PROBE.map(async (each, at) => {
-      const { bytes } = await this.link.post(JSON.stringify(each), signal)
+      const { bytes } = await this.post(JSON.stringify(each), this.costs.of(each.method), signal)
       return readAnswer(bytes, at, { slot: 'context' })
     })
     return Promise.all(asked)

@@ -1,7 +1,8 @@
 import { NodeError, refusesRequest, refusesSize } from '../../src/node/node-fault.ts'
-import type { Ports } from '../../src/ports.ts'
+import type { Clock, Ports } from '../../src/ports.ts'
 import { mapBounded } from '../../src/rpc/bounded-map.ts'
 import type { Commitment } from '../../src/rpc/commitment.ts'
+import type { NodeControl } from '../../src/rpc/node-control.ts'
 import {
   isUnanswered,
   RequestRefused,
@@ -14,6 +15,7 @@ import { afterSockets, type RunPiece } from '../../src/work/turns.ts'
 import { GatheredReads } from './gathered-reads.ts'
 import { Failover, type RpcNodesCounts } from './failover.ts'
 import { askNodeAll, type NodeOutcome } from './node-request.ts'
+import { recorded } from './recorded-request.ts'
 import { NodePool, type RpcNodesOptions } from './node-pool.ts'
 import { RequestDeadlines, type RequestDeadline } from './request-deadlines.ts'
 import type { UpstreamNode } from './upstream-node.ts'
@@ -29,6 +31,7 @@ const BUFFERED_SHARE = 0.5
 /** The operator's nodes and archives behind the RPC URL. */
 export class RpcNodes implements RpcUpstreams {
   readonly #pool: NodePool
+  readonly #clock: Clock
   readonly #failover: Failover
   readonly #deadlines: RequestDeadlines
   readonly counts: RpcNodesCounts = { requests: 0, failovers: 0, hedges: 0 }
@@ -40,6 +43,7 @@ export class RpcNodes implements RpcUpstreams {
 
   constructor(options: RpcNodesOptions, ports: Ports) {
     this.#pool = new NodePool(options, ports)
+    this.#clock = ports.clock
     this.#failover = new Failover(this.#pool, ports.clock, this.counts)
     this.#deadlines = new RequestDeadlines(ports.clock, this.#pool.tuning.deadlineMs)
   }
@@ -66,6 +70,15 @@ export class RpcNodes implements RpcUpstreams {
 
   sawSlot(node: string, commitment: Commitment, slot: number): void {
     this.#pool.sawSlot(node, commitment, slot)
+  }
+
+  isCordoned(index: number): boolean {
+    return this.nodes.some((node) => !node.isArchive && node.index === index && node.cordonedAtMs !== null)
+  }
+
+  /** The nodes as operators see and change them. */
+  get control(): NodeControl {
+    return this.#pool
   }
 
   onChange(listener: () => void): () => void {
@@ -112,7 +125,8 @@ export class RpcNodes implements RpcUpstreams {
     runPiece: RunPiece
   ): Promise<readonly (UpstreamAnswer | Unanswered)[]> {
     const minSlot = Math.max(...calls.map((call) => call.minSlot))
-    const [node] = this.inOrder(calls[0]!.commitment, minSlot)
+    const cost = this.#pool.tuning.costs.ofAll(calls)
+    const node = this.inOrder(calls[0]!.commitment, minSlot).find((each) => each.admits(cost))
     const isBatch = calls.length > 1 && node !== undefined && node.takesBatches
     let outcomes: readonly (NodeOutcome | RequestRefused | null)[] = calls.map(() => null)
     const tried = new Set<UpstreamNode>()
@@ -156,7 +170,9 @@ export class RpcNodes implements RpcUpstreams {
     this.counts.requests++
     try {
       const pace = { bytesLeft: (bytes: number) => this.#buffer(bytes), runPiece }
-      return await askNodeAll(node, calls, this.newest('processed'), pace, signal)
+      return await recorded(node, calls, this.#clock, () =>
+        askNodeAll(node, calls, this.newest('processed'), pace, signal)
+      )
     } catch (error) {
       if (!(error instanceof NodeError) || !refusesRequest(error.fault)) throw error
       if (!refusesSize(error.fault)) return calls.map(() => null)

@@ -27,6 +27,7 @@ const node: RpcUpstream = {
   slot: () => null
 }
 const upstreams = {
+  isCordoned: () => false,
   inOrder: () => [node],
   newest: () => null,
   sawSlot: () => undefined,

@@ -1,6 +1,7 @@
 import { command, type Command, type CommandGroup } from './command.ts'
 import { KEYS, TENANTS } from './administration-commands.ts'
 import { ARCHIVE } from './archive-commands.ts'
+import { NODES } from './node-commands.ts'
 import { PROGRAMS } from './program-commands.ts'
 import { REVENUE } from './revenue-commands.ts'
 import { STORE } from './store-settings.ts'
@@ -159,6 +160,7 @@ export const COMMANDS: Readonly<Record<string, Command | CommandGroup>> = {
   archive: ARCHIVE,
   tenants: TENANTS,
   keys: KEYS,
+  nodes: NODES,
   programs: PROGRAMS,
   revenue: REVENUE,
   tx: TRANSACTIONS,

@@ -136,7 +136,10 @@ export function maskedConfig(config: Config): Record<string, unknown> {
       const empty = value === null || (Array.isArray(value) && value.length === 0)
       if (empty) return [variableOf(name), value]
       if (hasUrls(setting.schema))
-        return [variableOf(name), Array.isArray(value) ? value.map(maskedUrl) : maskedUrl(value as string)]
+        return [
+          variableOf(name),
+          Array.isArray(value) ? (value as readonly string[]).map(maskedUrl) : maskedUrl(value as string)
+        ]
       return [variableOf(name), setting.secret === true ? '********' : value]
     })
   )

@@ -11,6 +11,9 @@ type Deployment = Pick<
   | 'webhookSecretKey'
   | 'port'
   | 'rpcWsCompatPort'
+  | 'rpcUrl'
+  | 'archiveRpcUrl'
+  | 'rpcNodeRps'
 >
 
 /**
@@ -23,8 +26,15 @@ export function deploymentRefusal({
   scyllaUsername,
   scyllaPassword,
   port,
-  rpcWsCompatPort
+  rpcWsCompatPort,
+  rpcUrl,
+  archiveRpcUrl,
+  rpcNodeRps
 }: Deployment): string | null {
+  const nodes = rpcUrl.length + archiveRpcUrl.length
+  if (rpcNodeRps.length > nodes) {
+    return `MILLRACE_RPC_NODE_RPS has ${rpcNodeRps.length} places, but MILLRACE_RPC_URL and MILLRACE_ARCHIVE_RPC_URL have ${nodes} nodes; give each node at most one place`
+  }
   if (rpcWsCompatPort === port) {
     return `MILLRACE_RPC_WS_COMPAT_PORT=${port} is MILLRACE_PORT, which accepts handshakes anyway; set another port, or off`
   }

@@ -23,6 +23,28 @@ export const list = <T>(item: z.ZodType<T, string>, least = 0) =>
     )
     .pipe(z.array(item).min(least, 'is empty'))
 
+/** A comma-separated list whose empty places are null: its places are those of another list. */
+export const sparseList = <T>(item: z.ZodType<T, string>) =>
+  z
+    .string()
+    .transform((text) => (text.trim() === '' ? [] : text.split(',').map((part) => part.trim())))
+    .pipe(z.array(z.union([z.literal('').transform(() => null), item])))
+
+/** Comma-separated `NAME=NUMBER` with different names, as numbers by name. */
+export const weights = (name: RegExp, min: number, max: number) =>
+  list(z.string()).transform((parts, context): Readonly<Record<string, number>> => {
+    const found = new Map<string, number>()
+    for (const part of parts) {
+      const [, key = '', text = ''] = /^([^=]*)=(\d{1,9})$/.exec(part) ?? []
+      const value = Number(text)
+      if (!name.test(key)) context.addIssue(`has ${part}, which is not NAME=NUMBER`)
+      else if (value < min || value > max) context.addIssue(`has ${part}, which is not from ${min} to ${max}`)
+      else if (found.has(key)) context.addIssue(`has ${key} twice`)
+      found.set(key, value)
+    }
+    return Object.fromEntries(found)
+  })
+
 /** A whole number from `min` to `max`, both included. */
 export const integer = (min: number, max: number) =>
   z

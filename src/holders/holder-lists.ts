@@ -43,6 +43,20 @@ export interface Holder {
   readonly accounts: number
 }
 
+/** Holders of a page that is read over several rows, of which the first are skipped. */
+export interface HolderRange {
+  readonly slot: number
+  /** The page begins after this holder. */
+  readonly after?: Pick<Holder, 'owner' | 'account' | 'amount'> | undefined
+  readonly offset: number
+  readonly limit: number
+  /** Lets other work run between two reads. */
+  readonly pause: () => Promise<void>
+}
+
+/** Rows of a list that are read before other work runs: 1,000 take 2 ms. */
+const READ_AT_ONCE = 1_000
+
 export interface HolderPage {
   readonly holders: readonly Holder[]
   readonly hasMore: boolean
@@ -159,6 +173,25 @@ export class HolderLists {
         : { owner: value, account: address, amount, accounts: 1 }
     })
     return { holders, hasMore }
+  }
+
+  /** Reads a page as `page` does, without its first `offset` holders. */
+  async pageFrom(
+    view: HolderView,
+    by: 'owner' | 'token_account',
+    { slot, after, offset, limit, pause }: HolderRange
+  ): Promise<HolderPage> {
+    const holders: Holder[] = []
+    let last = after
+    for (let left = offset + limit; ;) {
+      const read = await this.page(view, by, { slot, after: last, limit: Math.min(left, READ_AT_ONCE) })
+      const skipped = Math.max(0, offset - (offset + limit - left))
+      holders.push(...read.holders.slice(skipped))
+      left -= read.holders.length
+      last = read.holders.at(-1)
+      if (left <= 0 || !read.hasMore || last === undefined) return { holders, hasMore: read.hasMore }
+      await pause()
+    }
   }
 
   /** Reads the amounts of owners, in the given order; null for an owner without tokens. */

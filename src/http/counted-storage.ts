@@ -90,9 +90,16 @@ function counting(read: Promise<unknown>, reader: ReadCount, besides: number): P
   return read
 }
 
+/** Tells whether an element of a list counts as more than a row. The elements of a list are of one kind. */
+const isSeveral = (element: unknown): boolean =>
+  Array.isArray(element) || (typeof element === 'object' && element !== null && 'minutes' in element)
+
 /** Returns the number of rows in a store's answer: a row, a list of them or of lists, or a page. */
 function rowsIn(found: unknown): number {
-  if (Array.isArray(found)) return found.reduce((rows: number, each) => rows + rowsIn(each), 0)
+  if (Array.isArray(found)) {
+    if (!isSeveral(found[0])) return found.length
+    return found.reduce((rows: number, each) => rows + rowsIn(each), 0)
+  }
   if (typeof found !== 'object' || found === null) return 1
   if ('rows' in found && Array.isArray(found.rows)) return rowsIn(found.rows)
   if ('minutes' in found && Array.isArray(found.minutes))

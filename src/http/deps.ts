@@ -18,6 +18,7 @@ import type { RecordedReport } from '../recorded/report.ts'
 import type { SourceStatus } from '../node/source-status.ts'
 import type { RpcSocketGateway } from '../rpc/pubsub/gateway.ts'
 import type { RpcGateway } from '../rpc/gateway.ts'
+import type { NodeControl } from '../rpc/node-control.ts'
 import type { MethodTable } from '../rpc/methods.ts'
 import type { StreamGateway } from '../stream/gateway.ts'
 import type { Logger } from '../telemetry/logger.ts'
@@ -46,6 +47,8 @@ export interface RpcParts {
   readonly methods: MethodTable
   /** Whether the process has a node; without one, methods that need it are refused. */
   readonly hasNode: boolean
+  /** Null in a process without a node. */
+  readonly nodes: NodeControl | null
 }
 
 /** Dependencies of the HTTP side. */

@@ -15,6 +15,7 @@ export const EXAMPLE_POOL = '58oQChx4yWmvKdwLLZzBi4ChoCc2fqCUWBkwMihLYQo2'
 export const EXAMPLE_WALLET = '3zi7ET8HFv7CbfQ87Y9ziuNidLZz7biTeG5jTusE7LUm'
 export const EXAMPLE_WATCHED = '9hSR6S7WPtxmTojgo6GG3k4yDPecgJY292j7xrsUGWBu'
 export const EXAMPLE_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
+export const EXAMPLE_NODE = 'rpc.example.org:8899'
 export const EXAMPLE_KEY_ID = '3f0c6f5e-2b7a-4c1d-9e8f-5a6b7c8d9e0f'
 export const EXAMPLE_WEBHOOK_ID = '196744173809221'
 export const EXAMPLE_SIGNATURE =

@@ -53,6 +53,11 @@ export const PRODUCT_PROBLEM_TEXTS = {
     remedy: 'List the programs with GET /v1/admin/programs.',
     example: 'program TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA is not on the whitelist'
   },
+  NODE_NOT_FOUND: {
+    meaning: 'The process has no node with this id behind the RPC URL, and none is cordoned under it.',
+    remedy: 'List the nodes with GET /v1/admin/nodes.',
+    example: 'there is no node rpc.example.org:8899'
+  },
   PROGRAM_LIMIT_REACHED: {
     meaning: 'The whitelist has 50 programs, the most that are mirrored.',
     remedy: 'Remove one first.',

@@ -42,11 +42,11 @@ export interface RpcMessage {
 
 /** Builds the message of a reply, compressed if the client accepts gzip. */
 export function messageOf(
-  { status, body, facts }: RpcReply,
+  { status, body, facts, retryAfter = 1 }: RpcReply,
   takesGzip: () => boolean
 ): RpcMessage | Promise<RpcMessage> {
   const fields = ['cache-control', 'private, no-store', ...factFields(facts)]
-  if (status === 502) fields.push('retry-after', '1')
+  if (status === 502) fields.push('retry-after', String(retryAfter))
   if (body === null) {
     fields.push('vary', 'Origin')
     if (status !== 204) fields.push('content-length', '0')

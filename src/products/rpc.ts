@@ -2,9 +2,12 @@ import { rpcNodes } from '../../actors/rpc/rpc.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import { RPC_SETTINGS } from '../config/settings/rpc.ts'
 import type { RpcParts } from '../http/deps.ts'
+import { adminNodeRoutes } from '../http/routes/admin-nodes.ts'
 import { rpcRoutes } from '../http/routes/rpc.ts'
 import { sourceCoverage } from '../node/coverage.ts'
 import type { CallWeights } from '../access/call-weights.ts'
+import { Cordons } from '../rpc/cordons.ts'
+import { MethodCosts } from '../rpc/method-costs.ts'
 import { MethodTable } from '../rpc/methods.ts'
 import { MirroredAccounts } from '../rpc/mirrored-accounts.ts'
 import { Gateway } from '../rpc/rpc-gateway.ts'
@@ -32,11 +35,13 @@ export const RPC: Product = {
       archiveUrls: hasLocalnet(service) ? [] : config.archiveRpcUrl,
       expectedGenesis: sourceCoverage(storage.coverage, ports.clock).expectedGenesis,
       indexedSlot: () => feed.head && feed.head.slot + finalitySlots,
-      tuning: { deadlineMs: config.rpcDeadlineMs }
+      limits: hasLocalnet(service) ? [] : config.rpcNodeRps,
+      cordons: () => new Cordons(storage.documents).list(),
+      tuning: { deadlineMs: config.rpcDeadlineMs, costs: new MethodCosts(config.rpcMethodWeights) }
     }))
     return [child('rpc', run)]
   },
-  routes: [rpcRoutes]
+  routes: [rpcRoutes, adminNodeRoutes]
 }
 
 /** Returns the units of a quota that each weighted call costs. */
@@ -65,5 +70,5 @@ export function rpcPartsOf(service: ServiceParts, given: Given): RpcParts {
     turns: service.turns,
     count: (method, outcome) => metrics.rpc.countElement(method, outcome)
   })
-  return { gateway, methods, hasNode }
+  return { gateway, methods, hasNode, nodes: open?.nodes.control ?? null }
 }

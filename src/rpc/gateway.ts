@@ -12,6 +12,8 @@ export interface RpcReply {
   readonly body: ReplyBody | null
   /** The values of the HTTP header fields. */
   readonly facts: ReplyFacts
+  /** Seconds after which a refused request may be repeated; absent if unknown. */
+  readonly retryAfter?: number
 }
 
 /** Facts of an answer that HTTP clients see in header fields. Null if they do not apply, as for most batches. */

@@ -11,6 +11,8 @@ export interface RpcError {
 export interface Refusal {
   readonly status: number
   readonly error: RpcError
+  /** Seconds after which the request may be repeated; absent if unknown. */
+  readonly retryAfter?: number
 }
 
 /** Maximum bytes of a request body (spec choices, section 5). */
@@ -62,10 +64,18 @@ export const scopeMissing = (scope: string): Refusal => ({
   error: { code: -32600, message: `this key lacks the scope ${scope}`, data: { scope } }
 })
 
-/** No node answers. The request may be repeated. */
-export const upstreamDown = (message = 'no node can answer this request now'): Refusal => ({
+/** No node answers. The request may be repeated, after `retryAfter` seconds if that is known. */
+export const upstreamDown = (
+  message = 'no node can answer this request now',
+  retryAfter?: number
+): Refusal => ({
   status: 502,
-  error: { code: -32603, message, data: { retryable: true } }
+  error: {
+    code: -32603,
+    message,
+    data: { ...(retryAfter !== undefined && { retry_after: retryAfter }), retryable: true }
+  },
+  ...(retryAfter !== undefined && { retryAfter })
 })
 
 /** The accounts of one request, of all elements of a batch, took longer than this service computes for it. */

@@ -77,6 +77,8 @@ interface ElementAnswer {
   readonly status: number
   readonly body: Buffer | AsyncIterable<Buffer>
   readonly facts: ReplyFacts
+  /** Seconds after which a refused request may be repeated; absent if unknown. */
+  readonly retryAfter?: number
 }
 
 const LOCAL: ReplyFacts = { cache: 'local', ageMs: null, slot: null }
@@ -268,7 +270,11 @@ export class Gateway implements RpcGateway {
     { caller, work }: RpcRequestContext,
     copiedMax?: number
   ): ElementAnswer {
-    if (read instanceof NoUpstream) return this.#refused(upstreamDown(read.message), call.id, 'down')
+    if (read instanceof NoUpstream) {
+      const { message, retryAfterMs } = read
+      const retryAfter = retryAfterMs === null ? undefined : Math.max(1, Math.ceil(retryAfterMs / 1_000))
+      return this.#refused(upstreamDown(message, retryAfter), call.id, 'down')
+    }
     if (isUnanswered(read))
       return this.#refused(
         read instanceof AnswerTooLarge ? ANSWER_TOO_LARGE : refusedByNode(read.status),
@@ -292,7 +298,9 @@ export class Gateway implements RpcGateway {
 
   #refused(refusal: Refusal, id: string | null, outcome: 'error' | 'rejected' | 'down'): ElementAnswer {
     this.#deps.count?.('refused', outcome)
-    return { status: refusal.status, body: errorBody(refusal.error, id ?? 'null'), facts: LOCAL }
+    const { status, error, retryAfter } = refusal
+    const body = errorBody(error, id ?? 'null')
+    return { status, body, facts: LOCAL, ...(retryAfter !== undefined && { retryAfter }) }
   }
 }
 

@@ -49,6 +49,13 @@ export interface UpstreamAnswer {
 /** No node answers: the client gets −32603 with `retryable`. The message names no part of a URL. */
 export class NoUpstream extends Error {
   override readonly name = 'NoUpstream'
+  /** Milliseconds after which a node has budget again; null if the reason is another one. */
+  readonly retryAfterMs: number | null
+
+  constructor(message: string, options: { readonly cause?: unknown; readonly retryAfterMs?: number } = {}) {
+    super(message, { cause: options.cause })
+    this.retryAfterMs = options.retryAfterMs ?? null
+  }
 }
 
 /** The answers to a request are longer than ANSWER_BYTES_MAX. */
@@ -83,6 +90,8 @@ export interface RpcUpstreams {
   reached(commitment: Commitment): number
   /** Records a slot from elsewhere, such as from a notification. */
   sawSlot(node: string, commitment: Commitment, slot: number): void
+  /** Tells whether an operator has cordoned the node at an index of MILLRACE_RPC_URL. */
+  isCordoned(index: number): boolean
   /** Calls `listener` whenever a node's state changes, until the returned function is called. */
   onChange(listener: () => void): () => void
   /**

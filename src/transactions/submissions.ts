@@ -52,9 +52,6 @@ export interface SubmissionQuery {
 /** Submissions that are taken and read before other work runs: 1 ms. */
 const TAKEN_AT_ONCE = 100
 
-/** Lists whose first pages are read before other work runs: a page of 130 submissions takes 1 ms. */
-const LISTS_AT_ONCE = 2
-
 type StoredSubmission = Stored<Submission>
 type IndexRange = readonly [index: SubmissionIndex, prefix: readonly string[]]
 type Next = (count: number) => Promise<StoredSubmission[]>
@@ -154,16 +151,17 @@ export class Submissions {
     const pageSize = Math.min(PAGE_MAX, Math.ceil((limit + 1) / partitions.length) + SPARE)
     const indexes = indexesOf(tenant, state)
     const lists = partitions.flatMap((partition) =>
-      indexes.map((index) => this.#listOf(partition, index, pageSize, after))
+      indexes.map((index) => this.#listOf(partition, index, pageSize, after, pause))
     )
+    const listsAtOnce = Math.max(1, Math.floor(TAKEN_AT_ONCE / pageSize))
     let heads: (StoredSubmission | null)[] | null = null
     return async (count) => {
       const taken: StoredSubmission[] = []
       if (heads === null) {
         heads = []
-        for (let from = 0; from < lists.length; from += LISTS_AT_ONCE) {
+        for (let from = 0; from < lists.length; from += listsAtOnce) {
           if (from > 0) await pause()
-          const some = lists.slice(from, from + LISTS_AT_ONCE)
+          const some = lists.slice(from, from + listsAtOnce)
           heads.push(...(await Promise.all(some.map((list) => list.head()))))
         }
       }
@@ -186,7 +184,8 @@ export class Submissions {
     partition: string,
     [index, prefix]: IndexRange,
     limit: number,
-    after: SubmissionPlace | null
+    after: SubmissionPlace | null,
+    pause: () => Promise<void>
   ): { head(): Promise<StoredSubmission | null>; shift(): StoredSubmission } {
     const until = after === null ? {} : { until: [after.receivedAtMs] }
     let rows: StoredSubmission[] = []
@@ -195,6 +194,7 @@ export class Submissions {
     return {
       head: async () => {
         while (rows.length === 0 && !(isRead && next === null)) {
+          if (isRead) await pause()
           const range = { prefix, ...until, order: 'desc', limit, after: next } as const
           const page = await this.#documents.listBy(index, partition, range)
           rows = page.documents.filter(({ value }) => after === null || compare(value, after) > 0)

@@ -62,3 +62,30 @@ t.test('every setting with URLs is shown without user, path and query', async (t
     t.notMatch(JSON.stringify(wrong), /word|token/, 'nor is a wrong one')
   }
 })
+
+const configWith = (environment: Record<string, string>) => {
+  const reading = readConfig([], environment)
+  if (reading.kind === 'invalid') throw new Error(reading.problems.join())
+  return reading.config
+}
+
+t.test('limits of nodes may have empty places, and weights of methods are numbers by name', async (t) => {
+  const { rpcNodeRps, rpcMethodWeights } = configWith({
+    MILLRACE_RPC_NODE_RPS: '100,, 50',
+    MILLRACE_RPC_METHOD_WEIGHTS: 'getBlock=5, getProgramAccounts=20'
+  })
+  t.strictSame(rpcNodeRps, [100, null, 50])
+  t.strictSame(rpcMethodWeights, { getBlock: 5, getProgramAccounts: 20 })
+  t.strictSame(configWith({}).rpcNodeRps, [])
+  t.strictSame(problemsOf({ MILLRACE_RPC_NODE_RPS: '100,0' }), ['MILLRACE_RPC_NODE_RPS="100,0" is below 1'])
+  t.match(problemsOf({ MILLRACE_RPC_NODE_RPS: '100;50' }), [/is not a whole number/])
+  for (const [text, reason] of [
+    ['getBlock', 'has getBlock, which is not NAME=NUMBER'],
+    ['getBlock=x', 'has getBlock=x, which is not NAME=NUMBER'],
+    ['getBlock=0', 'has getBlock=0, which is not from 1 to 10000'],
+    ['getBlock=1,getBlock=2', 'has getBlock twice']
+  ] as const)
+    t.strictSame(problemsOf({ MILLRACE_RPC_METHOD_WEIGHTS: text }), [
+      `MILLRACE_RPC_METHOD_WEIGHTS="${text}" ${reason}`
+    ])
+})

@@ -19,6 +19,10 @@ t.test('settings that cannot work together are refused with a line that says wha
     [{ MILLRACE_ROLE: 'gateway' }, /MILLRACE_ROLE=gateway .* set MILLRACE_STORAGE=scylla/],
     [{ MILLRACE_ROLE: 'ingest,delivery' }, /MILLRACE_ROLE=ingest,delivery .* set MILLRACE_STORAGE=scylla/],
     [{ MILLRACE_ROLE: 'delivery' }, /MILLRACE_ROLE=delivery .* set MILLRACE_STORAGE=scylla/],
+    [
+      { MILLRACE_RPC_URL: 'http://a:1', MILLRACE_RPC_NODE_RPS: '100,,50' },
+      /MILLRACE_RPC_NODE_RPS has 3 places, but .* have 1 nodes/
+    ],
     [{ MILLRACE_RPC_WS_COMPAT_PORT: '8900' }, /MILLRACE_RPC_WS_COMPAT_PORT=8900 is MILLRACE_PORT/],
     [{ ...SCYLLA, MILLRACE_SCYLLA_USERNAME: 'me' }, /MILLRACE_SCYLLA_PASSWORD is not/],
     [{ ...SCYLLA, MILLRACE_SCYLLA_PASSWORD: 'secret' }, /MILLRACE_SCYLLA_USERNAME is not/]

@@ -26,6 +26,7 @@ const newAddress = (): string => {
   new DataView(address.buffer).setUint32(0, ++serial)
   return pubkeyToBase58(address)
 }
+const NODE = '/v1/admin/nodes/rpc.example.org:8899'
 const HOOK = { url: 'https://receiver.example.org/hook', channels: ['launches'] }
 const made = async (ask: Ask, path: string, body: object): Promise<string> =>
   String((await ask('POST', path, body)).body['id'])
@@ -46,6 +47,14 @@ const REQUESTS: Readonly<Record<string, Prepare | null>> = {
     const program = newAddress()
     await ask('POST', '/v1/admin/programs', { program })
     return { path: `/v1/admin/programs/${program}` }
+  },
+  'POST /v1/admin/nodes/{id}/cordon': async (ask) => {
+    await ask('POST', `${NODE}/free`)
+    return { path: `${NODE}/cordon` }
+  },
+  'POST /v1/admin/nodes/{id}/free': async (ask) => {
+    await ask('POST', `${NODE}/cordon`)
+    return { path: `${NODE}/free` }
   },
   'POST /v1/webhooks': async () => ({ path: '/v1/webhooks', body: HOOK }),
   'DELETE /v1/webhooks/{id}': async (ask) => ({ path: `/v1/webhooks/${await webhook(ask)}` }),

@@ -2,6 +2,8 @@ import { Caller } from '../../src/access/caller.ts'
 import type { RpcParts } from '../../src/http/deps.ts'
 import { AnswerCache } from '../../src/rpc/answer-cache.ts'
 import type { CallWeights } from '../../src/access/call-weights.ts'
+import { EXAMPLE_NODE } from '../../src/http/example-values.ts'
+import type { NodeControl } from '../../src/rpc/node-control.ts'
 import { MethodTable } from '../../src/rpc/methods.ts'
 import { Gateway, type GatewayDeps } from '../../src/rpc/rpc-gateway.ts'
 import { SharedReads } from '../../src/rpc/shared-reads.ts'
@@ -33,6 +35,7 @@ export function fakeUpstreams(
   return {
     calls,
     inOrder: () => [],
+    isCordoned: () => false,
     newest: () => 1,
     reached: () => Infinity,
     sawSlot: () => undefined,
@@ -41,6 +44,29 @@ export function fakeUpstreams(
     requestAll: (all) => Promise.all(all.map(request))
   }
 }
+
+/** One usable node, whose cordon has no effect. */
+const fakeNodeControl = (): NodeControl => ({
+  statuses: () => [
+    {
+      id: { id: EXAMPLE_NODE, digest: 'd' },
+      isArchive: false,
+      state: 'healthy',
+      isUsable: true,
+      reason: null,
+      cordonedAtMs: null,
+      slot: 1,
+      slotsBehind: 0,
+      latencyMs: 1.25,
+      falseSlots: 0,
+      inFlight: 0,
+      budget: { limit: 100, learned: null, left: 99.5 },
+      recent: [{ method: 'getBalance', requests: 4, errors: 1, p50Ms: 1, p99Ms: 2 }],
+      totals: [{ method: 'getBalance', answered: 3, failed: 1 }]
+    }
+  ],
+  followCordons: async () => undefined
+})
 
 /** The JSON-RPC side over fake nodes, which answer every read with 1; null for a process without a node. */
 export function fakeRpc(
@@ -60,7 +86,7 @@ export function fakeRpc(
     ...(turns !== undefined && { turns }),
     clock
   })
-  return { gateway, methods, hasNode: upstreams !== null }
+  return { gateway, methods, hasNode: upstreams !== null, nodes: upstreams && fakeNodeControl() }
 }
 
 /** A caller of the tenant `acme`. */

@@ -23,7 +23,10 @@ async function rpcOver(t: Test, length: number): Promise<(body: unknown) => Prom
   const node = new Worker(new URL('./long-answer-node.ts', import.meta.url), { workerData: result })
   t.teardown(() => node.terminate())
   const [port] = (await once(node, 'message')) as [number]
-  const nodes = await opened(t, [{ url: `http://127.0.0.1:${port}` } as FakeRpcNode], [], { stallMs: 60_000, deadlineMs: 60_000 })
+  const nodes = await opened(t, [{ url: `http://127.0.0.1:${port}` } as FakeRpcNode], [], {
+    stallMs: 60_000,
+    deadlineMs: 60_000
+  })
   const app = await marketApp(t, undefined, { rpc: fakeRpc(nodes) })
   const key = await app.makeKey(['rpc:read'])
   const url = await app.app.listen({ host: '127.0.0.1', port: 0 })

@@ -3,6 +3,7 @@ import { RPC_NODES_TUNING, type RpcNodesTuning } from '../../actors/rpc/node-poo
 import { RpcNodes } from '../../actors/rpc/upstreams.ts'
 import { systemPorts } from '../../src/ports.ts'
 import type { Commitment } from '../../src/rpc/commitment.ts'
+import type { Cordon } from '../../src/rpc/cordons.ts'
 import { MethodTable } from '../../src/rpc/methods.ts'
 import type { UpstreamAnswer, UpstreamCall } from '../../src/rpc/upstreams.ts'
 import type { FakeRpcNode } from './fake-rpc-node.ts'
@@ -21,10 +22,12 @@ export function callOf(
   return { method: found.method, params, commitment, minSlot, minContextSlot }
 }
 
-/** What a test sets of the nodes' tuning, and the slot of the newest block in the store. */
+/** Tuning of the nodes that a test sets, and what the nodes read from the store. */
 interface OpenedTuning extends Partial<Omit<RpcNodesTuning, 'link'>> {
   readonly stallMs?: number
   readonly indexedSlot?: () => number | null
+  readonly limits?: readonly (number | null)[]
+  readonly cordons?: () => Promise<readonly Cordon[]>
 }
 
 /** Opens the nodes as the RPC URL has them, and waits until all were probed. */
@@ -32,7 +35,13 @@ export async function opened(
   t: Test,
   live: readonly FakeRpcNode[],
   archives: readonly FakeRpcNode[] = [],
-  { stallMs = 1_000, indexedSlot = () => null, ...tuning }: OpenedTuning = {}
+  {
+    stallMs = 1_000,
+    indexedSlot = () => null,
+    limits = [],
+    cordons = async () => [],
+    ...tuning
+  }: OpenedTuning = {}
 ): Promise<RpcNodes> {
   const nodes = new RpcNodes(
     {
@@ -40,6 +49,8 @@ export async function opened(
       archiveUrls: archives.map(({ url }) => url),
       expectedGenesis: async () => null,
       indexedSlot,
+      limits,
+      cordons,
       tuning: {
         link: { ...RPC_NODES_TUNING.link, stallMs },
         probeMs: 20,

@@ -12,7 +12,7 @@ export const SUBSCRIPTIONS_PER_LINK_MAX = 500
 export const LINKS_PER_NODE_MAX = 100
 
 export interface PubsubLinksDeps extends Ports {
-  readonly upstreams: Pick<RpcUpstreams, 'inOrder' | 'newest' | 'onChange' | 'sawSlot'>
+  readonly upstreams: Pick<RpcUpstreams, 'inOrder' | 'newest' | 'isCordoned' | 'onChange' | 'sawSlot'>
   /** WebSocket URLs, in the order of the nodes; read at each use. */
   readonly urls: () => readonly string[]
   readonly logger: { info(about: object, text: string): void; warn(about: object, text: string): void }
@@ -32,6 +32,7 @@ export class PubsubLinks {
     this.#deps = deps
     this.#changed = changed
     this.#unsubscribe = deps.upstreams.onChange(() => {
+      this.#leaveCordonedNodes()
       this.#leaveBadNodes()
       changed()
     })
@@ -97,6 +98,14 @@ export class PubsubLinks {
       this.#deps.logger.warn({ node: name }, `the subscriptions at ${name} are lost: ${reason}`)
     },
     stray: () => this.#deps.stray()
+  }
+
+  /** Ends the connections to nodes that an operator has taken out of use, even if there is no other node. */
+  #leaveCordonedNodes(): void {
+    for (const [index, url] of this.#deps.urls().entries())
+      if (this.#deps.upstreams.isCordoned(index))
+        for (const link of this.#links.get(url) ?? [])
+          if (link.size > 0) link.fail('the operator has cordoned its node')
   }
 
   /** Ends the connections to nodes that are not good, if another node is. */

@@ -1,8 +1,20 @@
 import { z } from 'zod'
-import { autoOffOrPort, integer, list, type Setting } from '../setting.ts'
+import { autoOffOrPort, integer, list, sparseList, weights, type Setting } from '../setting.ts'
 
 /** Settings of the RPC URL. */
 export const RPC_SETTINGS = {
+  rpcNodeRps: {
+    schema: sparseList(integer(1, 1_000_000)),
+    fallback: '',
+    meaning:
+      'requests a second that each node may be sent through the RPC URL, in the order of `MILLRACE_RPC_URL`, then of `MILLRACE_ARCHIVE_RPC_URL`, such as `100,,50`; an empty place is no limit'
+  },
+  rpcMethodWeights: {
+    schema: weights(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, 1, 10_000),
+    fallback: '',
+    meaning:
+      'requests that a method counts as in the budget of a node, such as `getBlock=5,getSignaturesForAddress=10`; any other method counts as 1'
+  },
   rpcAllow: {
     schema: list(z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, 'is no method name')),
     fallback: '',

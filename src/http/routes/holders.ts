@@ -119,15 +119,21 @@ export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     const largest = place === null && by === 'owner' ? found.largest : null
     const read =
       largest !== null && (end <= largest.length || largest.length === found.sums.owners)
-        ? { holders: largest.slice(0, end), hasMore: end < found.sums.owners }
-        : await lists.page(view, by, { slot, after: place?.last, limit: end })
+        ? { holders: largest.slice(skip, end), hasMore: end < found.sums.owners }
+        : await lists.pageFrom(view, by, {
+            slot,
+            after: place?.last,
+            offset: skip,
+            limit: query.limit,
+            pause: slices.pause
+          })
     // Versions of the slot may have been dropped while the page was read.
     const now = await lists.status(mint)
     const isWhole = now.kind === 'view' && now.view.state.reading === view.state.reading
     if (!isWhole || slot > now.view.slot || slot < now.view.oldestSlot) throw expired(slot)
     const at = place === null ? found : { ...found, ...(await sumsAt(view, slot)) }
     const pctOf = ({ amount }: Holder): number => percentOf(amount, at.sums.held) ?? 0
-    const listed = read.holders.slice(skip)
+    const listed = read.holders
     const data = listed.filter((holder) => pctOf(holder) >= (leastPct ?? 0))
     const last = data.at(-1)
     const rank = (place?.rank ?? 0) + skip

@@ -322,3 +322,26 @@ t.test('a notification before the answer to its subscription is not lost', async
     'the client knows the id first'
   )
 })
+
+t.test(
+  'a cordoned node loses its subscriptions to another one, and has none while it is the only one',
+  async (t) => {
+    const world = new PubsubWorld(t)
+    const [a, b] = [await world.addNode(), await world.addNode()]
+    const client = world.client()
+    await withAccount(client)
+    await until(() => a.of('account').length === 1)
+    world.upstreams.cordon(0)
+    await until(() => b.of('account').length === 1)
+    t.match(world.warnings, [/cordoned its node/])
+    world.upstreams.cordon(1)
+    await until(() => world.warnings.length === 2)
+    await arrive()
+    t.equal(a.of('account').length + b.of('account').length, 0, 'no node has it')
+    world.upstreams.cordon(1, false)
+    world.clock.increment(1_000)
+    await until(() => b.of('account').length === 1)
+    b.notify('account', account(1_005, 5))
+    await until(() => client.slots.includes(1_005))
+  }
+)

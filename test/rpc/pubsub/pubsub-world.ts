@@ -43,12 +43,14 @@ export interface Received {
 export class FakeUpstreams {
   readonly nodes: { name: string; index: number; state: RpcUpstream['state']; slot: number }[] = []
   readonly calls: UpstreamCall[] = []
+  readonly cordoned = new Set<number>()
   /** The raw result of a read; null where no node answers. */
   read: (call: UpstreamCall) => string | null = () => null
   readonly #listeners = new Set<() => void>()
 
   inOrder(): RpcUpstream[] {
     return this.nodes
+      .filter(({ index }) => !this.cordoned.has(index))
       .toSorted((a, b) => Number(b.state === 'healthy') - Number(a.state === 'healthy'))
       .map((node) => ({ ...node, isArchive: false, latencyMs: 1, slot: () => node.slot }))
   }
@@ -64,6 +66,17 @@ export class FakeUpstreams {
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
+  }
+
+  isCordoned(index: number): boolean {
+    return this.cordoned.has(index)
+  }
+
+  /** Takes a node out of use, or into use again. */
+  cordon(index: number, isCordoned = true): void {
+    if (isCordoned) this.cordoned.add(index)
+    else this.cordoned.delete(index)
+    for (const listener of this.#listeners) listener()
   }
 
   turn(index: number, state: RpcUpstream['state']): void {

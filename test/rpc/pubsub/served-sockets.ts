@@ -40,6 +40,10 @@ class PlainUpstreams {
     }))
   }
 
+  isCordoned(): boolean {
+    return false
+  }
+
   newest(): number | null {
     return this.#newest
   }
