@@ -17,7 +17,8 @@ const TITLE = 'page of'
 export async function originChecks(
   rpcUrl: string,
   origin: string | undefined,
-  send: Send
+  send: Send,
+  faultOfSocket: typeof socketFault = socketFault
 ): Promise<readonly ConformanceCheck[]> {
   const url = httpUrlOf(rpcUrl)
   const preflight = (from: string): Promise<ProbeReply> =>
@@ -59,7 +60,7 @@ export async function originChecks(
   await answered('wrong path', 404, { url: url.replace('/v1/rpc', '/v1/no-such-path'), body: VERSION })
   await answered('GET', 405, { url, method: 'GET' })
   await answered('body too large', 413, { url, body: `"${'x'.repeat(262_144)}"` })
-  await check('socket', () => socketFault(url.replace(/^http/, 'ws'), origin), 'opened')
+  await check('socket', () => faultOfSocket(url.replace(/^http/, 'ws'), origin), 'opened')
   checks.push(notChecked(`${TITLE} ${origin}: 429`, 'it would use up the quota of the key'))
   return checks
 }

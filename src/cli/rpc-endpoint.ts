@@ -3,7 +3,7 @@ import { WebSocket, type MessageEvent } from 'undici'
 import type { Ask } from '../rpc/conformance-cases.ts'
 import { BadUsage } from './command.ts'
 
-/** Milliseconds for one answer. Chosen: a node may need some seconds to read a block from disk. */
+/** Milliseconds for one answer, and for a handshake. Chosen: a node may need some seconds to read a block from disk. */
 export const ANSWER_MS = 15_000
 /** The code of a request beyond the quota of a key (spec choices, section 5). */
 const RATE_LIMITED = -32429
@@ -29,7 +29,8 @@ export async function openRpcEndpoint(
   if (url === undefined || !URL.canParse(url)) throw new BadUsage(`${flag} needs a URL`)
   if (!isSocketUrl(url)) return { ask: askByPost(url), isSocket: false, end: () => undefined }
   const socket = new WebSocket(url, origin === undefined ? {} : { headers: { origin } })
-  await once(socket, 'open').catch(() => {
+  await once(socket, 'open', { signal: AbortSignal.timeout(ANSWER_MS) }).catch(() => {
+    socket.close()
     throw new Error(`${flag}: the socket does not open`)
   })
   return { ask: askBySocket(socket), isSocket: true, end: () => socket.close() }

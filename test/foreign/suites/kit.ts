@@ -44,6 +44,7 @@ export const KIT: ForeignSuite = {
   accountsFolder: 'scripts/fixtures',
   mirrored: [
     'DXngmJfjurhnAwbMPgpUGPH6qNvetCKRJ6PiD4ag4PTj',
+    'AmtpVzo6H6qQCP9dH9wfu5hfa8kKaAFpTJ4aamPYR6V6',
     '11111111111111111111111111111111',
     'AddressLookupTab1e1111111111111111111111111',
     'BPFLoaderUpgradeab1e11111111111111111111111',
