@@ -1,8 +1,10 @@
 import type { Ask, ParsedAnswer } from './conformance-cases.ts'
 import { checkOf, notChecked, type ConformanceCheck } from './conformance-check.ts'
 
-/** Attempts to get both answers at one slot: each takes up to a slot, and nodes are a few slots apart. */
-const SLOT_ATTEMPTS = 20
+/** Attempts to get both answers at one slot: each takes up to a slot, and a mirror may be thirty slots behind. */
+const SLOT_ATTEMPTS = 60
+/** Answers of a side that are kept, for the same reason. */
+const SEEN_MAX = 40
 /** Accounts named in a difference. Arbitrary; nothing depends on it. */
 const NAMED_MAX = 3
 const NOT_WHITELISTED = -32010
@@ -91,11 +93,13 @@ async function compareRows(
   theirs: Ask,
   pause: () => Promise<void>
 ): Promise<ConformanceCheck> {
-  let mine = await accountsOf(ours, program, config)
-  // A node would send it whole, however large it is.
-  if (isFailure(mine) && mine.code === TOO_MUCH) return notChecked(name, `the service: ${mine.message}`)
-  let other = await accountsOf(theirs, program, config)
+  // Answers by slot. The one side may be at a slot now that the other one was at before.
+  const seen = { ours: new Map<number, ProgramAnswer>(), theirs: new Map<number, ProgramAnswer>() }
   for (let attempt = 1; ; attempt++) {
+    const mine = await accountsOf(ours, program, config)
+    // A node would send it whole, however large it is.
+    if (isFailure(mine) && mine.code === TOO_MUCH) return notChecked(name, `the service: ${mine.message}`)
+    const other = await accountsOf(theirs, program, config)
     if (isFailure(mine) || isFailure(other)) {
       const texts = [mine, other].map((each) =>
         isFailure(each) ? `${each.code} ${each.message}` : `${each.rows.length} accounts`
@@ -103,17 +107,23 @@ async function compareRows(
       const isSame = isFailure(mine) && isFailure(other) && mine.code === other.code
       return checkOf(name, isSame ? null : `service: ${texts[0]}; node: ${texts[1]}`, `both ${texts[0]}`)
     }
-    if (mine.slot === other.slot) return comparedAtSlot(name, mine, other)
+    remember(seen.ours, mine)
+    remember(seen.theirs, other)
+    const [earlierMine, earlierOther] = [seen.ours.get(other.slot), seen.theirs.get(mine.slot)]
+    if (earlierOther !== undefined) return comparedAtSlot(name, mine, earlierOther)
+    if (earlierMine !== undefined) return comparedAtSlot(name, earlierMine, other)
     if (attempt === SLOT_ATTEMPTS)
       return notChecked(
         name,
         `no two answers of one slot in ${attempt} attempts; the last are of ${mine.slot} and ${other.slot}`
       )
     await pause()
-    // The one behind is asked again, so that it meets the other.
-    if (mine.slot < other.slot) mine = await accountsOf(ours, program, config)
-    else other = await accountsOf(theirs, program, config)
   }
+}
+
+function remember(answers: Map<number, ProgramAnswer>, answer: ProgramAnswer): void {
+  answers.set(answer.slot, answer)
+  if (answers.size > SEEN_MAX) answers.delete(answers.keys().next().value!)
 }
 
 function comparedAtSlot(name: string, mine: ProgramAnswer, other: ProgramAnswer): ConformanceCheck {
