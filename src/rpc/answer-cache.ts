@@ -15,8 +15,11 @@ export interface CachedAnswer {
 
 /** Longer answers are not cached. Chosen: a block of mainnet has 5 to 15 MB, and would evict thousands of others. */
 const CACHED_BYTES_MAX = 1024 * 1024
-/** TTL of an answer that belongs to a slot, in case no newer slot is reported. Chosen: two slots. */
-const BY_SLOT_MS_MAX = 800
+/**
+ * TTL of an answer that belongs to a slot, in milliseconds, in case no newer slot is reported. One slot: a client that confirms a
+ * transaction and then requests a blockhash must get another one, as from a node.
+ */
+const BY_SLOT_MS_MAX = 400
 /** Longer keys are hashed. */
 const KEY_LENGTH_MAX = 200
 
