@@ -61,10 +61,10 @@ export function addressOf(kind: number, number: number): Pubkey {
 
 /** Fills the store so that each endpoint has as much to answer as its limits allow, and returns the values that name it. */
 export async function fillDearStore(world: MarketApp, parts: DearParts): Promise<DearValues> {
-  const { storage, deps, makeKey } = world
+  const { storage, deps } = world
   await world.commit(...new SyntheticMarket(MARKET).blocks())
   world.nowMs = deps.feed.head!.blockTime * 1_000
-  const key = await makeKey([...SCOPES])
+  const key = await world.makeKey([...SCOPES])
   const numbers = Array.from({ length: MANY }, (_, at) => at)
   await Promise.all(
     numbers.map(async (at) => {
@@ -74,7 +74,7 @@ export async function fillDearStore(world: MarketApp, parts: DearParts): Promise
   )
   for (const at of numbers) {
     await deps.keys.createTenant(`tenant-${at}`, 1)
-    await makeKey(['data:read'], { tenant: `tenant-${at}` })
+    await world.makeKey(['data:read'], { tenant: `tenant-${at}` })
   }
   await fillAccounts(world, parts.accounts)
   await fillHolders(world)

@@ -114,8 +114,9 @@ class EngineWork {
     this.#wrap(JSON, 'stringify', PER_CALL.json, bytesOf)
     this.#wrap(Buffer, 'concat', PER_CALL.copy, bytesOf)
     this.#wrap(Buffer, 'from', PER_CALL.copy, bytesOf)
-    this.#wrap(Buffer.prototype, 'toString', PER_CALL.copy, bytesOf)
-    this.#wrap(Buffer.prototype, 'copy', PER_CALL.copy, (made) => made as number)
+    const prototype = Buffer.prototype as object
+    this.#wrap(prototype, 'toString', PER_CALL.copy, bytesOf)
+    this.#wrap(prototype, 'copy', PER_CALL.copy, (made) => made as number)
   }
 
   /** Restores the functions. */

@@ -2,13 +2,13 @@
  * A node in a thread of its own, so that its work does not count as that of the event loop: each result is the same text, which
  * it is started with.
  */
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parentPort, workerData } from 'node:worker_threads'
 
 const result = Buffer.from(workerData as string)
 
-const server = createServer(async (request, response) => {
+async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
   const body = JSON.parse(Buffer.concat(chunks).toString()) as { id: number; method: string }
@@ -24,5 +24,7 @@ const server = createServer(async (request, response) => {
     response.write(`,"id":${id}}`)
   }
   response.end(Array.isArray(body) ? ']' : '')
-})
+}
+
+const server = createServer((request, response) => void serve(request, response))
 server.listen(0, '127.0.0.1', () => parentPort!.postMessage((server.address() as AddressInfo).port))
