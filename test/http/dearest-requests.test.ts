@@ -50,7 +50,10 @@ t.test('the dearest request of each endpoint holds the event loop no longer than
   const mirror: { accounts: MirroredAccounts | null } = { accounts: null }
   const fromMirror: MirroredAccounts['answer'] = (...args) => mirror.accounts!.answer(...args)
   const upstreams = fakeUpstreams(() => resultOf(text, 1))
-  const rpc = fakeRpc(upstreams, [], { answer: fromMirror }, undefined, { turns })
+  const rpc = {
+    ...fakeRpc(upstreams, [], { answer: fromMirror }, undefined, { turns }),
+    finalized: ALL_FINALIZED
+  }
   const app = await marketApp(t, undefined, { ...parts, turns, rpc, timerMs: () => PATIENT_MS })
   mirror.accounts = new MirroredAccounts(app.storage, () => undefined, ALL_FINALIZED)
   const undeclared = undeclaredPaths(app.app)
