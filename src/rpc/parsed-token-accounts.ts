@@ -18,7 +18,7 @@ const PARSED_BY_NODES: readonly Pubkey[] = [
   ].map(pubkeyFromBase58)
 ]
 
-/** The maker of the `jsonParsed` form of a program's accounts; `nobody` where a node writes base64. */
+/** Returns the maker of the `jsonParsed` form of a program's accounts; `nobody` where a node writes base64. */
 export function parserOf(program: Pubkey): 'this service' | 'a node' | 'nobody' {
   if (samePubkey(program, TOKEN) || samePubkey(program, TOKEN_2022)) return 'this service'
   return PARSED_BY_NODES.some((each) => samePubkey(each, program)) ? 'a node' : 'nobody'
