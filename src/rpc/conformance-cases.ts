@@ -140,7 +140,7 @@ export function conformanceCases(facts: ChainFacts): readonly ConformanceCase[] 
     const lists = [...bases, ...BAD_PARAMS, ...configured].map((list) => JSON.stringify(list))
     return [...new Set(lists)].map((params) => ({ method: name, params }))
   })
-  const others = [...REJECTED_METHODS.keys(), 'getInflationRate', 'getNothing', 'rootSubscribe'].map(
+  const others = [...REJECTED_METHODS.keys(), 'getInflationRate', 'getNothing', 'voteSubscribe'].map(
     (method) => ({ method, params: '[]' })
   )
   return [...served, ...others]
@@ -154,7 +154,8 @@ export function subscriptionCases(facts: ChainFacts): readonly ConformanceCase[]
     program: [SYSTEM_PROGRAM, 'no address', null],
     logs: ['all', 'allWithVotes', 'x', { mentions: [address] }, { mentions: [] }, { mentions: [5] }, {}, 7],
     signature: [signature, address, '0', null],
-    slot: []
+    slot: [],
+    root: []
   }
   return Object.entries(firsts).flatMap(([kind, values]) => {
     const [first] = values

@@ -93,7 +93,7 @@ t.test(
         /6\d\d/
       ],
       ['against the node', ['--against', against, '--node', service.rpcUrl], /6\d\d/],
-      ['over a socket', ['--against', socket, '--node', `ws://127.0.0.1:${Number(port) + 1}`], /94/]
+      ['over a socket', ['--against', socket, '--node', `ws://127.0.0.1:${Number(port) + 1}`], /101/]
     ] as const) {
       const { code, stdout, stderr } = await runMillrace(['conformance', ...args])
       t.equal(code, 0, `${name}: ${stdout.split('\n').slice(0, 9).join('\n')}${stderr}`)

@@ -30,7 +30,7 @@ t.test('every method of the table is asked, with good and bad parameters', async
     []
   )
   const subscribed = new Set(subscriptionCases(FACTS).map(({ method }) => method))
-  t.equal(subscribed.size, 10, 'five kinds, each with its unsubscribe')
+  t.equal(subscribed.size, 12, 'six kinds, each with its unsubscribe')
 })
 
 t.test('another slot is no difference; another value, code, message or type is one', async (t) => {
