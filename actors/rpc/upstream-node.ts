@@ -14,11 +14,11 @@ import type { MethodCosts } from '../../src/rpc/method-costs.ts'
 import { NodeBudget } from '../../src/rpc/node-budget.ts'
 import type { NodeId } from '../../src/rpc/node-ids.ts'
 import { NodeStatistics } from '../../src/rpc/node-statistics.ts'
-import { readAnswer, readAnswers } from '../../src/rpc/raw-answer.ts'
 import type { RpcUpstream } from '../../src/rpc/upstreams.ts'
 import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
 import type { ResponseStart } from './answer-body.ts'
 import { NodeLink, type NodeLinkTuning } from './node-link.ts'
+import { probeCost, readGenesis, readSlots } from './node-probe.ts'
 
 export interface UpstreamNodeTuning extends UpstreamPolicy {
   readonly link: NodeLinkTuning
@@ -71,14 +71,6 @@ const SLOT_MS_MIN = 10
 const LAST_RESORT_MS = 10_000
 /** Share of a node's budget that probes may take: under a low limit they are rarer, and the rest is for clients. */
 const PROBES_SHARE = 0.5
-const PROBE_METHODS = COMMITMENTS.map(() => ({ slot: 'context' }) as const)
-const PROBE = COMMITMENTS.map((commitment, id) => ({
-  jsonrpc: '2.0',
-  id,
-  method: 'getLatestBlockhash',
-  params: [{ commitment }]
-}))
-
 /** A node behind the RPC URL: it is probed all the time, and its slots are those that its answers prove. */
 export class UpstreamNode implements RpcUpstream {
   readonly index: number
@@ -282,8 +274,7 @@ export class UpstreamNode implements RpcUpstream {
 
   /** Milliseconds between two probes that the budget allows. */
   #probeBudgetMs(): number {
-    const cost = this.costs.of('getLatestBlockhash') * PROBE.length
-    return (cost / (this.budget.rate * PROBES_SHARE)) * 1_000
+    return (probeCost(this.costs) / (this.budget.rate * PROBES_SHARE)) * 1_000
   }
 
   /** Requests the node's slots, and judges its health by the answer. Never rejects; concurrent calls share one probe. */
@@ -336,37 +327,16 @@ export class UpstreamNode implements RpcUpstream {
   }
 
   async #admit(signal: AbortSignal): Promise<string | null> {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'getGenesisHash' })
-    const { bytes } = await this.post(body, this.costs.of('getGenesisHash'), signal)
-    const answer = readAnswer(bytes, 0, { slot: 'none' })
-    if (answer?.kind !== 'result') throw this.link.error({ kind: 'garbage', detail: 'no genesis hash' })
-    const refusal = await this.#around.admit(String(JSON.parse(answer.bytes.toString('utf8'))))
+    const refusal = await this.#around.admit(await readGenesis(this, signal))
     this.#isAdmitted = refusal === null
     return refusal
   }
 
-  /** Requests the state's slot at each commitment, from answers whose own context states it. */
-  async #readSlots(signal: AbortSignal): Promise<number[]> {
+  async #readSlots(signal: AbortSignal): Promise<readonly number[]> {
     const startedMs = this.#ports.clock.now()
     this.budget.measure(startedMs)
-    const cost = this.costs.of('getLatestBlockhash') * PROBE.length
-    const { bytes, rest } = await this.post(JSON.stringify(PROBE), cost, signal)
-    rest?.abort()
-    const answers = readAnswers(bytes, 0, PROBE_METHODS) ?? (await this.#readSingly(signal))
-    const slots = answers.flatMap((each) => each?.slot ?? [])
-    if (slots.length !== COMMITMENTS.length)
-      throw this.link.error({ kind: 'garbage', detail: 'no slot in the answer to getLatestBlockhash' })
+    const slots = await readSlots(this, signal)
     this.tookMs(this.#ports.clock.now() - startedMs)
     return slots
-  }
-
-  /** For a node that refuses batches. */
-  async #readSingly(signal: AbortSignal) {
-    this.takesBatches = false
-    const asked = PROBE.map(async (each, at) => {
-      const { bytes } = await this.post(JSON.stringify(each), this.costs.of(each.method), signal)
-      return readAnswer(bytes, at, { slot: 'context' })
-    })
-    return Promise.all(asked)
   }
 }
