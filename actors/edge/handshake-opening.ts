@@ -36,7 +36,7 @@ export class HandshakeOpening {
     this.#logger = logger
   }
 
-  /** Opens the port for an app that listens on `servicePort`; null without such a port. */
+  /** Opens the port for an app that listens on `servicePort`; null if the settings name no such port. */
   async open(
     app: FastifyInstance,
     servicePort: number,

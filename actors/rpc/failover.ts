@@ -159,7 +159,7 @@ export class Failover {
     })
   }
 
-  /** Milliseconds that a node has: half of what is left, where another node can be asked; null without a limit. */
+  /** Timeout of one node in milliseconds: half of the time left if another node can be asked, else null (the deadline alone). */
   #limitMs(call: UpstreamCall, attempts: CallAttempts, deadline: RequestDeadline): number | null {
     return this.#next(attempts, call) === undefined ? null : deadline.leftMs() / 2
   }

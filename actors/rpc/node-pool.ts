@@ -46,7 +46,7 @@ export interface RpcNodesOptions {
   /** Read again and again: the localnet's URL is known only once it listens. */
   readonly urls: () => readonly string[]
   readonly archiveUrls: readonly string[]
-  /** Costs a second that the nodes and then the archives may be sent, by their places in the URLs; null without a limit. */
+  /** Budget of each node, then of each archive, in costs a second, in the order of the URLs; null if unlimited. */
   readonly limits?: readonly (number | null)[]
   /** Reads the cordons of operators, again and again; absent where there are none. */
   readonly cordons?: () => Promise<readonly Cordon[]>

@@ -33,19 +33,22 @@ export const nodeAnswer = z
     budget: z
       .object({
         limit: rate(
-          "The operator's limit, in requests a second (`MILLRACE_RPC_NODE_RPS`); null without one"
+          "The operator's limit, in requests a second (`MILLRACE_RPC_NODE_RPS`); null if unlimited"
         ).nullable(),
         learned: rate(
           'The limit learned from HTTP 429, in requests a second; null while none is known'
         ).nullable(),
-        left: rate(
-          'Requests that may be sent now; negative after a costly one; null without a limit'
-        ).nullable()
+        left: rate('Requests that may be sent now; negative after a costly one; null if unlimited').nullable()
       })
       .describe('What it may be sent'),
     requests: count('Requests of clients in the last five to ten minutes; an element of a batch is one'),
     errors: count('Those without an answer, or with an error of the node itself'),
-    error_share: z.number().min(0).max(1).describe('`errors` ÷ `requests`; null without requests').nullable(),
+    error_share: z
+      .number()
+      .min(0)
+      .max(1)
+      .describe('`errors` ÷ `requests`; null while there are no requests')
+      .nullable(),
     methods: z
       .array(
         z.object({

@@ -177,7 +177,7 @@ export function findCaller(
   return caller.mayComeFrom(request.socket.remoteAddress) ? caller : REFUSALS.elsewhere
 }
 
-/** Returns the caller whose active key a query carries; null without one. */
+/** Returns the caller whose active key a query carries; null if it carries no active key. */
 export function callerInQuery(keys: Deps['keys'], query: unknown, nowMs: number): Caller | null {
   const key = queryKey(query)
   const caller = key === null || key === '' ? null : keys.find(key)

@@ -25,36 +25,33 @@ export const listNodes = endpoint({
   examples: [{ name: 'all nodes' }]
 })
 
-export const cordonNode = endpoint({
+/** The declaration that both changes of a node share. */
+const change = {
   method: 'POST',
-  path: '/v1/admin/nodes/{id}/cordon',
   tag: 'Administration',
+  scope: 'admin',
+  params,
+  answer: changedNodeAnswer,
+  isIdempotent: true,
+  shownBy: 'GET /v1/admin/nodes',
+  errors: ['NODE_NOT_FOUND'],
+  examples
+} as const
+
+export const cordonNode = endpoint({
+  path: '/v1/admin/nodes/{id}/cordon',
   summary: 'Cordon a node',
   description:
     'Takes a node out of use for the RPC URL: it gets no requests, and its subscriptions go to other nodes. It is still probed. The cordon is stored: it holds after restarts, and in all other processes within two seconds. If no usable node is left, `warnings` says so.',
-  scope: 'admin',
-  params,
-  answer: changedNodeAnswer,
-  isIdempotent: true,
-  shownBy: 'GET /v1/admin/nodes',
-  errors: ['NODE_NOT_FOUND'],
-  examples
+  ...change
 })
 
 export const freeNode = endpoint({
-  method: 'POST',
   path: '/v1/admin/nodes/{id}/free',
-  tag: 'Administration',
   summary: 'Free a cordoned node',
   description:
     'Puts a cordoned node into use again: in this process at once, in all others within two seconds. A node that is not cordoned stays as it is.',
-  scope: 'admin',
-  params,
-  answer: changedNodeAnswer,
-  isIdempotent: true,
-  shownBy: 'GET /v1/admin/nodes',
-  errors: ['NODE_NOT_FOUND'],
-  examples
+  ...change
 })
 
 /** Serves the endpoints of the nodes behind the RPC URL. */
