@@ -67,7 +67,12 @@ t.test('a service whose node is away, or refuses it, says so in one line and sho
       t.notMatch(service.stderr.join(), SECRET)
     })
   )
-  const asked = node.requests.length
-  t.ok(asked > 0 && asked <= 3, `who refuses is asked once for blocks, for leaders and for RPC: ${asked}`)
+  // Blocks and RPC ask for the genesis, leaders for the nodes; on a starved machine an answer comes after its deadline, once.
+  const asked = Object.groupBy(node.requests, ({ method }) => method)
+  t.strictSame(Object.keys(asked).sort(), ['getClusterNodes', 'getGenesisHash'])
+  t.ok(
+    asked['getGenesisHash']!.length <= 4 && asked['getClusterNodes']!.length <= 2,
+    'who refuses is not asked again'
+  )
   t.equal(server.subscriptions.length, 1)
 })

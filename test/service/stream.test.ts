@@ -7,7 +7,7 @@ import { startBusyLocalnetProcess } from './localnet-process.ts'
 import type { ServiceProcess } from './service-process.ts'
 import { judgeSwarm, SLOTS, swarmUntil } from './stream-run.ts'
 
-const FLAGS = ['--localnet-slot-ms', '25']
+const FLAGS = ['--localnet-slot-ms', '120']
 
 t.test(
   '50 clients that are cut off at random, and a service that is killed: each hears what the store has, once, in order, to the byte',
