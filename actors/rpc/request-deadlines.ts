@@ -14,8 +14,17 @@ export interface RequestDeadline {
   close(): void
 }
 
+const NEVER = new AbortController().signal
+
+/** Returns the time of a send: its node's own limits alone, because a transaction that a node took is not to be called failed. */
+export const unlimited = (client: AbortSignal | null): RequestDeadline => ({
+  signal: client ?? NEVER,
+  leftMs: () => Infinity,
+  close: () => undefined
+})
+
 /**
- * The deadlines of requests, all of the same length. One timer ticks for all of them while any is open, because most
+ * The deadlines of reads, all of the same length. One timer ticks for all of them while any is open, because most
  * requests end within milliseconds.
  */
 export class RequestDeadlines {

@@ -17,7 +17,7 @@ import { Failover, type RpcNodesCounts } from './failover.ts'
 import { askNodeAll, type NodeOutcome } from './node-request.ts'
 import { recorded } from './recorded-request.ts'
 import { NodePool, type RpcNodesOptions } from './node-pool.ts'
-import { RequestDeadlines, type RequestDeadline } from './request-deadlines.ts'
+import { RequestDeadlines, unlimited, type RequestDeadline } from './request-deadlines.ts'
 import type { UpstreamNode } from './upstream-node.ts'
 
 /** Requests of one batch that are in flight at a time, where a node takes no batches. */
@@ -97,7 +97,7 @@ export class RpcNodes implements RpcUpstreams {
 
   async #resolve(call: UpstreamCall, signal: AbortSignal | null): Promise<UpstreamAnswer> {
     this.#pool.noteRequest()
-    const deadline = this.#deadlines.open(signal)
+    const deadline = call.method.isIdempotent ? this.#deadlines.open(signal) : unlimited(signal)
     try {
       return await this.#failover.resolve(call, deadline)
     } finally {

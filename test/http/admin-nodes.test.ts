@@ -1,64 +1,13 @@
-import t, { type Test } from 'tap'
-import { buildApp } from '../../src/http/app.ts'
-import type { JsonSchema } from '../../src/http/json-schemas.ts'
-import { routesOf } from '../../src/products/product.ts'
-import { PRODUCTS } from '../../src/products/products.ts'
-import { Cordons } from '../../src/rpc/cordons.ts'
-import { createMetrics } from '../../src/telemetry/metrics.ts'
-import { fakeNodes } from '../rpc/fake-rpc-node.ts'
-import { callOf, isFirst, opened, textOf } from '../rpc/opened-nodes.ts'
+import t from 'tap'
+import { callOf, isFirst, textOf } from '../rpc/opened-nodes.ts'
 import { until } from '../until.ts'
-import { closed, Contract } from './contract.ts'
-import { marketApp } from './market-app.ts'
+import { nodesApp } from './nodes-app.ts'
 
 const PATH = '/v1/admin/nodes'
 const { signal } = new AbortController()
 
-/** The API over two fake nodes, with an admin key. */
-async function world(t: Test) {
-  const market = await marketApp(t)
-  const [a, b] = await fakeNodes(t, 2)
-  const cordons = new Cordons(market.storage.documents)
-  const nodes = await opened(t, [a!, b!], [], { cordons: () => cordons.list() })
-  const app = buildApp(
-    {
-      ...market.deps,
-      metrics: createMetrics(market.deps.decoding),
-      rpc: { ...market.deps.rpc, nodes: nodes.control }
-    },
-    routesOf(PRODUCTS)
-  )
-  t.teardown(() => app.close())
-  const key = await market.makeKey(['admin'])
-  const contract = new Contract(closed(JSON.parse((await market.get('/openapi.json')).text) as JsonSchema))
-  const ask = async (method: 'GET' | 'POST', path: string, headers: Record<string, string> = {}) => {
-    const answer = await app.inject({ method, url: path, headers: { 'x-api-key': key, ...headers } })
-    const exchange = {
-      method,
-      path,
-      status: answer.statusCode,
-      headers: answer.headers as Record<string, string>,
-      text: answer.body
-    }
-    t.equal(contract.breach(exchange), null, `${method} ${path}`)
-    return {
-      status: answer.statusCode,
-      body: JSON.parse(answer.body) as { data: unknown[]; cordoned_at: unknown }
-    }
-  }
-  return {
-    market,
-    a: a!,
-    b: b!,
-    nodes,
-    cordons,
-    ask,
-    hostOf: ({ url }: { url: string }) => new URL(url).host
-  }
-}
-
 t.test('an operator lists, cordons and frees the nodes behind the RPC URL', async (t) => {
-  const { a, b, nodes, cordons, ask, hostOf } = await world(t)
+  const { a, b, nodes, cordons, ask, hostOf } = await nodesApp(t)
   await until(() => isFirst(nodes, 0))
   await nodes.request(callOf('getBalance', '["x"]'), signal)
   const { body } = await ask('GET', PATH)
@@ -103,7 +52,7 @@ t.test('an operator lists, cordons and frees the nodes behind the RPC URL', asyn
 t.test(
   'a node that the process does not have is listed while it is cordoned, and can be freed',
   async (t) => {
-    const { cordons, ask } = await world(t)
+    const { cordons, ask } = await nodesApp(t)
     t.match(await ask('POST', `${PATH}/gone.example:1/cordon`), {
       status: 404,
       body: { code: 'node_not_found' }
@@ -119,7 +68,7 @@ t.test(
 )
 
 t.test('a cordon outlives a new key in the URL, and a second node on its host', async (t) => {
-  const { cordons } = await world(t)
+  const { cordons } = await nodesApp(t)
   const { nodeIds } = await import('../../src/rpc/node-ids.ts')
   const { cordonOf } = await import('../../src/rpc/cordons.ts')
   const [before] = nodeIds(['https://a.example/key-1'])
@@ -134,7 +83,7 @@ t.test('a cordon outlives a new key in the URL, and a second node on its host', 
 })
 
 t.test('only administrators see and change nodes', async (t) => {
-  const { market } = await world(t)
+  const { market } = await nodesApp(t)
   t.equal((await market.get(PATH, { 'x-api-key': market.key })).status, 403)
   t.equal((await market.get(PATH, {})).status, 401)
 })

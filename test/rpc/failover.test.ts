@@ -61,6 +61,20 @@ t.test('a read has one deadline over all nodes, of which the first takes half', 
   t.ok(all.every((each) => each instanceof Error))
 })
 
+t.test('a send has the time that its node takes: the deadline is that of reads', async (t) => {
+  const slow = await fakeNodes(t, 2)
+  const nodes = await opened(t, slow, [], { deadlineMs: 100 })
+  for (const node of slow) {
+    node.fault = 'slow'
+    node.slowMs = 300
+  }
+  await t.rejects(nodes.request(callOf('getBalance', '["x"]'), signal), { name: 'NoUpstream' })
+  const sends = (): number =>
+    slow.flatMap(({ asked }) => asked).filter((method) => method === 'sendTransaction').length
+  t.match(await textOf(await nodes.request(callOf('sendTransaction', '["x"]'), signal)), 'http')
+  t.equal(sends(), 1)
+})
+
 t.test('a node that failed a moment ago is asked as the last one', async (t) => {
   const [node] = await fakeNodes(t, 1)
   const nodes = await opened(t, [node!])

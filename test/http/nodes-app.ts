@@ -1,0 +1,56 @@
+import type { Test } from 'tap'
+import { buildApp } from '../../src/http/app.ts'
+import type { JsonSchema } from '../../src/http/json-schemas.ts'
+import { routesOf } from '../../src/products/product.ts'
+import { PRODUCTS } from '../../src/products/products.ts'
+import { Cordons } from '../../src/rpc/cordons.ts'
+import { createMetrics } from '../../src/telemetry/metrics.ts'
+import { fakeNodes } from '../rpc/fake-rpc-node.ts'
+import { opened } from '../rpc/opened-nodes.ts'
+import { closed, Contract } from './contract.ts'
+import { marketApp } from './market-app.ts'
+
+/** The API over two fake nodes, with an admin key. */
+export async function nodesApp(t: Test) {
+  const market = await marketApp(t)
+  const [a, b] = await fakeNodes(t, 2)
+  const cordons = new Cordons(market.storage.documents)
+  const nodes = await opened(t, [a!, b!], [], { cordons: () => cordons.list() })
+  const app = buildApp(
+    {
+      ...market.deps,
+      metrics: createMetrics(market.deps.decoding),
+      rpc: { ...market.deps.rpc, nodes: nodes.control }
+    },
+    routesOf(PRODUCTS)
+  )
+  t.teardown(() => app.close())
+  const key = await market.makeKey(['admin'])
+  const contract = new Contract(closed(JSON.parse((await market.get('/openapi.json')).text) as JsonSchema))
+  const ask = async (method: 'GET' | 'POST', path: string, headers: Record<string, string> = {}) => {
+    const answer = await app.inject({ method, url: path, headers: { 'x-api-key': key, ...headers } })
+    const exchange = {
+      method,
+      path,
+      status: answer.statusCode,
+      headers: answer.headers as Record<string, string>,
+      text: answer.body
+    }
+    t.equal(contract.breach(exchange), null, `${method} ${path}`)
+    return {
+      status: answer.statusCode,
+      body: JSON.parse(answer.body) as { data: unknown[]; cordoned_at: unknown }
+    }
+  }
+  return {
+    app,
+    key,
+    market,
+    a: a!,
+    b: b!,
+    nodes,
+    cordons,
+    ask,
+    hostOf: ({ url }: { url: string }) => new URL(url).host
+  }
+}
