@@ -21,6 +21,13 @@ export interface RpcNodesCounts {
   hedges: number
 }
 
+/** A call, what was asked for it, and the time that it has. */
+interface Resolving {
+  readonly call: UpstreamCall
+  readonly attempts: CallAttempts
+  readonly deadline: RequestDeadline
+}
+
 /** Asks one node after another until one has an answer for the client. */
 export class Failover {
   readonly #pool: NodePool
@@ -50,9 +57,9 @@ export class Failover {
     let attempts = new CallAttempts(call, tried, before, clock.now())
     let waitedMs = 0
     for (;;) {
-      const node = this.#next(attempts, wanted)
+      const [node, ...others] = this.#candidates(attempts, wanted)
       if (node !== undefined) {
-        const answer = await this.#attempt(node, wanted, attempts, deadline)
+        const answer = await this.#attempt(node, others, { call: wanted, attempts, deadline })
         if (answer === null) continue
         if (answer !== 'ends') return answer
         return attempts.result(this.#archives(), { waitMs: null, cordoned: 0 })
@@ -75,11 +82,12 @@ export class Failover {
     return this.#pool.nodes.filter(({ isArchive }) => isArchive)
   }
 
-  #next(attempts: CallAttempts, call: UpstreamCall): UpstreamNode | undefined {
+  /** Returns the nodes that may be asked now, in the order in which they are; those that failed lately come last. */
+  #candidates(attempts: CallAttempts, call: UpstreamCall): UpstreamNode[] {
     const { commitment, minSlot } = call
     const cost = this.#costOf(call)
     const mayAsk = (node: UpstreamNode): boolean => attempts.admits(node, minSlot) && node.admits(cost)
-    return this.#pool.inOrder(commitment, minSlot).find(mayAsk) ?? this.#pool.failedLately().find(mayAsk)
+    return [...this.#pool.inOrder(commitment, minSlot), ...this.#pool.failedLately()].filter(mayAsk)
   }
 
   #costOf({ method }: UpstreamCall): number {
@@ -102,14 +110,14 @@ export class Failover {
   /** Returns the answer for the client, null if another node may be asked, or `ends`. */
   async #attempt(
     node: UpstreamNode,
-    call: UpstreamCall,
-    attempts: CallAttempts,
-    deadline: RequestDeadline
+    others: readonly UpstreamNode[],
+    read: Resolving
   ): Promise<UpstreamAnswer | 'ends' | null> {
+    const { attempts } = read
     if (attempts.hasAsked) this.#counts.failovers++
     attempts.asks(node)
     try {
-      const outcome = await this.#ask(node, call, attempts, deadline)
+      const outcome = await this.#ask(node, others, read)
       return attempts.judge(node, outcome, this.#clock.now())
     } catch (error) {
       if (!(error instanceof NodeError)) throw error
@@ -135,15 +143,15 @@ export class Failover {
   /** Asks a node, and a second one if the first is slow. */
   async #ask(
     node: UpstreamNode,
-    call: UpstreamCall,
-    attempts: CallAttempts,
-    deadline: RequestDeadline
+    others: readonly UpstreamNode[],
+    { call, attempts, deadline }: Resolving
   ): Promise<NodeOutcome> {
     const { signal } = deadline
     if (!call.method.isIdempotent || this.#pool.nodes.length === 1) return this.#send(node, call, signal)
-    const second = this.#second(call, attempts)
-    const first = (end: AbortSignal) =>
-      this.#sendWithin(node, call, end, this.#limitMs(call, attempts, deadline))
+    // Half of the time that is left where another node can be asked after this one; else the deadline alone.
+    const limitMs = (rest: number): number | null => (rest === 0 ? null : deadline.leftMs() / 2)
+    const first = (end: AbortSignal) => this.#sendWithin(node, call, end, limitMs(others.length))
+    const second = others.find((each) => isFresh(each, call) && !attempts.wasAsked(each))
     if (second === undefined) return first(signal)
     const hedgeMs = Math.max(this.#pool.tuning.hedgeMs, HEDGE_TIMES * (node.latencyMs ?? 0))
     return this.#hedge.request(hedgeMs, signal, {
@@ -154,28 +162,9 @@ export class Failover {
         if (restMs > 0) throw second.link.error({ kind: 'throttled', restMs })
         this.#counts.hedges++
         attempts.asks(second)
-        return this.#sendWithin(second, call, end, this.#limitMs(call, attempts, deadline))
+        return this.#sendWithin(second, call, end, limitMs(others.length - 1))
       }
     })
-  }
-
-  /** Timeout of one node in milliseconds: half of the time left if another node can be asked, else null (the deadline alone). */
-  #limitMs(call: UpstreamCall, attempts: CallAttempts, deadline: RequestDeadline): number | null {
-    return this.#next(attempts, call) === undefined ? null : deadline.leftMs() / 2
-  }
-
-  #second(call: UpstreamCall, attempts: CallAttempts): UpstreamNode | undefined {
-    const { commitment, minSlot } = call
-    const cost = this.#costOf(call)
-    return this.#pool
-      .inOrder(commitment, minSlot)
-      .find(
-        (node) =>
-          !attempts.wasAsked(node) &&
-          !node.isArchive &&
-          (node.slot(commitment) ?? 0) >= minSlot &&
-          node.admits(cost)
-      )
   }
 
   async #sendWithin(
@@ -215,3 +204,7 @@ export class Failover {
     }
   }
 }
+
+/** Whether a node can answer instead of a slow one: it is up, has reached the slot, and is no archive. */
+const isFresh = (node: UpstreamNode, { commitment, minSlot }: UpstreamCall): boolean =>
+  node.isUsable && !node.isArchive && (node.slot(commitment) ?? 0) >= minSlot

@@ -19,7 +19,7 @@ if (BROWSER === undefined) {
   const executablePath = BROWSER
   t.test(NAME, async (t) => {
     const { client } = await installPackedClient(t)
-    const service = await startBusyLocalnetProcess(t, ownDirectory(t), ['--localnet-slot-ms', '50'])
+    const service = await startBusyLocalnetProcess(t, ownDirectory(t), ['--localnet-slot-ms', '100'])
     const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
     t.teardown(() => browser.close())
     const page = await browser.newPage()

@@ -15,7 +15,7 @@ t.test(
   'the bytes of a localnet are told by its service, of a snapshot beside it, and after it',
   async (t) => {
     const dataDir = ownDirectory(t)
-    const service = await startBusyLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '50'])
+    const service = await startBusyLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '100'])
     await until(async () => (await slotOf(service)) > 100, 'blocks are indexed')
     // A starved service says that it takes too long.
     const told = await until(async () => {

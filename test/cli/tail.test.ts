@@ -63,7 +63,7 @@ class Tail {
 }
 
 /** The service that all tests read but the last one, which restarts its own. */
-const service = await startBusyLocalnetProcess(t, ownDirectory(t), ['--localnet-slot-ms', '50'])
+const service = await startBusyLocalnetProcess(t, ownDirectory(t), ['--localnet-slot-ms', '100'])
 const at = ({ url }: LocalnetProcess): string[] => ['--url', url, '--key', ADMIN_KEY]
 const cursors = (lines: readonly Line[]): number[] => lines.map(({ cursor }) => cursor)
 
@@ -150,12 +150,12 @@ t.test('a key that is refused ends it with 1, usage that cannot be meant with 2'
 
 t.test('a tail lives through a restart of the service, and misses nothing', async (t) => {
   const dataDir = ownDirectory(t)
-  const before = await startBusyLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '50'])
+  const before = await startBusyLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '100'])
   const { port } = new URL(before.url)
   const tail = new Tail(t, [`trades:${WSOL}`, '--json', ...at(before)])
   const early = await tail.until((lines) => lines.length > 5)
   t.equal((await before.end('SIGTERM')).code, 0)
-  const after = await startBusyLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '50', '--port', port])
+  const after = await startBusyLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '100', '--port', port])
   const lines = await tail.until((all) => all.length > early.length + 20 && !all.at(-1)!.replay)
   t.equal(await tail.interrupt(), 0)
   t.ok(tail.stderr.some((line) => /connecting again in \d+ ms/.test(line)))

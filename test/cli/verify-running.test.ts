@@ -7,7 +7,7 @@ import { ownDirectory } from '../own-directory.ts'
 
 t.test('verify finds no difference in the store of a service that goes on writing', async (t) => {
   const dataDir = ownDirectory(t)
-  const service = await startBusyLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '50'])
+  const service = await startBusyLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '100'])
   const slot = async (): Promise<number> => Number((await service.get('/v1/health', null)).body['slot'])
   const before = readdirSync(dataDir)
   for (let n = 0; n < 3; n++) {

@@ -14,7 +14,7 @@ const SLOTS = 25
 
 /** Runs the service on a data folder past a slot. Returns the newest slot that was stored when it was asked to end. */
 async function live(t: Test, dataDir: string, from: number): Promise<number> {
-  const service = await startLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '50'])
+  const service = await startLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '100'])
   const head = await until(async () => {
     const slot = await slotOf(service)
     return slot >= from + SLOTS && slot

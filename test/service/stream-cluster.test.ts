@@ -10,7 +10,7 @@ testWithCql(t, 'a stream on one CQL server', (t, server) =>
     '50 clients that go from one of two processes to the other: each hears what the store has, once, in order, to the byte',
     async (t, redis) => {
       const { start, openStorage } = await localnetCluster(t, server, redis.url)
-      const first = await start('first', '--localnet-slot-ms', '30')
+      const first = await start('first', '--localnet-slot-ms', '120')
       const second = await start('second', '--role', 'gateway')
       const services = [first, second]
       const heard = await swarmUntil(

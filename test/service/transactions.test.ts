@@ -37,7 +37,7 @@ type Status = Readonly<Record<string, unknown>>
 
 t.test('what became of each transaction is told, and never otherwise than by the chain', async (t) => {
   const service = await startBusyLocalnetProcess(t, ownDirectory(t), [
-    ...['--localnet-slot-ms', '50'],
+    ...['--localnet-slot-ms', '100'],
     ...['--rate-limit-per-minute', '100000']
   ])
   const key = service.stdout.map((line) => /^demo key.* (\S+)$/.exec(line)?.[1]).find(Boolean)!

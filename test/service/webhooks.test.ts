@@ -12,7 +12,7 @@ import { addWebhook, allDelivered, CHANNELS, webhookKey } from './webhook-run.ts
 const SLOTS = IS_LONG ? 2_000 : 150
 /** Kills at each crash point. */
 const ROUNDS = IS_LONG ? 4 : 1
-const FLAGS = ['--localnet-slot-ms', '50']
+const FLAGS = ['--localnet-slot-ms', '100']
 /** A chain that makes a slot in ten seconds: deliveries come to its head in between. */
 const STANDING = ['--localnet-slot-ms', '10000']
 const ENVIRONMENT = { MILLRACE_ALLOW_PRIVATE_WEBHOOKS: 'true' }
