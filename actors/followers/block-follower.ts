@@ -28,8 +28,9 @@ export interface FollowerDeps<Changes> {
  *     ends once another process commits one.
  * F2. Blocks follow each other by their parents. At the start, those before the first one are waited for as long as they may
  *     be read again. Blocks that are missing then are a hole.
- * F3. Events that are not durable go back to the queue when the follower fails. An event that fails again and again, other
- *     than by an outage, is dropped.
+ * F3. Events that are not durable go back to the queue when the follower fails. So do those of a write that was answered by
+ *     an error and is durable: the next follower finds its slot in the store, and drops them. An event that fails again and
+ *     again, other than by an outage, is dropped.
  */
 export abstract class BlockFollower<Changes> {
   readonly #product: string
@@ -109,6 +110,7 @@ export abstract class BlockFollower<Changes> {
       if (taken === null) return
       this.#recallUntilMs = clock.now() + RECALL_MS
       await this.open(taken.claim.token)
+      this.#dropDurable()
       this.#syncAtMs = 0
       while (await this.#step()) {
         // Later blocks are read again by the next start.
@@ -128,6 +130,15 @@ export abstract class BlockFollower<Changes> {
   protected release(): void {
     this.#taken.splice(0, this.#done)
     this.#done = 0
+  }
+
+  /** Drops the first events up to the block of the stored slot. After an event of another kind its slot may be of a fork. */
+  #dropDurable(): void {
+    this.#taken.push(...this.#deps.blocks.take())
+    const other = this.#taken.findIndex(({ kind }) => kind !== 'block')
+    const blocks = other < 0 ? this.#taken : this.#taken.slice(0, other)
+    const last = blocks.findIndex((event) => event.kind === 'block' && event.block.slot === this.slot)
+    this.#taken.splice(0, last + 1)
   }
 
   /** Whether a waiting event rolls back blocks up to a slot. */

@@ -35,6 +35,25 @@ t.test('neither a takeover nor a failure of the store costs a reading of lists',
   t.strictSame(world.faults, [])
 })
 
+t.test('a write that is durable and answered by an error costs no reading, whichever it is', async (t) => {
+  const world = await HolderWorld.open(t, 15, {}, true)
+  await world.slots(3)
+  const mints = [NATIVE_MINT, world.traffic.classic.mint.toBytes()]
+  for (const mint of mints) await world.ask(mint)
+  await equal(t, world, mints, 'before')
+  const { calls } = world
+  // Rows, the list's state and the progress are among five writes that follow each other.
+  for (let write = 1; write <= 5; write++) {
+    world.dying.dieAtWrite(write, 'after')
+    await world.died()
+    await world.slots(3)
+    world.follow()
+    await equal(t, world, mints, `after write ${write}`)
+    t.equal(world.calls, calls, `write ${write}: the node was not asked again`)
+  }
+  t.strictSame(world.faults, [])
+})
+
 t.test(
   'a process that writes a list after another one has taken over changes nothing of its lists',
   async (t) => {
