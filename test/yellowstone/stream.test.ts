@@ -203,7 +203,7 @@ t.test('a block that no node delivers in time is a gap, reported before the next
     for (const slot of [11, 14, 15]) await subscription.send(blockMessage(slot))
   })
   const { asked, fetchMissing } = nodeWith(() => null)
-  const source = startSource(t, { url: server.url, fetchMissing }, 10)
+  const source = startSource(t, { url: server.url, fetchMissing, tuning: { giveUpMs: 500 } }, 10)
   t.same(await source.slots(1), [11])
   t.same(source.gaps, [])
   t.same(await source.slots(1), [14])
