@@ -15,6 +15,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { clusterEnvironment } from '../test/service/cluster.ts'
 import { CqlCluster } from '../test/servers/cql-cluster.ts'
+import { LAG_SAMPLE_MS } from '../src/telemetry/metrics.ts'
 import { giveServersCore, leaveServersACore } from './cores.ts'
 import { startMeasured } from './measured-process.ts'
 import { ATTACKS, TOKEN_PROGRAM } from './neighbours/attacks.ts'
@@ -41,8 +42,10 @@ const { quota } = values
 const bar = BARS[quota]
 /** Calls a minute of a key that no limit holds back. */
 const UNLIMITED = 1_000_000
-/** Milliseconds for the memory and the queues of an attack to go. */
+/** Milliseconds for the queues of an attack to go. */
 const REST_MS = 3_000
+/** Milliseconds in which the memory of all attacks has to go. */
+const MEMORY_BACK_MS = 60_000
 
 const directory = await mkdtemp(join(tmpdir(), 'millrace-neighbours-'))
 const isApart = leaveServersACore()
@@ -113,6 +116,14 @@ async function allFeel(victims: readonly Victim[]): Promise<Record<string, Felt>
   return Object.fromEntries(felt)
 }
 
+/** Returns the longest stall of the event loop since the last call, in milliseconds. The metric has the interval of its samples in it. */
+async function longestStallMs(): Promise<number> {
+  const text = await (await fetch(`${server.url}/metrics`, { headers: { 'x-api-key': ADMIN } })).text()
+  return Math.round(
+    Number(/^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(text)![1]) * 1_000 - LAG_SAMPLE_MS
+  )
+}
+
 try {
   if (isApart) giveServersCore(server.pid)
   const unlimited = { rate_limit_per_minute: UNLIMITED }
@@ -126,22 +137,35 @@ try {
     await streamVictim(new URL(server.url).host, careful[2]!, `trades:${SOL}`)
   ]
   await allFeel(victims)
+  await longestStallMs()
   const alone = await allFeel(victims)
+  const aloneStallMs = await longestStallMs()
+  const rssMib = Math.round(server.rssMib())
   const rows = []
   for (const [at, { name }] of attacks.entries()) {
     const key = await tenant(`greedy-${at}`, quota === 'default' ? {} : unlimited)
     let felt: Record<string, Felt> = {}
+    await longestStallMs()
     const outcomes = await attacked(name, key, async () => void (felt = await allFeel(victims)))
+    const stallMs = await longestStallMs()
     await delay(REST_MS)
     const isReached = Object.entries(felt).every(
       ([victim, { p99_ms, failures }]) =>
         failures === 0 && p99_ms <= alone[victim]!.p99_ms * bar.factor + bar.ms
     )
-    const row = { attack: name, ...felt, outcomes, rss_mib: Math.round(server.rssMib()), reached: isReached }
+    const row = {
+      attack: name,
+      ...felt,
+      stall_ms: stallMs,
+      outcomes,
+      rss_mib: Math.round(server.rssMib()),
+      reached: isReached
+    }
     console.error(JSON.stringify(row))
     rows.push(row)
   }
   victims.forEach(({ end }) => end())
+  await delay(MEMORY_BACK_MS)
   const run = cql === null ? quota : `${quota}_cql`
   const others = ['default', 'unlimited', 'default_cql', 'unlimited_cql'].filter((name) => name !== run)
   await writeResult('neighbours', {
@@ -150,8 +174,9 @@ try {
       seconds,
       server_has_a_core: isApart,
       bar: `p99 at most ${bar.factor} times that alone and ${bar.ms} ms, without a failure`,
-      alone,
-      attacks: rows
+      alone: { ...alone, stall_ms: aloneStallMs, rss_mib: rssMib },
+      attacks: rows,
+      rss_mib_a_minute_later: Math.round(server.rssMib())
     }
   })
 } finally {

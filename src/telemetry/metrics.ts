@@ -42,9 +42,10 @@ export interface Metrics {
 
 /**
  * Milliseconds between two samples of the event loop's lag. At the default of 10 they wake a process at rest a hundred times a
- * second, which takes a tenth of what a localnet at rest does.
+ * second, which takes a tenth of what a localnet at rest does. The metric is the time from one sample to the next, so it is
+ * this long without any lag.
  */
-const LAG_SAMPLE_MS = 100
+export const LAG_SAMPLE_MS = 100
 
 export function createMetrics(decoding: DecodingReport): Metrics {
   const registry = new Registry()
