@@ -36,6 +36,9 @@ const OF_TESTS = [new URL('../', import.meta.url).href, `${PROJECT}node_modules/
 export class LoopWork {
   readonly #session = new Session()
   readonly #engine = new EngineWork()
+  /** CPU milliseconds of turns whose calls were not taken, and the time of the last look. */
+  #untakenMs = Infinity
+  #lookedAtMs = 0
 
   private constructor(countsLoops: boolean) {
     this.#session.connect()
@@ -56,28 +59,29 @@ export class LoopWork {
     return work
   }
 
-  /** Runs work, and returns the turn of the event loop with the most calls. Short turns count as one with the next ones. */
+  /**
+   * Runs work, and returns the turn of the event loop with the most calls. Short turns count as one with the next ones, also
+   * of later work; none is returned if all were short.
+   */
   async dearestTurn(work: () => Promise<unknown>): Promise<TurnWork> {
     let dearest: TurnWork = { calls: 0, most: [] }
     let isOver = false
     // Turns without a callback of a promise only wait for sockets and the store.
     let hasRun = false
-    let untakenMs = 0
     const unhook = promiseHooks.onBefore(() => {
       hasRun = true
     })
-    const take = (): void => {
-      const turn = this.#take()
-      if (turn.calls > dearest.calls) dearest = turn
-      untakenMs = 0
-    }
-    this.#take()
-    let began = cpuMs()
+    this.#untakenMs += cpuMs() - this.#lookedAtMs
+    if (this.#untakenMs >= TOGETHER_MS) this.#take()
+    this.#lookedAtMs = cpuMs()
     const look = (): void => {
-      if (hasRun) untakenMs += cpuMs() - began
-      if (untakenMs >= TOGETHER_MS) take()
+      if (hasRun) this.#untakenMs += cpuMs() - this.#lookedAtMs
+      if (this.#untakenMs >= TOGETHER_MS) {
+        const turn = this.#take()
+        if (turn.calls > dearest.calls) dearest = turn
+      }
       hasRun = false
-      began = cpuMs()
+      this.#lookedAtMs = cpuMs()
       if (!isOver) setImmediate(look)
     }
     setImmediate(look)
@@ -88,13 +92,13 @@ export class LoopWork {
       isOver = true
       await new Promise((resolve) => setImmediate(resolve))
       ;(unhook as () => void)()
-      take()
     }
     return dearest
   }
 
   /** Returns the calls since the last time. */
   #take(): TurnWork {
+    this.#untakenMs = 0
     const counts: [string, number][] = []
     // The answer comes before `post` returns.
     this.#session.post('Profiler.takePreciseCoverage', (_error, { result }) => {

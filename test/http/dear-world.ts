@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import t from 'tap'
+import type { Test } from 'tap'
 import { RPC_PATH } from '../../src/http/handshake.ts'
 import { systemPorts } from '../../src/ports.ts'
 import { RPC_METHODS } from '../../src/rpc/methods.ts'
@@ -21,17 +21,6 @@ const CALLS_MAX = 100_000
 const ANSWER_LENGTH = 8_000
 /** Milliseconds in which a test on a busy machine gives each answer, instead of seconds. */
 const PATIENT_MS = 600_000
-/** Methods in the order of their requests: what is deleted is measured before. */
-const METHODS = ['GET', 'POST', 'DELETE']
-/**
- * Requests that the store cannot make dear: they are refused, with this status. A new endpoint is not among them: the store
- * is to have rows for it.
- */
-const REFUSED: Readonly<Record<string, number>> = {
-  'GET /v1/stream': 426,
-  'GET /problems/{name}': 404,
-  'GET /docs/{file}': 404
-}
 
 /** Returns the paths of routes that no endpoint declares, such as documents, as they are added. */
 function undeclaredPaths(app: FastifyInstance): () => string[] {
@@ -42,7 +31,20 @@ function undeclaredPaths(app: FastifyInstance): () => string[] {
   return () => [...paths].filter((path) => app.served.every(({ endpoint }) => endpoint.path !== path))
 }
 
-t.test('the dearest request of each endpoint holds the event loop no longer than its slices', async (t) => {
+/** An app over a store that is filled to its limits, and the requests that have been refused. */
+export interface DearWorld {
+  /** Measures the dearest requests of the endpoints with a method, in the order in which they are declared. */
+  readonly measureAll: (method: string) => Promise<void>
+  /** Measures the routes that no endpoint declares, such as documents. */
+  readonly measureUndeclared: () => Promise<void>
+  /** Measures a batch of each JSON-RPC method. */
+  readonly measureRpc: () => Promise<void>
+  /** Statuses of refused requests, by method and path. */
+  readonly refused: Readonly<Record<string, number>>
+}
+
+/** Opens a world in which a request that holds the event loop for too many calls fails the test. */
+export async function openDearWorld(t: Test): Promise<DearWorld> {
   const parts = { accounts: fakeAccounts(), transactions: fakeTransactions(), webhooks: fakeParts() }
   const text = `"${'x'.repeat(ANSWER_LENGTH)}"`
   const patient = { ...systemPorts.clock, setTimeout: (run: () => void) => setTimeout(run, PATIENT_MS) }
@@ -87,11 +89,17 @@ t.test('the dearest request of each endpoint holds the event loop no longer than
         for (const request of dearestRequests(endpoint, values))
           await measure(request, `${method} ${endpoint.path}`)
   }
-  for (const path of undeclared()) await measure({ method: 'GET', path }, `GET ${path}`)
-  for (const method of RPC_METHODS) {
-    const body = dearestBatch(method, HTTP_BATCH_MAX, values)
-    await measure({ method: 'POST', path: RPC_PATH, body }, method.name)
+  return {
+    measureAll,
+    async measureUndeclared() {
+      for (const path of undeclared()) await measure({ method: 'GET', path }, `GET ${path}`)
+    },
+    async measureRpc() {
+      for (const method of RPC_METHODS) {
+        const body = dearestBatch(method, HTTP_BATCH_MAX, values)
+        await measure({ method: 'POST', path: RPC_PATH, body }, method.name)
+      }
+    },
+    refused
   }
-  for (const method of METHODS) await measureAll(method)
-  t.strictSame(refused, REFUSED)
-})
+}
