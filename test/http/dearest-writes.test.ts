@@ -7,7 +7,7 @@ t.test(
     const world = await openDearWorld(t)
     await world.measureRpc()
     await world.measureAll('POST')
-    // What is deleted was measured before.
+    // A delete takes away what the others measure.
     await world.measureAll('DELETE')
     t.strictSame(world.refused, {})
   }
