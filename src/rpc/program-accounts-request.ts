@@ -27,6 +27,9 @@ export interface ProgramAccountsRequest {
   readonly minContextSlot: number
 }
 
+/** A node reads slots as u64. This is the nearest double; a slot above the safe integers is reached by no chain. */
+const U64_MAX = 2 ** 64
+
 type Refused = { readonly refusal: Refusal }
 
 /** Reads the configuration of a getProgramAccounts with a node's defaults; `null` counts as absent. */
@@ -49,9 +52,7 @@ export function readProgramAccountsRequest(config: unknown): ProgramAccountsRequ
       slice,
       commitment,
       withContext: flagOf(fields, 'withContext'),
-      minContextSlot: isGiven(minContextSlot)
-        ? countOf(minContextSlot, Number.MAX_SAFE_INTEGER, 'minContextSlot')
-        : 0
+      minContextSlot: isGiven(minContextSlot) ? countOf(minContextSlot, U64_MAX, 'minContextSlot') : 0
     }
   } catch (error) {
     if (error instanceof FilterFault) return invalidField(`filters${placeText(error.place)}`, error.message)

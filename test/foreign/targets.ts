@@ -93,8 +93,20 @@ async function mirror(url: string, program: string): Promise<void> {
   for (;;) {
     const answer = await fetch(`${url}/v1/admin/programs`, { headers })
     const { data } = (await answer.json()) as { data: { program: string; state: string }[] }
-    if (data.find((each) => each.program === program)?.state === 'live') return
+    const isLive = data.find((each) => each.program === program)?.state === 'live'
+    if (isLive && (await servesFinalized(url, program))) return
     if (performance.now() > deadline) throw new Error(`${program} is not mirrored in time`)
     await delay(200)
   }
+}
+
+/** Whether accounts of a program are served at finalized, the default of clients: some 13 s after the first snapshot. */
+async function servesFinalized(url: string, program: string): Promise<boolean> {
+  const config = { encoding: 'base64', dataSlice: { offset: 0, length: 0 } }
+  const answer = await fetch(`${url}/v1/rpc`, {
+    method: 'POST',
+    headers: { 'x-api-key': ADMIN_KEY, 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getProgramAccounts', params: [program, config] })
+  })
+  return 'result' in ((await answer.json()) as object)
 }

@@ -126,6 +126,8 @@ t.test(
       'a closed account is still there'
     )
     t.match(await read({ minContextSlot: 20 }), { code: -32016, data: { contextSlot: 19 } })
+    t.match(await read({ minContextSlot: 2 ** 63 }), { code: -32016 }, 'every u64 is a slot')
+    t.match(await read({ minContextSlot: 2 ** 65 }), { code: -32602 })
     t.same(await read({ ...CONFIRMED, minContextSlot: 20 }), { slot: 50, data: ['2', '4'] })
     finalized.slot = 60
     t.same(
