@@ -135,10 +135,8 @@ export abstract class BlockFollower<Changes> {
   /** Drops the first events up to the block of the stored slot. After an event of another kind its slot may be of a fork. */
   #dropDurable(): void {
     this.#taken.push(...this.#deps.blocks.take())
-    const other = this.#taken.findIndex(({ kind }) => kind !== 'block')
-    const blocks = other < 0 ? this.#taken : this.#taken.slice(0, other)
-    const last = blocks.findIndex((event) => event.kind === 'block' && event.block.slot === this.slot)
-    this.#taken.splice(0, last + 1)
+    const at = this.#taken.findIndex((event) => event.kind !== 'block' || event.block.slot === this.slot)
+    if (this.#taken[at]?.kind === 'block') this.#taken.splice(0, at + 1)
   }
 
   /** Whether a waiting event rolls back blocks up to a slot. */

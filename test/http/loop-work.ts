@@ -24,6 +24,8 @@ const PER_CALL = {
  * add 40,000 calls at most to a turn.
  */
 const TOGETHER_MS = 2
+/** CPU milliseconds from which a turn counts without a callback of a promise: its work may have come before one. */
+const WAITING_MS = 1
 
 const PROJECT = new URL('../../', import.meta.url).href
 /** Code that runs in tests alone. */
@@ -66,7 +68,7 @@ export class LoopWork {
   async dearestTurn(work: () => Promise<unknown>): Promise<TurnWork> {
     let dearest: TurnWork = { calls: 0, most: [] }
     let isOver = false
-    // Turns without a callback of a promise only wait for sockets and the store.
+    // A short turn without a callback of a promise only waits for sockets and the store.
     let hasRun = false
     const unhook = promiseHooks.onBefore(() => {
       hasRun = true
@@ -75,7 +77,8 @@ export class LoopWork {
     if (this.#untakenMs >= TOGETHER_MS) this.#take()
     this.#lookedAtMs = cpuMs()
     const look = (): void => {
-      if (hasRun) this.#untakenMs += cpuMs() - this.#lookedAtMs
+      const turnMs = cpuMs() - this.#lookedAtMs
+      if (hasRun || turnMs >= WAITING_MS) this.#untakenMs += turnMs
       if (this.#untakenMs >= TOGETHER_MS) {
         const turn = this.#take()
         if (turn.calls > dearest.calls) dearest = turn
