@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { openRpcEndpoint } from '../../src/cli/rpc-endpoint.ts'
 import type { ConformanceCheck } from '../../src/rpc/conformance-check.ts'
 import { programChecks } from '../../src/rpc/program-rows.ts'
-import { until } from '../service/asking.ts'
+import { PATIENT, until } from '../until.ts'
 import { startBusyLocalnetProcess } from '../service/localnet-process.ts'
 import { ADMIN_KEY, runMillrace, spawnMillrace } from '../service/service-process.ts'
 import { runCommand } from './run-command.ts'
@@ -68,13 +68,19 @@ async function compareProgram(
     await openRpcEndpoint('--against', against),
     await openRpcEndpoint('--node', rpcUrl)
   ]
-  const pause = (): Promise<void> => delay(20)
+  // Half a slot: a mirror that is some slots behind comes to those of the node.
+  const pause = (): Promise<void> => delay(200)
   // At finalized a localnet's node answers with its newest accounts, and the finalized slot.
   const ofNode = ({ check }: ConformanceCheck): boolean => check.includes('"commitment":"confirmed"')
-  const checks = await until(async () => {
-    const made = (await programChecks(TOKEN_PROGRAM, service.ask, node.ask, pause)).filter(ofNode)
-    return made.length >= 5 && made.every(({ outcome }) => outcome !== 'not checked') ? made : null
-  }, 'accounts of each encoding, slice and filter')
+  let made: readonly ConformanceCheck[] = []
+  const checks = await until(
+    async () => {
+      made = (await programChecks(TOKEN_PROGRAM, service.ask, node.ask, pause)).filter(ofNode)
+      return made.length >= 5 && made.every(({ outcome }) => outcome !== 'not checked') ? made : null
+    },
+    () => `accounts of each encoding, slice and filter: ${JSON.stringify(made)}`,
+    PATIENT
+  )
   for (const { check, detail } of checks) t.match(detail, /^[1-9]\d* accounts equal at slot \d+$/, check)
 }
 

@@ -136,35 +136,45 @@ t.test(
 )
 
 t.test('the next port may be in use: the service runs without it, and says what to do', async (t) => {
-  const app = await served(t)
-  const { port } = app
-  const other = createServer().on('connection', (socket) => socket.destroy())
-  other.listen({ host: '0.0.0.0', port: port + 1 })
-  // In use is in use, by whichever process.
-  await Promise.race([once(other, 'listening'), once(other, 'error')])
-  t.teardown(() => other.close())
+  const { app, port } = await servedBeforeUsedPort(t)
   const warned: string[] = []
   const logger = { info: () => undefined, warn: (line: string) => void warned.push(line) } as never
   const place = { host: '127.0.0.1', backlog: 10, logger }
-  t.equal(await new HandshakeOpening({ ...place, handshakePort: 'next' }).open(app.app, port, true), null)
+  t.equal(await new HandshakeOpening({ ...place, handshakePort: 'next' }).open(app, port, true), null)
   t.match(warned, [
     new RegExp(
       `^cannot listen on 127.0.0.1:${port + 1} \\(EADDRINUSE\\): .*web3.js.* ws://.*/v1/rpc .*MILLRACE_RPC_WS_COMPAT_PORT .* off$`
     )
   ])
   await t.rejects(
-    new HandshakeOpening({ ...place, handshakePort: port + 1 }).open(app.app, port, true),
+    new HandshakeOpening({ ...place, handshakePort: port + 1 }).open(app, port, true),
     new StartRefused(
       `cannot listen on 127.0.0.1:${port + 1} (EADDRINUSE): another process listens there: end it, or set MILLRACE_RPC_WS_COMPAT_PORT (--rpc-ws-compat-port) to a free port`
     )
   )
-  t.equal(await new HandshakeOpening({ ...place, handshakePort: 'next' }).open(app.app, 65_535, true), null)
+  t.equal(await new HandshakeOpening({ ...place, handshakePort: 'next' }).open(app, 65_535, true), null)
   t.match(warned[1], /65536 \(no such port\)/)
-  t.equal(await new HandshakeOpening({ ...place, handshakePort: port + 1 }).open(app.app, port, false), null)
+  t.equal(await new HandshakeOpening({ ...place, handshakePort: port + 1 }).open(app, port, false), null)
   t.match(warned[2], /MILLRACE_RPC_WS_COMPAT_PORT .*has no effect/)
-  t.equal(await new HandshakeOpening({ ...place, handshakePort: null }).open(app.app, port, true), null)
+  t.equal(await new HandshakeOpening({ ...place, handshakePort: null }).open(app, port, true), null)
   t.equal(warned.length, 3)
 })
+
+/** Serves at a port whose next one this process listens at. */
+async function servedBeforeUsedPort(t: Test): Promise<ListeningApp> {
+  for (;;) {
+    const app = await served(t)
+    const other = createServer().on('connection', (socket) => socket.destroy())
+    other.listen({ host: '0.0.0.0', port: app.port + 1 })
+    const isOurs = await once(other, 'listening').then(
+      () => true,
+      () => false
+    )
+    if (!isOurs) continue
+    t.teardown(() => other.close())
+    return app
+  }
+}
 
 async function freePort(): Promise<number> {
   const server = createServer()
