@@ -131,6 +131,11 @@ export class NodePool implements NodeControl {
     return this.#reached.newest(commitment, this.#ports.clock.now())
   }
 
+  /** Records a slot that an answer or a notification has stated: it counts as reached until it has fallen. */
+  stated(commitment: Commitment, slot: number): void {
+    this.#reached.reached(commitment, slot)
+  }
+
   /** The nodes that went down a moment ago, in the operator's order. */
   failedLately(): readonly UpstreamNode[] {
     return this.#nodes.filter((node) => node.hasFailedLately)

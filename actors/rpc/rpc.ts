@@ -30,7 +30,10 @@ export function rpcNodes<Needs>(
     const nodes = new RpcNodes(options(input), { clock, random })
     const cache = new AnswerCache(cacheBytes, clock)
     const reads = new SharedReads(nodes, cache, clock)
-    const floors = new SlotFloors(reportedRarely(logger, clock))
+    const floors = new SlotFloors({
+      onRise: (commitment, slot) => nodes.stated(commitment, slot),
+      onAbandon: reportedRarely(logger, clock)
+    })
     gauge('nodes', () => nodes.nodes.length)
     gauge('nodes_usable', () => nodes.nodes.filter(({ isUsable }) => isUsable).length)
     gauge('nodes_cordoned', () => nodes.nodes.filter(({ cordonedAtMs }) => cordonedAtMs !== null).length)

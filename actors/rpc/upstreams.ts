@@ -68,6 +68,11 @@ export class RpcNodes implements RpcUpstreams {
     return this.#pool.reached(commitment)
   }
 
+  /** Records a slot that an answer or a notification has stated. */
+  stated(commitment: Commitment, slot: number): void {
+    this.#pool.stated(commitment, slot)
+  }
+
   sawSlot(node: string, commitment: Commitment, slot: number): void {
     this.#pool.sawSlot(node, commitment, slot)
   }

@@ -22,11 +22,11 @@ export interface LocalChain {
   /** Returns the slots of kept blocks between two slots, both included, at a commitment; ascending, at most `limit`. */
   blockSlots(first: number, last: number, limit: number, commitment: Commitment): readonly number[]
   /**
-   * Returns an account as of the newest processed block, like all account reads. Null if it is missing or has no
-   * lamports.
+   * Returns an account as of the newest block of a commitment; without one, of processed. Null if it is missing or has
+   * no lamports.
    */
-  account(address: Uint8Array): LocalAccount | null
-  /** Reads a program's accounts: the newest, or with `confirmed` as of the newest confirmed block. */
+  account(address: Uint8Array, commitment?: Commitment): LocalAccount | null
+  /** Reads a program's accounts as of the newest block of a commitment; without one, of processed. */
   accountsOf(program: Uint8Array, commitment?: Commitment): readonly LocalAccount[]
   minimumBalance(dataLength: number): bigint
   /** Finds a transaction and its block; null if it is unknown or its block is no longer kept. */

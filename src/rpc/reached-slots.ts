@@ -18,7 +18,7 @@ export class ReachedSlots {
     this.#forMs = forMs
   }
 
-  /** Records that a node stands at a slot. */
+  /** Records that a node stands at a slot, or has stated it. */
   reached(commitment: Commitment, slot: number): void {
     const at = COMMITMENTS.indexOf(commitment)
     if (slot > this.#newest[at]!) this.#newest[at] = slot

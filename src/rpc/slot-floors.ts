@@ -6,6 +6,13 @@ const KEYS_MAX = 10_000
 /** Called with the abandoned floor and the slot from which the key continues. */
 export type OnAbandon = (floor: number, reached: number) => void
 
+export interface SlotFloorsOptions {
+  /** Called when the floor of a key rises, so that its slot counts as reached for a while. */
+  readonly onRise?: (commitment: Commitment, slot: number) => void
+  readonly onAbandon?: OnAbandon
+  readonly keysMax?: number
+}
+
 /**
  * The newest slot that each key has seen, by commitment. No later answer to that key is older, over HTTP and sockets
  * together. Finalized state is part of newer states, so a floor at `finalized` also holds at `processed`.
@@ -13,17 +20,14 @@ export type OnAbandon = (floor: number, reached: number) => void
 export class SlotFloors {
   /** Slots in the order of COMMITMENTS. Least recently used first. */
   readonly #floors = new Map<string, number[]>()
-  readonly #keysMax: number
-  readonly #onAbandon: OnAbandon
+  readonly #options: SlotFloorsOptions
   /** The most recently used key. */
   #last: string | null = null
   /** Floors that were abandoned because no node had reached them. */
   abandoned = 0
 
-  /** `onAbandon` is called for each floor that is abandoned. */
-  constructor(onAbandon: OnAbandon = () => undefined, keysMax = KEYS_MAX) {
-    this.#onAbandon = onAbandon
-    this.#keysMax = keysMax
+  constructor(options: SlotFloorsOptions = {}) {
+    this.#options = options
   }
 
   /**
@@ -39,7 +43,7 @@ export class SlotFloors {
     if (floor <= reached) return floor
     for (let at = first; at < floors.length; at++) floors[at] = Math.min(floors[at]!, reached)
     this.abandoned++
-    this.#onAbandon(floor, reached)
+    this.#options.onAbandon?.(floor, reached)
     return reached
   }
 
@@ -47,13 +51,17 @@ export class SlotFloors {
   saw(keyId: string, commitment: Commitment, slot: number): void {
     const floors = this.#floors.get(keyId) ?? [0, 0, 0]
     const at = COMMITMENTS.indexOf(commitment)
-    floors[at] = Math.max(floors[at]!, slot)
+    if (slot > floors[at]!) {
+      floors[at] = slot
+      this.#options.onRise?.(commitment, slot)
+    }
     // The most recently used key is already last.
     if (keyId === this.#last) return
     this.#last = keyId
     this.#floors.delete(keyId)
     this.#floors.set(keyId, floors)
-    if (this.#floors.size > this.#keysMax) this.#floors.delete(this.#floors.keys().next().value!)
+    if (this.#floors.size > (this.#options.keysMax ?? KEYS_MAX))
+      this.#floors.delete(this.#floors.keys().next().value!)
   }
 
   get size(): number {

@@ -16,7 +16,7 @@ const { signal } = new AbortController()
 
 function gatewayOf(nodes: RpcNodes) {
   const { clock } = systemPorts
-  const floors = new SlotFloors()
+  const floors = new SlotFloors({ onRise: (commitment, slot) => nodes.stated(commitment, slot) })
   const gateway = new Gateway({
     methods: new MethodTable(),
     reads: new SharedReads(nodes, new AnswerCache(2 ** 20, clock), clock),
@@ -27,9 +27,11 @@ function gatewayOf(nodes: RpcNodes) {
   })
   const read = async (
     key: string,
-    address = 'x'
+    address = 'x',
+    method = 'getBalance'
   ): Promise<{ readonly status: number; readonly text: string }> => {
-    const body = `{"jsonrpc":"2.0","id":1,"method":"getBalance","params":["${address}"]}`
+    const params = method === 'getBalance' ? [address] : []
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
     const context = { caller: callerWith(['rpc:read'], key), batchMax: 100, tracks: false, signal }
     const reply = await gateway.answer(parseRequest(Buffer.from(body), 100), context)
     return { status: reply.status, text: (reply.body as Buffer).toString('utf8') }
@@ -82,6 +84,22 @@ t.test('a key that saw a false slot is served again after the time for which a s
   t.ok(liar!.asked.length - asked <= 3, `${liar!.asked.length - asked} requests while it waited`)
   await read('key', 'z')
   t.same([floors.of('key', 'confirmed'), floors.abandoned], [1_000, 1])
+})
+
+t.test('a slot that getSlot or a notification has stated is a floor before a probe reaches it', async (t) => {
+  const [node] = await fakeNodes(t, 1)
+  const nodes = await opened(t, [node!], [], { probeMs: 1_000, idleProbeMs: 1_000 })
+  const { floors, read } = gatewayOf(nodes)
+  node!.lie = 5
+  t.match((await read('key', '', 'getSlot')).text, /1005/)
+  t.equal(nodes.newest('finalized'), 1_000)
+  floors.saw('other', 'finalized', 1_007)
+  node!.lie = 0
+  const waits = [read('key'), read('other')]
+  await until(() => node!.asked.length >= 2)
+  node!.slot = 1_008
+  for (const { text } of await Promise.all(waits)) t.match(text, /"slot":1008\}/)
+  t.equal(floors.abandoned, 0)
 })
 
 t.test('a read whose slot no node has reached sends at most two requests to a node', async (t) => {

@@ -24,7 +24,7 @@ t.test('slots that nodes have reached, while the newest slot rises and falls', a
 
 t.test('the floor of a key that no node has reached is abandoned, at its commitment and above', async (t) => {
   const abandoned: (readonly [number, number])[] = []
-  const floors = new SlotFloors((floor, from) => abandoned.push([floor, from]))
+  const floors = new SlotFloors({ onAbandon: (floor, from) => abandoned.push([floor, from]) })
   floors.saw('key', 'processed', 100)
   floors.saw('key', 'confirmed', 90_000)
   floors.saw('other', 'confirmed', 95)

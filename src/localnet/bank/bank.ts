@@ -5,6 +5,7 @@ import { sleep, type Clock } from '../../ports.ts'
 import type * as chain from '../chain.ts'
 import { RETAINED_SLOTS, RETAINED_SLOTS_MIN, SLOT_MS, WAITING_MAX } from './bank-options.ts'
 import type { LocalBankOptions, TimedSlot } from './bank-options.ts'
+import { AccountHistory } from './account-history.ts'
 import { BankStore, type ChainStore, type StoredChain } from './bank-store.ts'
 import { BlockProduction, joinedSlots, type FillSlot, type MadeSlot } from './block-production.ts'
 import { signerOf, type Signer } from '../../signing/ed25519.ts'
@@ -43,6 +44,7 @@ export class LocalBank implements chain.LocalChain {
   readonly #blocks: RetainedBlocks
   readonly #production: BlockProduction
   readonly #intake: TransactionIntake
+  readonly #history = new AccountHistory()
   readonly #faucet: Signer
   readonly #listeners = new Set<(event: chain.ChainEvent) => void>()
   #end: Error | null = null
@@ -66,6 +68,7 @@ export class LocalBank implements chain.LocalChain {
       store,
       settled: (event) => {
         this.#production.confirmed(event.block.slot)
+        if (event.commitment === 'finalized') this.#history.finalized(event.block.slot)
         this.#tell(event)
       }
     })
@@ -73,7 +76,11 @@ export class LocalBank implements chain.LocalChain {
       resumeChain(stored, { runtime: this.#runtime, blocks: this.#blocks, commits: this.#commits })
     const waiting = new WaitingTransactions(options.waitingMax ?? WAITING_MAX)
     const shared = { runtime: this.#runtime, blocks: this.#blocks, waiting, faucet: this.#faucet }
-    this.#production = new BlockProduction({ ...shared, genesisHash: this.genesisHash })
+    this.#production = new BlockProduction({
+      ...shared,
+      genesisHash: this.genesisHash,
+      history: this.#history
+    })
     this.#intake = new TransactionIntake({ ...shared, production: this.#production })
   }
 
@@ -220,14 +227,14 @@ export class LocalBank implements chain.LocalChain {
     return this.#blocks.slotsBetween(first, Math.min(last, this.slot(commitment)), limit)
   }
 
-  account(address: Uint8Array): chain.LocalAccount | null {
-    return this.#runtime.account(address)
+  account(address: Uint8Array, commitment: Commitment = 'processed'): chain.LocalAccount | null {
+    const earlier = commitment === 'processed' ? undefined : this.#history.at(address, this.slot(commitment))
+    return earlier === undefined ? this.#runtime.account(address) : earlier
   }
 
-  accountsOf(program: Uint8Array, commitment?: Commitment): readonly chain.LocalAccount[] {
-    const newest = this.#runtime.accountsOf(program)
-    if (commitment !== 'confirmed') return newest
-    return accountsBefore(newest, this.#production.beforeUnconfirmed(), program)
+  accountsOf(program: Uint8Array, commitment: Commitment = 'processed'): readonly chain.LocalAccount[] {
+    const changed = this.#history.changedAfter(this.slot(commitment))
+    return accountsBefore(this.#runtime.accountsOf(program), changed, program)
   }
 
   minimumBalance(dataLength: number): bigint {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { pubkeyMapKey } from '../../chain/pubkey.ts'
+import type { AccountHistory } from './account-history.ts'
 import type { ExecutedTransaction, LocalAccount, LocalBlock, LocalChain } from '../chain.ts'
 import type { SlotWrite } from './bank-store.ts'
 import { packAccounts, packBlock } from './block-records.ts'
@@ -66,6 +67,7 @@ interface ProductionDeps {
   readonly runtime: Runtime
   readonly blocks: RetainedBlocks
   readonly waiting: WaitingTransactions
+  readonly history: AccountHistory
 }
 
 /** Produces blocks: executes waiting transactions, adds the market's, and undoes blocks for a fork. */
@@ -138,17 +140,6 @@ export class BlockProduction {
     this.#carried.push(entry)
   }
 
-  /** Returns the earlier state of the accounts that unconfirmed blocks have changed; null for new ones. */
-  beforeUnconfirmed(): ReadonlyMap<string, LocalAccount | null> {
-    const accounts = new Map<string, LocalAccount | null>()
-    for (const { changes } of this.#undo.values())
-      for (const { address, before } of changes) {
-        const key = pubkeyMapKey(address)
-        if (!accounts.has(key)) accounts.set(key, before)
-      }
-    return accounts
-  }
-
   /** Drops the undo state of blocks up to a slot. */
   confirmed(slot: number): void {
     for (const known of this.#undo.keys()) if (known <= slot) this.#undo.delete(known)
@@ -211,6 +202,7 @@ export class BlockProduction {
     }
     blocks.append(retained)
     this.#undo.set(slot, { changes, entries, attempt })
+    this.#deps.history.add(slot, changes)
     return { retained, block, accounts, packedAccounts }
   }
 
@@ -271,6 +263,7 @@ export class BlockProduction {
     const { slot } = this.#deps.blocks.removeHead().packed.header
     const undo = this.#undo.get(slot)!
     this.#undo.delete(slot)
+    this.#deps.history.remove(slot)
     for (const { address, before } of undo.changes) this.#deps.runtime.restore(address, before)
     return { slot, undo }
   }

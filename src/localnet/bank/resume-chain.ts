@@ -28,8 +28,9 @@ export function resumeChain(
     }
   }
   blocks.resume(stored.firstSlot, stored.settled)
-  // These were reported before the process ended, or have no listener; listeners read older blocks by slot.
-  for (const { commitment, retained } of blocks.settle()) {
+  // The disk has no earlier states of accounts, so a restart finalizes its blocks. They were reported before the process
+  // ended, or have no listener; listeners read older blocks by slot.
+  for (const { commitment, retained } of blocks.settle({ confirmedAfter: 0, finalizedAfter: 0 })) {
     if (commitment === 'finalized') commits.finalize(retained)
   }
   commits.takeNotes(stored.notes)

@@ -125,10 +125,14 @@ export class RetainedBlocks {
     this.#settled = settled
   }
 
-  /** Returns the blocks that are newly confirmed or finalized, oldest first; each is returned once per commitment. */
-  settle(): { readonly commitment: 'confirmed' | 'finalized'; readonly retained: RetainedBlock }[] {
+  /**
+   * Settles durable blocks by the rule. Returns those that are newly confirmed or finalized, oldest first; each is
+   * returned once per commitment.
+   */
+  settle(
+    { confirmedAfter, finalizedAfter } = this.#rule
+  ): { readonly commitment: 'confirmed' | 'finalized'; readonly retained: RetainedBlock }[] {
     const durable = this.#blocks.findLastIndex(({ isDurable }) => isDurable)
-    const { confirmedAfter, finalizedAfter } = this.#rule
     const confirmed = this.#between(this.#settled.confirmed, durable - confirmedAfter)
     const finalized = this.#between(this.#settled.finalized, durable - finalizedAfter)
     this.#settled = {

@@ -162,7 +162,8 @@ t.test(
     const again = await LocalBank.open(options)
     t.same(
       (['processed', 'confirmed', 'finalized'] as const).map((one) => again.slot(one)),
-      before
+      [41, 41, 41],
+      'what is on disk is final'
     )
     t.same(again.block(40, 'processed'), { kind: 'skipped' })
     t.same(blockAt(again, 41), lost)
@@ -173,7 +174,7 @@ t.test(
     })
     again.airdrop(owner.publicKey.toBytes(), SOL)
     await again.produceSlot()
-    t.same(told, ['processed 42 2', 'confirmed 41 0', 'finalized 9 0'])
+    t.same(told, ['processed 42 2'])
     t.equal(lamportsOf(again, owner.publicKey), 11n * SOL)
     await again.close()
   }

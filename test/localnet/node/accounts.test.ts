@@ -67,7 +67,9 @@ t.test('getBalance has lamports with the slot that they are of', async (t) => {
     context: { slot: 0 },
     value: 0
   })
-  t.match(await result(node, 'getBalance', [key, null]), { value: 10_000_000_000 })
+  t.match(await result(node, 'getBalance', [key, null]), { value: 0 }, 'it is not finalized yet')
+  await produce(bank, 32)
+  t.match(await result(node, 'getBalance', [key, null]), { context: { slot: 1 }, value: 10_000_000_000 })
 })
 
 t.test('an address, a configuration and a context slot are checked as a node checks them', async (t) => {

@@ -1,4 +1,5 @@
 import { samePubkey } from '../../../chain/pubkey.ts'
+import type { Commitment } from '../../../market/rows.ts'
 import type { LocalAccount, LocalChain } from '../../chain.ts'
 import { accountFormOf, encodeAccount, encodeKeyedAccount, type AccountForm } from '../account-encoding.ts'
 import { accountFilterOf } from '../account-filters.ts'
@@ -34,15 +35,12 @@ export const decimalsOf =
     return readMint(account.data)?.decimals ?? null
   }
 
-/**
- * Methods that read accounts. Lists of a program's accounts are as of the commitment. Of single accounts a localnet
- * has only the newest state: there the commitment decides just the slot.
- */
+/** Methods that read accounts, as of the newest block of the commitment. */
 export const accountMethods: Readonly<Record<string, Method>> = {
   getBalance: method(1, 2, (node, [address, options]) => {
     const key = addressOf(address)
-    return inContext(node, configOf(options, 'RpcContextConfig'), () =>
-      integer(node.chain.account(key)?.lamports ?? 0n)
+    return inContext(node, configOf(options, 'RpcContextConfig'), (commitment) =>
+      integer(node.chain.account(key, commitment)?.lamports ?? 0n)
     )
   }),
 
@@ -50,7 +48,7 @@ export const accountMethods: Readonly<Record<string, Method>> = {
     const config = configOf(options, 'RpcAccountInfoConfig')
     const form = accountFormOf(config, 'binary')
     const key = addressOf(address)
-    return inContext(node, config, () => encodeOrNull(node.chain, key, form))
+    return inContext(node, config, (commitment) => encodeOrNull(node.chain, key, form, commitment))
   }),
 
   getMultipleAccounts: method(1, 2, (node, [addresses, options]) => {
@@ -59,7 +57,9 @@ export const accountMethods: Readonly<Record<string, Method>> = {
     const list = listOf(addresses)
     if (list.length > ACCOUNTS_MAX) throw invalidParams(`Too many inputs provided; max ${ACCOUNTS_MAX}`)
     const keys = list.map(addressOf)
-    return inContext(node, config, () => keys.map((key) => encodeOrNull(node.chain, key, form)))
+    return inContext(node, config, (commitment) =>
+      keys.map((key) => encodeOrNull(node.chain, key, form, commitment))
+    )
   }),
 
   getProgramAccounts: method(1, 2, (node, [program, options]) => {
@@ -80,7 +80,7 @@ export const accountMethods: Readonly<Record<string, Method>> = {
     const { program, mint } = tokenFilterOf(which)
     const key = addressOf(owner)
     return inContext(node, config, (commitment) => {
-      const programOwner = program ?? ownerOfMint(node.chain, mint!)
+      const programOwner = program ?? ownerOfMint(node.chain, mint!, commitment)
       if (tokenProgramOf(programOwner) === null) {
         throw invalidParams(
           program === null
@@ -101,7 +101,7 @@ export const accountMethods: Readonly<Record<string, Method>> = {
   getTokenAccountBalance: method(1, 2, ({ chain }, [address, options]) => {
     const key = addressOf(address)
     const commitment = commitmentConfigOf(options)
-    const account = existing(chain, key)
+    const account = existing(chain, key, commitment)
     const state = tokenProgramOf(account.owner) === null ? null : readTokenAccount(account.data)
     if (state === null) throw invalidParams('Invalid param: not a Token account')
     const decimals = decimalsOf(chain)(state.mint)
@@ -112,7 +112,7 @@ export const accountMethods: Readonly<Record<string, Method>> = {
   getTokenSupply: method(1, 2, ({ chain }, [address, options]) => {
     const key = addressOf(address)
     const commitment = commitmentConfigOf(options)
-    const account = existing(chain, key)
+    const account = existing(chain, key, commitment)
     if (tokenProgramOf(account.owner) === null) throw invalidParams('Invalid param: not a Token mint')
     const mint = readMint(account.data)
     if (mint === null) throw invalidParams('Invalid param: mint could not be unpacked')
@@ -127,8 +127,13 @@ export const accountMethods: Readonly<Record<string, Method>> = {
   })
 }
 
-function encodeOrNull(chain: LocalChain, key: Uint8Array, form: AccountForm): object | null {
-  const account = chain.account(key)
+function encodeOrNull(
+  chain: LocalChain,
+  key: Uint8Array,
+  form: AccountForm,
+  commitment: Commitment
+): object | null {
+  const account = chain.account(key, commitment)
   return account === null ? null : encodeAccount(account, form, decimalsOf(chain))
 }
 
@@ -136,14 +141,14 @@ function encodeAll(chain: LocalChain, accounts: readonly LocalAccount[], form: A
   return accounts.map((account) => encodeKeyedAccount(account, form, decimalsOf(chain)))
 }
 
-function existing(chain: LocalChain, key: Uint8Array): LocalAccount {
-  const account = chain.account(key)
+function existing(chain: LocalChain, key: Uint8Array, commitment: Commitment): LocalAccount {
+  const account = chain.account(key, commitment)
   if (account === null) throw invalidParams('Invalid param: could not find account')
   return account
 }
 
-function ownerOfMint(chain: LocalChain, mint: Uint8Array): Uint8Array {
-  const account = chain.account(mint)
+function ownerOfMint(chain: LocalChain, mint: Uint8Array, commitment: Commitment): Uint8Array {
+  const account = chain.account(mint, commitment)
   if (account === null) throw invalidParams('Invalid param: could not find mint')
   return account.owner
 }
