@@ -4,11 +4,8 @@ import { FILES_VARIABLE, readMark, WITHIN_VARIABLE, type FileMark, type LateMark
 import { runTestFile, runTestProcess, type Surroundings, type TestOutcome } from './test-file.ts'
 
 const SEVERAL = fileURLToPath(new URL('several.ts', import.meta.url))
-/**
- * Milliseconds of a file that shares its process. Chosen: three times the slowest seen, on a machine with fifteen times as much
- * to do. Files of more than five seconds run alone.
- */
-const SHARED_FILE_WITHIN_MS = 300_000
+/** Milliseconds of a file that shares its process: as of one that runs alone, on a machine with much else to do. */
+const SHARED_FILE_WITHIN_MS = 900_000
 /** Number of last lines that are reported of a file that was given up. */
 const LAST_LINES = 20
 
