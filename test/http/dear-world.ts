@@ -12,11 +12,11 @@ import { fakeTransactions } from '../transactions/fake-transactions.ts'
 import { fakeParts } from '../webhooks/fake-parts.ts'
 import { fillDearStore } from './dear-store.ts'
 import { dearestBatch, dearestRequests, type DearRequest } from './dearest-requests.ts'
-import { LoopWork } from './loop-work.ts'
+import { LoopWork, machineSpeed } from './loop-work.ts'
 import { marketApp } from './market-app.ts'
 
-/** Maximum calls in one turn of the event loop: the 5 ms that a slice may take. */
-const CALLS_MAX = 100_000
+/** Maximum calls in one turn of the event loop: the 5 ms that a slice may take, where a call takes 50 ns. */
+const CALLS_MAX = 100_000 * machineSpeed()
 /** Characters of each answer of a node. Longer ones are those of test/rpc/long-answer-turns.test.ts. */
 const ANSWER_LENGTH = 8_000
 /** Milliseconds in which a test on a busy machine gives each answer, instead of seconds. */
