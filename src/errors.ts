@@ -85,7 +85,8 @@ export const ERRORS = {
   /** With the code of DEADLINE_EXCEEDED: a change whose checks took too long, so that it was not made. */
   CHANGE_NOT_BEGUN: retryable(503, 'deadline_exceeded', 'Deadline exceeded'),
   SECRET_LIMIT_REACHED: final(409, 'secret_limit_reached', 'Secret limit reached'),
-  NODE_NOT_FOUND: final(404, 'node_not_found', 'Node not found')
+  NODE_NOT_FOUND: final(404, 'node_not_found', 'Node not found'),
+  RESTARTING: retryable(503, 'restarting', 'Restarting')
 } satisfies Record<string, ErrorKind>
 
 export type ErrorCode = keyof typeof ERRORS

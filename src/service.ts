@@ -1,5 +1,4 @@
 import { supervise, type Supervision } from '../actors/supervision/supervisor.ts'
-import { supervisor } from '../actors/supervision/unit.ts'
 import type { Run } from '../actors/supervision/process.ts'
 import { StartRefused } from '../machines/start-refused.ts'
 import { ServedArchive } from './archive/served-archive.ts'
@@ -14,9 +13,11 @@ import type { BlockSource } from './node/block-source.ts'
 import { CLUSTER_PLACES, LOCAL_PLACES, processTurns, Turns } from './work/turns.ts'
 import { systemPorts, type Ports } from './ports.ts'
 import { demoKeyFileOf } from './products/access.ts'
+import { openHandles } from './products/handles.ts'
 import { soloCoordination, type Opened } from './products/opening.ts'
 import type { ServiceParts } from './products/product.ts'
 import { productsOf } from './products/products.ts'
+import { aroundStore } from './products/store.ts'
 import { RecordedReport } from './recorded/report.ts'
 import { DecodingReport } from './telemetry/decoding-report.ts'
 import type { Logger } from './telemetry/logger.ts'
@@ -78,6 +79,7 @@ export function startService(deps: ServiceDeps): Supervision {
   const service: ServiceParts = {
     ...deps,
     ports,
+    handles: openHandles(),
     listening: listening.promise,
     onListening: (port) => {
       listening.resolve()
@@ -126,16 +128,11 @@ export function startService(deps: ServiceDeps): Supervision {
     sourceStatus: () => supervision.source('chain/source')
   }
   const units = service.products.flatMap((product) => product.units?.(service) ?? [])
-  const supervision = supervise(
-    supervisor('service', 'rest_for_one', units),
-    ports,
-    undefined,
-    (path, err) => {
-      // A refused start fails every unit up to the service, and is logged once by its caller.
-      if (err instanceof StartRefused) return
-      logger.warn({ unit: path, err }, `${path === '' ? 'the service' : path} has a fault: ${err.message}`)
-    }
-  )
+  const supervision = supervise(aroundStore(service, units), ports, undefined, (path, err) => {
+    // A refused start fails every unit up to the service, and is logged once by its caller.
+    if (err instanceof StartRefused) return
+    logger.warn({ unit: path, err }, `${path === '' ? 'the service' : path} has a fault: ${err.message}`)
+  })
   for (const product of service.products) product.metrics?.(service)
   return supervision
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { KeyDirectory } from '../../src/access/key-directory.ts'
 import { followKeys } from '../../src/access/key-following.ts'
 import type { HintChannel } from '../../storage/cluster/coordination.ts'
+import type { Handle } from '../../src/compose/handle.ts'
 import type { AppDeps } from '../../src/http/deps.ts'
 import type { Storage } from '../../storage/port.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
@@ -44,6 +45,11 @@ export interface EdgeOptions<Needs> {
   readonly clock: Clock
   /** The channel on which processes that share the store announce changes of keys; null without one. */
   readonly keyHints: (needs: Needs) => Pick<HintChannel<void>, 'publish' | 'subscribe' | 'available'> | null
+  /** The owners of the stream's connections and of the RPC URL's, which the drain closes. */
+  readonly tenants: Handle<Tenants>
+  readonly rpcSockets: Handle<RpcSockets>
+  /** Whether the process serves the RPC URL's socket. */
+  readonly hasRpcSockets: boolean
   /** Builds the app to be served; the app does not listen yet. */
   readonly build: (needs: Needs, own: Pick<AppDeps, 'keys' | 'draining'>) => FastifyInstance
 }
@@ -51,15 +57,14 @@ export interface EdgeOptions<Needs> {
 /**
  * Runs the HTTP server. A drain stops accepting connections and answers accepted requests before the process returns.
  */
-export function edge<
-  Needs extends { readonly storage: Storage; readonly tenants?: Tenants; readonly pubsub?: RpcSockets }
->(options: EdgeOptions<Needs>): Run<Needs> {
+export function edge<Needs extends { readonly storage: Storage }>(options: EdgeOptions<Needs>): Run<Needs> {
   const { host, clock, onListening } = options
   let bound = options.port
   const listening = new Listening()
   const handshakes = new HandshakeOpening({ ...options, backlog: BACKLOG })
   return async ({ input, draining, signal, ready, gauge, report }) => {
-    const { storage, tenants, pubsub } = input
+    const { storage } = input
+    const owners = [options.tenants, options.rpcSockets]
     const { isShared } = storage
     const hints = options.keyHints(input)
     const others = isShared ? { publish: () => hints?.publish() } : null
@@ -67,8 +72,8 @@ export function edge<
       () => KeyDirectory.load(storage, options.ratePerMinute, others, options.workPerMinute),
       draining
     )
-    tenants?.guard(keys)
-    pubsub?.guard(keys)
+    for (const { current } of owners) current?.guard(keys)
+    const unguard = owners.map((owner) => owner.onChange((current) => current?.guard(keys)))
     const app = options.build(input, { keys, draining: () => draining.aborted })
     const { connections } = app
     const closing = new AbortController()
@@ -82,7 +87,7 @@ export function edge<
       await listening.at(host, bound, () => app.listen({ host, port: bound, backlog: BACKLOG }))
       const at = app.server.address()
       if (at !== null && typeof at === 'object') bound = at.port
-      listener = await handshakes.open(app, bound, pubsub !== undefined)
+      listener = await handshakes.open(app, bound, options.hasRpcSockets)
       gauge('connections', () => connections.size)
       gauge('kept_answers', () => app.responseCache.size)
       cacheGauges(gauge, 'kept_answer', () => app.responseCache)
@@ -98,7 +103,8 @@ export function edge<
       const terminate = (): void => app.server.closeAllConnections()
       signal.addEventListener('abort', terminate)
       if (signal.aborted) terminate()
-      await Promise.all([tenants?.drain(signal), pubsub?.drain(signal)])
+      for (const each of unguard) each()
+      await Promise.all(owners.map(async ({ current }) => current?.drain(signal)))
       void sleep(clock, GRACE_MS, signal).then(() => connections.endWhenIdle())
       await Promise.all([app.close(), listener?.close()])
       closing.abort()

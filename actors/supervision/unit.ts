@@ -25,11 +25,14 @@ export type AnyUnit = ProcessUnit | SupervisorUnit
 /** A unit whose type states, by name, the resources it needs from outside and those it gives to units inside. */
 export type Unit<Needs, Gives = unknown> = AnyUnit & Typed<Needs, Gives>
 
-/** Never set; the properties only carry the types. */
+/** Never set; the properties only carry the types. They are not optional, so that a unit without types is none with. */
 interface Typed<Needs, Gives> {
-  readonly needs?: (needs: Needs) => void
-  readonly gives?: Gives
+  readonly needs: (needs: Needs) => void
+  readonly gives: Gives
 }
+
+/** Returns a unit with its types, which only the compiler sees. */
+const typed = <Needs, Gives>(unit: AnyUnit): Unit<Needs, Gives> => unit as Unit<Needs, Gives>
 
 /** Arbitrary defaults for most processes; a process whose restarts cost more states its own policy. */
 const processPolicy: Policy = {
@@ -58,35 +61,39 @@ export function child<const Name extends string, Needs = unknown, Gives = void>(
   run: Run<Needs, Gives>,
   policy: Partial<Policy> = {}
 ): Unit<Needs, { readonly [Key in Name]: Gives }> {
-  return {
+  return typed({
     kind: 'process',
     name,
     policy: { ...processPolicy, ...policy },
     // Sound because `supervise` takes only trees in which every need is met by name and type.
     run: run as unknown as Run<Resources, unknown>
-  }
+  })
 }
 
 /**
  * Describes several units as one. They start in order and drain in reverse; under one_for_one, side by side. Only
  * one_for_all gives its members' resources outward, because it replaces them together.
  */
-export function supervisor<const By extends Strategy, const Children extends readonly AnyUnit[]>(
+export function supervisor<const By extends Strategy, const Children extends readonly Unit<never>[]>(
   name: string,
   strategy: By,
   children: Children,
   policy: Partial<Policy> = {}
 ): Unit<Unmet<By, Children>, By extends 'one_for_all' ? GivenBy<Children> : unknown> {
-  return { kind: 'supervisor', name, strategy, children, policy: { ...supervisorPolicy, ...policy } }
+  return typed({ kind: 'supervisor', name, strategy, children, policy: { ...supervisorPolicy, ...policy } })
 }
 
-/** The needs of units that no earlier unit meets, by name and type. */
-type Unmet<By extends Strategy, Children, Known = unknown> = Children extends readonly [
-  Typed<infer Needs, infer Gives>,
-  ...infer Rest
-]
-  ? Without<Needs, Known> & Unmet<By, Rest, By extends 'one_for_one' ? Known : Known & Gives>
-  : unknown
+/**
+ * The needs of units that no earlier unit meets, by name and type. Units of a list whose length the compiler does not know
+ * give one another nothing.
+ */
+type Unmet<By extends Strategy, Children, Known = unknown> = Children extends readonly []
+  ? unknown
+  : Children extends readonly [Typed<infer Needs, infer Gives>, ...infer Rest]
+    ? Without<Needs, Known> & Unmet<By, Rest, By extends 'one_for_one' ? Known : Known & Gives>
+    : Children extends readonly Typed<infer Needs, unknown>[]
+      ? Without<Needs, Known>
+      : never
 
 type Without<Needs, Known> = {
   [Key in keyof Needs as Known extends { readonly [Name in Key]: Needs[Key] } ? never : Key]: Needs[Key]

@@ -37,6 +37,8 @@ export interface TransactionsDeps extends Ports {
   readonly sightings: BlockSightings
   readonly tenantEvents: TenantEvents
   readonly feed: Pick<CommitFeed, 'follow'>
+  /** Null where nothing is sent to leaders directly. */
+  readonly leaders: LeaderSender | null
   /** Milliseconds that submissions and bundles are kept from their end; null for ever. */
   readonly retentionMs: number | null
   /** Milliseconds that changes of submissions are kept for replays; null for ever. */
@@ -47,8 +49,6 @@ export interface TransactionsNeeds {
   readonly storage: Pick<Storage, 'documents' | 'isShared'>
   readonly channels: Pick<Channels, 'hub' | 'changes'>
   readonly nodes: TransactionNode
-  /** Absent where nothing is sent to leaders directly. */
-  readonly leaders?: LeaderSender | null
   /** Absent where there is no block engine. */
   readonly engine?: (EngineSender & BundleEngine) | null
 }
@@ -64,7 +64,7 @@ export function transactions<Needs extends TransactionsNeeds>(
   coordinationOf: (needs: Needs) => Coordination
 ): Run<Needs> {
   return async ({ input, draining, signal, ready, gauge, report }) => {
-    const { storage, channels, nodes: node, leaders = null, engine = null } = input
+    const { storage, channels, nodes: node, engine = null } = input
     const { documents, isShared } = storage
     const { leases, submissions, trackers, tenantEvents } = coordinationOf(input)
     const ended = new AbortController()
@@ -87,7 +87,6 @@ export function transactions<Needs extends TransactionsNeeds>(
     const tracker = new Tracker({
       ...deps,
       node,
-      leaders,
       engine,
       documents,
       isShared,

@@ -39,7 +39,8 @@ const REFUSALS: readonly ErrorCode[] = [
   'UPGRADE_MISSING',
   'RATE_LIMITED',
   'CONNECTIONS_EXCEEDED',
-  'SERVICE_DRAINING'
+  'SERVICE_DRAINING',
+  'RESTARTING'
 ]
 
 const ABOUT = `Sends every event of the subscribed channels once, in cursor order.

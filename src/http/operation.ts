@@ -136,7 +136,7 @@ function errorsOf(endpoint: Endpoint, takesAddress: boolean): ErrorCode[] {
     ...(method === 'GET' ? [] : ([...WITH_BODY, 'OUTCOME_UNKNOWN'] as const)),
     ...(scope === 'open' ? [] : WITH_KEY),
     ...(scope === 'open' || scope === 'any-key' ? [] : ['SCOPE_MISSING' as const]),
-    ...(answersWhileDraining ? [] : ['SERVICE_DRAINING' as const])
+    ...(answersWhileDraining ? [] : (['SERVICE_DRAINING', 'RESTARTING'] as const))
   ]
 }
 

@@ -86,6 +86,12 @@ export const PROBLEM_TEXTS: Readonly<Record<ErrorCode, ProblemText>> = {
     remedy: 'Retry in a moment, on a new connection.',
     example: 'the service is draining; come back'
   },
+  RESTARTING: {
+    meaning:
+      'A part of the service that the request needs has failed, and is being started again. Nothing was changed.',
+    remedy: 'Retry after the seconds in `Retry-After`.',
+    example: 'the connections to nodes restart; try again'
+  },
   STORAGE_UNAVAILABLE: {
     meaning: 'The store cannot answer right now.',
     remedy: 'Retry after the seconds in `Retry-After`.',

@@ -6,7 +6,7 @@ import { coverageRoutes } from '../http/routes/coverage.ts'
 import type { Storage } from '../../storage/port.ts'
 import { archiveGeneration } from './archive-place.ts'
 import { archivePlaceOf, archiveStampFile, openArchiveToRead } from './opening.ts'
-import type { Product } from './product.ts'
+import { beside, type Product } from './product.ts'
 
 /** Milliseconds between two looks for the keyspace of an archive. Chosen: each opens a connection to the cluster. */
 const KEYSPACE_LOOK_MS = 300_000
@@ -20,7 +20,7 @@ export const ARCHIVE: Product = {
     const stamp = (current: Storage | null): Promise<string | null> => stampOf(config, current)
     const access = { open: () => openArchiveToRead(config), stamp }
     const rarely = config.storage === 'embedded' ? {} : { absentMs: KEYSPACE_LOOK_MS }
-    return [child('archive', archive({ served, ...access, ...rarely, clock, logger }))]
+    return [beside('archive', child('reader', archive({ served, ...access, ...rarely, clock, logger })))]
   },
   routes: [coverageRoutes]
 }

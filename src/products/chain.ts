@@ -1,19 +1,19 @@
 import { archivedPrice } from '../../actors/chain/archived-price.ts'
 import { follower } from '../../actors/chain/follower.ts'
-import { ingest, type OpenIngest } from '../../actors/chain/ingest.ts'
+import { ingest } from '../../actors/chain/ingest.ts'
 import { NO_UNDO } from '../../actors/chain/undo-history.ts'
 import { leader } from '../../actors/chain/leader.ts'
 import type { Run } from '../../actors/supervision/process.ts'
 import { transferFees } from '../../actors/chain/transfer-fees.ts'
 import { recallBlocks } from '../../actors/transactions/recall-blocks.ts'
 import { sharedFees } from '../../actors/transactions/shared-fees.ts'
-import { child, supervisor, type AnyUnit } from '../../actors/supervision/unit.ts'
+import { child, supervisor, type Unit } from '../../actors/supervision/unit.ts'
 import { CHAIN_SETTINGS } from '../config/settings/chain.ts'
 import { addRecordedMetrics, addSourceMetrics } from '../telemetry/source-metrics.ts'
 import { hasNode, nodeUrls } from './node-urls.ts'
 import { openArchiveToRead } from './opening.ts'
-import type { Product, ServiceParts } from './product.ts'
-import { chainOf, undoPolicyOf } from './sources.ts'
+import { beside, type Product, type ServiceParts, type Spine } from './product.ts'
+import { chainOf, undoPolicyOf, type Ingests } from './sources.ts'
 
 /** Blocks of the chain: ingested from a source, or followed from another process. */
 export const CHAIN: Product = {
@@ -27,14 +27,24 @@ export const CHAIN: Product = {
     const shared =
       config.storage === 'embedded' || config.redisUrl === null
         ? []
-        : [child('fees', sharedFees({ fees, feed, clock: ports.clock, publishes }))]
+        : [
+            beside(
+              'fees',
+              child('shared', amongPeers(sharedFees({ fees, feed, clock: ports.clock, publishes })))
+            )
+          ]
     if (!publishes)
-      return [supervisor('chain', 'rest_for_one', [child('follower', follower(chain))]), ...shared]
+      return [
+        supervisor('chain', 'rest_for_one', [child('follower', amongPeers(follower(chain)))]),
+        ...shared
+      ]
     const { transferFees: known } = service
     const read = transferFees(known, () => nodeUrls(service), ports.clock)
     return [
-      ...(hasNode(service) ? [child('transferFees', read)] : []),
-      config.storage === 'embedded' ? chainWith(service, ingest(chain)) : chainWith(service, leader(chain)),
+      ...(hasNode(service) ? [beside('transfer-fees', child('mints', read))] : []),
+      config.storage === 'embedded'
+        ? chainWith(service, ingest(chain))
+        : chainWith(service, amongPeers(leader(chain))),
       ...shared
     ]
   },
@@ -73,11 +83,22 @@ function ingestDepsOf({
   }
 }
 
-function chainWith<Needs extends object>(
+function chainWith(
   { config, ports, logger, recorded, source, onLocalnet, listening }: ServiceParts,
-  ingests: Run<Needs, OpenIngest>
-): AnyUnit {
+  ingests: Ingests
+): Unit<Spine> {
   if (source === undefined)
     return chainOf(config, ingests, { ...ports, logger, onLocalnet, recorded, listening })
   return supervisor('chain', 'rest_for_one', [child('source', source), child('ingest', ingests)])
+}
+
+/** Has a process of a cluster use the connections to its other processes. */
+function amongPeers<Needs extends { readonly peers: unknown }, Gives>(
+  run: Run<Needs, Gives>
+): Run<Omit<Needs, 'peers'> & Pick<Spine, 'peers'>, Gives> {
+  return (scope) => {
+    const { peers } = scope.input
+    if (peers === undefined) throw new TypeError('a store that processes share has connections between them')
+    return run({ ...scope, input: { ...scope.input, peers } as unknown as Needs })
+  }
 }

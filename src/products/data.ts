@@ -1,6 +1,6 @@
 import { names } from '../../actors/chain/names.ts'
 import { ranking } from '../../actors/chain/ranking.ts'
-import { child, supervisor } from '../../actors/supervision/unit.ts'
+import { child } from '../../actors/supervision/unit.ts'
 import { bondingCurveRoutes } from '../http/routes/bonding-curve.ts'
 import { candleRoutes } from '../http/routes/candles.ts'
 import { launchRoutes } from '../http/routes/launches.ts'
@@ -14,19 +14,19 @@ import { tokenRoutes } from '../http/routes/token.ts'
 import { tradeRoutes } from '../http/routes/trades.ts'
 import { trendingRoutes } from '../http/routes/trending.ts'
 import { walletTradeRoutes } from '../http/routes/wallet-trades.ts'
-import type { Product } from './product.ts'
+import { beside, type Product } from './product.ts'
 
 /** The Data API: DEX data over REST. */
 export const DATA: Product = {
   name: 'data',
   roles: ['gateway'],
   settings: {},
-  // Restarted alone when it crashes.
   units: ({ feed, ranking: live, names: index, logger, ports: { clock } }) => [
-    supervisor('views', 'one_for_one', [
+    beside(
+      'views',
       child('ranking', ranking({ feed, live, logger, clock })),
       child('names', names({ feed, names: index, ranking: live, logger, clock }))
-    ])
+    )
   ],
   routes: [
     launchRoutes,

@@ -15,10 +15,12 @@ import { healthRoutes } from '../http/routes/health.ts'
 import { metricsRoutes } from '../http/routes/metrics.ts'
 import { problemRoutes } from '../http/routes/problems.ts'
 import { accountPartsOf } from './accounts.ts'
+import { hasRpcSockets, rpcSocketsOf } from './rpc-subscriptions.ts'
 import { rpcPartsOf, weightsOf } from './rpc.ts'
+import { STREAM, streamOf } from './stream.ts'
 import { transactionPartsOf } from './transactions.ts'
 import { webhookPartsOf } from './webhooks.ts'
-import { coordinationOf, routesOf, type Given, type Product, type ServiceParts } from './product.ts'
+import { coordinationOf, routesOf, type Product, type ServiceParts, type Spine } from './product.ts'
 
 /** The HTTP server with the routes of every process: health and the operator's views. It drains first. */
 export const EDGE: Product = {
@@ -28,12 +30,15 @@ export const EDGE: Product = {
   units: (service) => {
     const { config, ports, logger, onListening } = service
     const { host, port, rateLimitPerMinute: ratePerMinute, workPerMinute } = config
-    const keyHints = (given: Given) => coordinationOf(service, given).keys
+    const keyHints = (given: Spine) => coordinationOf(service, given).keys
     const build = appOf(service)
     return [
       child(
         'edge',
-        edge<Given>({
+        edge<Spine>({
+          tenants: service.handles.tenants,
+          rpcSockets: service.handles.rpcSockets,
+          hasRpcSockets: hasRpcSockets(service),
           host,
           port,
           ratePerMinute,
@@ -64,7 +69,7 @@ export const EDGE: Product = {
 export const DOCS: Product = { name: 'docs', roles: ['gateway'], settings: {}, routes: [docsRoutes] }
 
 /** Returns the builder of a process's app, with the routes of its products. */
-function appOf(service: ServiceParts): EdgeOptions<Given>['build'] {
+function appOf(service: ServiceParts): EdgeOptions<Spine>['build'] {
   const { config, feed, fees, ranking, names, cash, decoding, metrics, logger } = service
   const { version, demoKey, recorded, budget, archive } = service
   const http = {
@@ -106,14 +111,16 @@ function appOf(service: ServiceParts): EdgeOptions<Given>['build'] {
         ...limited,
         storage: given.storage,
         nodeHead: () =>
-          service.sourceStatus()?.headSlot ?? given.rpc?.nodes.newest(config.indexCommitment) ?? null,
-        stream: given.tenants ?? null,
+          service.sourceStatus()?.headSlot ??
+          service.handles.rpc.current?.nodes.newest(config.indexCommitment) ??
+          null,
+        stream: service.products.includes(STREAM) ? streamOf(service) : null,
         webhooks: webhookPartsOf(service, given),
-        transactions: transactionPartsOf(service, given),
-        accounts: accountPartsOf(given),
-        rpc: rpcPartsOf(service, given),
+        transactions: transactionPartsOf(service),
+        accounts: accountPartsOf(service),
+        rpc: rpcPartsOf(service),
         weights: weightsOf(service.config),
-        rpcSockets: given.pubsub ?? null
+        rpcSockets: hasRpcSockets(service) ? rpcSocketsOf(service) : null
       },
       routes
     )

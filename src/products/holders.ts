@@ -1,10 +1,10 @@
 import { holders, type HoldersNeeds } from '../../actors/holders/holders.ts'
-import { child, supervisor } from '../../actors/supervision/unit.ts'
+import { child } from '../../actors/supervision/unit.ts'
 import { HOLDER_SETTINGS } from '../config/settings/holders.ts'
 import { holderRoutes } from '../http/routes/holders.ts'
 import { holdingRoutes } from '../http/routes/holdings.ts'
 import { hasNode, nodeUrls } from './node-urls.ts'
-import type { Product } from './product.ts'
+import { beside, type Product } from './product.ts'
 
 /** Maximum milliseconds of a drain, in which queued events are stored. */
 const DRAIN_MS = 5_000
@@ -46,7 +46,7 @@ export const HOLDERS: Product = {
       limits,
       urls: () => nodeUrls(service)
     })
-    return [supervisor('balances', 'one_for_one', [child('holders', run, { drainMs: DRAIN_MS })])]
+    return [beside('balances', child('holders', run, { drainMs: DRAIN_MS }))]
   },
   routes: [holderRoutes, holdingRoutes]
 }

@@ -1,18 +1,8 @@
 import type { FastifyPluginAsync } from 'fastify'
-import type { MintDirectory } from '../accounts/mint-directory.ts'
-import type { PoolDirectory } from '../accounts/pools/pool-directory.ts'
-import type { RpcAccountNode } from '../accounts/node-client.ts'
-import type { OffChainCache } from '../../actors/accounts/off-chain-cache.ts'
 import type { TransferFees } from '../accounts/transfer-fees.ts'
-import type { OpenBlockEngine } from '../../actors/transactions/engine/block-engine.ts'
 import type { OnLocalnet } from '../../actors/chain/localnet.ts'
-import type { OpenRpc } from '../../actors/rpc/rpc.ts'
-import type { RpcSockets } from '../../actors/rpc/pubsub/rpc-sockets.ts'
-import type { OpenOutgoing } from '../../actors/webhooks/outgoing.ts'
-import type { Channels } from '../../actors/stream/channels.ts'
-import type { Tenants } from '../../actors/stream/tenants.ts'
 import type { Run } from '../../actors/supervision/process.ts'
-import type { AnyUnit, Unit } from '../../actors/supervision/unit.ts'
+import { supervisor, type Unit } from '../../actors/supervision/unit.ts'
 import type { ClusterCoordination } from '../../storage/cluster/coordination.ts'
 import type { Storage } from '../../storage/port.ts'
 import type { DemoKeyFile } from '../access/demo-key.ts'
@@ -36,9 +26,7 @@ import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { WatchedSignatures } from '../transactions/block-sightings.ts'
 import type { CommittedBlocks } from '../node/committed-blocks.ts'
-import type { RpcTransactionNode } from '../transactions/node-client.ts'
 import type { LocalTracking } from '../transactions/local-tracking.ts'
-import type { LeaderSender } from '../transactions/ports.ts'
 import type { PriorityFees } from '../transactions/priority-fees.ts'
 import type { LocalDeliveries } from '../webhooks/local-deliveries.ts'
 import type { CommitFeed } from '../views/commit-feed.ts'
@@ -49,6 +37,7 @@ import type { HolderBlocks } from '../holders/holder-blocks.ts'
 import type { LedgerBlocks } from '../revenue/ledger-blocks.ts'
 import type { ChainWatch } from '../program-accounts/chain-watch.ts'
 import type { Announcements } from '../views/announcements.ts'
+import type { Handles } from './handles.ts'
 import type { Opened } from './opening.ts'
 
 export type Role = Config['role'][number]
@@ -59,8 +48,11 @@ export interface Product {
   /** A process has the product if it has one of these roles. */
   readonly roles: readonly Role[]
   readonly settings: Readonly<Record<string, Setting>>
-  /** Units of the process tree, outermost first; units of earlier products are outside them. */
-  readonly units?: (service: ServiceParts) => readonly UnitOfTree[]
+  /**
+   * Units of the process tree, in the order of their start. They stand beside those of other products, whose resources
+   * they have by handles.
+   */
+  readonly units?: (service: ServiceParts) => readonly Unit<Spine>[]
   /** Routes of the HTTP side. */
   readonly routes?: readonly FastifyPluginAsync<AppDeps>[]
   /** Channels of the stream. */
@@ -69,43 +61,19 @@ export interface Product {
   readonly metrics?: (service: ServiceParts) => void
 }
 
-/** Resources of the units outside a unit, by name. */
-export interface Given {
+/** The resources that every unit of a product has from outside: a restart of the store restarts all. */
+export interface Spine {
   readonly storage: Storage
   /** Absent with a store that no other process can have. */
   readonly peers?: ClusterCoordination
-  readonly channels: Channels
-  /** Absent in a process without the stream. */
-  readonly tenants?: Tenants
-  /** Absent in a process without webhooks. */
-  readonly outgoing?: OpenOutgoing
-  /** Absent in a process without a node to send transactions to. */
-  readonly nodes?: RpcTransactionNode
-  /** Absent in a process without a node to read accounts from. */
-  readonly accounts?: RpcAccountNode
-  /** Absent in a process without a node to read accounts from. */
-  readonly mints?: MintDirectory
-  /** Absent if the JSON behind the URIs of mints is not fetched. */
-  readonly 'off-chain'?: OffChainCache
-  /** Absent in a process without a node to read accounts from. */
-  readonly pools?: PoolDirectory
-  /** Absent in a process without a node to serve JSON-RPC from. */
-  readonly rpc?: OpenRpc
-  /** Absent in a process without a node behind the RPC URL. */
-  readonly pubsub?: RpcSockets
-  /** Absent if nothing is sent to leaders directly. */
-  readonly leaders?: LeaderSender
-  /** Absent if there is no block engine. */
-  readonly engine?: OpenBlockEngine
 }
-
-/** A unit that needs only resources of `Given`. */
-export type UnitOfTree = Unit<Given> | AnyUnit
 
 /** Parts of a service that its products share. */
 export interface ServiceParts {
   readonly config: Config
   readonly ports: Ports
+  /** Resources of the processes that stand beside one another. */
+  readonly handles: Handles
   readonly logger: Logger
   readonly version: string
   readonly metrics: Metrics
@@ -160,6 +128,10 @@ export interface ServiceParts {
   readonly onListening: (port: number) => void
 }
 
+/** Returns a unit whose crash restarts no other. Its resources, if others need them, are given by handles. */
+export const beside = <Needs>(name: string, ...units: readonly Unit<Needs>[]): Unit<Needs> =>
+  supervisor(name, 'one_for_one', units)
+
 /** Returns the routes of some products. */
 export const routesOf = (products: readonly Product[]): readonly FastifyPluginAsync<AppDeps>[] =>
   products.flatMap(({ routes = [] }) => routes)
@@ -167,7 +139,7 @@ export const routesOf = (products: readonly Product[]): readonly FastifyPluginAs
 /** Returns the coordination with the other processes of the service. */
 export const coordinationOf = (
   { soloCoordination }: ServiceParts,
-  { peers = soloCoordination }: Pick<Given, 'peers'>
+  { peers = soloCoordination }: Pick<Spine, 'peers'>
 ): ClusterCoordination => peers
 
 /** Returns a function that opens a resource. The first call returns the already open one, if there is one. */

@@ -1,9 +1,9 @@
-import { mirror, type MirrorNeeds } from '../../actors/program-accounts/mirror.ts'
+import { mirror } from '../../actors/program-accounts/mirror.ts'
 import { adminProgramRoutes } from '../http/routes/admin-programs.ts'
 import { programAccountRoutes } from '../http/routes/program-accounts.ts'
-import { child, supervisor } from '../../actors/supervision/unit.ts'
+import { child } from '../../actors/supervision/unit.ts'
 import { hasNode, nodeUrls, pubsubUrls } from './node-urls.ts'
-import { coordinationOf, type Given, type Product } from './product.ts'
+import { beside, coordinationOf, type Product, type Spine } from './product.ts'
 
 /** Slots after which a block of an index at processed counts as confirmed. Chosen: clusters confirm within two or three. */
 const PROCESSED_SLOTS = 16
@@ -21,7 +21,7 @@ export const PROGRAM_ACCOUNTS: Product = {
   units: (service) => {
     if (!service.config.role.includes('ingest') || !hasNode(service)) return []
     const { config, ports, logger, metrics, chainWatch: watch, programsChanged: changed } = service
-    const run = mirror<MirrorNeeds & Pick<Given, 'peers'>>(
+    const run = mirror<Spine>(
       {
         ...ports,
         logger,
@@ -34,7 +34,7 @@ export const PROGRAM_ACCOUNTS: Product = {
       },
       (given) => coordinationOf(service, given)
     )
-    return [supervisor('programs', 'one_for_one', [child('mirror', run, { drainMs: DRAIN_MS })])]
+    return [beside('programs', child('mirror', run, { drainMs: DRAIN_MS }))]
   },
   routes: [programAccountRoutes, adminProgramRoutes]
 }

@@ -1,11 +1,11 @@
-import { ledger, watchedAddresses, type LedgerNeeds } from '../../actors/revenue/ledger.ts'
-import { child, supervisor } from '../../actors/supervision/unit.ts'
+import { ledger, watchedAddresses } from '../../actors/revenue/ledger.ts'
+import { child } from '../../actors/supervision/unit.ts'
 import { revenueAccountRoutes } from '../http/routes/revenue-accounts.ts'
 import { revenueCoverageRoutes } from '../http/routes/revenue-coverage.ts'
 import { revenueEventRoutes } from '../http/routes/revenue-events.ts'
 import { revenueTotalRoutes } from '../http/routes/revenue-totals.ts'
 import { LedgerFeed } from '../stream/ledger-feed.ts'
-import { coordinationOf, type Given, type Product } from './product.ts'
+import { beside, coordinationOf, type Product, type Spine } from './product.ts'
 
 /** Maximum milliseconds of a drain, in which queued blocks are recorded. */
 const DRAIN_MS = 5_000
@@ -15,7 +15,7 @@ export const WATCHES: Product = {
   name: 'watches',
   roles: ['ingest'],
   settings: {},
-  units: ({ ledgerBlocks }) => [child('watches', watchedAddresses(ledgerBlocks))]
+  units: ({ ledgerBlocks }) => [beside('watches', child('addresses', watchedAddresses(ledgerBlocks)))]
 }
 
 /**
@@ -29,8 +29,7 @@ export const REVENUE: Product = {
   units: (service) => {
     const { config, ports, logger, metrics, names, cash, ledgerBlocks: blocks, feed } = service
     if (!config.role.includes('ingest')) return []
-    type Needs = LedgerNeeds & Pick<Given, 'peers'>
-    const run = ledger<Needs>(
+    const run = ledger<Spine>(
       {
         ...ports,
         logger,
@@ -46,7 +45,7 @@ export const REVENUE: Product = {
         return new LedgerFeed((event) => service.tenantEvents.publish(event, tenantEvents), ports.clock)
       }
     )
-    return [supervisor('revenue', 'one_for_one', [child('ledger', run, { drainMs: DRAIN_MS })])]
+    return [beside('revenue', child('ledger', run, { drainMs: DRAIN_MS }))]
   },
   channels: ['revenue'],
   routes: [revenueAccountRoutes, revenueTotalRoutes, revenueEventRoutes, revenueCoverageRoutes]

@@ -1,8 +1,11 @@
 import { pubsub } from '../../actors/rpc/pubsub/pubsub.ts'
+import type { OpenRpc } from '../../actors/rpc/rpc.ts'
+import { giving, using } from '../../actors/supervision/held.ts'
 import { child } from '../../actors/supervision/unit.ts'
+import type { RpcParts } from '../http/deps.ts'
+import type { RpcSocketGateway } from '../rpc/pubsub/gateway.ts'
 import { hasNode, pubsubUrls } from './node-urls.ts'
-import { coordinationOf, type Given, type Product } from './product.ts'
-import { rpcPartsOf } from './rpc.ts'
+import { beside, coordinationOf, type Product, type ServiceParts, type Spine } from './product.ts'
 
 /** Subscriptions of the RPC URL over a WebSocket, for all clients of the process; its route is that of the sockets. */
 export const RPC_SUBSCRIPTIONS: Product = {
@@ -11,8 +14,8 @@ export const RPC_SUBSCRIPTIONS: Product = {
   settings: {},
   units: (service) => {
     if (!hasNode(service)) return []
-    const { ports, logger, sockets, metrics, turns } = service
-    const run = pubsub<Given>(
+    const { ports, logger, sockets, metrics, turns, handles } = service
+    const run = pubsub<Spine & { readonly rpc: OpenRpc; readonly calls: RpcParts }>(
       {
         ...ports,
         logger,
@@ -22,13 +25,29 @@ export const RPC_SUBSCRIPTIONS: Product = {
         turns,
         urls: () => pubsubUrls(service)
       },
-      (given) => ({
-        ...rpcPartsOf(service, given),
-        upstreams: given.rpc!.nodes,
-        floors: given.rpc!.floors
-      }),
+      ({ rpc: { nodes, floors }, calls }) => ({ ...calls, upstreams: nodes, floors }),
       (given) => coordinationOf(service, given)
     )
-    return [child('pubsub', run)]
+    const { rpc, calls, rpcSockets } = handles
+    const live = using({ rpc, calls }, ports.clock, run)
+    return [beside('rpc-sockets', child('pubsub', giving(rpcSockets, live)))]
+  }
+}
+
+/** Tells whether a process serves the socket of the RPC URL. */
+export const hasRpcSockets = (service: ServiceParts): boolean =>
+  service.products.includes(RPC_SUBSCRIPTIONS) && hasNode(service)
+
+/** The close code of a connection whose owner restarts (RFC 6455: service restart). */
+const RESTARTS = 1012
+
+/** Returns the socket of the RPC URL as the HTTP side uses it. */
+export function rpcSocketsOf({ handles: { rpcSockets } }: ServiceParts): RpcSocketGateway {
+  return {
+    admits: (caller) => rpcSockets.get().admits(caller),
+    open: (ws, socket, caller) => {
+      if (rpcSockets.current === null) ws.close(RESTARTS, 'the sockets restart')
+      else rpcSockets.current.open(ws, socket, caller)
+    }
   }
 }

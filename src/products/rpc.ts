@@ -1,4 +1,7 @@
-import { rpcNodes } from '../../actors/rpc/rpc.ts'
+import { rpcNodes, type OpenRpc } from '../../actors/rpc/rpc.ts'
+import { aborted } from '../../actors/supervision/aborted.ts'
+import { giving, using } from '../../actors/supervision/held.ts'
+import type { Run } from '../../actors/supervision/process.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import { RPC_SETTINGS } from '../config/settings/rpc.ts'
 import type { RpcParts } from '../http/deps.ts'
@@ -14,7 +17,7 @@ import { Gateway } from '../rpc/rpc-gateway.ts'
 import { SlotFloors } from '../rpc/slot-floors.ts'
 import { TrackedSends } from '../rpc/tracked-sends.ts'
 import { hasLocalnet, hasNode as isConfigured, nodeUrls } from './node-urls.ts'
-import type { Given, Product, ServiceParts } from './product.ts'
+import { beside, type Product, type ServiceParts, type Spine } from './product.ts'
 import { transactionPartsOf } from './transactions.ts'
 
 /** Slots by which processed state leads finalized state (Solana: 31 votes on top of a block finalize it). */
@@ -26,11 +29,12 @@ export const RPC: Product = {
   roles: ['gateway'],
   settings: RPC_SETTINGS,
   units: (service) => {
-    if (!isConfigured(service)) return []
+    const { handles } = service
+    if (!isConfigured(service)) return [beside('rpc', child('calls', giving(handles.calls, calls(service))))]
     const { ports, budget, metrics, config, feed, logger } = service
     const deps = { ...ports, logger, cacheBytes: budget.rpcAnswers, metrics: metrics.rpc }
     const finalitySlots = config.indexCommitment === 'finalized' ? FINALITY_SLOTS : 0
-    const run = rpcNodes<Pick<Given, 'storage'>>(deps, ({ storage }) => ({
+    const run = rpcNodes<Spine>(deps, ({ storage }) => ({
       urls: () => nodeUrls(service),
       archiveUrls: hasLocalnet(service) ? [] : config.archiveRpcUrl,
       expectedGenesis: sourceCoverage(storage.coverage, ports.clock).expectedGenesis,
@@ -39,7 +43,13 @@ export const RPC: Product = {
       cordons: () => new Cordons(storage.documents).list(),
       tuning: { deadlineMs: config.rpcDeadlineMs, costs: new MethodCosts(config.rpcMethodWeights) }
     }))
-    return [child('rpc', run)]
+    return [
+      beside(
+        'rpc',
+        child('nodes', giving(handles.rpc, run)),
+        child('calls', giving(handles.calls, using({ rpc: handles.rpc }, ports.clock, calls(service))))
+      )
+    ]
   },
   routes: [rpcRoutes, adminNodeRoutes]
 }
@@ -49,29 +59,51 @@ export const weightsOf = (
   config: Pick<ServiceParts['config'], 'programAccountsWeight' | 'holdersWeight'>
 ): CallWeights => ({ 'program-accounts': config.programAccountsWeight, holders: config.holdersWeight })
 
-/** Returns the parts of JSON-RPC that the HTTP side uses. */
-export function rpcPartsOf(service: ServiceParts, given: Given): RpcParts {
-  const { rpc: open, storage } = given
-  const hasNode = open !== undefined
-  const { config, ports, metrics } = service
-  const transactions = transactionPartsOf(service, given)
+/** Returns the methods of the RPC URL. */
+function methodsOf(service: ServiceParts): MethodTable {
+  const { config } = service
   // A localnet has a faucet, which its wallets expect.
   const allowed = hasLocalnet(service) ? [...config.rpcAllow, 'requestAirdrop'] : config.rpcAllow
-  const methods = new MethodTable(allowed, weightsOf(config))
-  const finalized = open === undefined ? null : { newest: () => open.nodes.newest('finalized') }
-  const gateway = new Gateway({
-    methods,
-    reads: open?.reads ?? null,
-    floors: open?.floors ?? new SlotFloors(),
-    accounts: new MirroredAccounts(
-      storage,
-      (selected_by) => metrics.mirror.pages.inc({ selected_by }),
-      finalized
-    ),
-    sends: transactions === null ? null : new TrackedSends(storage.documents, transactions, ports.clock),
-    clock: ports.clock,
-    turns: service.turns,
-    count: (method, outcome) => metrics.rpc.countElement(method, outcome)
-  })
-  return { gateway, methods, hasNode, nodes: open?.nodes.control ?? null, finalized }
+  return new MethodTable(allowed, weightsOf(config))
+}
+
+/** Owns the gateway of the RPC URL, which HTTP and sockets share. Without a node it answers what needs none. */
+function calls(service: ServiceParts): Run<Spine & { readonly rpc?: OpenRpc }, RpcParts> {
+  return async ({ input: { storage, rpc }, draining, ready }) => {
+    const { ports, metrics, turns } = service
+    const methods = methodsOf(service)
+    const finalized = rpc === undefined ? null : { newest: () => rpc.nodes.newest('finalized') }
+    const count = (selected_by: 'index' | 'scan'): void => metrics.mirror.pages.inc({ selected_by })
+    const transactions = transactionPartsOf(service)
+    const gateway = new Gateway({
+      methods,
+      reads: rpc?.reads ?? null,
+      floors: rpc?.floors ?? new SlotFloors(),
+      accounts: new MirroredAccounts(storage, count, finalized),
+      sends: transactions === null ? null : new TrackedSends(storage.documents, transactions, ports.clock),
+      clock: ports.clock,
+      turns,
+      count: (method, outcome) => metrics.rpc.countElement(method, outcome)
+    })
+    ready({ gateway, methods, hasNode: rpc !== undefined, nodes: rpc?.nodes.control ?? null, finalized })
+    await aborted(draining)
+  }
+}
+
+/** Returns the parts of JSON-RPC that the HTTP side uses. */
+export function rpcPartsOf(service: ServiceParts): RpcParts {
+  const { calls } = service.handles
+  return {
+    get gateway() {
+      return calls.get().gateway
+    },
+    get nodes() {
+      return calls.get().nodes
+    },
+    get finalized() {
+      return calls.get().finalized
+    },
+    methods: methodsOf(service),
+    hasNode: isConfigured(service) && service.products.includes(RPC)
+  }
 }

@@ -11,7 +11,7 @@ import {
 } from '../../actors/chain/localnet.ts'
 import type { Run } from '../../actors/supervision/process.ts'
 import { rpcSource } from '../../actors/chain/rpc-source.ts'
-import { child, supervisor, type AnyUnit, type Unit } from '../../actors/supervision/unit.ts'
+import { child, supervisor, type Unit } from '../../actors/supervision/unit.ts'
 import type { YellowstoneSourceOptions } from '../../actors/chain/yellowstone-source.ts'
 import type { CoverageStore, Storage } from '../../storage/port.ts'
 import { backoffMs } from '../../machines/backoff.ts'
@@ -27,6 +27,7 @@ import type { StoredChain } from '../node/rollback.ts'
 import { sleep, type Ports } from '../ports.ts'
 import type { RecordedReport } from '../recorded/report.ts'
 import type { Logger } from '../telemetry/logger.ts'
+import type { Spine } from './product.ts'
 import type { FetchMissing } from '../yellowstone/order-options.ts'
 
 /** Between two tries to reach a node that is to give a block again. */
@@ -41,6 +42,11 @@ export interface SourceDeps extends Ports {
   readonly recorded: RecordedReport
 }
 
+type IngestNeeds = Spine & { readonly source: BlockSource }
+
+/** A process that ingests from a source. */
+export type Ingests = Run<IngestNeeds, OpenIngest>
+
 /** Returns the directory of a localnet's chain. */
 export function localnetDirectory({ dataDir }: Pick<Config, 'dataDir'>): string {
   return join(dataDir, 'localnet')
@@ -50,11 +56,7 @@ export function localnetDirectory({ dataDir }: Pick<Config, 'dataDir'>): string 
  * Returns the chain unit of a process that ingests: the configured source, and the process that ingests from it. The
  * chain unit gets its other needs, such as storage, from outside.
  */
-export function chainOf<Needs extends object>(
-  config: Config,
-  ingest: Run<Needs, OpenIngest>,
-  deps: SourceDeps
-): Unit<Omit<Needs, 'source'>> {
+export function chainOf(config: Config, ingest: Ingests, deps: SourceDeps): Unit<Spine> {
   if (config.source === 'localnet') {
     const { host, localnetSlotMs: slotMs } = config
     const { localnetBlocks: renderedBytes } = memoryBudget(config)
@@ -65,14 +67,18 @@ export function chainOf<Needs extends object>(
       child('source', localnetSource(deps)),
       child('ingest', withNodes(ingest, localnetNodes, deps)),
       child('backfill', localnetBackfill(deps))
-    ]) as AnyUnit
+    ])
   }
   const source = child('source', sourceOf(config, deps))
-  const taker = child('ingest', hasBackfill(config) ? withNodes(ingest, () => nodesOf(config), deps) : ingest)
-  const chain = hasBackfill(config)
-    ? [source, taker, child('backfill', backfillFrom(nodesOf(config), deps))]
-    : [source, taker]
-  return supervisor('chain', 'rest_for_one', chain)
+  if (!hasBackfill(config)) return supervisor('chain', 'rest_for_one', [source, child('ingest', ingest)])
+  return supervisor('chain', 'rest_for_one', [
+    source,
+    child(
+      'ingest',
+      withNodes<unknown>(ingest, () => nodesOf(config), deps)
+    ),
+    child('backfill', backfillFrom(nodesOf(config), deps))
+  ])
 }
 
 /** Returns why committed blocks keep undo data: the source may remove blocks, or other nodes may have missing ones. */
@@ -104,11 +110,11 @@ function localnetBackfill(deps: SourceDeps): Run<BackfillNeeds & HasLocalnet & H
 }
 
 /** Has ingest find nodes behind its source, which give single blocks again. */
-function withNodes<Needs extends object, More extends object>(
-  ingest: Run<Needs, OpenIngest>,
+function withNodes<More>(
+  ingest: Ingests,
   nodesOf: (needs: More) => Nodes,
   deps: SourceDeps
-): Run<Needs & More & HasBlocks & { readonly source: BlockSource }, OpenIngest> {
+): Run<IngestNeeds & More, OpenIngest> {
   return async (scope) => {
     const { source, storage } = scope.input
     const nodes = nodesOf(scope.input)

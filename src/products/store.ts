@@ -2,27 +2,30 @@ import { refusedOnFullDisk } from '../../actors/storage/disk-full.ts'
 import { coordination } from '../../actors/cluster/coordination.ts'
 import { retention } from '../../actors/storage/retention.ts'
 import { store } from '../../actors/storage/store.ts'
-import { child } from '../../actors/supervision/unit.ts'
+import { child, supervisor, type Unit } from '../../actors/supervision/unit.ts'
 import type { Storage } from '../../storage/port.ts'
 import { bootstrapKeys } from '../access/bootstrap.ts'
 import { STORAGE_SETTINGS } from '../config/settings/storage.ts'
 import { openCoordination, openStore } from './opening.ts'
-import { firstOf, type Product, type ServiceParts } from './product.ts'
+import { firstOf, type Product, type ServiceParts, type Spine } from './product.ts'
 
-/** The store, and the connections to the other processes that have it open. */
+/** The store, which all products need. */
 export const STORE: Product = {
   name: 'store',
   roles: ['ingest', 'gateway', 'delivery'],
-  settings: STORAGE_SETTINGS,
-  units: (service) => {
-    const { config, ports, logger, metrics, opened } = service
-    const { clock } = ports
-    const openStorage = firstOf(opened?.storage, () => openStore(config, ports))
-    const storage = child('storage', store(openStorage, prepareWith(service), { clock, logger, metrics }))
-    if (config.storage === 'embedded') return [storage]
-    const openOthers = firstOf(opened?.peers, () => openCoordination(config, logger, ports))
-    return [child('peers', coordination(openOthers, { clock, metrics })), storage]
-  }
+  settings: STORAGE_SETTINGS
+}
+
+/** Returns the service with its store, and with the connections to the other processes that have it open. */
+export function aroundStore(service: ServiceParts, units: readonly Unit<Spine>[]): Unit<object> {
+  const { config, ports, logger, metrics, opened } = service
+  const { clock } = ports
+  const openStorage = firstOf(opened?.storage, () => openStore(config, ports))
+  const storage = child('storage', store(openStorage, prepareWith(service), { clock, logger, metrics }))
+  if (config.storage === 'embedded') return supervisor('service', 'rest_for_one', [storage, ...units])
+  const openOthers = firstOf(opened?.peers, () => openCoordination(config, logger, ports))
+  const peers = child('peers', coordination(openOthers, { clock, metrics }))
+  return supervisor('service', 'rest_for_one', [peers, storage, ...units])
 }
 
 /**

@@ -2,7 +2,10 @@ import { nodes } from '../../actors/chain/nodes.ts'
 import { blockEngine, type BlockEngineOptions } from '../../actors/transactions/engine/block-engine.ts'
 import type { leaders } from '../../actors/transactions/tpu/leaders.ts'
 import { transactions, type TransactionsNeeds } from '../../actors/transactions/transactions.ts'
-import { child, supervisor } from '../../actors/supervision/unit.ts'
+import { aborted } from '../../actors/supervision/aborted.ts'
+import { giving, using } from '../../actors/supervision/held.ts'
+import type { Run } from '../../actors/supervision/process.ts'
+import { child, type Unit } from '../../actors/supervision/unit.ts'
 import { replaySecondsOf, retentionSecondsOf } from '../config/retention.ts'
 import { TRANSACTION_SETTINGS } from '../config/settings/transactions.ts'
 import { bundleRoutes } from '../http/routes/bundles.ts'
@@ -13,11 +16,11 @@ import { SharedTracking } from '../transactions/local-tracking.ts'
 import { SharedBundles } from '../transactions/shared-bundles.ts'
 import { changesTtlMs } from '../transactions/change-batch.ts'
 import { RpcTransactionNode } from '../transactions/node-client.ts'
-import type { TransactionParts } from '../transactions/ports.ts'
+import type { LeaderSender, TransactionParts } from '../transactions/ports.ts'
 import { ephemeralIdentity, readIdentityFile, type LeaderIdentity } from '../transactions/tpu/identity.ts'
 import { RpcLeaderNode, type LeaderNode } from '../transactions/tpu/leader-node.ts'
 import { hasLocalnet, hasNode, nodeUrls } from './node-urls.ts'
-import { coordinationOf, type Given, type Product, type ServiceParts, type UnitOfTree } from './product.ts'
+import { beside, coordinationOf, type Product, type ServiceParts, type Spine } from './product.ts'
 
 /** Maximum milliseconds of a drain, which waits for sends in flight and the last writes. */
 const DRAIN_MS = 5_000
@@ -29,22 +32,19 @@ export const TRANSACTIONS: Product = {
   settings: TRANSACTION_SETTINGS,
   units: (service) => {
     if (!hasNode(service)) return []
+    const { ports, handles } = service
+    const client = nodes(
+      () => nodeUrls(service),
+      (urls) => new RpcTransactionNode(urls, ports.clock)
+    )
+    const engine = blockEngine(() => engineOptions(service), ports.clock)
     return [
-      child(
-        'nodes',
-        nodes(
-          () => nodeUrls(service),
-          (urls) => new RpcTransactionNode(urls, service.ports.clock)
-        )
-      ),
-      ...(hasEngine(service)
-        ? [
-            child(
-              'engine',
-              blockEngine(() => engineOptions(service), service.ports.clock)
-            )
-          ]
-        : [])
+      beside(
+        'submissions',
+        child('nodes', giving(handles.nodes, client)),
+        ...(hasEngine(service) ? [child('engine', giving(handles.engine, engine))] : []),
+        child('requests', giving(handles.transactions, requests(service)))
+      )
     ]
   },
   routes: [transactionRoutes, priorityFeeRoutes, bundleRoutes, tipRoutes],
@@ -61,7 +61,7 @@ export const TRACKING: Product = {
   settings: {},
   units: (service) => {
     if (!hasNode(service)) return []
-    const { ports, logger, metrics, tracking: local, tenantEvents, sightings, feed } = service
+    const { ports, logger, metrics, tracking: local, tenantEvents, sightings, feed, handles } = service
     const deps = {
       ...ports,
       ...{ logger, local, tenantEvents, sightings, feed },
@@ -69,18 +69,25 @@ export const TRACKING: Product = {
       retentionMs: retentionMsOf(service),
       changesTtlMs: changesTtlMs(replaySecondsOf(service.config))
     }
-    type Needs = TransactionsNeeds & Pick<Given, 'peers'>
-    const run = transactions<Needs>(deps, (given) => coordinationOf(service, given))
-    return [
-      ...leaderUnits(service),
-      supervisor('transactions', 'one_for_one', [child('tracking', run, { drainMs: DRAIN_MS })])
-    ]
+    const leaders = leaderUnits(service)
+    const toLeaders: LeaderSender = {
+      send: async (wire, turn) => (await handles.leaders.current?.send(wire, turn)) ?? 0
+    }
+    const run = transactions<TransactionsNeeds & Spine>(
+      { ...deps, leaders: leaders.length === 0 ? null : toLeaders },
+      (given) => coordinationOf(service, given)
+    )
+    const { channels, nodes, engine } = handles
+    const tracks = hasEngine(service)
+      ? using({ channels, nodes, engine }, ports.clock, run)
+      : using({ channels, nodes }, ports.clock, run)
+    return [...leaders, beside('transactions', child('tracking', tracks, { drainMs: DRAIN_MS }))]
   }
 }
 
 /** Returns the unit that sends straight to leaders. The localnet has no leader to send to. */
-function leaderUnits(service: ServiceParts): UnitOfTree[] {
-  const { config, ports, logger, metrics } = service
+function leaderUnits(service: ServiceParts): Unit<Spine>[] {
+  const { config, ports, logger, metrics, handles } = service
   if (config.tpu === 'off' || hasLocalnet(service)) return []
   const identity = async (): Promise<LeaderIdentity> =>
     config.tpuIdentity === null ? ephemeralIdentity() : readIdentityFile(config.tpuIdentity)
@@ -89,20 +96,48 @@ function leaderUnits(service: ServiceParts): UnitOfTree[] {
     const { leaders } = await import('../../actors/transactions/tpu/leaders.ts')
     return leaders({ openNode, identity }, { ...ports, logger, metrics: metrics.leaders })(scope)
   }
-  return [child('leaders', run)]
+  return [beside('leaders', child('quic', giving(handles.leaders, run)))]
+}
+
+/** Owns what requests for transactions share, over HTTP and over JSON-RPC. */
+function requests(service: ServiceParts): Run<Spine, TransactionParts> {
+  return async ({ input, draining, ready }) => {
+    const { tracking, sightings, ports, handles } = service
+    const coordination = coordinationOf(service, input)
+    ready({
+      get node() {
+        return handles.nodes.get()
+      },
+      get engine() {
+        return hasEngine(service) ? handles.engine.get() : null
+      },
+      tracking: new SharedTracking(tracking, input.storage.documents, coordination, ports.clock),
+      sightings,
+      bundles: new SharedBundles(tracking, coordination),
+      retentionMs: retentionMsOf(service)
+    })
+    await aborted(draining)
+  }
 }
 
 /** Returns the parts of transactions that the HTTP side uses; null in a process without a node to send to. */
-export function transactionPartsOf(service: ServiceParts, given: Given): TransactionParts | null {
-  const { storage, nodes: node, engine = null } = given
-  if (node === undefined) return null
-  const { tracking, sightings, ports } = service
+export function transactionPartsOf(service: ServiceParts): TransactionParts | null {
+  if (!hasNode(service) || !service.products.includes(TRANSACTIONS)) return null
+  const { transactions } = service.handles
   return {
-    node,
-    tracking: new SharedTracking(tracking, storage.documents, coordinationOf(service, given), ports.clock),
-    sightings,
-    engine,
-    bundles: new SharedBundles(tracking, coordinationOf(service, given)),
+    get node() {
+      return transactions.get().node
+    },
+    get engine() {
+      return transactions.get().engine
+    },
+    get tracking() {
+      return transactions.get().tracking
+    },
+    get bundles() {
+      return transactions.get().bundles
+    },
+    sightings: service.sightings,
     retentionMs: retentionMsOf(service)
   }
 }

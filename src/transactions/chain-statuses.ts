@@ -19,16 +19,21 @@ interface CachedAnswer<T> {
   untilMs: number
 }
 
+/** Has the connections to nodes, which may be replaced. */
+interface AskedNode {
+  readonly node: Pick<TransactionNode, 'statuses' | 'height' | 'isBlockhashValid'>
+}
+
 /** Statuses of signatures on the chain, read from the node. Equal requests are sent once, others in one batch. */
 export class ChainStatuses {
-  readonly #node: Pick<TransactionNode, 'statuses' | 'height' | 'isBlockhashValid'>
+  readonly #nodes: AskedNode
   readonly #clock: Clock
   readonly #cached = new Map<string, CachedAnswer<SignatureStatus | null>>()
   #gathered: Map<string, PromiseWithResolvers<SignatureStatus | null>> | null = null
   #height: CachedAnswer<number> | null = null
 
-  constructor(node: Pick<TransactionNode, 'statuses' | 'height' | 'isBlockhashValid'>, clock: Clock) {
-    this.#node = node
+  constructor(nodes: AskedNode, clock: Clock) {
+    this.#nodes = nodes
     this.#clock = clock
   }
 
@@ -49,7 +54,7 @@ export class ChainStatuses {
   /** Returns the newest block height at confirmed; null if the node does not answer. */
   async height(): Promise<number | null> {
     if (this.#height === null || this.#height.untilMs <= this.#clock.now()) {
-      const asked = withinNodeTime(this.#clock, HEIGHT_WAIT_MS, (signal) => this.#node.height(signal))
+      const asked = withinNodeTime(this.#clock, HEIGHT_WAIT_MS, (signal) => this.#nodes.node.height(signal))
       this.#height = this.#cache(
         asked.then(({ height }) => height),
         () => (this.#height = null)
@@ -67,7 +72,7 @@ export class ChainStatuses {
     try {
       return (
         await withinNodeTime(this.#clock, HEIGHT_WAIT_MS, (signal) =>
-          this.#node.isBlockhashValid(blockhash, signal)
+          this.#nodes.node.isBlockhashValid(blockhash, signal)
         )
       ).isValid
     } catch {
@@ -127,11 +132,11 @@ export class ChainStatuses {
     signal: AbortSignal
   ): Promise<readonly (SignatureStatus | Error | null)[]> {
     try {
-      const { contextSlot, statuses } = await this.#node.statuses(signatures, { history: true }, signal)
+      const { contextSlot, statuses } = await this.#nodes.node.statuses(signatures, { history: true }, signal)
       return statuses.map((status) => (isOfLaterSlot(status, contextSlot) ? wrongSlot() : status))
     } catch (error) {
       if (!hasNoHistory(error)) throw error
-      const recent = await this.#node.statuses(signatures, { history: false }, signal).catch(() => null)
+      const recent = await this.#nodes.node.statuses(signatures, { history: false }, signal).catch(() => null)
       return signatures.map((_, at) => {
         const status = recent?.statuses[at] ?? null
         return status === null || isOfLaterSlot(status, recent!.contextSlot) ? (error as Error) : status

@@ -41,7 +41,7 @@ export class TransactionIntake {
   constructor(deps: IntakeDeps) {
     this.#deps = deps
     this.#submissions = new Submissions(deps.documents, deps.parts)
-    this.#height = new NewestHeight(deps.parts.node, deps.clock)
+    this.#height = new NewestHeight(deps.parts, deps.clock)
   }
 
   /**

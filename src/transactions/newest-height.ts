@@ -10,13 +10,14 @@ const TIMEOUT_MS = FRESH_MS
 
 /** The newest confirmed height that nodes reported, for callers that must not wait for a node. */
 export class NewestHeight {
-  readonly #node: Pick<TransactionNode, 'height'>
+  /** Has the connections to nodes, which may be replaced. */
+  readonly #nodes: { readonly node: Pick<TransactionNode, 'height'> }
   readonly #clock: Pick<Clock, 'now'>
   #known: { readonly slot: number; readonly height: number; readonly atMs: number } | null = null
   #isAsking = false
 
-  constructor(node: Pick<TransactionNode, 'height'>, clock: Pick<Clock, 'now'>) {
-    this.#node = node
+  constructor(nodes: { readonly node: Pick<TransactionNode, 'height'> }, clock: Pick<Clock, 'now'>) {
+    this.#nodes = nodes
     this.#clock = clock
   }
 
@@ -31,7 +32,7 @@ export class NewestHeight {
     if (this.#isAsking) return
     this.#isAsking = true
     try {
-      const { slot, height } = await this.#node.height(AbortSignal.timeout(TIMEOUT_MS))
+      const { slot, height } = await this.#nodes.node.height(AbortSignal.timeout(TIMEOUT_MS))
       this.#known = { slot, height, atMs: this.#clock.now() }
     } catch {
       // The caller does without it.

@@ -34,7 +34,7 @@ const FLOORS = [
   ['src/chain'],
   ['src/market'],
   ['src/errors.ts', 'src/json-depth.ts', 'src/ports.ts', 'src/time-limits.ts', 'src/version.ts'],
-  ['src/request-effects.ts', 'src/work'],
+  ['src/request-effects.ts', 'src/work', 'src/compose'],
   ['src/memory', 'src/config', 'src/signing', 'machines'],
   ['storage'],
   ['src/access', 'src/archive', 'src/views', 'src/recorded', 'src/localnet'],

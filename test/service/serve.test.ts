@@ -102,10 +102,11 @@ testWithFixtures(
         'archive',
         'views',
         'channels',
-        'tenants',
-        'outgoing',
+        'stream',
+        'receivers',
         'deliveries',
         'revenue',
+        'rpc',
         'edge'
       ]
     )

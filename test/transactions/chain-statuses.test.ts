@@ -22,7 +22,7 @@ const clock = virtualClock()
 
 t.test('questions of one turn are one request, and an equal one is asked once', async (t) => {
   const { node, asked } = makeNode(true)
-  const statuses = new ChainStatuses(node, clock)
+  const statuses = new ChainStatuses({ node }, clock)
   const answers = await Promise.all(['landed', 'other', 'landed'].map((each) => statuses.status(each)))
   t.strictSame(answers, [LANDED, null, LANDED])
   t.strictSame(asked, [[2, true]])
@@ -30,7 +30,7 @@ t.test('questions of one turn are one request, and an equal one is asked once', 
 
 t.test('a node without history tells of recent signatures, and of no other that it is unknown', async (t) => {
   const { node, asked } = makeNode(false)
-  const statuses = new ChainStatuses(node, clock)
+  const statuses = new ChainStatuses({ node }, clock)
   const other = statuses.status('other')
   const rejected = t.rejects(other, { message: /no history/ })
   t.strictSame(await statuses.status('landed'), LANDED)

@@ -67,7 +67,6 @@ type Deps = Pick<AppDeps, 'accounts' | 'cash' | 'clock' | 'feed' | 'storage' | '
 export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   const { accounts: parts, cash, clock, feed, storage, holdersRequested = () => undefined } = deps
   if (parts === null) return
-  const { mints } = parts
   const lists = new HolderLists(storage, clock, holdersRequested)
   const closing = new AbortController()
   app.addHook('onClose', async () => closing.abort())
@@ -83,7 +82,7 @@ export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     void sleep(clock, LIST_WAIT_MS, late.signal).then(leave)
     try {
       if (status.kind === 'unknown') {
-        const [known] = await fromNode(mints.read([mint]))
+        const [known] = await fromNode(parts.mints.read([mint]))
         if (known!.reading.kind === 'refused') return null
         const isBegun = await lists.ask(known!.reading)
         try {
@@ -181,7 +180,7 @@ export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     const known = knownFacts(parts, mint)
     if (known.facts !== null) return { account: known.facts.account, slot: known.slot }
     if (about.tokenProgram === 'spl-token') return null
-    const [read] = await mints.read([mint]).catch(() => [null])
+    const [read] = await parts.mints.read([mint]).catch(() => [null])
     return read?.reading.kind === 'facts' ? { account: read.reading.account, slot: read.slot } : null
   }
 

@@ -66,7 +66,7 @@ export const searchRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   const { storage, names, clock, transactions } = deps
   const marketOf = marketReader(deps)
   const { mintWindows } = app
-  const chain = transactions === null ? null : new ChainStatuses(transactions.node, clock)
+  const chain = transactions === null ? null : new ChainStatuses(transactions, clock)
   const submissions = transactions === null ? null : new Submissions(storage.documents, transactions)
 
   serveCached(app, search, async ({ query: { q, limit }, tenant, head, signal, slices, work }) => {

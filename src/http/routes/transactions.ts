@@ -113,7 +113,7 @@ export const transactionRoutes: FastifyPluginAsync<
   const intake = new TransactionIntake({ documents, parts, clock })
   const submissions = new Submissions(documents, parts)
   const bundles = new BundleIntake({ documents, parts, clock })
-  const chain = new ChainStatuses(parts.node, clock)
+  const chain = new ChainStatuses(parts, clock)
 
   serve(app, sendTransaction, async ({ body, caller, signal, once }) => {
     const tenant = tenantOf(caller)

@@ -31,8 +31,11 @@ function startLocalnet(t: Test, listening: Promise<void>) {
     ready(empty)
     await aborted(draining)
   }
-  const units = [child('storage', storage), child('localnet', localnet(place, deps))]
-  const running = supervise(supervisor('chain', 'rest_for_one', units), systemPorts)
+  const chain = supervisor('chain', 'rest_for_one', [
+    child('storage', storage),
+    child('localnet', localnet(place, deps))
+  ])
+  const running = supervise(chain, systemPorts)
   return {
     running,
     opened: opened.promise,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { supervisor } from '../../../actors/supervision/unit.ts'
-import type { AnyUnit } from '../../../actors/supervision/unit.ts'
+import type { Unit } from '../../../actors/supervision/unit.ts'
 import type { Policy } from '../../../machines/unit.ts'
 import { advance, settle } from '../../virtual-time.ts'
 import { randomRuns } from '../../random-runs.ts'
@@ -45,8 +45,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 )
 
 /** Storage, a chain restarted as a whole, tenants restarted one by one, and the edge, each with its delays. */
-function tree(recorder: Recorder, tempers: ReadonlyMap<string, Temper>): AnyUnit {
-  const process = (name: string): AnyUnit => {
+function tree(recorder: Recorder, tempers: ReadonlyMap<string, Temper>): Unit<object> {
+  const process = (name: string): Unit<object> => {
     const { readyMs, endMs, ignoresDrain } = tempers.get(name)!
     const pause = (ms: number) => new Promise<void>((resolve) => recorder.clock.setTimeout(resolve, ms))
     return recorder.process(name, policy, async ({ ready, draining, signal }, instance) => {

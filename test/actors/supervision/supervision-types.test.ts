@@ -1,7 +1,8 @@
 import t from 'tap'
 import type { ProcessScope } from '../../../actors/supervision/process.ts'
 import type { supervise } from '../../../actors/supervision/supervisor.ts'
-import { child, supervisor } from '../../../actors/supervision/unit.ts'
+import { child, supervisor, type Unit } from '../../../actors/supervision/unit.ts'
+import type { Product, Spine } from '../../../src/products/product.ts'
 
 type Root = Parameters<typeof supervise>[0]
 
@@ -35,4 +36,26 @@ t.test('a tree is accepted when each need is met before it, by name and type', a
   // @ts-expect-error the members of the chain may be replaced alone, so it gives nothing
   const alone: Root = supervisor('service', 'rest_for_one', [storage, loose, edge])
   t.equal(new Set([fits, early, missing, other, beside, alone]).size, 6)
+})
+
+const needsNothingGiven = child('lost', async ({ ready }: ProcessScope<{ doesNotExist: number }>) => ready())
+
+t.test('a list of units whose length is not known is checked too', async (t) => {
+  const units = [storage, edge]
+  // @ts-expect-error the units of a list give one another nothing
+  const flat: Root = supervisor('service', 'rest_for_one', units)
+  const beside: readonly Unit<{ storage: { path: string } }>[] = []
+  const fits: Root = supervisor('service', 'rest_for_one', [storage, ...beside])
+  const lost: readonly Unit<{ doesNotExist: number }>[] = [needsNothingGiven]
+  // @ts-expect-error nobody gives what a unit of the list needs
+  const missing: Root = supervisor('service', 'rest_for_one', [storage, ...lost])
+  t.equal(new Set([flat, fits, missing]).size, 3)
+})
+
+t.test('a product has no unit that needs more than the store and the peers', async (t) => {
+  const units = (): readonly Unit<Spine>[] => []
+  const fits: Pick<Product, 'units'> = { units }
+  // @ts-expect-error no unit gives what it needs
+  const missing: Pick<Product, 'units'> = { units: () => [needsNothingGiven] }
+  t.equal(new Set([fits, missing]).size, 2)
 })

@@ -34,6 +34,7 @@ t.test('an end while the store is away reports no fault of what it interrupts', 
         sightings: chain.sightings,
         tenantEvents: new TenantEvents(),
         feed: { follow: () => () => undefined },
+        leaders: null,
         retentionMs: null,
         changesTtlMs: null
       },
