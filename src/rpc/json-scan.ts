@@ -177,20 +177,19 @@ function keyOf(bytes: Buffer, from: number, to: number): string {
 
 function skipString(bytes: Buffer, at: number): number {
   let i = at + 1
-  for (const near = Math.min(bytes.length, i + NEAR_BYTES); i < near; i++) {
-    const byte = bytes[i]
-    if (byte === QUOTE) return i + 1
-    if (byte === BACKSLASH) i++
-  }
-  // A byte after a backslash at the border has been passed already.
-  let from = i
   for (;;) {
-    const quote = bytes.indexOf(QUOTE, from)
+    // After an escaped quote the next one may be near, too. A byte after a backslash at the border has been passed already.
+    for (const near = Math.min(bytes.length, i + NEAR_BYTES); i < near; i++) {
+      const byte = bytes[i]
+      if (byte === QUOTE) return i + 1
+      if (byte === BACKSLASH) i++
+    }
+    const quote = bytes.indexOf(QUOTE, i)
     if (quote < 0) return -1
     let escapes = 0
     while (quote - 1 - escapes >= i && bytes[quote - 1 - escapes] === BACKSLASH) escapes++
-    if (escapes % 2 === 0) return quote + 1
-    from = quote + 1
+    i = quote + 1
+    if (escapes % 2 === 0) return i
   }
 }
 
