@@ -47,12 +47,13 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
       const send = (made: Rendering) =>
         sendRendering(request, reply, made, ANSWER_TERMS, () => responseCache.packed(key, made))
       const meter = request.charged?.meter
+      // To copy a long answer to a socket takes time, and hundreds of clients may wait for the same one.
+      const give = (made: Rendering) =>
+        made.isText ? send(made) : inTurn(app, endpoint, reply, async () => send(made))
       // Bytes that another request made cost nothing.
       meter?.countBytes(0)
       const kept = responseCache.fresh(key)
-      if (kept?.rendering.isText === true) return send(kept.rendering)
-      // To copy a long answer to a socket takes time: it has a turn too.
-      if (kept !== null) return inTurn(app, endpoint, reply, async () => send(kept.rendering))
+      if (kept !== null) return give(kept.rendering)
       let isMade = false
       const make = (slicesOf: SlicesOf): Promise<Rendering> =>
         responseCache.make(
@@ -71,7 +72,7 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
           { deadlineMs, slicesOf }
         )
       const running = responseCache.running(key)
-      if (running !== null) return running.then(send)
+      if (running !== null) return running.then(give)
       // While it waited for its turn, an equal request may have begun to make the answer. It is waited for without a turn: if
       // all turns of the tenant waited for an answer, that answer would have none.
       const making = inTurn(app, endpoint, reply, async (slicesOf) => {
@@ -81,7 +82,7 @@ export function serveCached<P extends z.ZodObject, Q extends z.ZodObject, A exte
         return joined === null ? make(slicesOf) : { joined }
       })
       return making.then((made) => {
-        if ('joined' in made) return made.joined.then(send)
+        if ('joined' in made) return made.joined.then(give)
         if (isMade) meter?.countBytes(made.length)
         return send(made)
       })

@@ -12,6 +12,7 @@ interface Response extends Pick<EventEmitter, 'once'> {
 /** Counts the bytes of answers that the clients of each tenant have not read yet, and that this process therefore holds. */
 export class UnreadAnswers {
   readonly #bytes = new Map<string, number>()
+  readonly #followed = new WeakSet<Response>()
 
   /** Bytes of a tenant's unread answers. */
   of(tenant: string): number {
@@ -29,8 +30,10 @@ export class UnreadAnswers {
     )
   }
 
-  /** Counts what a tenant's client has not read of an answer, from its whole writing to its end. */
+  /** Counts once what a tenant's client has not read of an answer, from its whole writing to its end. */
   follow(tenant: string, response: Response): void {
+    if (this.#followed.has(response)) return
+    this.#followed.add(response)
     response.once('prefinish', () => {
       const bytes = response.socket?.writableLength ?? 0
       if (bytes === 0) return

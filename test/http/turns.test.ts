@@ -1,6 +1,9 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { SyntheticMarket } from '../../loadtest/market/blocks.ts'
 import { DEADLINE_MS } from '../../src/http/deadline.ts'
-import { processTurns, Turns } from '../../src/work/turns.ts'
+import { systemPorts } from '../../src/ports.ts'
+import { LOCAL_PLACES, processTurns, Turns } from '../../src/work/turns.ts'
 import { until } from '../until.ts'
 import { advance, virtualClock } from '../virtual-time.ts'
 import { marketApp, type MarketApp } from './market-app.ts'
@@ -89,5 +92,38 @@ t.test(
     const later = await Promise.all(asked.slice(6))
     t.strictSame(new Set(later.map(({ status }) => status)), new Set([200]), 'those that waited are answered')
     t.equal((await app.get('/v1/launches?limit=50', other)).status, 200)
+  }
+)
+
+t.test(
+  'clients that wait for the same long answer get it a few at a time, and not past the bound',
+  async (t) => {
+    // Each look at the clock takes a millisecond: a turn of the event loop begins no more than a few pieces of work.
+    let elapsedMs = 0
+    const turns = new Turns({ ...processTurns(systemPorts.clock), elapsedMs: () => ++elapsedMs })
+    const app = await marketApp(t, undefined, { turns })
+    await app.commit(...new SyntheticMarket({ seed: 1, trades: 500, mints: 100, wallets: 10 }).blocks())
+    const mostPerTurn = { answers: 0, ended: 0 }
+    app.app.addHook('onSend', async (_request, _reply, payload) => {
+      mostPerTurn.answers++
+      return payload
+    })
+    let isOver = false
+    const counting = (async () => {
+      while (!isOver) {
+        mostPerTurn.ended = Math.max(mostPerTurn.ended, mostPerTurn.answers)
+        mostPerTurn.answers = 0
+        await yieldToEventLoop()
+      }
+    })()
+    const answers = await Promise.all(Array.from({ length: 60 }, () => app.get('/v1/launches?limit=200')))
+    isOver = true
+    await counting
+    t.ok(JSON.stringify(answers[0]!.body).length > 16 * 1024, 'it is long')
+    t.strictSame(new Set(answers.map(({ status }) => status)), new Set([200]))
+    t.ok(
+      mostPerTurn.ended <= LOCAL_PLACES.ofTenant,
+      `${mostPerTurn.ended} answers in one turn of the event loop`
+    )
   }
 )
