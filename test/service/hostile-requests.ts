@@ -1,4 +1,4 @@
-import { encodeBase58 } from '../src/chain/base58.ts'
+import { encodeBase58 } from '../../src/chain/base58.ts'
 import {
   BODIES,
   METHODS,
@@ -9,7 +9,7 @@ import {
   TRAVERSALS,
   VALUES
 } from './hostile-values.ts'
-import type { SeededRandom } from './market/random.ts'
+import type { SeededRandom } from '../../loadtest/market/random.ts'
 
 /** A request as the bytes that a hostile client writes. */
 export interface HostileRequest {

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { complaintOf, exchange } from '../../loadtest/hostile-exchange.ts'
-import { drawHostileRequest } from '../../loadtest/hostile-requests.ts'
+import { complaintOf, exchange } from './hostile-exchange.ts'
+import { drawHostileRequest } from './hostile-requests.ts'
 import { SeededRandom } from '../../loadtest/market/random.ts'
 import { ADMIN_KEY, startProcess } from './service-process.ts'
 
