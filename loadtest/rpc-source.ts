@@ -71,6 +71,7 @@ async function startSource(): Promise<RpcSource> {
       ready: resolve,
       show: () => undefined,
       gauge: () => undefined,
+      supervises: () => undefined,
       report: () => undefined
     })
   })

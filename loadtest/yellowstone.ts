@@ -123,6 +123,7 @@ async function readBlocks(url: string, count: number, take: (block: Block) => vo
     ready: (gives) => (source = gives),
     show: () => undefined,
     gauge: () => undefined,
+    supervises: () => undefined,
     report: (error) => process.stderr.write(`${String(error)}\n`)
   }
   const options = {

@@ -42,6 +42,7 @@ export async function importBlocks(
     signal: draining,
     ready: () => undefined,
     gauge: () => undefined,
+    supervises: () => undefined,
     show: () => undefined,
     report: (error) => deps.logger.warn({ err: error }, 'the import has a fault')
   })

@@ -4,6 +4,7 @@ import type { Ports } from '../../src/ports.ts'
 import type { HolderMetrics } from '../../src/telemetry/holder-metrics.ts'
 import type { CommitFeed } from '../../src/views/commit-feed.ts'
 import type { Storage } from '../../storage/port.ts'
+import type { DynamicSupervisor } from '../supervision/dynamic-supervisor.ts'
 
 export interface HolderDeps extends Ports {
   readonly storage: Pick<Storage, 'documents' | 'holders' | 'isShared'>
@@ -12,8 +13,8 @@ export interface HolderDeps extends Ports {
   readonly feed: Pick<CommitFeed, 'head'>
   readonly metrics: HolderMetrics
   readonly logger: { info(text: string): void; warn(text: string): void }
-  /** Records a fault that the process survives. */
-  readonly report: (error: unknown) => void
+  /** Supervises the readings of lists. */
+  readonly readings: DynamicSupervisor
   readonly limits: HolderLimits
 }
 

@@ -3,6 +3,7 @@ import type { MintChanges } from '../../src/holders/balance-changes.ts'
 import type { HolderListState, HolderMint } from '../../src/holders/holder-mint.ts'
 import type { Stored } from '../../storage/documents.ts'
 import type { HolderListId } from '../../storage/port.ts'
+import type { Member } from '../supervision/dynamic-supervisor.ts'
 import type { HolderDeps } from './holder-deps.ts'
 import { LoadingFault, type ListLoading } from './list-loading.ts'
 import { isStored, prune, storeBlock, rollBack } from './list-store.ts'
@@ -26,10 +27,8 @@ export class HolderList {
   state: HolderListState
   /** The reading under way; null while there is none. */
   loading: ListLoading | null = null
-  /** Resolves when the last reading has ended. */
-  ended: Promise<void> = Promise.resolve()
-  /** Ends the reading under way. */
-  work = new AbortController()
+  /** Reads it, and again after each fault; null before the first reading. */
+  reader: Member | null = null
 
   constructor(
     document: Stored<HolderMint>,

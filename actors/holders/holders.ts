@@ -1,12 +1,16 @@
 import { RpcAccountNode } from '../../src/accounts/node-client.ts'
 import type { Announcements } from '../../src/views/announcements.ts'
 import type { Storage } from '../../storage/port.ts'
-import { followAgain } from '../followers/follow-again.ts'
+import { aborted } from '../supervision/aborted.ts'
+import { FOLLOWER_POLICY } from '../followers/follower-policy.ts'
+import { isOutage } from '../storage/retry.ts'
+import { DynamicSupervisor } from '../supervision/dynamic-supervisor.ts'
 import type { Run } from '../supervision/process.ts'
 import type { HolderDeps } from './holder-deps.ts'
 import { HolderFollower } from './holder-follower.ts'
+import { isFaultOfReading, READING_POLICY } from './list-reader.ts'
 
-export interface HoldersDeps extends Omit<HolderDeps, 'storage' | 'node' | 'report'> {
+export interface HoldersDeps extends Omit<HolderDeps, 'storage' | 'node' | 'readings'> {
   /** Announces mints that were requested for the first time. */
   readonly requested: Announcements
   /** URLs of nodes; read at each use. */
@@ -19,7 +23,7 @@ export interface HoldersNeeds {
 
 /** Maintains holder lists from the blocks that this process commits. */
 export function holders<Needs extends HoldersNeeds>(deps: HoldersDeps): Run<Needs> {
-  return async ({ input: { storage }, draining, ready, gauge, report }) => {
+  return async ({ input: { storage }, draining, signal, ready, gauge, supervises, report }) => {
     const { clock, metrics, blocks, requested } = deps
     const node = new RpcAccountNode(deps.urls, clock)
     let follower: HolderFollower | null = null
@@ -38,15 +42,18 @@ export function holders<Needs extends HoldersNeeds>(deps: HoldersDeps): Run<Need
     gauge('requests_waiting', () => node.waiting)
     metrics.show(counts)
     const unsubscribe = requested.subscribe(() => follower?.hint())
+    const followers = new DynamicSupervisor(FOLLOWER_POLICY, { ...deps, report, isKnown: isOutage })
+    const readings = new DynamicSupervisor(READING_POLICY, { ...deps, report, isKnown: isFaultOfReading })
+    supervises('followers', () => followers)
+    supervises('readings', () => readings)
     ready()
     try {
-      await followAgain(
-        async () => {
-          follower = new HolderFollower({ ...deps, storage, node, report })
-          await follower.run(draining)
-        },
-        { clock, draining, report }
-      )
+      followers.start('the follower of holder lists', async (scope) => {
+        follower = new HolderFollower({ ...deps, storage, node, readings })
+        await follower.run(scope.draining)
+      })
+      await aborted(draining)
+      await followers.drain(signal)
     } finally {
       unsubscribe()
       metrics.show(null)

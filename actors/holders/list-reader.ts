@@ -8,8 +8,10 @@ import {
 } from '../../src/holders/holder-mint.ts'
 import { BalancesDisagree } from '../../src/holders/loaded-list.ts'
 import { NodeError } from '../../src/node/node-fault.ts'
+import { jittered } from '../../machines/backoff.ts'
 import { sleep } from '../../src/ports.ts'
 import { isOutage } from '../storage/retry.ts'
+import type { MemberPolicy } from '../supervision/dynamic-supervisor.ts'
 import type { HolderDeps } from './holder-deps.ts'
 import { HolderList } from './holder-list.ts'
 import { ListLoading, LoadingFault } from './list-loading.ts'
@@ -20,8 +22,13 @@ export type ReadingKind = 'start' | 'hole' | 'late' | 'missed' | 'fork' | 'disag
 
 /** Maximum readings at once: concurrent scans on a node. */
 const READINGS_MAX = 2
-/** Milliseconds between two tries after a failure, growing up to the most. */
-const RETRY_MS = { least: 1_000, most: 30_000 }
+/** A reading that fails late has stored nothing either: the next pause is longer however long it took. */
+export const READING_POLICY: MemberPolicy = {
+  restart: 'transient',
+  intensity: { crashes: 60, periodMs: 60_000 },
+  backoff: { floorMs: 1_000, ceilingMs: 30_000 },
+  stableAfterMs: Infinity
+}
 /** Milliseconds until a list is retried after a fault that lasts. */
 const LASTING_MS = 600_000
 
@@ -37,10 +44,9 @@ export class ListReader {
   readonly #deps: HolderDeps
   readonly #token: number
   readonly #follower: ListsOfFollower
-  readonly #closing = new AbortController()
   #passed = Promise.withResolvers<void>()
   #hasSynced = false
-  readonly #readings = new Permits(READINGS_MAX)
+  readonly #permits = new Permits(READINGS_MAX)
 
   constructor(deps: HolderDeps, token: number, follower: ListsOfFollower) {
     this.#deps = deps
@@ -82,17 +88,18 @@ export class ListReader {
 
   /** Begins to read a list, after the reading before has ended. */
   begin(list: HolderList, kind: ReadingKind): void {
-    list.work.abort(new Superseded())
+    const before = list.reader
+    before?.kill()
     list.loading = null
     // Its rows are replaced, under a number that an earlier try may have had.
     this.#follower.recent.forget()
-    const work = new AbortController()
-    list.work = work
-    const end = AbortSignal.any([work.signal, this.#closing.signal])
-    const before = list.ended
-    list.ended = before
-      .then(async () => this.#read(list, kind, end))
-      .catch((error: unknown) => this.#deps.report(error))
+    list.reader = this.#deps.readings.start(
+      `reading the holders of ${list.document.value.mint}`,
+      async ({ signal }) => {
+        await before?.ended
+        await this.#read(list, kind, signal)
+      }
+    )
   }
 
   /** Stores that a list is served as of a slot until it has been read again, and begins that reading. */
@@ -141,9 +148,10 @@ export class ListReader {
   }
 
   async close(): Promise<void> {
-    this.#closing.abort(new Superseded())
+    const lists = [...this.#follower.lists.values()]
+    for (const { reader } of lists) reader?.kill()
     this.passed()
-    await Promise.all([...this.#follower.lists.values()].map(async ({ ended }) => ended))
+    await Promise.all(lists.map(async ({ reader }) => reader?.ended))
   }
 
   get #accounts(): number {
@@ -156,23 +164,21 @@ export class ListReader {
     return this.#deps.blocks.want(new Set(this.#follower.lists.keys()))
   }
 
-  /** Reads a list until it is stored, or `end` aborts. */
+  /** Reads and stores a list, unless `end` aborts. Rejects with the fault, after its pause if it lasts. */
   async #read(list: HolderList, kind: ReadingKind, end: AbortSignal): Promise<void> {
     const { clock, metrics, random } = this.#deps
-    for (let tries = 0; !end.aborted; tries++) {
-      let pause = Math.min(RETRY_MS.least * 2 ** tries, RETRY_MS.most)
-      try {
-        await this.#readings.run(async () => end.aborted || this.#load(list, end))
-        if (end.aborted) return
-        metrics.readings.inc({ reason: kind })
-        return this.#follower.wake()
-      } catch (error) {
-        if (end.aborted) return
-        await this.#fail(list, error)
-        if (error instanceof LoadingFault && error.isLasting) pause = LASTING_MS
-      }
-      await sleep(clock, pause * (0.5 + random() / 2), end)
+    try {
+      await this.#permits.run(async () => end.aborted || this.#load(list, end))
+    } catch (error) {
+      if (end.aborted) return
+      await this.#fail(list, error)
+      if (error instanceof LoadingFault && error.isLasting)
+        await sleep(clock, jittered(LASTING_MS, random()), end)
+      throw error
     }
+    if (end.aborted) return
+    metrics.readings.inc({ reason: kind })
+    this.#follower.wake()
   }
 
   async #load(list: HolderList, end: AbortSignal): Promise<void> {
@@ -197,14 +203,12 @@ export class ListReader {
   }
 
   async #fail(list: HolderList, error: unknown): Promise<void> {
-    const { metrics, logger, report } = this.#deps
-    const isExpected = error instanceof LoadingFault || error instanceof BalancesDisagree
-    if (!isExpected && !(error instanceof NodeError) && !isOutage(error)) report(error)
+    const { metrics, logger } = this.#deps
     metrics.failures.inc()
     const text = error instanceof Error ? error.message : String(error)
     logger.warn(`the holders of ${list.document.value.mint} cannot be read now: ${text}`)
     // The text of the node's fault may name the node.
-    const fault = isExpected ? text : 'the node does not answer'
+    const fault = isOfList(error) ? text : 'the node does not answer'
     await list.put({ fault }).catch((error: unknown) => {
       if (!isOutage(error)) throw error
     })
@@ -239,9 +243,9 @@ export class ListReader {
     const { mint, document, state } = oldest
     lists.delete(oldest.key)
     this.#want()
-    oldest.work.abort(new Superseded())
+    oldest.reader?.kill()
     this.passed()
-    await oldest.ended
+    await oldest.reader?.ended
     await oldest.put(emptied(state))
     for (const reading of new Set([state.reading, state.begun]))
       await this.#deps.storage.holders.clear({ mint, reading })
@@ -275,5 +279,10 @@ class Permits {
 
 const keyOf = ({ mint }: { readonly mint: string }): string => pubkeyMapKey(pubkeyFromBase58(mint))
 
-/** The reason of a reading that another one replaces. */
-class Superseded extends Error {}
+/** Tells whether a fault is of the list itself, so that its text is for clients too. */
+const isOfList = (fault: unknown): boolean =>
+  fault instanceof LoadingFault || fault instanceof BalancesDisagree
+
+/** Tells whether a fault of a reading is counted, logged and served, and no fault of the process. */
+export const isFaultOfReading = (fault: unknown): boolean =>
+  isOfList(fault) || fault instanceof NodeError || isOutage(fault)

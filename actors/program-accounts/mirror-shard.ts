@@ -1,5 +1,4 @@
 import { pubkeyFromBase58 } from '../../src/chain/pubkey.ts'
-import { sleep } from '../../src/ports.ts'
 import {
   NO_PROGRESS,
   programsIn,
@@ -11,11 +10,21 @@ import type { Stored } from '../../storage/documents.ts'
 import type { OwnedShard } from '../shards/shard-owner.ts'
 import type { ShardClaim } from '../shards/shard-claims.ts'
 import { isOutage } from '../storage/retry.ts'
+import type { DynamicSupervisor, Member, MemberPolicy } from '../supervision/dynamic-supervisor.ts'
 import type { ProgramMirrorDeps } from './mirror-deps.ts'
-import { ProgramMirror } from './program-mirror.ts'
+import { MirrorStopped, ProgramMirror } from './program-mirror.ts'
 
-/** Milliseconds between a failure of the store and the next try. */
-const RETRY_MS = 2_000
+/** A mirror begins with a snapshot, which is expensive for a node: one that fails again and again begins twice a minute. */
+export const MIRROR_POLICY: MemberPolicy = {
+  restart: 'transient',
+  intensity: { crashes: 60, periodMs: 60_000 },
+  backoff: { floorMs: 1_000, ceilingMs: 30_000 },
+  stableAfterMs: 60_000
+}
+
+/** Tells whether a fault of a mirror is logged elsewhere. */
+export const isFaultOfMirror = (fault: unknown): boolean => fault instanceof MirrorStopped || isOutage(fault)
+
 /** Milliseconds in which a process that has lost the lease may still write. Chosen: four times as long as a write is tried. */
 const TAKEOVER_MS = 30_000
 
@@ -23,17 +32,17 @@ export interface MirrorShardDeps extends ProgramMirrorDeps {
   readonly documents: DocumentStore
   /** Whether other processes may write to the store. */
   readonly isShared: boolean
-  /** Records a fault that the process survives. */
-  readonly report: (error: unknown) => void
+  /** Supervises the mirrors, and the deletions of removed ones. */
+  readonly mirrors: DynamicSupervisor
 }
 
 interface Entry {
   readonly isRemoved: boolean
   /** The programs, as last read from the store. */
   indexes: Program['indexes']
-  readonly end: AbortController
-  readonly done: Promise<void>
-  readonly mirror: () => ProgramMirror | null
+  /** Null until its progress is read. */
+  mirror: ProgramMirror | null
+  member: Member | null
 }
 
 /** All mirrored programs, while this process has the lease: each has a mirror, and removed ones are deleted. */
@@ -54,7 +63,7 @@ export class MirrorShard implements OwnedShard {
   }
 
   get mirrors(): readonly ProgramMirror[] {
-    return [...this.#entries.values()].flatMap(({ mirror }) => mirror() ?? [])
+    return [...this.#entries.values()].flatMap(({ mirror }) => mirror ?? [])
   }
 
   /** Lists the programs, and begins and ends mirrors. Rejects with the store's error. */
@@ -86,40 +95,28 @@ export class MirrorShard implements OwnedShard {
 
   async #end(program: string): Promise<void> {
     const entry = this.#entries.get(program)
-    entry?.end.abort()
-    await entry?.done
+    entry?.member?.kill()
+    await entry?.member?.ended
     this.#entries.delete(program)
   }
 
   #begin(stored: Stored<Program>): void {
     const { program, isRemoved, indexes } = stored.value
-    const end = new AbortController()
-    let mirror: ProgramMirror | null = null
-    const attempt = isRemoved
-      ? async () => this.#remove(stored)
-      : async () => {
-          mirror = await this.#mirrorOf(stored, () => entry.indexes)
-          await mirror.run(end.signal)
-        }
-    const entry: Entry = {
-      isRemoved,
-      indexes,
-      end,
-      done: this.#until(attempt, end.signal),
-      mirror: () => mirror
-    }
+    const entry: Entry = { isRemoved, indexes, mirror: null, member: null }
     this.#entries.set(program, entry)
-  }
-
-  /** Runs work until it succeeds. */
-  async #until(attempt: () => Promise<void>, end: AbortSignal): Promise<void> {
-    while (!end.aborted)
-      try {
-        return await attempt()
-      } catch (error) {
-        if (!isOutage(error)) this.#deps.report(error)
-        await sleep(this.#deps.clock, RETRY_MS, end)
-      }
+    const { mirrors } = this.#deps
+    entry.member = isRemoved
+      ? mirrors.start(`the deletion of program ${program}`, async () => this.#remove(stored))
+      : mirrors.start(`the mirror of program ${program}`, async ({ signal }) => {
+          entry.mirror ??= await this.#mirrorOf(stored, () => entry.indexes)
+          try {
+            await entry.mirror.run(signal)
+          } catch (fault) {
+            // After a fault of the store its progress has to be read again.
+            if (!(fault instanceof MirrorStopped)) entry.mirror = null
+            throw fault
+          }
+        })
   }
 
   async #mirrorOf(stored: Stored<Program>, indexes: () => Program['indexes']): Promise<ProgramMirror> {

@@ -7,8 +7,9 @@ import type { Announcements } from '../../src/views/announcements.ts'
 import type { ClusterCoordination } from '../../storage/cluster/coordination.ts'
 import type { Storage } from '../../storage/port.ts'
 import { ShardOwner } from '../shards/shard-owner.ts'
+import { DynamicSupervisor } from '../supervision/dynamic-supervisor.ts'
 import type { Run } from '../supervision/process.ts'
-import { MirrorShard } from './mirror-shard.ts'
+import { isFaultOfMirror, MIRROR_POLICY, MirrorShard } from './mirror-shard.ts'
 import type { ProgramMirror } from './program-mirror.ts'
 import { pubsubSubscriptions } from './pubsub-subscription.ts'
 
@@ -36,11 +37,13 @@ export function mirror<Needs extends MirrorNeeds>(
   deps: MirrorDeps,
   coordinationOf: (needs: Needs) => Pick<ClusterCoordination, 'leases'>
 ): Run<Needs> {
-  return async ({ input, draining, signal, ready, gauge, report }) => {
+  return async ({ input, draining, signal, ready, gauge, supervises, report }) => {
     const { clock, logger, metrics } = deps
     const { documents, programAccounts: store, isShared } = input.storage
     const node = new RpcAccountNode(deps.urls, clock)
     const subscribe = pubsubSubscriptions(deps.pubsubUrls, clock)
+    const members = new DynamicSupervisor(MIRROR_POLICY, { ...deps, report, isKnown: isFaultOfMirror })
+    supervises('mirrors', () => members)
     const owner = new ShardOwner<MirrorShard>({
       product: 'program-accounts',
       work: 'mirrors the accounts of programs',
@@ -49,7 +52,10 @@ export function mirror<Needs extends MirrorNeeds>(
       presence: null,
       hints: null,
       make: (name, claim) =>
-        new MirrorShard(name, claim, { ...deps, node, subscribe, store, documents, isShared, report }),
+        new MirrorShard(name, claim, {
+          ...{ ...deps, node, subscribe, store, documents, isShared },
+          mirrors: members
+        }),
       documents,
       isShared,
       clock,

@@ -4,7 +4,6 @@ import { SettledSlots } from '../../src/program-accounts/settled-slots.ts'
 import { PendingUpdates, type PendingLimits } from '../../src/program-accounts/pending-updates.ts'
 import type { ProgramSubscription } from '../../src/program-accounts/ports.ts'
 import type { MirrorProgress } from '../../src/program-accounts/program.ts'
-import { sleep } from '../../src/ports.ts'
 import type { AccountVersion, IndexedRange } from '../../storage/port.ts'
 import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
 import { AccountIndexes } from './account-indexes.ts'
@@ -24,8 +23,6 @@ const SETTLE_MS = 1_000
 const AUDIT_MS = 600_000
 /** The same if this process does not read blocks: only audits then find closed accounts. */
 const AUDIT_WITHOUT_BLOCKS_MS = 60_000
-/** Milliseconds between two tries after a failure, growing up to the most. */
-const RETRY_MS = { least: 1_000, most: 30_000 }
 /** Milliseconds after which a gap is repaired though the index has no later block. Chosen: slots are confirmed in two. */
 const CONFIRMED_MS = 5_000
 /** Milliseconds between two looks when nothing happens. */
@@ -39,6 +36,9 @@ const PENDING: PendingLimits = { versionsMax: 50_000, bytesMax: 64 * 2 ** 20 }
 type GapKind = 'start' | 'connection' | 'blocks' | 'late' | 'full'
 /** Gaps that leave the stored state exact: the mirror only lacks what came after. */
 const EXACT_BEFORE: ReadonlySet<GapKind> = new Set(['start', 'connection', 'full'])
+
+/** The end of a mirror by its node: it has been logged, and stands in the mirror's progress. */
+export class MirrorStopped extends Error {}
 
 interface Gap {
   readonly kind: GapKind
@@ -108,22 +108,21 @@ export class ProgramMirror {
     return this.#pending.size
   }
 
-  /** Mirrors until `end` aborts. Rejects with the store's error. */
+  /**
+   * Mirrors until `end` aborts. Rejects with MirrorStopped once the subscription or a snapshot fails: a further call goes on.
+   * Rejects with the store's error.
+   */
   async run(end: AbortSignal): Promise<void> {
-    const { clock, random, logger, metrics } = this.#deps
+    const { logger, metrics } = this.#deps
     await this.#mirrored.loseEmptied()
     // At this time there are usually no accounts to scan yet.
     if (this.progress.slot === null) while (!end.aborted && (await this.#indexes.step()));
-    for (let tries = 0; !end.aborted; tries++) {
-      const before = this.progress.slot
-      const reason = await this.#session(end)
-      if (end.aborted) return
-      if (this.progress.slot !== before) tries = 0
-      metrics.failures.inc()
-      logger.warn(`the mirror of program ${this.name} has stopped and restarts: ${reason}`)
-      await this.#mirrored.put({ reason })
-      await sleep(clock, Math.min(RETRY_MS.least * 2 ** tries, RETRY_MS.most) * (0.5 + random() / 2), end)
-    }
+    const reason = await this.#session(end)
+    if (end.aborted) return
+    metrics.failures.inc()
+    logger.warn(`the mirror of program ${this.name} has stopped and restarts: ${reason}`)
+    await this.#mirrored.put({ reason })
+    throw new MirrorStopped(reason)
   }
 
   /** Runs until the subscription or a snapshot fails. Resolves with the reason; rejects with the store's error. */

@@ -4,7 +4,9 @@ import type { LedgerBlocks } from '../../src/revenue/ledger-blocks.ts'
 import { WatchedAddresses } from '../../src/revenue/watched-addresses.ts'
 import type { Announcements } from '../../src/views/announcements.ts'
 import type { Storage } from '../../storage/port.ts'
-import { followAgain } from '../followers/follow-again.ts'
+import { FOLLOWER_POLICY } from '../followers/follower-policy.ts'
+import { isOutage } from '../storage/retry.ts'
+import { DynamicSupervisor } from '../supervision/dynamic-supervisor.ts'
 import type { Run } from '../supervision/process.ts'
 import type { LedgerDeps } from './ledger-deps.ts'
 import { LedgerFollower } from './ledger-follower.ts'
@@ -33,10 +35,10 @@ export function ledger<Needs extends LedgerNeeds>(
   deps: LedgerInput,
   streamOf: (needs: Needs) => LedgerFeed
 ): Run<Needs> {
-  return async ({ input, draining, ready, gauge, report }) => {
+  return async ({ input, draining, signal, ready, gauge, supervises, report }) => {
     const { storage } = input
     const stream = streamOf(input)
-    const { clock, metrics, blocks, watchedChanged } = deps
+    const { metrics, blocks, watchedChanged } = deps
     let follower: LedgerFollower | null = null
     const counts = { addresses: () => follower?.addresses ?? 0, waiting: () => blocks.waiting }
     gauge('addresses', counts.addresses)
@@ -44,15 +46,16 @@ export function ledger<Needs extends LedgerNeeds>(
     gauge('slot', () => follower?.visibleSlot ?? 0)
     metrics.show(counts)
     const unsubscribe = watchedChanged.subscribe(() => follower?.hint())
+    const followers = new DynamicSupervisor(FOLLOWER_POLICY, { ...deps, report, isKnown: isOutage })
+    supervises('followers', () => followers)
     ready()
     try {
-      await followAgain(
-        async () => {
-          follower = new LedgerFollower({ ...deps, storage, stream })
-          await follower.run(draining)
-        },
-        { clock, draining, report }
-      )
+      followers.start('the follower of the ledger', async (scope) => {
+        follower = new LedgerFollower({ ...deps, storage, stream })
+        await follower.run(scope.draining)
+      })
+      await aborted(draining)
+      await followers.drain(signal)
     } finally {
       unsubscribe()
       metrics.show(null)

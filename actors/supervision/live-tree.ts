@@ -2,6 +2,7 @@ import type { InspectionEvent } from 'xstate'
 import type { Policy } from '../../machines/unit.ts'
 import type { Clock } from '../../src/ports.ts'
 import type { SourceStatus } from '../../src/node/source-status.ts'
+import type { MemberCounts } from './dynamic-supervisor.ts'
 import type { Life, Witness } from './process.ts'
 
 export type Strategy = 'one_for_one' | 'one_for_all' | 'rest_for_one'
@@ -10,7 +11,8 @@ export type Strategy = 'one_for_one' | 'one_for_all' | 'rest_for_one'
 export interface TreeNode {
   readonly name: string
   readonly kind: 'supervisor' | 'process'
-  readonly strategy: Strategy | null
+  /** `simple_one_for_one`: its members come and go, and are not listed. */
+  readonly strategy: Strategy | 'simple_one_for_one' | null
   readonly restart: Policy['restart']
   /** `waiting` before the first start, then the state of the unit's machine. */
   readonly state: string
@@ -25,10 +27,12 @@ export interface TreeNode {
   readonly children: readonly TreeNode[]
 }
 
+type About = Pick<TreeNode, 'name' | 'kind' | 'strategy' | 'restart'>
+
 /** State of one unit over the life of the service, across its machines and instances. */
 export class LiveUnit implements Witness {
   readonly #clock: Clock
-  readonly #about: Pick<TreeNode, 'name' | 'kind' | 'strategy' | 'restart'>
+  readonly #about: About
   readonly #children: readonly LiveUnit[]
   readonly #onFault: (error: Error) => void
   #state = 'waiting'
@@ -41,12 +45,7 @@ export class LiveUnit implements Witness {
   #errorAt = 0
   #life: Life | undefined
 
-  constructor(
-    about: Pick<TreeNode, 'name' | 'kind' | 'strategy' | 'restart'>,
-    children: readonly LiveUnit[],
-    clock: Clock,
-    onFault: (error: Error) => void
-  ) {
+  constructor(about: About, children: readonly LiveUnit[], clock: Clock, onFault: (error: Error) => void) {
     this.#about = about
     this.#children = children
     this.#clock = clock
@@ -104,7 +103,24 @@ export class LiveUnit implements Witness {
       last_error: this.#error === null ? null : { message: this.#error.message, at: this.#errorAt },
       gauges: Object.fromEntries(gauges),
       ...(status !== null && { source: sourceJson(status) }),
-      children: this.#children.map((child) => child.toJSON())
+      children: [
+        ...this.#children.map((child) => child.toJSON()),
+        ...[...(this.#life?.members ?? [])].map(([name, read]) => this.#dynamic(name, read()))
+      ]
+    }
+  }
+
+  /** Returns a dynamic supervisor of this process. */
+  #dynamic(name: string, { restart, running, waiting, restarts, lastError }: MemberCounts): TreeNode {
+    return {
+      ...{ name, kind: 'supervisor', strategy: 'simple_one_for_one', restart },
+      state: waiting > 0 ? 'backoff' : 'running',
+      instance: this.#instance,
+      restarts,
+      started_at: this.#startedAt,
+      last_error: lastError,
+      gauges: { running, waiting },
+      children: []
     }
   }
 }

@@ -1,6 +1,7 @@
 import { fromCallback } from 'xstate'
 import type { Ask, Resources, UnitInput, UnitLogic } from '../../machines/unit.ts'
 import type { SourceStatus } from '../../src/node/source-status.ts'
+import type { MemberCounts } from './dynamic-supervisor.ts'
 
 /** The input of a process, and its ways to answer. */
 export interface ProcessScope<Needs, Gives = void> {
@@ -17,6 +18,8 @@ export interface ProcessScope<Needs, Gives = void> {
   readonly ready: (gives: Gives) => void
   /** Names a number in the process tree, such as a queue depth. `read` runs when the tree is read. */
   readonly gauge: (name: string, read: () => number) => void
+  /** Shows members of the process as a dynamic supervisor below it. `read` runs when the tree is read. */
+  readonly supervises: (name: string, read: () => MemberCounts) => void
   /** Sets the status text of a source. `read` runs when the tree is read. */
   readonly show: (read: () => SourceStatus) => void
   /** Records a fault that the process survives. */
@@ -29,6 +32,7 @@ export type Run<Needs, Gives = void> = (scope: ProcessScope<Needs, Gives>) => Pr
 /** One instance of a process, as an observer sees it. */
 export interface Life {
   readonly gauges: Map<string, () => number>
+  readonly members: Map<string, () => MemberCounts>
   /** Only of a source. */
   status: (() => SourceStatus) | null
   /** Kills the process and makes its end a crash with this error, however it ends. */
@@ -57,6 +61,7 @@ export function fromProcess(name: string, run: Run<Resources, unknown>, witness:
     }
     const life: Life = {
       gauges: new Map(),
+      members: new Map(),
       status: null,
       crash: (error) => {
         forced ??= error
@@ -69,6 +74,7 @@ export function fromProcess(name: string, run: Run<Resources, unknown>, witness:
       signal: kill.signal,
       ready: (gives) => sendBack({ type: 'process.ready', gives: { [name]: gives } }),
       gauge: (gauge, read) => life.gauges.set(gauge, read),
+      supervises: (members, read) => life.members.set(members, read),
       show: (read) => void (life.status = read),
       report: (error) => witness.reported(toError(error))
     }

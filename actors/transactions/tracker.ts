@@ -7,6 +7,7 @@ import type { Submission, SubmissionProgress } from '../../src/transactions/subm
 import type { Stored } from '../../storage/documents.ts'
 import type { ShardClaim } from '../shards/shard-claims.ts'
 import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
+import type { MemberCounts } from '../supervision/dynamic-supervisor.ts'
 import { ClaimedBlocks } from './claimed-blocks.ts'
 import { Expiry } from './expiry.ts'
 import { LandingEvidence } from './landing-evidence.ts'
@@ -50,6 +51,8 @@ export class Tracker {
   readonly #ended = new AbortController()
   readonly #places: TrackedPlaces
   readonly #lists = new ShardLists()
+  #faults = 0
+  #lastFault: MemberCounts['lastError'] = null
   /** Transactions whose end is being stored, with the documents that repeated requests have opened again meanwhile. */
   readonly #reopened = new WeakMap<TrackedTransaction, Stored<Submission>>()
 
@@ -115,6 +118,12 @@ export class Tracker {
 
   get tenants(): number {
     return this.#table.tenants
+  }
+
+  /** The transactions as members: one with a fault is taken up again from the next list of its shard. */
+  get members(): MemberCounts {
+    const running = this.size
+    return { restart: 'transient', running, waiting: 0, restarts: this.#faults, lastError: this.#lastFault }
   }
 
   /** Whether submissions wait in the store for room. */
@@ -265,6 +274,8 @@ export class Tracker {
   #fail(transaction: TrackedTransaction, fault: unknown): void {
     const { tenant, signature } = transaction.value
     const message = fault instanceof Error ? fault.message : String(fault)
+    this.#faults++
+    this.#lastFault = { message, at: this.#deps.clock.now() }
     this.#deps.report(
       new Error(`tracking transaction ${signature} of tenant ${tenant} failed and is restarted: ${message}`, {
         cause: fault

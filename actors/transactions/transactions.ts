@@ -63,7 +63,7 @@ export function transactions<Needs extends TransactionsNeeds>(
   deps: TransactionsDeps,
   coordinationOf: (needs: Needs) => Coordination
 ): Run<Needs> {
-  return async ({ input, draining, signal, ready, gauge, report }) => {
+  return async ({ input, draining, signal, ready, gauge, supervises, report }) => {
     const { storage, channels, nodes: node, engine = null } = input
     const { documents, isShared } = storage
     const { leases, submissions, trackers, tenantEvents } = coordinationOf(input)
@@ -117,6 +117,7 @@ export function transactions<Needs extends TransactionsNeeds>(
               : new BundleTracker({ ...deps, documents, isShared, claim, engine, node, report })
         })
     })
+    supervises('tracked', () => tracker.members)
     gauge('shards', () => owner.shards.length)
     gauge('tenants', () => tracker.tenants)
     gauge('bundles', () => owner.shards.reduce((sum, { bundles }) => sum + bundles, 0))

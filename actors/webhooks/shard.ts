@@ -33,10 +33,6 @@ export class WebhookShard implements OwnedShard {
     return [...this.#tenants.values()].reduce((sum, { size }) => sum + size, 0)
   }
 
-  get restarts(): number {
-    return [...this.#tenants.values()].reduce((sum, { restarts }) => sum + restarts, 0)
-  }
-
   get deliveries(): WebhookDelivery[] {
     return [...this.#tenants.values()].flatMap(({ deliveries }) => deliveries)
   }

@@ -1,100 +1,102 @@
-import { backoffMs, jittered } from '../../machines/backoff.ts'
-import { sleep } from '../../src/ports.ts'
 import { deleteAttempts } from '../../src/webhooks/attempts.ts'
 import type { Webhook } from '../../src/webhooks/webhook.ts'
 import type { DocumentStore } from '../../storage/document-store.ts'
 import type { Stored } from '../../storage/documents.ts'
+import type { ShardClaim } from '../shards/shard-claims.ts'
 import { isOutage } from '../storage/retry.ts'
+import type {
+  DynamicSupervisor,
+  Member,
+  MemberPolicy,
+  MemberScope
+} from '../supervision/dynamic-supervisor.ts'
 import { AttemptLog } from './attempt-log.ts'
 import { WebhookDelivery } from './delivery.ts'
 import type { DeliveryDeps } from './delivery-deps.ts'
-import type { ShardClaim } from '../shards/shard-claims.ts'
 import { ProgressStore } from './progress-store.ts'
 
 /**
- * Pauses before a webhook with a fault is delivered again, and the time after which it counts as sound. Chosen: a fault that
- * repeats costs a start every half a minute.
+ * A fault that repeats costs a start every half a minute, and a fault of all webhooks of a process twenty a second: as many
+ * as a core has time for beside its other work.
  */
-const BACKOFF = { floorMs: 100, ceilingMs: 30_000 }
-const SOUND_MS = 60_000
+export const DELIVERY_POLICY: MemberPolicy = {
+  restart: 'transient',
+  intensity: { crashes: 200, periodMs: 10_000 },
+  backoff: { floorMs: 100, ceilingMs: 30_000 },
+  stableAfterMs: 60_000
+}
 
 export interface TenantWebhooksDeps extends DeliveryDeps {
   readonly documents: DocumentStore
+  /** Supervises the deliveries of all tenants of the process. */
+  readonly deliveries: DynamicSupervisor
   readonly report: (fault: unknown) => void
 }
 
-/** One run of a webhook's deliveries, from its start to its end. */
+/** The deliveries to a webhook while it is active, across their restarts. */
 class Run {
-  readonly #stop = new AbortController()
-  /** Aborts when no delivery is to begin any more: at a drain, and at a stop. */
-  readonly #over = new AbortController()
-  readonly #webhook: Pick<Webhook, 'tenant' | 'id'>
-  readonly #make: () => WebhookDelivery
   readonly #deps: TenantWebhooksDeps
+  readonly #store: ProgressStore
+  readonly #member: Member
   #delivery: WebhookDelivery
-  restarts = 0
-  readonly ended: Promise<void>
 
-  constructor(first: Stored<Webhook>, claim: ShardClaim, deps: TenantWebhooksDeps) {
+  constructor(stored: Stored<Webhook>, claim: ShardClaim, deps: TenantWebhooksDeps) {
+    const { tenant, id } = stored.value
     this.#deps = deps
-    this.#webhook = { tenant: first.value.tenant, id: first.value.id }
-    const store = new ProgressStore(deps.documents, claim, deps.clock)
-    let stored = first
-    this.#make = () => {
-      const log = new AttemptLog(deps.documents, this.#webhook, deps.report)
-      return new WebhookDelivery(stored, store, log, deps)
-    }
-    this.#delivery = this.#make()
+    this.#store = new ProgressStore(deps.documents, claim, deps.clock)
+    this.#delivery = this.#make(stored)
+    this.#member = deps.deliveries.start(`webhook ${id} of tenant ${tenant}`, async (scope) =>
+      this.#run(scope)
+    )
     const stop = (): void => this.stop()
     claim.lost.addEventListener('abort', stop, { once: true })
     if (claim.lost.aborted) stop()
-    this.ended = this.#keepRunning(() => (stored = this.#delivery.stored)).finally(() =>
-      claim.lost.removeEventListener('abort', stop)
-    )
+    void this.#member.ended.then(() => claim.lost.removeEventListener('abort', stop))
   }
 
   get delivery(): WebhookDelivery {
     return this.#delivery
   }
 
+  get ended(): Promise<void> {
+    return this.#member.ended
+  }
+
   /** Ends it at once; a POST in flight is abandoned. */
   stop(): void {
-    this.#stop.abort()
-    this.#over.abort()
+    this.#member.kill()
   }
 
   /** Ends it after the POST in flight. */
   drain(): void {
-    this.#over.abort()
-    this.#delivery.drain()
+    this.#member.drain()
   }
 
-  /** Runs the deliveries, and again after each fault, until they end in good order. Never rejects. */
-  async #keepRunning(keep: () => void): Promise<void> {
-    const { clock, random, report } = this.#deps
-    const { signal: over } = this.#over
-    for (let attempt = 1; !over.aborted; attempt++) {
-      const startedMs = clock.now()
-      try {
-        return await this.#delivery.run(this.#stop.signal)
-      } catch (fault) {
-        if (over.aborted) return
-        if (!isOutage(fault)) report(faultOf(this.#webhook, fault))
-      }
-      if (clock.now() - startedMs > SOUND_MS) attempt = 1
-      this.restarts++
-      await sleep(clock, jittered(backoffMs(BACKOFF, attempt), random()), over)
-      keep()
-      this.#delivery = this.#make()
+  async #run({ draining, signal }: MemberScope): Promise<void> {
+    const drain = (): void => {
+      if (!signal.aborted) this.#delivery.drain()
+    }
+    draining.addEventListener('abort', drain, { once: true })
+    try {
+      await this.#delivery.run(signal)
+    } catch (fault) {
+      this.#delivery = this.#make(this.#delivery.stored)
+      throw fault
+    } finally {
+      draining.removeEventListener('abort', drain)
     }
   }
-}
 
-function faultOf({ tenant, id }: Pick<Webhook, 'tenant' | 'id'>, fault: unknown): Error {
-  const message = fault instanceof Error ? fault.message : String(fault)
-  return new Error(`webhook ${id} of tenant ${tenant} failed and is restarted: ${message}`, {
-    cause: fault
-  })
+  #make(stored: Stored<Webhook>): WebhookDelivery {
+    const { documents, report } = this.#deps
+    const { tenant, id } = stored.value
+    return new WebhookDelivery(
+      stored,
+      this.#store,
+      new AttemptLog(documents, { tenant, id }, report),
+      this.#deps
+    )
+  }
 }
 
 /**
@@ -107,9 +109,7 @@ interface Entry {
   turn: Promise<void>
 }
 
-/**
- * The webhooks of a tenant. A fault of one webhook restarts it alone, after a pause.
- */
+/** The webhooks of a tenant. */
 export class TenantWebhooks {
   readonly #entries = new Map<number, Entry>()
   #isStopping = false
@@ -131,10 +131,6 @@ export class TenantWebhooks {
 
   delivery(id: number): WebhookDelivery | undefined {
     return this.#entries.get(id)?.run?.delivery
-  }
-
-  get restarts(): number {
-    return [...this.#entries.values()].reduce((sum, { run }) => sum + (run?.restarts ?? 0), 0)
   }
 
   /** Takes over the tenant's documents as they were listed: starts, changes and ends deliveries. */

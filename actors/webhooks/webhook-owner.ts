@@ -49,10 +49,6 @@ export class WebhookOwner {
     return this.#sum(({ webhooks }) => webhooks)
   }
 
-  get restarts(): number {
-    return this.#sum(({ restarts }) => restarts)
-  }
-
   get deliveries(): WebhookDelivery[] {
     return this.#owner.shards.flatMap(({ deliveries }) => deliveries)
   }

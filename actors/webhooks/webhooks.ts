@@ -10,8 +10,11 @@ import type { WebhookSender, WebhookSigner } from '../../src/webhooks/webhook.ts
 import type { ClusterCoordination } from '../../storage/cluster/coordination.ts'
 import type { Storage } from '../../storage/port.ts'
 import type { Channels } from '../stream/channels.ts'
+import { isOutage } from '../storage/retry.ts'
+import { DynamicSupervisor } from '../supervision/dynamic-supervisor.ts'
 import type { Run } from '../supervision/process.ts'
 import { PastReader } from './past-reader.ts'
+import { DELIVERY_POLICY } from './tenant-webhooks.ts'
 import { TurnSlices } from './turn-slices.ts'
 import { WebhookOwner } from './webhook-owner.ts'
 
@@ -37,8 +40,8 @@ export interface WebhooksNeeds {
 }
 
 /**
- * Delivers events to the webhooks of the shards that this process has. Each webhook is a process of its own in a bounded
- * map; its state counts in the gauges.
+ * Delivers events to the webhooks of the shards that this process has. The state of each counts in the
+ * gauges.
  */
 export function webhooks<Needs extends WebhooksNeeds>(
   deps: WebhooksDeps,
@@ -46,7 +49,7 @@ export function webhooks<Needs extends WebhooksNeeds>(
     needs: Needs
   ) => Pick<ClusterCoordination, 'leases' | 'webhooks' | 'deliverers' | 'tenantEvents'>
 ): Run<Needs> {
-  return async ({ input, draining, signal, ready, gauge, report }) => {
+  return async ({ input, draining, signal, ready, gauge, supervises, report }) => {
     const { storage, channels } = input
     const { hub, horizon, history, retry } = channels
     const { sender, signer } = input.outgoing
@@ -56,6 +59,8 @@ export function webhooks<Needs extends WebhooksNeeds>(
       (event) => deps.tenantEvents.publish(event, coordination.tenantEvents),
       deps.clock
     )
+    const deliveries = new DynamicSupervisor(DELIVERY_POLICY, { ...deps, report, isKnown: isOutage })
+    supervises('deliveries', () => deliveries)
     const owner = new WebhookOwner(coordination, {
       ...deps,
       hub,
@@ -68,6 +73,7 @@ export function webhooks<Needs extends WebhooksNeeds>(
       newBatchId: () => randomUUID(),
       documents: storage.documents,
       isShared: storage.isShared,
+      deliveries,
       report
     })
     const count = (state: string): number =>
@@ -82,7 +88,7 @@ export function webhooks<Needs extends WebhooksNeeds>(
     gauge('deactivated', () => owner.webhooks - owner.deliveries.filter(isActive).length)
     gauge('behind', () => owner.deliveries.filter(({ isBehind }) => isBehind).length)
     gauge('buffered_events', () => owner.deliveries.reduce((sum, { buffered }) => sum + buffered, 0))
-    gauge('restarts', () => owner.restarts)
+    gauge('restarts', () => deliveries.restarts)
     gauge('reading_past', () => past.reading)
     gauge('posts_in_flight', () => sender.inFlight ?? 0)
     gauge('posts_waiting', () => sender.waiting ?? 0)

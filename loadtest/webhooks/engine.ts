@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { PastReader } from '../../actors/webhooks/past-reader.ts'
 import { PooledSender } from '../../actors/webhooks/sender.ts'
 import { TurnSlices } from '../../actors/webhooks/turn-slices.ts'
-import { TenantWebhooks } from '../../actors/webhooks/tenant-webhooks.ts'
+import { DynamicSupervisor } from '../../actors/supervision/dynamic-supervisor.ts'
+import { DELIVERY_POLICY, TenantWebhooks } from '../../actors/webhooks/tenant-webhooks.ts'
 import type { WebhookDelivery } from '../../actors/webhooks/delivery.ts'
 import { retryWhileUnavailable } from '../../actors/storage/retry.ts'
 import { systemPorts } from '../../src/ports.ts'
@@ -37,6 +38,7 @@ export class Engine {
   readonly #secrets = new WebhookSecrets(new Uint8Array(32).fill(7))
   readonly #documents: Documents<Webhook, never, 'slot', WebhookProgress>
   #tenants: TenantWebhooks[] = []
+  readonly #supervisor = new DynamicSupervisor(DELIVERY_POLICY, { ...systemPorts, report })
   /** Called with each POST, while bodies are collected. */
   onPost: ((post: WebhookPost) => void) | null = null
 
@@ -63,7 +65,7 @@ export class Engine {
   }
 
   get restarts(): number {
-    return this.#tenants.reduce((sum, { restarts }) => sum + restarts, 0)
+    return this.#supervisor.restarts
   }
 
   /** Stores webhooks, five for each tenant, on the ports of the receivers in turn. */
@@ -109,6 +111,7 @@ export class Engine {
       metrics: createMetrics(new DecodingReport()).webhooks,
       documents: storage.documents,
       changes: new WebhookChanges(() => undefined, clock),
+      deliveries: this.#supervisor,
       report
     }
     const claim = { token: TOKEN, lost: new AbortController().signal, held: true, outranked: () => undefined }

@@ -33,9 +33,11 @@ export const TREE = z
       .enum(['supervisor', 'process'])
       .describe('A supervisor restarts the units below it; a process does the work'),
     strategy: z
-      .enum(['one_for_one', 'one_for_all', 'rest_for_one'])
+      .enum(['one_for_one', 'one_for_all', 'rest_for_one', 'simple_one_for_one'])
       .nullable()
-      .describe('Units that a supervisor restarts with a failed one; null for a process'),
+      .describe(
+        'Units that a supervisor restarts with a failed one; null for a process. Members of a `simple_one_for_one` supervisor, such as deliveries, come and go: they are counted by its `gauges`, `running` and `waiting` for their restart'
+      ),
     restart: z
       .enum(['permanent', 'transient', 'temporary'])
       .describe(

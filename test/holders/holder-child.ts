@@ -10,6 +10,8 @@ import { writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { argv, stdin } from 'node:process'
 import { Registry } from 'prom-client'
+import { isFaultOfReading, READING_POLICY } from '../../actors/holders/list-reader.ts'
+import { DynamicSupervisor } from '../../actors/supervision/dynamic-supervisor.ts'
 import { HolderFollower } from '../../actors/holders/holder-follower.ts'
 import { RpcAccountNode } from '../../src/accounts/node-client.ts'
 import type { AccountNode } from '../../src/accounts/ports.ts'
@@ -103,9 +105,14 @@ const follower = new HolderFollower({
   feed: index.feed,
   metrics: holderMetrics(new Registry()),
   logger: { info: () => undefined, warn: () => undefined },
-  report: (error) => {
-    throw error
-  },
+  readings: new DynamicSupervisor(READING_POLICY, {
+    ...systemPorts,
+    random: () => 0,
+    report: (fault) => {
+      throw fault
+    },
+    isKnown: isFaultOfReading
+  }),
   limits: { mintsMax: 100, accountsMax: 1_000_000, pinnedMs: 300_000 }
 })
 

@@ -1,5 +1,7 @@
 import type { Test } from 'tap'
 import type { HolderLimits } from '../../actors/holders/holder-deps.ts'
+import { isFaultOfReading, READING_POLICY } from '../../actors/holders/list-reader.ts'
+import { DynamicSupervisor } from '../../actors/supervision/dynamic-supervisor.ts'
 import { HolderFollower } from '../../actors/holders/holder-follower.ts'
 import { RpcAccountNode } from '../../src/accounts/node-client.ts'
 import type { AccountNode } from '../../src/accounts/ports.ts'
@@ -74,18 +76,20 @@ export class HolderWorld extends FollowerWorld<BalanceChanges, HolderBlocks, Hol
         return this.#node.programAccounts(...asked)
       }
     }
+    const random = (): number => 0
+    const report = (fault: Error): void => {
+      if (!this.dying.isDead) this.faults.push(fault)
+    }
     return new HolderFollower({
       clock,
-      random: () => 0,
+      random,
       storage,
       node,
       blocks: index.blocks,
       feed: index.feed,
       metrics: this.#metrics,
       logger: { info: () => undefined, warn: () => undefined },
-      report: (error) => {
-        if (!this.dying.isDead) this.faults.push(error)
-      },
+      readings: new DynamicSupervisor(READING_POLICY, { clock, random, report, isKnown: isFaultOfReading }),
       limits: this.limits
     })
   }

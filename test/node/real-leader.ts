@@ -50,6 +50,7 @@ export async function sendToRealLeader(t: Test, { connection, url }: RealValidat
     signal: drain.signal,
     ready: (given) => void (sender = given),
     gauge: (name, read) => void gauges.set(name, read),
+    supervises: () => undefined,
     show: () => undefined,
     report: log
   })

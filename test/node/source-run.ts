@@ -69,6 +69,7 @@ export class SourceRun {
       ready: (source) => (this.#source = source),
       show: () => undefined,
       gauge: (name, read) => this.gauges.set(name, read),
+      supervises: () => undefined,
       report: () => undefined
     })
   }

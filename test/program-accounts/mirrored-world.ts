@@ -2,6 +2,8 @@ import { join } from 'node:path'
 import { Registry } from 'prom-client'
 import type { Test } from 'tap'
 import type { ProgramMirrorDeps } from '../../actors/program-accounts/mirror-deps.ts'
+import { isFaultOfMirror, MIRROR_POLICY } from '../../actors/program-accounts/mirror-shard.ts'
+import { DynamicSupervisor, type Member } from '../../actors/supervision/dynamic-supervisor.ts'
 import { ProgramMirror } from '../../actors/program-accounts/program-mirror.ts'
 import { pubsubSubscriptions } from '../../actors/program-accounts/pubsub-subscription.ts'
 import { RpcAccountNode } from '../../src/accounts/node-client.ts'
@@ -182,6 +184,18 @@ class Kill {
   }
 }
 
+/** A supervisor of mirrors, whose faults fail the test unless they are wanted. */
+export function mirrorSupervisor(
+  t: Test,
+  clock = systemPorts.clock,
+  isWanted: () => boolean = () => false
+): DynamicSupervisor {
+  const report = ({ message }: Error): void => {
+    if (!isWanted()) t.fail(message)
+  }
+  return new DynamicSupervisor(MIRROR_POLICY, { clock, random: () => 0, report, isKnown: isFaultOfMirror })
+}
+
 export async function openWorld(t: Test, more: Partial<ProgramMirrorDeps> = {}) {
   const world = new World(await openBank())
   await world.slots(5)
@@ -200,9 +214,9 @@ export async function openWorld(t: Test, more: Partial<ProgramMirrorDeps> = {}) 
   const declared: { indexes: readonly IndexedRange[] } = { indexes: [] }
   const kill = new Kill()
   const open = pubsubSubscriptions(() => [`ws://${node.host}:${node.port}`], systemPorts.clock)
-  let running: { mirror: ProgramMirror; end: () => Promise<void> } | null = null
+  let running: Member | null = null
+  const mirrors = mirrorSupervisor(t, systemPorts.clock, () => kill.fired > 0)
   const start = (): ProgramMirror => {
-    const end = new AbortController()
     const deps: ProgramMirrorDeps = {
       ...systemPorts,
       random: () => 0,
@@ -253,15 +267,13 @@ export async function openWorld(t: Test, more: Partial<ProgramMirrorDeps> = {}) 
       async (progress) => kill.step(async () => void (saved = progress)),
       deps
     )
-    const done = mirror
-      .run(end.signal)
-      .catch((error: unknown) => void (kill.fired === 0 && t.fail(String(error))))
-    running = { mirror, end: async () => (end.abort(), done) }
+    running = mirrors.start('the mirror', async ({ signal }) => mirror.run(signal))
     return mirror
   }
-  t.teardown(() => running?.end())
+  t.teardown(async () => mirrors.drain(AbortSignal.abort()))
   const restart = async (): Promise<ProgramMirror> => {
-    await running!.end()
+    running!.kill()
+    await running!.ended
     kill.after = Infinity
     await storage.close()
     storage = await openEmbeddedStorage({ directory })

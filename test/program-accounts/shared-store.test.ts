@@ -14,7 +14,7 @@ import { startNode, urlOf } from '../localnet/node/node-client.ts'
 import { testWithCql } from '../servers/cql.ts'
 import { until } from '../service/asking.ts'
 import { ScyllaUnderTest } from '../storage/scylla-keyspace.ts'
-import { PROGRAM, shape, shapeOf, World } from './mirrored-world.ts'
+import { mirrorSupervisor, PROGRAM, shape, shapeOf, World } from './mirrored-world.ts'
 
 testWithCql(t, 'one process mirrors, another serves the same slots and takes over', async (t, server) => {
   const under = await ScyllaUnderTest.make(server)
@@ -47,7 +47,7 @@ testWithCql(t, 'one process mirrors, another serves the same slots and takes ove
       logger: { info: () => undefined, warn: () => undefined },
       slotsUnconfirmed: 0,
       settleMs: 20,
-      report: (error) => t.fail(String(error))
+      mirrors: mirrorSupervisor(t)
     })
   }
   let seen = -1

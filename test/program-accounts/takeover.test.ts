@@ -10,7 +10,7 @@ import { openEmbeddedStorage } from '../../storage/embedded/store.ts'
 import type { DataMatcher, ProgramAccount } from '../../storage/port.ts'
 import { ownDirectory } from '../own-directory.ts'
 import { settle, virtualClock } from '../virtual-time.ts'
-import { contentOf, PROGRAM, shapeOf } from './mirrored-world.ts'
+import { contentOf, mirrorSupervisor, PROGRAM, shapeOf } from './mirrored-world.ts'
 
 const INDEX = { offset: 0, length: 1 }
 const SLOT = 11
@@ -83,7 +83,7 @@ for (const isShared of [true, false])
           metrics: mirrorMetrics(new Registry()),
           logger: { info: () => undefined, warn: () => undefined },
           slotsUnconfirmed: 0,
-          report: (error) => t.fail(String(error))
+          mirrors: mirrorSupervisor(t, clock)
         })
       }
       const whitelist = new Whitelist(storage.documents)

@@ -49,6 +49,7 @@ export function startSource(
     ready: (gives) => (source = gives),
     show: (read) => void shown.push(read),
     gauge: (name, read) => gauges.set(name, read),
+    supervises: () => undefined,
     report: (error) => t.fail(String(error))
   }
   const logger = pino({ level: 'debug' }, { write: (line) => void lines.push(JSON.parse(line) as LogLine) })

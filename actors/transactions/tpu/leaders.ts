@@ -1,4 +1,3 @@
-import { backoffMs, jittered } from '../../../machines/backoff.ts'
 import type { Ports } from '../../../src/ports.ts'
 import type { Logger } from '../../../src/telemetry/logger.ts'
 import type { LeaderMetrics } from '../../../src/telemetry/leader-metrics.ts'
@@ -9,6 +8,12 @@ import type { LeaderNode } from '../../../src/transactions/tpu/leader-node.ts'
 import type { QuicTransport } from '../../../src/transactions/tpu/quic.ts'
 import { aborted } from '../../supervision/aborted.ts'
 import { AutoResetEvent } from '../../supervision/auto-reset-event.ts'
+import {
+  DynamicSupervisor,
+  type Member,
+  type MemberPolicy,
+  type MemberScope
+} from '../../supervision/dynamic-supervisor.ts'
 import type { Run } from '../../supervision/process.ts'
 import { LeaderLinks } from './leader-links.ts'
 import { QuicThread, QuicUnavailable } from './quic-thread.ts'
@@ -34,10 +39,13 @@ export interface LeadersDeps extends Ports {
   readonly metrics: LeaderMetrics
 }
 
-/** Milliseconds from the end of the QUIC thread to its next start. */
-const RESTART = { floorMs: 1_000, ceilingMs: 60_000 } as const
-/** Milliseconds that a thread must live for the next restart to be quick again. */
-const STABLE_MS = 60_000
+/** One thread, whose library may crash it. Until it is back, transactions go by the operator's node. */
+const THREAD_POLICY: MemberPolicy = {
+  restart: 'transient',
+  intensity: { crashes: 20, periodMs: 60_000 },
+  backoff: { floorMs: 1_000, ceilingMs: 60_000 },
+  stableAfterMs: 60_000
+}
 
 /**
  * Sends transactions straight to leaders, and gives the sender. A fault of the node or of QUIC crashes nothing: the sender
@@ -47,41 +55,32 @@ const STABLE_MS = 60_000
 export function leaders(options: LeadersOptions, deps: LeadersDeps): Run<unknown, LeaderSender> {
   const { clock, random, logger, metrics } = deps
   const startTransport = options.startTransport ?? ((identity) => QuicThread.start(identity))
-  return async ({ draining, ready, gauge, report }) => {
+  return async ({ draining, ready, gauge, supervises, report }) => {
     const tls = tlsIdentity((await options.identity()).privateKey)
     const wake = new AutoResetEvent()
     const node = options.openNode()
     const scheduled = new ScheduledLeaders(node, clock, () => wake.set())
-    const quic: { links: LeaderLinks | null; transport: EndingTransport | null } = {
-      links: null,
-      transport: null
-    }
+    const threads = new DynamicSupervisor(THREAD_POLICY, { clock, random, report })
+    supervises('threads', () => threads)
+    let thread: Member | null = null
+    let links: LeaderLinks | null = null
+    let isUnavailable = false
     let isNodeDown = false
-    const restart = { attempt: 0, startedAtMs: 0, dueMs: -Infinity }
     gauge('nodes', () => scheduled.nodes)
-    gauge('connections', () => quic.links?.connections ?? 0)
-    gauge('waiting', () => quic.links?.waiting ?? 0)
-    metrics.show(() => quic.links?.connections ?? 0)
+    gauge('connections', () => links?.connections ?? 0)
+    gauge('waiting', () => links?.waiting ?? 0)
+    metrics.show(() => links?.connections ?? 0)
     ready(scheduled)
     try {
-      while (!draining.aborted) {
+      while (!draining.aborted && !isUnavailable) {
         await refresh()
-        if (scheduled.nodes > 0 && quic.transport === null && clock.now() >= restart.dueMs) await start()
-        const untilRestartMs = quic.transport === null ? restart.dueMs - clock.now() : Infinity
-        const ms = untilRestartMs > 0 ? Math.min(scheduled.nextMs, untilRestartMs) : scheduled.nextMs
-        await wake.wait(clock, ms, draining)
+        if (scheduled.nodes > 0) thread ??= threads.start('the QUIC thread', runThread)
+        await wake.wait(clock, scheduled.nextMs, draining)
       }
-    } catch (error) {
-      if (!(error instanceof QuicUnavailable)) throw error
-      logger.warn(
-        `QUIC is not available on this machine, so transactions are sent only to the node, not directly to leaders: ${error.message}`
-      )
       await aborted(draining)
     } finally {
       metrics.show(null)
-      scheduled.serve(null)
-      quic.links?.close()
-      await Promise.all([quic.transport?.close(), node.close()])
+      await Promise.all([threads.drain(AbortSignal.abort()), node.close()])
     }
 
     async function refresh(): Promise<void> {
@@ -98,30 +97,28 @@ export function leaders(options: LeadersOptions, deps: LeadersDeps): Run<unknown
       }
     }
 
-    async function start(): Promise<void> {
-      restart.startedAtMs = clock.now()
-      try {
-        const started = await startTransport(tls)
-        quic.transport = started
-        quic.links = new LeaderLinks(started, clock, (outcome) => metrics.writes.inc({ outcome }))
-        scheduled.serve(quic.links)
-        void started.ended.then(ended)
-      } catch (error) {
-        if (error instanceof QuicUnavailable) throw error
-        ended(error as Error)
-      }
-    }
-
-    function ended(error: Error | null): void {
-      if (draining.aborted) return
-      scheduled.serve(null)
-      quic.links?.close()
-      quic.links = quic.transport = null
-      const isStable = clock.now() - restart.startedAtMs >= STABLE_MS
-      restart.attempt = isStable ? 1 : restart.attempt + 1
-      restart.dueMs = clock.now() + jittered(backoffMs(RESTART, restart.attempt), random())
-      report(new Error(`the QUIC thread ended: ${error?.message ?? 'no reason'}`, { cause: error }))
+    async function runThread({ signal }: MemberScope): Promise<void> {
+      const transport = await startTransport(tls).catch((error: unknown) => {
+        if (!(error instanceof QuicUnavailable)) throw error
+        logger.warn(
+          `QUIC is not available on this machine, so transactions are sent only to the node, not directly to leaders: ${error.message}`
+        )
+        isUnavailable = true
+        wake.set()
+      })
+      if (transport === undefined) return
+      links = new LeaderLinks(transport, clock, (outcome) => metrics.writes.inc({ outcome }))
+      scheduled.serve(links)
       wake.set()
+      try {
+        const error = await Promise.race([transport.ended, aborted(signal)])
+        if (!signal.aborted) throw error ?? new Error('it ended without a reason')
+      } finally {
+        scheduled.serve(null)
+        links.close()
+        links = null
+        await transport.close()
+      }
     }
   }
 }

@@ -85,6 +85,7 @@ async function started(t: Test, live: Ends, begins: Opening = { stamp: null, ope
     signal: drain.signal,
     ready: () => (world.isReady = true),
     gauge: () => undefined,
+    supervises: () => undefined,
     show: () => undefined,
     report: (error) => void reported.push(error)
   })

@@ -32,6 +32,7 @@ function start(directory: string, speed: 'max' | number, clock: Clock = systemPo
     ready: (gives) => (source = gives),
     show: () => undefined,
     gauge: () => undefined,
+    supervises: () => undefined,
     report: () => undefined
   }
   const done = recordedSource({ directory, speed }, { clock, logger: pino({ level: 'silent' }) })(scope)

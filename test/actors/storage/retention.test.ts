@@ -25,6 +25,7 @@ async function stepsOf(lengthsMs: readonly number[], runMs: number, damage: read
     signal: draining.signal,
     ready: () => undefined,
     gauge: () => undefined,
+    supervises: () => undefined,
     show: () => undefined,
     report: () => undefined
   })

@@ -20,6 +20,7 @@ function start<Needs, Gives>(input: Needs, run: Run<Needs, Gives>): Started<Give
     signal: new AbortController().signal,
     ready: (gives) => void given.push(gives),
     gauge: () => undefined,
+    supervises: () => undefined,
     show: () => undefined,
     report: () => undefined
   }

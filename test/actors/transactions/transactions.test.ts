@@ -57,6 +57,7 @@ t.test('an end while the store is away reports no fault of what it interrupts', 
       signal: signal.signal,
       ready: () => undefined,
       gauge: () => undefined,
+      supervises: () => undefined,
       show: () => undefined,
       report: (fault) => faults.push(fault)
     })

@@ -1,4 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import { DynamicSupervisor } from '../../../actors/supervision/dynamic-supervisor.ts'
+import { DELIVERY_POLICY } from '../../../actors/webhooks/tenant-webhooks.ts'
 import { WebhookOwner } from '../../../actors/webhooks/webhook-owner.ts'
 import { LocalDeliveries } from '../../../src/webhooks/local-deliveries.ts'
 import type { WebhookSender } from '../../../src/webhooks/webhook.ts'
@@ -63,14 +65,17 @@ export class Member {
       webhooks: webhooks.of(this),
       deliverers: deliverers.of(this)
     }
+    const deps = world.deps()
+    const report = (fault: unknown): void => void cluster.faults.push(fault)
     this.owner = new WebhookOwner(coordination, {
-      ...world.deps(),
+      ...deps,
+      deliveries: new DynamicSupervisor(DELIVERY_POLICY, { ...deps, report }),
       sender,
       documents,
       isShared: true,
       local: this.local,
       logger: { info: () => undefined, warn: (text: string) => void this.warnings.push(text) },
-      report: (fault) => void cluster.faults.push(fault)
+      report
     })
     this.running = this.owner
       .run(this.#draining.signal, this.#killed.signal)

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { TenantWebhooks } from '../../../actors/webhooks/tenant-webhooks.ts'
+import { DynamicSupervisor } from '../../../actors/supervision/dynamic-supervisor.ts'
+import { DELIVERY_POLICY, TenantWebhooks } from '../../../actors/webhooks/tenant-webhooks.ts'
 import { ATTEMPT_PAGE, storeAttempts } from '../../../src/webhooks/attempts.ts'
 import { WEBHOOK, type Webhook, type WebhookSender } from '../../../src/webhooks/webhook.ts'
 import { endOfEvents } from '../../../src/market/cursor.ts'
@@ -24,6 +25,7 @@ class TenantWorld {
   readonly claim = testClaim(1)
   /** Ids of webhooks whose POSTs throw, which no sender does: a fault of their own. */
   readonly broken = new Set<number>()
+  readonly deliveries: DynamicSupervisor
   readonly tenant: TenantWebhooks
   #slot = 0
 
@@ -38,7 +40,12 @@ class TenantWorld {
       }
     }
     const report = (fault: unknown): void => void this.faults.push((fault as Error).message)
-    this.tenant = new TenantWebhooks(this.claim, { ...deps, sender, documents: world.store, report })
+    this.deliveries = new DynamicSupervisor(DELIVERY_POLICY, { ...deps, report })
+    const { deliveries } = this
+    this.tenant = new TenantWebhooks(this.claim, {
+      ...{ ...deps, sender, deliveries, report },
+      documents: world.store
+    })
   }
 
   /** Lists the tenant's documents, as a shard does. */
@@ -185,7 +192,7 @@ t.test('a secret that was rotated signs the next POST, a repeat too, without a r
   )
   t.equal(receiver.received[0]!.text, receiver.received[1]!.text)
   t.equal(receiver.aborted, 0)
-  t.equal(world.tenant.restarts, 0)
+  t.equal(world.deliveries.restarts, 0)
 })
 
 t.test('a fault of one webhook is reported and restarts it alone, after a pause', async (t) => {
@@ -200,7 +207,7 @@ t.test('a fault of one webhook is reported and restarts it alone, after a pause'
   world.broken.clear()
   await world.pass(1_000)
   t.same(world.posts, ['7 batch-1', '8 batch-2'], 'the batch that was stored is sent')
-  t.ok(world.tenant.restarts > 0)
+  t.ok(world.deliveries.restarts > 0)
   t.equal(world.tenant.delivery(7), healthy)
 })
 

@@ -93,6 +93,7 @@ async function start(t: Test, given: Partial<LeadersOptions> & { readonly known?
     signal: drain.signal,
     ready: (gives) => void (sender = gives),
     gauge: (name, read) => void gauges.set(name, read),
+    supervises: () => undefined,
     show: () => undefined,
     report: (error) => void reported.push((error as Error).message)
   })
@@ -223,7 +224,7 @@ t.test('a QUIC thread that ends is started again, later each time, and sends the
   t.equal(await send(), 2)
   transports[0]!.crash(new Error('out of credit'))
   await settle()
-  t.same(reported, ['the QUIC thread ended: out of credit'])
+  t.same(reported, ['the QUIC thread failed and is restarted: out of credit'])
   t.equal(await send(), 0)
   await advance(clock, 1_500)
   t.equal(transports.length, 2)
