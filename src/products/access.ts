@@ -6,7 +6,14 @@ import { isLoopbackName } from '../http/host.ts'
 import { adminKeyRoutes } from '../http/routes/admin-keys.ts'
 import { adminTenantRoutes } from '../http/routes/admin-tenants.ts'
 import { meRoutes } from '../http/routes/me.ts'
-import type { Product } from './product.ts'
+import { KeySockets } from '../access/key-sockets.ts'
+import { capability, type Product } from './product.ts'
+
+/** Counts the WebSockets of keys. */
+export const KEY_SOCKETS = capability(() => new KeySockets())
+
+/** The file of the demo key; undefined if none is offered. */
+export const DEMO_KEY = capability(({ config }) => demoKeyFileOf(config))
 
 /** Tenants and their API keys. */
 export const ACCESS: Product = {

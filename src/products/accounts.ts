@@ -4,44 +4,52 @@ import { poolDirectory } from '../../actors/accounts/pools.ts'
 import { nodes } from '../../actors/chain/nodes.ts'
 import { giving, using } from '../../actors/supervision/held.ts'
 import { child } from '../../actors/supervision/unit.ts'
+import type { OffChainCache } from '../../actors/accounts/off-chain-cache.ts'
+import type { MintDirectory } from '../accounts/mint-directory.ts'
 import { RpcAccountNode } from '../accounts/node-client.ts'
+import type { PoolDirectory } from '../accounts/pools/pool-directory.ts'
 import type { AccountParts } from '../accounts/parts.ts'
 import { ACCOUNT_SETTINGS } from '../config/settings/accounts.ts'
 import { metadataRoutes } from '../http/routes/metadata.ts'
 import { tokenAccountRoutes } from '../http/routes/token-accounts.ts'
 import { hasNode, nodeUrls } from './node-urls.ts'
-import { beside, type Product, type ServiceParts } from './product.ts'
+import { NAMES, RANKING } from './data.ts'
+import { beside, resource, type Kernel, type Product } from './product.ts'
+
+const ACCOUNT_NODES = resource<RpcAccountNode>('the connections to nodes')
+const MINTS = resource<MintDirectory>('the reads of mints')
+const POOLS = resource<PoolDirectory>('the reads of pools')
+const OFF_CHAIN = resource<OffChainCache>('the reads of metadata')
 
 /** Accounts as the operator's nodes have them: metadata of mints, reserves of pools, and token accounts of wallets. */
 export const ACCOUNTS: Product = {
   name: 'accounts',
   roles: ['gateway'],
   settings: ACCOUNT_SETTINGS,
-  units: (service) => {
-    const { config, ports, budget, names, ranking } = service
-    const mints = { clock: ports.clock, bytesMax: budget.mints, names, ranking }
+  units: (kernel) => {
+    if (!hasNode(kernel)) return []
+    const { config, ports, budget, get } = kernel
+    const mints = { clock: ports.clock, bytesMax: budget.mints, names: get(NAMES), ranking: get(RANKING) }
     const fetched = {
       clock: ports.clock,
       bytesMax: budget.offChain,
       allowPrivate: config.allowPrivateWebhooks,
       ipfsGateway: config.ipfsGateway
     }
-    if (!hasNode(service)) return []
     const client = nodes(
-      () => nodeUrls(service),
+      () => nodeUrls(kernel),
       (urls) => new RpcAccountNode(urls, ports.clock)
     )
-    const { handles } = service
-    const onNode = { accounts: handles.accounts }
+    const onNode = { accounts: get(ACCOUNT_NODES) }
     const readMints = using(onNode, ports.clock, mintDirectory(mints))
     const readPools = using(onNode, ports.clock, poolDirectory(ports.clock, budget.pools))
     return [
       beside(
         'accounts',
-        child('node', giving(handles.accounts, client)),
-        child('mints', giving(handles.mints, readMints)),
-        child('pools', giving(handles.pools, readPools)),
-        ...(config.tokenImages ? [child('off-chain', giving(handles.offChain, offChain(fetched)))] : [])
+        child('node', giving(get(ACCOUNT_NODES), client)),
+        child('mints', giving(get(MINTS), readMints)),
+        child('pools', giving(get(POOLS), readPools)),
+        ...(config.tokenImages ? [child('off-chain', giving(get(OFF_CHAIN), offChain(fetched)))] : [])
       )
     ]
   },
@@ -49,9 +57,10 @@ export const ACCOUNTS: Product = {
 }
 
 /** Returns the parts of the account side that the HTTP side uses; null in a process without a node. */
-export function accountPartsOf(service: ServiceParts): AccountParts | null {
-  if (!hasNode(service) || !service.products.includes(ACCOUNTS)) return null
-  const { accounts, mints, pools, offChain } = service.handles
+export function accountPartsOf(kernel: Kernel): AccountParts | null {
+  if (!hasNode(kernel) || !kernel.products.includes(ACCOUNTS)) return null
+  const { get } = kernel
+  const [accounts, mints, pools, offChain] = [get(ACCOUNT_NODES), get(MINTS), get(POOLS), get(OFF_CHAIN)]
   return {
     get node() {
       return accounts.get()

@@ -6,17 +6,22 @@ import { coverageRoutes } from '../http/routes/coverage.ts'
 import type { Storage } from '../../storage/port.ts'
 import { archiveGeneration } from './archive-place.ts'
 import { archivePlaceOf, archiveStampFile, openArchiveToRead } from './opening.ts'
-import { beside, type Product } from './product.ts'
+import { ServedArchive } from '../archive/served-archive.ts'
+import { beside, capability, type Product } from './product.ts'
 
 /** Milliseconds between two looks for the keyspace of an archive. Chosen: each opens a connection to the cluster. */
 const KEYSPACE_LOOK_MS = 300_000
+
+/** The imported archive: blocks before the first indexed one. */
+export const SERVED_ARCHIVE = capability(() => new ServedArchive())
 
 /** Imported blocks from before the first live one, which the Data API continues into. */
 export const ARCHIVE: Product = {
   name: 'archive',
   roles: ['gateway'],
   settings: {},
-  units: ({ config, logger, archive: served, ports: { clock } }) => {
+  units: ({ config, logger, ports: { clock }, get }) => {
+    const served = get(SERVED_ARCHIVE)
     const stamp = (current: Storage | null): Promise<string | null> => stampOf(config, current)
     const access = { open: () => openArchiveToRead(config), stamp }
     const rarely = config.storage === 'embedded' ? {} : { absentMs: KEYSPACE_LOOK_MS }

@@ -12,7 +12,8 @@ import { CHAIN_SETTINGS } from '../config/settings/chain.ts'
 import { addRecordedMetrics, addSourceMetrics } from '../telemetry/source-metrics.ts'
 import { hasNode, nodeUrls } from './node-urls.ts'
 import { openArchiveToRead } from './opening.ts'
-import { beside, type Product, type ServiceParts, type Spine } from './product.ts'
+import { CASH, COMMITTED_BLOCKS, FEES, LOCALNET, RECORDED, TRANSFER_FEES } from './chain-capabilities.ts'
+import { beside, type Kernel, type Product, type Spine } from './product.ts'
 import { chainOf, undoPolicyOf, type Ingests } from './sources.ts'
 
 /** Blocks of the chain: ingested from a source, or followed from another process. */
@@ -20,9 +21,9 @@ export const CHAIN: Product = {
   name: 'chain',
   roles: ['ingest', 'gateway', 'delivery'],
   settings: CHAIN_SETTINGS,
-  units: (service) => {
-    const { config, fees, feed, ports } = service
-    const chain = ingestDepsOf(service)
+  units: (kernel) => {
+    const { config, feed, ports, get } = kernel
+    const chain = ingestDepsOf(kernel)
     const publishes = config.role.includes('ingest')
     const shared =
       config.storage === 'embedded' || config.redisUrl === null
@@ -30,7 +31,10 @@ export const CHAIN: Product = {
         : [
             beside(
               'fees',
-              child('shared', amongPeers(sharedFees({ fees, feed, clock: ports.clock, publishes })))
+              child(
+                'shared',
+                amongPeers(sharedFees({ fees: get(FEES), feed, clock: ports.clock, publishes }))
+              )
             )
           ]
     if (!publishes)
@@ -38,37 +42,25 @@ export const CHAIN: Product = {
         supervisor('chain', 'rest_for_one', [child('follower', amongPeers(follower(chain)))]),
         ...shared
       ]
-    const { transferFees: known } = service
-    const read = transferFees(known, () => nodeUrls(service), ports.clock)
+    const read = transferFees(get(TRANSFER_FEES), () => nodeUrls(kernel), ports.clock)
     return [
-      ...(hasNode(service) ? [beside('transfer-fees', child('mints', read))] : []),
+      ...(hasNode(kernel) ? [beside('transfer-fees', child('mints', read))] : []),
       config.storage === 'embedded'
-        ? chainWith(service, ingest(chain))
-        : chainWith(service, amongPeers(leader(chain))),
+        ? chainWith(kernel, ingest(chain))
+        : chainWith(kernel, amongPeers(leader(chain))),
       ...shared
     ]
   },
-  metrics: ({ metrics: { registry }, recorded, sourceStatus }) => {
+  metrics: ({ metrics: { registry }, sourceStatus, get }) => {
     addSourceMetrics(registry, sourceStatus)
-    addRecordedMetrics(registry, recorded)
+    addRecordedMetrics(registry, get(RECORDED))
   }
 }
 
-function ingestDepsOf({
-  config,
-  ports,
-  feed,
-  decoding,
-  metrics,
-  logger,
-  cash,
-  budget,
-  source,
-  committedBlocks,
-  transferFees
-}: ServiceParts) {
+function ingestDepsOf({ config, ports, feed, decoding, metrics, logger, budget, source, get }: Kernel) {
+  const committedBlocks = get(COMMITTED_BLOCKS)
   return {
-    fold: { cash, startingSolUsd: config.solUsd, venues: new Set(config.venues) },
+    fold: { cash: get(CASH), startingSolUsd: config.solUsd, venues: new Set(config.venues) },
     undoPolicy: source === undefined ? undoPolicyOf(config) : NO_UNDO,
     feed,
     decoding,
@@ -79,16 +71,24 @@ function ingestDepsOf({
     recallBlocks: recallBlocks({ committedBlocks, clock: ports.clock, logger }),
     solUsdBefore: archivedPrice(() => openArchiveToRead(config), logger),
     marketBytes: budget.market,
-    transferFees
+    transferFees: get(TRANSFER_FEES)
   }
 }
 
 function chainWith(
-  { config, ports, logger, recorded, source, onLocalnet, listening }: ServiceParts,
+  { config, ports, logger, source, onLocalnet, listening, get }: Kernel,
   ingests: Ingests
 ): Unit<Spine> {
+  const started = get(LOCALNET)
+  const recorded = get(RECORDED)
   if (source === undefined)
-    return chainOf(config, ingests, { ...ports, logger, onLocalnet, recorded, listening })
+    return chainOf(config, ingests, {
+      ...{ ...ports, logger, recorded, listening },
+      onLocalnet: (url, pastEnd) => {
+        Object.assign(started, { url, pastEnd })
+        onLocalnet(url)
+      }
+    })
   return supervisor('chain', 'rest_for_one', [child('source', source), child('ingest', ingests)])
 }
 

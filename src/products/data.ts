@@ -14,20 +14,34 @@ import { tokenRoutes } from '../http/routes/token.ts'
 import { tradeRoutes } from '../http/routes/trades.ts'
 import { trendingRoutes } from '../http/routes/trending.ts'
 import { walletTradeRoutes } from '../http/routes/wallet-trades.ts'
-import { beside, type Product } from './product.ts'
+import { NameIndex } from '../views/name-index.ts'
+import { RankingHandle } from '../views/ranking-handle.ts'
+import { CASH } from './chain-capabilities.ts'
+import { beside, capability, type Product } from './product.ts'
+
+/** The sums of the last day, by which tokens are ranked. */
+export const RANKING = capability(() => new RankingHandle())
+
+/** Symbols and names of tokens. */
+export const NAMES = capability(
+  ({ budget, get }) => new NameIndex({ bytesMax: budget.names, cash: get(CASH) })
+)
 
 /** The Data API: DEX data over REST. */
 export const DATA: Product = {
   name: 'data',
   roles: ['gateway'],
   settings: {},
-  units: ({ feed, ranking: live, names: index, logger, ports: { clock } }) => [
-    beside(
-      'views',
-      child('ranking', ranking({ feed, live, logger, clock })),
-      child('names', names({ feed, names: index, ranking: live, logger, clock }))
-    )
-  ],
+  units: ({ feed, logger, ports: { clock }, get }) => {
+    const live = get(RANKING)
+    return [
+      beside(
+        'views',
+        child('ranking', ranking({ feed, live, logger, clock })),
+        child('names', names({ feed, names: get(NAMES), ranking: live, logger, clock }))
+      )
+    ]
+  },
   routes: [
     launchRoutes,
     tradeRoutes,

@@ -15,30 +15,37 @@ import { healthRoutes } from '../http/routes/health.ts'
 import { metricsRoutes } from '../http/routes/metrics.ts'
 import { problemRoutes } from '../http/routes/problems.ts'
 import { accountPartsOf } from './accounts.ts'
-import { hasRpcSockets, rpcSocketsOf } from './rpc-subscriptions.ts'
-import { rpcPartsOf, weightsOf } from './rpc.ts'
-import { STREAM, streamOf } from './stream.ts'
+import { hasRpcSockets, RPC_SOCKETS, rpcSocketsOf } from './rpc-subscriptions.ts'
+import { RPC_NODES, rpcPartsOf, weightsOf } from './rpc.ts'
+import { STREAM, STREAM_TENANTS, streamOf } from './stream.ts'
 import { transactionPartsOf } from './transactions.ts'
 import { webhookPartsOf } from './webhooks.ts'
-import { coordinationOf, routesOf, type Product, type ServiceParts, type Spine } from './product.ts'
+import { DEMO_KEY } from './access.ts'
+import { SERVED_ARCHIVE } from './archive.ts'
+import { CASH, FEES, LOCALNET, RECORDED } from './chain-capabilities.ts'
+import { NAMES, RANKING } from './data.ts'
+import { HOLDERS_REQUESTED } from './holders.ts'
+import { coordinationOf, routesOf, type Kernel, type Product, type Spine } from './product.ts'
+import { PROGRAMS_CHANGED } from './program-accounts.ts'
+import { WATCHED_CHANGED } from './revenue.ts'
 
 /** The HTTP server with the routes of every process: health and the operator's views. It drains first. */
 export const EDGE: Product = {
   name: 'edge',
   roles: ['ingest', 'gateway', 'delivery'],
   settings: SERVICE_SETTINGS,
-  units: (service) => {
-    const { config, ports, logger, onListening } = service
+  units: (kernel) => {
+    const { config, ports, logger, onListening, get } = kernel
     const { host, port, rateLimitPerMinute: ratePerMinute, workPerMinute } = config
-    const keyHints = (given: Spine) => coordinationOf(service, given).keys
-    const build = appOf(service)
+    const keyHints = (given: Spine) => coordinationOf(kernel, given).keys
+    const build = appOf(kernel)
     return [
       child(
         'edge',
         edge<Spine>({
-          tenants: service.handles.tenants,
-          rpcSockets: service.handles.rpcSockets,
-          hasRpcSockets: hasRpcSockets(service),
+          tenants: get(STREAM_TENANTS),
+          rpcSockets: get(RPC_SOCKETS),
+          hasRpcSockets: hasRpcSockets(kernel),
           host,
           port,
           ratePerMinute,
@@ -69,58 +76,60 @@ export const EDGE: Product = {
 export const DOCS: Product = { name: 'docs', roles: ['gateway'], settings: {}, routes: [docsRoutes] }
 
 /** Returns the builder of a process's app, with the routes of its products. */
-function appOf(service: ServiceParts): EdgeOptions<Spine>['build'] {
-  const { config, feed, fees, ranking, names, cash, decoding, metrics, logger } = service
-  const { version, demoKey, recorded, budget, archive } = service
+function appOf(kernel: Kernel): EdgeOptions<Spine>['build'] {
+  const { config, feed, decoding, metrics, logger, turns, version, budget, products, get } = kernel
+  const localnet = get(LOCALNET)
+  const nodes = get(RPC_NODES)
+  const announcing = (capability: typeof PROGRAMS_CHANGED): (() => void) => {
+    const announcements = get(capability)
+    return () => announcements.publish()
+  }
   const http = {
-    feed,
-    ranking,
-    names,
-    archive,
+    ...{ feed, decoding, metrics, logger, turns, version },
+    ranking: get(RANKING),
+    names: get(NAMES),
+    archive: get(SERVED_ARCHIVE),
     venues: config.venues,
-    cash,
-    decoding,
-    fees,
-    metrics,
-    logger,
-    clock: service.ports.clock,
-    turns: service.turns,
-    version,
+    cash: get(CASH),
+    fees: get(FEES),
+    clock: kernel.ports.clock,
     bounds: httpBounds(openFilesMax()),
     metricsKeyRequired: config.metricsKeyRequired,
     sourceKind: config.role.includes('ingest') ? config.source : null,
-    demoKey,
-    recorded,
-    programsChanged: () => service.programsChanged.publish(),
-    holdersRequested: () => service.holdersRequested.publish(),
-    watchedChanged: () => service.watchedChanged.publish(),
+    demoKey: get(DEMO_KEY),
+    recorded: get(RECORDED),
+    programsChanged: announcing(PROGRAMS_CHANGED),
+    holdersRequested: announcing(HOLDERS_REQUESTED),
+    watchedChanged: announcing(WATCHED_CHANGED),
     answerBytes: budget.answers,
     windowBytes: budget.windows,
-    tree: service.tree,
-    source: service.sourceStatus,
-    pastEnd: service.localnetPastEnd
+    tree: kernel.tree,
+    source: kernel.sourceStatus,
+    pastEnd: () => localnet.pastEnd
   }
-  const routes = routesOf(service.products)
+  const services = {
+    stream: products.includes(STREAM) ? streamOf(kernel) : null,
+    transactions: transactionPartsOf(kernel),
+    accounts: accountPartsOf(kernel),
+    rpc: rpcPartsOf(kernel),
+    rpcSockets: hasRpcSockets(kernel) ? rpcSocketsOf(kernel) : null
+  }
+  const webhooksOf = webhookPartsOf(kernel)
+  const routes = routesOf(products)
   return (given, own) => {
-    const coordination = coordinationOf(service, given)
+    const coordination = coordinationOf(kernel, given)
     const limited = { limits: coordination.limits, redisAway: () => coordination.outage !== null }
     return buildApp(
       {
         ...http,
+        ...services,
         ...own,
         ...limited,
         storage: given.storage,
         nodeHead: () =>
-          service.sourceStatus()?.headSlot ??
-          service.handles.rpc.current?.nodes.newest(config.indexCommitment) ??
-          null,
-        stream: service.products.includes(STREAM) ? streamOf(service) : null,
-        webhooks: webhookPartsOf(service, given),
-        transactions: transactionPartsOf(service),
-        accounts: accountPartsOf(service),
-        rpc: rpcPartsOf(service),
-        weights: weightsOf(service.config),
-        rpcSockets: hasRpcSockets(service) ? rpcSocketsOf(service) : null
+          kernel.sourceStatus()?.headSlot ?? nodes.current?.nodes.newest(config.indexCommitment) ?? null,
+        webhooks: webhooksOf(given),
+        weights: weightsOf(config)
       },
       routes
     )

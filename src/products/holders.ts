@@ -4,12 +4,25 @@ import { HOLDER_SETTINGS } from '../config/settings/holders.ts'
 import { holderRoutes } from '../http/routes/holders.ts'
 import { holdingRoutes } from '../http/routes/holdings.ts'
 import { hasNode, nodeUrls } from './node-urls.ts'
-import { beside, type Product } from './product.ts'
+import { HolderBlocks } from '../holders/holder-blocks.ts'
+import { Announcements } from '../views/announcements.ts'
+import { COMMITTED_BLOCKS } from './chain-capabilities.ts'
+import { beside, capability, type Product } from './product.ts'
 
 /** Maximum milliseconds of a drain, in which queued events are stored. */
 const DRAIN_MS = 5_000
 /** Milliseconds for which pages of one paging run can be read. */
 const PINNED_MS = 300_000
+
+/** Blocks whose balance changes wait for the holder lists. */
+const HOLDER_BLOCKS = capability(({ feed, get }) => {
+  const blocks = new HolderBlocks(feed)
+  get(COMMITTED_BLOCKS).subscribe(blocks)
+  return blocks
+})
+
+/** Announces mints whose holders were requested for the first time. */
+export const HOLDERS_REQUESTED = capability(() => new Announcements())
 
 /**
  * Holders of requested tokens, and holdings of wallets. Gateways serve them, and the process that ingests maintains
@@ -19,17 +32,10 @@ export const HOLDERS: Product = {
   name: 'holders',
   roles: ['ingest', 'gateway'],
   settings: HOLDER_SETTINGS,
-  units: (service) => {
-    if (!service.config.role.includes('ingest') || !hasNode(service)) return []
-    const {
-      config,
-      ports,
-      logger,
-      metrics,
-      holderBlocks: blocks,
-      holdersRequested: requested,
-      feed
-    } = service
+  units: (kernel) => {
+    const { config, ports, logger, metrics, feed, get } = kernel
+    if (!config.role.includes('ingest') || !hasNode(kernel)) return []
+    const blocks = get(HOLDER_BLOCKS)
     blocks.begin()
     const limits = {
       mintsMax: config.holderMints,
@@ -41,10 +47,10 @@ export const HOLDERS: Product = {
       logger,
       metrics: metrics.holders,
       blocks,
-      requested,
+      requested: get(HOLDERS_REQUESTED),
       feed,
       limits,
-      urls: () => nodeUrls(service)
+      urls: () => nodeUrls(kernel)
     })
     return [beside('balances', child('holders', run, { drainMs: DRAIN_MS }))]
   },

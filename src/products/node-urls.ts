@@ -1,25 +1,25 @@
-import type { ServiceParts } from './product.ts'
+import { LOCALNET } from './chain-capabilities.ts'
+import type { Kernel } from './product.ts'
 
 /** Tells whether this process has the localnet, whose node is then the only one that it reads from and sends to. */
-export const hasLocalnet = ({ config: { role, source }, source: replaced }: ServiceParts): boolean =>
+export const hasLocalnet = ({ config: { role, source }, source: replaced }: Kernel): boolean =>
   role.includes('ingest') && source === 'localnet' && replaced === undefined
 
 /** Tells whether this process has a node: the localnet's or the operator's. */
-export const hasNode = (service: ServiceParts): boolean =>
-  hasLocalnet(service) || service.config.rpcUrl.length > 0
+export const hasNode = (kernel: Kernel): boolean => hasLocalnet(kernel) || kernel.config.rpcUrl.length > 0
 
 /** Returns the URLs of the nodes to ask; none before the localnet listens. */
-export function nodeUrls(service: ServiceParts): readonly string[] {
-  if (!hasLocalnet(service)) return service.config.rpcUrl
-  const url = service.localnetUrl()
+export function nodeUrls(kernel: Kernel): readonly string[] {
+  if (!hasLocalnet(kernel)) return kernel.config.rpcUrl
+  const { url } = kernel.get(LOCALNET)
   return url === null ? [] : [url]
 }
 
 /** Returns the nodes' WebSocket URLs: the configured ones, else each node's at the port that clients derive, as web3.js does. */
-export function pubsubUrls(service: ServiceParts): readonly string[] {
-  const { rpcWsUrl } = service.config
-  if (!hasLocalnet(service) && rpcWsUrl.length > 0) return rpcWsUrl
-  return nodeUrls(service).map((text) => {
+export function pubsubUrls(kernel: Kernel): readonly string[] {
+  const { rpcWsUrl } = kernel.config
+  if (!hasLocalnet(kernel) && rpcWsUrl.length > 0) return rpcWsUrl
+  return nodeUrls(kernel).map((text) => {
     const url = new URL(text)
     url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:'
     if (url.port !== '') url.port = String(Number(url.port) + 1)

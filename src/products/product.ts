@@ -1,43 +1,25 @@
 import type { FastifyPluginAsync } from 'fastify'
-import type { TransferFees } from '../accounts/transfer-fees.ts'
-import type { OnLocalnet } from '../../actors/chain/localnet.ts'
 import type { Run } from '../../actors/supervision/process.ts'
 import { supervisor, type Unit } from '../../actors/supervision/unit.ts'
 import type { ClusterCoordination } from '../../storage/cluster/coordination.ts'
 import type { Storage } from '../../storage/port.ts'
-import type { DemoKeyFile } from '../access/demo-key.ts'
-import type { KeySockets } from '../access/key-sockets.ts'
 import type { FirstKeys } from '../access/bootstrap.ts'
 import type { TreeBody } from '../api/tree.ts'
+import type { Capability } from '../compose/capability.ts'
+import { Handle } from '../compose/handle.ts'
 import type { Config } from '../config/config.ts'
 import type { MemoryBudget } from '../config/memory-budget.ts'
 import type { Setting } from '../config/setting.ts'
 import type { AppDeps } from '../http/deps.ts'
-import type { CashList } from '../market/cash.ts'
 import type { BlockSource } from '../node/block-source.ts'
 import type { SourceStatus } from '../node/source-status.ts'
 import type { Ports } from '../ports.ts'
 import type { Turns } from '../work/turns.ts'
-import type { RecordedReport } from '../recorded/report.ts'
-import type { TenantEvents } from '../stream/tenant-events.ts'
 import type { ChannelForm } from '../stream/channel.ts'
 import type { DecodingReport } from '../telemetry/decoding-report.ts'
 import type { Logger } from '../telemetry/logger.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import type { WatchedSignatures } from '../transactions/block-sightings.ts'
-import type { CommittedBlocks } from '../node/committed-blocks.ts'
-import type { LocalTracking } from '../transactions/local-tracking.ts'
-import type { PriorityFees } from '../transactions/priority-fees.ts'
-import type { LocalDeliveries } from '../webhooks/local-deliveries.ts'
 import type { CommitFeed } from '../views/commit-feed.ts'
-import type { NameIndex } from '../views/name-index.ts'
-import type { ServedArchive } from '../archive/served-archive.ts'
-import type { RankingHandle } from '../views/ranking-handle.ts'
-import type { HolderBlocks } from '../holders/holder-blocks.ts'
-import type { LedgerBlocks } from '../revenue/ledger-blocks.ts'
-import type { ChainWatch } from '../program-accounts/chain-watch.ts'
-import type { Announcements } from '../views/announcements.ts'
-import type { Handles } from './handles.ts'
 import type { Opened } from './opening.ts'
 
 export type Role = Config['role'][number]
@@ -52,13 +34,13 @@ export interface Product {
    * Units of the process tree, in the order of their start. They stand beside those of other products, whose resources
    * they have by handles.
    */
-  readonly units?: (service: ServiceParts) => readonly Unit<Spine>[]
+  readonly units?: (kernel: Kernel) => readonly Unit<Spine>[]
   /** Routes of the HTTP side. */
   readonly routes?: readonly FastifyPluginAsync<AppDeps>[]
   /** Channels of the stream. */
   readonly channels?: readonly ChannelForm[]
-  /** Adds metrics other than those that its units count in `ServiceParts.metrics`. */
-  readonly metrics?: (service: ServiceParts) => void
+  /** Adds metrics other than those that its units count in `Kernel.metrics`. */
+  readonly metrics?: (kernel: Kernel) => void
 }
 
 /** The resources that every unit of a product has from outside: a restart of the store restarts all. */
@@ -68,44 +50,20 @@ export interface Spine {
   readonly peers?: ClusterCoordination
 }
 
-/** Parts of a service that its products share. */
-export interface ServiceParts {
+/** The objects that every product of a process has. All others come from the capabilities of products. */
+export interface Kernel {
   readonly config: Config
   readonly ports: Ports
-  /** Resources of the processes that stand beside one another. */
-  readonly handles: Handles
   readonly logger: Logger
   readonly version: string
   readonly metrics: Metrics
+  readonly decoding: DecodingReport
   readonly budget: MemoryBudget
   readonly feed: CommitFeed
   /** Turns of tenants for the work of this process. */
   readonly turns: Turns
-  readonly ranking: RankingHandle
-  readonly names: NameIndex
-  /** The imported archive: blocks before the first indexed one. */
-  readonly archive: ServedArchive
-  readonly cash: CashList
-  readonly decoding: DecodingReport
-  readonly deliveries: LocalDeliveries
-  readonly tracking: LocalTracking
-  readonly committedBlocks: CommittedBlocks
-  readonly sightings: WatchedSignatures
-  readonly fees: PriorityFees
-  readonly chainWatch: ChainWatch
-  readonly programsChanged: Announcements
-  /** Transfer fees of mints, for the decoder. */
-  readonly transferFees: TransferFees
-  readonly holderBlocks: HolderBlocks
-  readonly ledgerBlocks: LedgerBlocks
-  readonly holdersRequested: Announcements
-  readonly watchedChanged: Announcements
-  readonly tenantEvents: TenantEvents
-  /** Counts the WebSockets of keys. */
-  readonly sockets: KeySockets
-  readonly recorded: RecordedReport
-  /** Undefined if no demo key is offered. */
-  readonly demoKey: DemoKeyFile | undefined
+  /** Returns what another product gives. */
+  readonly get: <T>(capability: Capability<Kernel, T>) => T
   /** The products of this process. */
   readonly products: readonly Product[]
   /** The coordination of a process that shares its store with no other. */
@@ -118,15 +76,19 @@ export interface ServiceParts {
   readonly tree: () => TreeBody
   readonly sourceStatus: () => SourceStatus | null
   readonly onFirstKeys: (keys: FirstKeys) => void
-  readonly onLocalnet: OnLocalnet
+  /** Called with the URL of the localnet's node. */
+  readonly onLocalnet: (rpcUrl: string) => void
   /** Resolves once the HTTP side has listened. */
   readonly listening: Promise<void>
-  /** Returns the URL of this process's localnet; null before it listens, and without one. */
-  readonly localnetUrl: () => string | null
-  /** Returns the slot at which the past ends that this process's localnet generates; null if none of it is missing. */
-  readonly localnetPastEnd: () => number | null
   readonly onListening: (port: number) => void
 }
+
+/** Declares what a product gives. `make` may use other capabilities. */
+export const capability = <T>(make: (kernel: Kernel) => T): Capability<Kernel, T> => ({ make })
+
+/** Declares a resource of a unit, which others use by a handle. `what` names it in refusals. */
+export const resource = <T>(what: string): Capability<Kernel, Handle<T>> =>
+  capability(() => new Handle<T>(what))
 
 /** Returns a unit whose crash restarts no other. Its resources, if others need them, are given by handles. */
 export const beside = <Needs>(name: string, ...units: readonly Unit<Needs>[]): Unit<Needs> =>
@@ -138,7 +100,7 @@ export const routesOf = (products: readonly Product[]): readonly FastifyPluginAs
 
 /** Returns the coordination with the other processes of the service. */
 export const coordinationOf = (
-  { soloCoordination }: ServiceParts,
+  { soloCoordination }: Kernel,
   { peers = soloCoordination }: Pick<Spine, 'peers'>
 ): ClusterCoordination => peers
 

@@ -3,12 +3,21 @@ import { adminProgramRoutes } from '../http/routes/admin-programs.ts'
 import { programAccountRoutes } from '../http/routes/program-accounts.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import { hasNode, nodeUrls, pubsubUrls } from './node-urls.ts'
-import { beside, coordinationOf, type Product, type Spine } from './product.ts'
+import { ChainWatch } from '../program-accounts/chain-watch.ts'
+import { Announcements } from '../views/announcements.ts'
+import { COMMITTED_BLOCKS } from './chain-capabilities.ts'
+import { beside, capability, coordinationOf, type Product, type Spine } from './product.ts'
 
 /** Slots after which a block of an index at processed counts as confirmed. Chosen: clusters confirm within two or three. */
 const PROCESSED_SLOTS = 16
 /** Maximum milliseconds of a drain, which waits for requests in flight. */
 const DRAIN_MS = 5_000
+
+/** Slots of this process's blocks, with the accounts that they touch. */
+const CHAIN_WATCH = capability(({ feed, get }) => new ChainWatch(feed, get(COMMITTED_BLOCKS)))
+
+/** Announces that a program was added to the whitelist, or removed. */
+export const PROGRAMS_CHANGED = capability(() => new Announcements())
 
 /**
  * Accounts of whitelisted programs. Gateways serve them, and a process that ingests mirrors them. A fault of the mirror
@@ -18,21 +27,21 @@ export const PROGRAM_ACCOUNTS: Product = {
   name: 'program-accounts',
   roles: ['ingest', 'gateway'],
   settings: {},
-  units: (service) => {
-    if (!service.config.role.includes('ingest') || !hasNode(service)) return []
-    const { config, ports, logger, metrics, chainWatch: watch, programsChanged: changed } = service
+  units: (kernel) => {
+    const { config, ports, logger, metrics, get } = kernel
+    if (!config.role.includes('ingest') || !hasNode(kernel)) return []
     const run = mirror<Spine>(
       {
         ...ports,
         logger,
         metrics: metrics.mirror,
-        watch,
-        changed,
+        watch: get(CHAIN_WATCH),
+        changed: get(PROGRAMS_CHANGED),
         slotsUnconfirmed: config.indexCommitment === 'processed' ? PROCESSED_SLOTS : 0,
-        urls: () => nodeUrls(service),
-        pubsubUrls: () => pubsubUrls(service)
+        urls: () => nodeUrls(kernel),
+        pubsubUrls: () => pubsubUrls(kernel)
       },
-      (given) => coordinationOf(service, given)
+      (given) => coordinationOf(kernel, given)
     )
     return [beside('programs', child('mirror', run, { drainMs: DRAIN_MS }))]
   },

@@ -5,17 +5,32 @@ import { revenueCoverageRoutes } from '../http/routes/revenue-coverage.ts'
 import { revenueEventRoutes } from '../http/routes/revenue-events.ts'
 import { revenueTotalRoutes } from '../http/routes/revenue-totals.ts'
 import { LedgerFeed } from '../stream/ledger-feed.ts'
-import { beside, coordinationOf, type Product, type Spine } from './product.ts'
+import { LedgerBlocks } from '../revenue/ledger-blocks.ts'
+import { Announcements } from '../views/announcements.ts'
+import { CASH, COMMITTED_BLOCKS } from './chain-capabilities.ts'
+import { NAMES } from './data.ts'
+import { beside, capability, coordinationOf, type Product, type Spine } from './product.ts'
+import { TENANT_EVENTS } from './stream.ts'
 
 /** Maximum milliseconds of a drain, in which queued blocks are recorded. */
 const DRAIN_MS = 5_000
+
+/** Blocks whose balance changes wait for the ledger. */
+const LEDGER_BLOCKS = capability(({ feed, get }) => {
+  const blocks = new LedgerBlocks(feed)
+  get(COMMITTED_BLOCKS).subscribe(blocks)
+  return blocks
+})
+
+/** Announces that a tenant has changed its watched addresses. */
+export const WATCHED_CHANGED = capability(() => new Announcements())
 
 /** The watched addresses, which are known before the first block is read. */
 export const WATCHES: Product = {
   name: 'watches',
   roles: ['ingest'],
   settings: {},
-  units: ({ ledgerBlocks }) => [beside('watches', child('addresses', watchedAddresses(ledgerBlocks)))]
+  units: ({ get }) => [beside('watches', child('addresses', watchedAddresses(get(LEDGER_BLOCKS))))]
 }
 
 /**
@@ -26,23 +41,24 @@ export const REVENUE: Product = {
   name: 'revenue',
   roles: ['ingest', 'gateway'],
   settings: {},
-  units: (service) => {
-    const { config, ports, logger, metrics, names, cash, ledgerBlocks: blocks, feed } = service
+  units: (kernel) => {
+    const { config, ports, logger, metrics, feed, get } = kernel
     if (!config.role.includes('ingest')) return []
+    const events = get(TENANT_EVENTS)
     const run = ledger<Spine>(
       {
         ...ports,
         logger,
         metrics: metrics.ledger,
-        names,
-        cash,
-        blocks,
+        names: get(NAMES),
+        cash: get(CASH),
+        blocks: get(LEDGER_BLOCKS),
         feed,
-        watchedChanged: service.watchedChanged
+        watchedChanged: get(WATCHED_CHANGED)
       },
       (given) => {
-        const { tenantEvents } = coordinationOf(service, given)
-        return new LedgerFeed((event) => service.tenantEvents.publish(event, tenantEvents), ports.clock)
+        const { tenantEvents } = coordinationOf(kernel, given)
+        return new LedgerFeed((event) => events.publish(event, tenantEvents), ports.clock)
       }
     )
     return [beside('revenue', child('ledger', run, { drainMs: DRAIN_MS }))]

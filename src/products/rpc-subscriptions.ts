@@ -1,48 +1,54 @@
 import { pubsub } from '../../actors/rpc/pubsub/pubsub.ts'
+import type { RpcSockets } from '../../actors/rpc/pubsub/rpc-sockets.ts'
 import type { OpenRpc } from '../../actors/rpc/rpc.ts'
 import { giving, using } from '../../actors/supervision/held.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import type { RpcParts } from '../http/deps.ts'
 import type { RpcSocketGateway } from '../rpc/pubsub/gateway.ts'
 import { hasNode, pubsubUrls } from './node-urls.ts'
-import { beside, coordinationOf, type Product, type ServiceParts, type Spine } from './product.ts'
+import { KEY_SOCKETS } from './access.ts'
+import { beside, coordinationOf, resource, type Kernel, type Product, type Spine } from './product.ts'
+import { RPC_CALLS, RPC_NODES } from './rpc.ts'
+
+/** The sockets of the RPC URL. */
+export const RPC_SOCKETS = resource<RpcSockets>('the sockets of the RPC URL')
 
 /** Subscriptions of the RPC URL over a WebSocket, for all clients of the process; its route is that of the sockets. */
 export const RPC_SUBSCRIPTIONS: Product = {
   name: 'rpc-subscriptions',
   roles: ['gateway'],
   settings: {},
-  units: (service) => {
-    if (!hasNode(service)) return []
-    const { ports, logger, sockets, metrics, turns, handles } = service
+  units: (kernel) => {
+    if (!hasNode(kernel)) return []
+    const { ports, logger, metrics, turns, get } = kernel
     const run = pubsub<Spine & { readonly rpc: OpenRpc; readonly calls: RpcParts }>(
       {
         ...ports,
         logger,
-        sockets,
+        sockets: get(KEY_SOCKETS),
         metrics: metrics.pubsub,
         workTally: metrics.work,
         turns,
-        urls: () => pubsubUrls(service)
+        urls: () => pubsubUrls(kernel)
       },
       ({ rpc: { nodes, floors }, calls }) => ({ ...calls, upstreams: nodes, floors }),
-      (given) => coordinationOf(service, given)
+      (given) => coordinationOf(kernel, given)
     )
-    const { rpc, calls, rpcSockets } = handles
-    const live = using({ rpc, calls }, ports.clock, run)
-    return [beside('rpc-sockets', child('pubsub', giving(rpcSockets, live)))]
+    const live = using({ rpc: get(RPC_NODES), calls: get(RPC_CALLS) }, ports.clock, run)
+    return [beside('rpc-sockets', child('pubsub', giving(get(RPC_SOCKETS), live)))]
   }
 }
 
 /** Tells whether a process serves the socket of the RPC URL. */
-export const hasRpcSockets = (service: ServiceParts): boolean =>
-  service.products.includes(RPC_SUBSCRIPTIONS) && hasNode(service)
+export const hasRpcSockets = (kernel: Kernel): boolean =>
+  kernel.products.includes(RPC_SUBSCRIPTIONS) && hasNode(kernel)
 
 /** The close code of a connection whose owner restarts (RFC 6455: service restart). */
 const RESTARTS = 1012
 
 /** Returns the socket of the RPC URL as the HTTP side uses it. */
-export function rpcSocketsOf({ handles: { rpcSockets } }: ServiceParts): RpcSocketGateway {
+export function rpcSocketsOf({ get }: Kernel): RpcSocketGateway {
+  const rpcSockets = get(RPC_SOCKETS)
   return {
     admits: (caller) => rpcSockets.get().admits(caller),
     open: (ws, socket, caller) => {

@@ -17,37 +17,42 @@ import { Gateway } from '../rpc/rpc-gateway.ts'
 import { SlotFloors } from '../rpc/slot-floors.ts'
 import { TrackedSends } from '../rpc/tracked-sends.ts'
 import { hasLocalnet, hasNode as isConfigured, nodeUrls } from './node-urls.ts'
-import { beside, type Product, type ServiceParts, type Spine } from './product.ts'
+import { beside, resource, type Kernel, type Product, type Spine } from './product.ts'
 import { transactionPartsOf } from './transactions.ts'
 
 /** Slots by which processed state leads finalized state (Solana: 31 votes on top of a block finalize it). */
 const FINALITY_SLOTS = 32
+
+/** The connections to the nodes behind the RPC URL. */
+export const RPC_NODES = resource<OpenRpc>('the connections to nodes')
+
+/** The calls of the RPC URL, over HTTP and over sockets. */
+export const RPC_CALLS = resource<RpcParts>('the calls of the RPC URL')
 
 /** The drop-in RPC URL: JSON-RPC of the operator's nodes, over HTTP. */
 export const RPC: Product = {
   name: 'rpc',
   roles: ['gateway'],
   settings: RPC_SETTINGS,
-  units: (service) => {
-    const { handles } = service
-    if (!isConfigured(service)) return [beside('rpc', child('calls', giving(handles.calls, calls(service))))]
-    const { ports, budget, metrics, config, feed, logger } = service
+  units: (kernel) => {
+    const { ports, budget, metrics, config, feed, logger, get } = kernel
+    if (!isConfigured(kernel)) return [beside('rpc', child('calls', giving(get(RPC_CALLS), calls(kernel))))]
     const deps = { ...ports, logger, cacheBytes: budget.rpcAnswers, metrics: metrics.rpc }
     const finalitySlots = config.indexCommitment === 'finalized' ? FINALITY_SLOTS : 0
     const run = rpcNodes<Spine>(deps, ({ storage }) => ({
-      urls: () => nodeUrls(service),
-      archiveUrls: hasLocalnet(service) ? [] : config.archiveRpcUrl,
+      urls: () => nodeUrls(kernel),
+      archiveUrls: hasLocalnet(kernel) ? [] : config.archiveRpcUrl,
       expectedGenesis: sourceCoverage(storage.coverage, ports.clock).expectedGenesis,
       indexedSlot: () => feed.head && feed.head.slot + finalitySlots,
-      limits: hasLocalnet(service) ? [] : config.rpcNodeRps,
+      limits: hasLocalnet(kernel) ? [] : config.rpcNodeRps,
       cordons: () => new Cordons(storage.documents).list(),
       tuning: { deadlineMs: config.rpcDeadlineMs, costs: new MethodCosts(config.rpcMethodWeights) }
     }))
     return [
       beside(
         'rpc',
-        child('nodes', giving(handles.rpc, run)),
-        child('calls', giving(handles.calls, using({ rpc: handles.rpc }, ports.clock, calls(service))))
+        child('nodes', giving(get(RPC_NODES), run)),
+        child('calls', giving(get(RPC_CALLS), using({ rpc: get(RPC_NODES) }, ports.clock, calls(kernel))))
       )
     ]
   },
@@ -56,25 +61,25 @@ export const RPC: Product = {
 
 /** Returns the units of a quota that each weighted call costs. */
 export const weightsOf = (
-  config: Pick<ServiceParts['config'], 'programAccountsWeight' | 'holdersWeight'>
+  config: Pick<Kernel['config'], 'programAccountsWeight' | 'holdersWeight'>
 ): CallWeights => ({ 'program-accounts': config.programAccountsWeight, holders: config.holdersWeight })
 
 /** Returns the methods of the RPC URL. */
-function methodsOf(service: ServiceParts): MethodTable {
-  const { config } = service
+function methodsOf(kernel: Kernel): MethodTable {
+  const { config } = kernel
   // A localnet has a faucet, which its wallets expect.
-  const allowed = hasLocalnet(service) ? [...config.rpcAllow, 'requestAirdrop'] : config.rpcAllow
+  const allowed = hasLocalnet(kernel) ? [...config.rpcAllow, 'requestAirdrop'] : config.rpcAllow
   return new MethodTable(allowed, weightsOf(config))
 }
 
 /** Owns the gateway of the RPC URL, which HTTP and sockets share. Without a node it answers what needs none. */
-function calls(service: ServiceParts): Run<Spine & { readonly rpc?: OpenRpc }, RpcParts> {
+function calls(kernel: Kernel): Run<Spine & { readonly rpc?: OpenRpc }, RpcParts> {
+  const { ports, metrics, turns } = kernel
+  const transactions = transactionPartsOf(kernel)
   return async ({ input: { storage, rpc }, draining, ready }) => {
-    const { ports, metrics, turns } = service
-    const methods = methodsOf(service)
+    const methods = methodsOf(kernel)
     const finalized = rpc === undefined ? null : { newest: () => rpc.nodes.newest('finalized') }
     const count = (selected_by: 'index' | 'scan'): void => metrics.mirror.pages.inc({ selected_by })
-    const transactions = transactionPartsOf(service)
     const gateway = new Gateway({
       methods,
       reads: rpc?.reads ?? null,
@@ -91,8 +96,8 @@ function calls(service: ServiceParts): Run<Spine & { readonly rpc?: OpenRpc }, R
 }
 
 /** Returns the parts of JSON-RPC that the HTTP side uses. */
-export function rpcPartsOf(service: ServiceParts): RpcParts {
-  const { calls } = service.handles
+export function rpcPartsOf(kernel: Kernel): RpcParts {
+  const calls = kernel.get(RPC_CALLS)
   return {
     get gateway() {
       return calls.get().gateway
@@ -103,7 +108,7 @@ export function rpcPartsOf(service: ServiceParts): RpcParts {
     get finalized() {
       return calls.get().finalized
     },
-    methods: methodsOf(service),
-    hasNode: isConfigured(service) && service.products.includes(RPC)
+    methods: methodsOf(kernel),
+    hasNode: isConfigured(kernel) && kernel.products.includes(RPC)
   }
 }

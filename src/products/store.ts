@@ -7,7 +7,8 @@ import type { Storage } from '../../storage/port.ts'
 import { bootstrapKeys } from '../access/bootstrap.ts'
 import { STORAGE_SETTINGS } from '../config/settings/storage.ts'
 import { openCoordination, openStore } from './opening.ts'
-import { firstOf, type Product, type ServiceParts, type Spine } from './product.ts'
+import { DEMO_KEY } from './access.ts'
+import { firstOf, type Kernel, type Product, type Spine } from './product.ts'
 
 /** The store, which all products need. */
 export const STORE: Product = {
@@ -17,11 +18,11 @@ export const STORE: Product = {
 }
 
 /** Returns the service with its store, and with the connections to the other processes that have it open. */
-export function aroundStore(service: ServiceParts, units: readonly Unit<Spine>[]): Unit<object> {
-  const { config, ports, logger, metrics, opened } = service
+export function aroundStore(kernel: Kernel, units: readonly Unit<Spine>[]): Unit<object> {
+  const { config, ports, logger, metrics, opened } = kernel
   const { clock } = ports
   const openStorage = firstOf(opened?.storage, () => openStore(config, ports))
-  const storage = child('storage', store(openStorage, prepareWith(service), { clock, logger, metrics }))
+  const storage = child('storage', store(openStorage, prepareWith(kernel), { clock, logger, metrics }))
   if (config.storage === 'embedded') return supervisor('service', 'rest_for_one', [storage, ...units])
   const openOthers = firstOf(opened?.peers, () => openCoordination(config, logger, ports))
   const peers = child('peers', coordination(openOthers, { clock, metrics }))
@@ -41,7 +42,8 @@ export const RETENTION: Product = {
 }
 
 /** Returns the step that gives an empty store its first keys. */
-function prepareWith({ config, ports, demoKey, onFirstKeys }: ServiceParts) {
+function prepareWith({ config, ports, onFirstKeys, get }: Kernel) {
+  const demoKey = get(DEMO_KEY)
   return (storage: Storage): Promise<void> =>
     refusedOnFullDisk(config.dataDir, async () => {
       const { adminKey, source } = config

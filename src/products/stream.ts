@@ -1,5 +1,5 @@
 import { channels, type Channels } from '../../actors/stream/channels.ts'
-import { tenants } from '../../actors/stream/tenants.ts'
+import { tenants, type Tenants } from '../../actors/stream/tenants.ts'
 import { giving, using } from '../../actors/supervision/held.ts'
 import { child } from '../../actors/supervision/unit.ts'
 import { replaySecondsOf } from '../config/retention.ts'
@@ -7,17 +7,37 @@ import { STREAM_SETTINGS } from '../config/settings/stream.ts'
 import { socketRoutes } from '../http/routes/sockets.ts'
 import type { StreamGateway } from '../stream/gateway.ts'
 import { CHAIN_CHANNEL_FORMS } from '../stream/channel.ts'
-import { beside, coordinationOf, type Product, type ServiceParts, type Spine } from './product.ts'
+import { TenantEvents } from '../stream/tenant-events.ts'
+import { KEY_SOCKETS } from './access.ts'
+import { CASH } from './chain-capabilities.ts'
+import {
+  beside,
+  capability,
+  coordinationOf,
+  resource,
+  type Kernel,
+  type Product,
+  type Spine
+} from './product.ts'
+
+/** The channels of chain events. */
+export const CHAIN_CHANNELS = resource<Channels>('the channels of the stream')
+
+/** The connections of the stream. */
+export const STREAM_TENANTS = resource<Tenants>('the connections of the stream')
+
+/** Events of one tenant, such as those of its transactions. */
+export const TENANT_EVENTS = capability(() => new TenantEvents())
 
 /** The stream's channels of chain events: live events and their past, for connections and webhooks. */
 export const CHANNELS: Product = {
   name: 'channels',
   roles: ['gateway', 'delivery'],
   settings: STREAM_SETTINGS,
-  units: ({ config, ports, feed, cash, turns, budget, handles }) => {
-    const deps = { feed, cash, turns, clock: ports.clock, horizonSeconds: replaySecondsOf(config) }
+  units: ({ config, ports, feed, turns, budget, get }) => {
+    const deps = { feed, cash: get(CASH), turns, clock: ports.clock, horizonSeconds: replaySecondsOf(config) }
     const run = channels({ ...deps, replayBytes: budget.replays })
-    return [beside('channels', child('hub', giving(handles.channels, run)))]
+    return [beside('channels', child('hub', giving(get(CHAIN_CHANNELS), run)))]
   },
   channels: CHAIN_CHANNEL_FORMS
 }
@@ -27,14 +47,14 @@ export const STREAM: Product = {
   name: 'stream',
   roles: ['gateway'],
   settings: {},
-  units: (service) => {
-    const { ports, tenantEvents, sockets, metrics, handles } = service
+  units: (kernel) => {
+    const { ports, metrics, get } = kernel
     const run = tenants<Spine & { readonly channels: Channels }>(
-      { ...ports, tenantEvents, sockets, workTally: metrics.work },
-      (given) => coordinationOf(service, given)
+      { ...ports, tenantEvents: get(TENANT_EVENTS), sockets: get(KEY_SOCKETS), workTally: metrics.work },
+      (given) => coordinationOf(kernel, given)
     )
-    const live = using({ channels: handles.channels }, ports.clock, run)
-    return [beside('stream', child('tenants', giving(handles.tenants, live)))]
+    const live = using({ channels: get(CHAIN_CHANNELS) }, ports.clock, run)
+    return [beside('stream', child('tenants', giving(get(STREAM_TENANTS), live)))]
   },
   routes: [socketRoutes]
 }
@@ -43,7 +63,8 @@ export const STREAM: Product = {
 const RESTARTS = 1012
 
 /** Returns the stream as the HTTP side uses it. */
-export function streamOf({ handles: { tenants } }: ServiceParts): StreamGateway {
+export function streamOf({ get }: Kernel): StreamGateway {
+  const tenants = get(STREAM_TENANTS)
   return {
     admits: (caller) => tenants.get().admits(caller),
     open: (ws, socket, caller) => {

@@ -1,5 +1,9 @@
 import { nodes } from '../../actors/chain/nodes.ts'
-import { blockEngine, type BlockEngineOptions } from '../../actors/transactions/engine/block-engine.ts'
+import {
+  blockEngine,
+  type BlockEngineOptions,
+  type OpenBlockEngine
+} from '../../actors/transactions/engine/block-engine.ts'
 import type { leaders } from '../../actors/transactions/tpu/leaders.ts'
 import { transactions, type TransactionsNeeds } from '../../actors/transactions/transactions.ts'
 import { aborted } from '../../actors/supervision/aborted.ts'
@@ -12,7 +16,7 @@ import { bundleRoutes } from '../http/routes/bundles.ts'
 import { priorityFeeRoutes } from '../http/routes/priority-fees.ts'
 import { tipRoutes } from '../http/routes/tips.ts'
 import { transactionRoutes } from '../http/routes/transactions.ts'
-import { SharedTracking } from '../transactions/local-tracking.ts'
+import { LocalTracking, SharedTracking } from '../transactions/local-tracking.ts'
 import { SharedBundles } from '../transactions/shared-bundles.ts'
 import { changesTtlMs } from '../transactions/change-batch.ts'
 import { RpcTransactionNode } from '../transactions/node-client.ts'
@@ -20,30 +24,57 @@ import type { LeaderSender, TransactionParts } from '../transactions/ports.ts'
 import { ephemeralIdentity, readIdentityFile, type LeaderIdentity } from '../transactions/tpu/identity.ts'
 import { RpcLeaderNode, type LeaderNode } from '../transactions/tpu/leader-node.ts'
 import { hasLocalnet, hasNode, nodeUrls } from './node-urls.ts'
-import { beside, coordinationOf, type Product, type ServiceParts, type Spine } from './product.ts'
+import { WatchedSignatures } from '../transactions/block-sightings.ts'
+import { COMMITTED_BLOCKS, LOCALNET } from './chain-capabilities.ts'
+import {
+  beside,
+  capability,
+  coordinationOf,
+  resource,
+  type Kernel,
+  type Product,
+  type Spine
+} from './product.ts'
+import { CHAIN_CHANNELS, TENANT_EVENTS } from './stream.ts'
 
 /** Maximum milliseconds of a drain, which waits for sends in flight and the last writes. */
 const DRAIN_MS = 5_000
+
+const NODES = resource<RpcTransactionNode>('the connections to nodes')
+const ENGINE = resource<OpenBlockEngine>('the connections to the block engine')
+const LEADERS = resource<LeaderSender>('the connections to leaders')
+/** The objects that requests for transactions share. */
+const REQUESTS = resource<TransactionParts>('the transactions')
+
+/** The transactions that this process tracks, for its requests. */
+const LOCAL_TRACKING = capability(() => new LocalTracking())
+
+/** Tracked signatures in the blocks that this process commits. */
+const SIGHTINGS = capability(({ feed, get }) => {
+  const sightings = new WatchedSignatures(feed)
+  get(COMMITTED_BLOCKS).subscribe(sightings)
+  return sightings
+})
 
 /** The nodes that transactions are sent to. Gateways check and simulate by them, delivery processes send and track. */
 export const TRANSACTIONS: Product = {
   name: 'transactions',
   roles: ['gateway', 'delivery'],
   settings: TRANSACTION_SETTINGS,
-  units: (service) => {
-    if (!hasNode(service)) return []
-    const { ports, handles } = service
+  units: (kernel) => {
+    if (!hasNode(kernel)) return []
+    const { ports, get } = kernel
     const client = nodes(
-      () => nodeUrls(service),
+      () => nodeUrls(kernel),
       (urls) => new RpcTransactionNode(urls, ports.clock)
     )
-    const engine = blockEngine(() => engineOptions(service), ports.clock)
+    const engine = blockEngine(() => engineOptions(kernel), ports.clock)
     return [
       beside(
         'submissions',
-        child('nodes', giving(handles.nodes, client)),
-        ...(hasEngine(service) ? [child('engine', giving(handles.engine, engine))] : []),
-        child('requests', giving(handles.transactions, requests(service)))
+        child('nodes', giving(get(NODES), client)),
+        ...(hasEngine(kernel) ? [child('engine', giving(get(ENGINE), engine))] : []),
+        child('requests', giving(get(REQUESTS), requests(kernel)))
       )
     ]
   },
@@ -59,36 +90,40 @@ export const TRACKING: Product = {
   name: 'tracking',
   roles: ['delivery'],
   settings: {},
-  units: (service) => {
-    if (!hasNode(service)) return []
-    const { ports, logger, metrics, tracking: local, tenantEvents, sightings, feed, handles } = service
+  units: (kernel) => {
+    if (!hasNode(kernel)) return []
+    const { config, ports, logger, metrics, feed, get } = kernel
     const deps = {
       ...ports,
-      ...{ logger, local, tenantEvents, sightings, feed },
+      ...{ logger, feed },
+      local: get(LOCAL_TRACKING),
+      tenantEvents: get(TENANT_EVENTS),
+      sightings: get(SIGHTINGS),
       metrics: metrics.sentTransactions,
-      retentionMs: retentionMsOf(service),
-      changesTtlMs: changesTtlMs(replaySecondsOf(service.config))
+      retentionMs: retentionMsOf(kernel),
+      changesTtlMs: changesTtlMs(replaySecondsOf(config))
     }
-    const leaders = leaderUnits(service)
+    const leaders = leaderUnits(kernel)
+    const sender = get(LEADERS)
     const toLeaders: LeaderSender = {
-      send: async (wire, turn) => (await handles.leaders.current?.send(wire, turn)) ?? 0
+      send: async (wire, turn) => (await sender.current?.send(wire, turn)) ?? 0
     }
     const run = transactions<TransactionsNeeds & Spine>(
       { ...deps, leaders: leaders.length === 0 ? null : toLeaders },
-      (given) => coordinationOf(service, given)
+      (given) => coordinationOf(kernel, given)
     )
-    const { channels, nodes, engine } = handles
-    const tracks = hasEngine(service)
-      ? using({ channels, nodes, engine }, ports.clock, run)
-      : using({ channels, nodes }, ports.clock, run)
+    const used = { channels: get(CHAIN_CHANNELS), nodes: get(NODES) }
+    const tracks = hasEngine(kernel)
+      ? using({ ...used, engine: get(ENGINE) }, ports.clock, run)
+      : using(used, ports.clock, run)
     return [...leaders, beside('transactions', child('tracking', tracks, { drainMs: DRAIN_MS }))]
   }
 }
 
 /** Returns the unit that sends straight to leaders. The localnet has no leader to send to. */
-function leaderUnits(service: ServiceParts): Unit<Spine>[] {
-  const { config, ports, logger, metrics, handles } = service
-  if (config.tpu === 'off' || hasLocalnet(service)) return []
+function leaderUnits(kernel: Kernel): Unit<Spine>[] {
+  const { config, ports, logger, metrics, get } = kernel
+  if (config.tpu === 'off' || hasLocalnet(kernel)) return []
   const identity = async (): Promise<LeaderIdentity> =>
     config.tpuIdentity === null ? ephemeralIdentity() : readIdentityFile(config.tpuIdentity)
   const openNode = (): LeaderNode => new RpcLeaderNode(config.rpcUrl, ports.clock)
@@ -96,34 +131,35 @@ function leaderUnits(service: ServiceParts): Unit<Spine>[] {
     const { leaders } = await import('../../actors/transactions/tpu/leaders.ts')
     return leaders({ openNode, identity }, { ...ports, logger, metrics: metrics.leaders })(scope)
   }
-  return [beside('leaders', child('quic', giving(handles.leaders, run)))]
+  return [beside('leaders', child('quic', giving(get(LEADERS), run)))]
 }
 
 /** Owns what requests for transactions share, over HTTP and over JSON-RPC. */
-function requests(service: ServiceParts): Run<Spine, TransactionParts> {
+function requests(kernel: Kernel): Run<Spine, TransactionParts> {
+  const { ports, get } = kernel
+  const [nodes, engine, tracking, sightings] = [get(NODES), get(ENGINE), get(LOCAL_TRACKING), get(SIGHTINGS)]
   return async ({ input, draining, ready }) => {
-    const { tracking, sightings, ports, handles } = service
-    const coordination = coordinationOf(service, input)
+    const coordination = coordinationOf(kernel, input)
     ready({
       get node() {
-        return handles.nodes.get()
+        return nodes.get()
       },
       get engine() {
-        return hasEngine(service) ? handles.engine.get() : null
+        return hasEngine(kernel) ? engine.get() : null
       },
       tracking: new SharedTracking(tracking, input.storage.documents, coordination, ports.clock),
       sightings,
       bundles: new SharedBundles(tracking, coordination),
-      retentionMs: retentionMsOf(service)
+      retentionMs: retentionMsOf(kernel)
     })
     await aborted(draining)
   }
 }
 
 /** Returns the parts of transactions that the HTTP side uses; null in a process without a node to send to. */
-export function transactionPartsOf(service: ServiceParts): TransactionParts | null {
-  if (!hasNode(service) || !service.products.includes(TRANSACTIONS)) return null
-  const { transactions } = service.handles
+export function transactionPartsOf(kernel: Kernel): TransactionParts | null {
+  if (!hasNode(kernel) || !kernel.products.includes(TRANSACTIONS)) return null
+  const transactions = kernel.get(REQUESTS)
   return {
     get node() {
       return transactions.get().node
@@ -137,21 +173,20 @@ export function transactionPartsOf(service: ServiceParts): TransactionParts | nu
     get bundles() {
       return transactions.get().bundles
     },
-    sightings: service.sightings,
-    retentionMs: retentionMsOf(service)
+    sightings: kernel.get(SIGHTINGS),
+    retentionMs: retentionMsOf(kernel)
   }
 }
 
-const hasEngine = (service: ServiceParts): boolean =>
-  hasLocalnet(service) || service.config.blockEngineUrl.length > 0
+const hasEngine = (kernel: Kernel): boolean => hasLocalnet(kernel) || kernel.config.blockEngineUrl.length > 0
 
 /** Maximum requests a second to the localnet's own engine. Chosen: far above the capacity of a bank in one process. */
 const LOCALNET_RATE = 1_000
 
 /** Returns the configured block engine, else the localnet's own. */
-function engineOptions(service: ServiceParts): BlockEngineOptions {
-  const { blockEngineUrl, blockEngineAuth: auth, blockEngineRate, tipFloorUrl } = service.config
-  const localnet = hasLocalnet(service) ? service.localnetUrl() : null
+function engineOptions(kernel: Kernel): BlockEngineOptions {
+  const { blockEngineUrl, blockEngineAuth: auth, blockEngineRate, tipFloorUrl } = kernel.config
+  const localnet = hasLocalnet(kernel) ? kernel.get(LOCALNET).url : null
   if (blockEngineUrl.length > 0 || localnet === null)
     return { urls: blockEngineUrl, auth, requestsPerSecond: blockEngineRate, tipFloorUrl }
   return {
@@ -163,7 +198,7 @@ function engineOptions(service: ServiceParts): BlockEngineOptions {
 }
 
 /** Returns the TTL of submissions and bundles in milliseconds after their end; null for no expiry. */
-function retentionMsOf({ config }: Pick<ServiceParts, 'config'>): number | null {
+function retentionMsOf({ config }: Pick<Kernel, 'config'>): number | null {
   const seconds = retentionSecondsOf(config)
   return seconds === null ? null : seconds * 1_000
 }

@@ -1,4 +1,4 @@
-import { outgoing } from '../../actors/webhooks/outgoing.ts'
+import { outgoing, type OpenOutgoing } from '../../actors/webhooks/outgoing.ts'
 import { webhooks, type WebhooksNeeds } from '../../actors/webhooks/webhooks.ts'
 import { giving, using } from '../../actors/supervision/held.ts'
 import { child } from '../../actors/supervision/unit.ts'
@@ -8,23 +8,39 @@ import { webhookRoutes } from '../http/routes/webhooks.ts'
 import { listAttempts, storeAttempts } from '../webhooks/attempts.ts'
 import { WebhookChanges } from '../webhooks/changes.ts'
 import { webhookSecretKey } from '../webhooks/secret-key-file.ts'
-import { beside, coordinationOf, type Product, type ServiceParts, type Spine } from './product.ts'
+import { LocalDeliveries } from '../webhooks/local-deliveries.ts'
+import {
+  beside,
+  capability,
+  coordinationOf,
+  resource,
+  type Kernel,
+  type Product,
+  type Spine
+} from './product.ts'
+import { CHAIN_CHANNELS, TENANT_EVENTS } from './stream.ts'
 
 /** Maximum milliseconds of a drain of deliveries, which waits for POSTs in flight and the last writes. */
 const DRAIN_MS = 5_000
+
+/** The connections to receivers, and the key of their secrets. */
+const OUTGOING = resource<OpenOutgoing>('the connections to receivers')
+
+/** The deliveries of this process, for its requests. */
+const LOCAL_DELIVERIES = capability(() => new LocalDeliveries())
 
 /** Webhooks: signed batches of events by POST. Gateways serve the API and send test events, delivery processes deliver. */
 export const WEBHOOKS: Product = {
   name: 'webhooks',
   roles: ['gateway', 'delivery'],
   settings: WEBHOOK_SETTINGS,
-  units: ({ config, ports: { clock }, handles }) => {
+  units: ({ config, ports: { clock }, get }) => {
     const run = outgoing({
       clock,
       allowPrivate: config.allowPrivateWebhooks,
       secretKey: () => webhookSecretKey(config)
     })
-    return [beside('receivers', child('outgoing', giving(handles.outgoing, run)))]
+    return [beside('receivers', child('outgoing', giving(get(OUTGOING), run)))]
   },
   routes: [webhookRoutes],
   channels: ['webhooks']
@@ -38,47 +54,52 @@ export const DELIVERY: Product = {
   name: 'delivery',
   roles: ['delivery'],
   settings: {},
-  units: (service) => {
-    const { ports, logger, metrics, deliveries: local, tenantEvents, turns, handles } = service
-    const deps = { ...ports, logger, metrics: metrics.webhooks, local, tenantEvents, turns }
-    const run = webhooks<WebhooksNeeds & Spine>(deps, (given) => coordinationOf(service, given))
-    const { channels, outgoing } = handles
-    const delivers = using({ channels, outgoing }, ports.clock, run)
+  units: (kernel) => {
+    const { ports, logger, metrics, turns, get } = kernel
+    const events = { local: get(LOCAL_DELIVERIES), tenantEvents: get(TENANT_EVENTS) }
+    const deps = { ...ports, ...events, logger, metrics: metrics.webhooks, turns }
+    const run = webhooks<WebhooksNeeds & Spine>(deps, (given) => coordinationOf(kernel, given))
+    const used = { channels: get(CHAIN_CHANNELS), outgoing: get(OUTGOING) }
+    const delivers = using(used, ports.clock, run)
     return [beside('deliveries', child('webhooks', delivers, { drainMs: DRAIN_MS }))]
   }
 }
 
 /** Returns the parts of webhooks that the HTTP side uses; null in a process without them. */
-export function webhookPartsOf(service: ServiceParts, given: Spine): WebhookParts | null {
-  if (!service.products.includes(WEBHOOKS)) return null
-  const { outgoing } = service.handles
-  const { documents } = given.storage
-  const { deliveries, tenantEvents, ports } = service
-  const peers = coordinationOf(service, given)
-  return {
-    get guard() {
-      return outgoing.get().guard
-    },
-    get secrets() {
-      return outgoing.get().secrets
-    },
-    get signer() {
-      return outgoing.get().signer
-    },
-    get sender() {
-      return outgoing.get().sender
-    },
-    attempts: {
-      list: (webhook, page) => listAttempts(documents, webhook, page),
-      add: (tenant, id, attempts) => storeAttempts(documents, tenant, id, attempts)
-    },
-    deliveries: {
-      changed: (tenant) => {
-        deliveries.publish(tenant)
-        peers.webhooks?.publish()
+export function webhookPartsOf(kernel: Kernel): (given: Spine) => WebhookParts | null {
+  const { ports, products, get } = kernel
+  if (!products.includes(WEBHOOKS)) return () => null
+  const outgoing = get(OUTGOING)
+  const deliveries = get(LOCAL_DELIVERIES)
+  const tenantEvents = get(TENANT_EVENTS)
+  return (given) => {
+    const { documents } = given.storage
+    const peers = coordinationOf(kernel, given)
+    return {
+      get guard() {
+        return outgoing.get().guard
       },
-      buffered: (tenant, id) => deliveries.buffered(tenant, id)
-    },
-    changes: new WebhookChanges((event) => tenantEvents.publish(event, peers.tenantEvents), ports.clock)
+      get secrets() {
+        return outgoing.get().secrets
+      },
+      get signer() {
+        return outgoing.get().signer
+      },
+      get sender() {
+        return outgoing.get().sender
+      },
+      attempts: {
+        list: (webhook, page) => listAttempts(documents, webhook, page),
+        add: (tenant, id, attempts) => storeAttempts(documents, tenant, id, attempts)
+      },
+      deliveries: {
+        changed: (tenant) => {
+          deliveries.publish(tenant)
+          peers.webhooks?.publish()
+        },
+        buffered: (tenant, id) => deliveries.buffered(tenant, id)
+      },
+      changes: new WebhookChanges((event) => tenantEvents.publish(event, peers.tenantEvents), ports.clock)
+    }
   }
 }
