@@ -2,7 +2,7 @@
  * Runs all tests together with the checks of the sources, or one tier, or the named files. `src/docs/testing.md` describes
  * each tier.
  *
- *     node test/run.ts [--quick | --long | --check] [--jobs=N] [FILE…|FOLDER/…]
+ *     node test/run.ts [--quick | --full | --long | --check] [--jobs=N] [FILE…|FOLDER/…]
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, constants } from 'node:os'
@@ -14,7 +14,7 @@ import { runHouseChecks, type CheckOutcome } from './runner/house-checks.ts'
 import { childSeconds, type TestOutcome } from './runner/test-file.ts'
 import { Places, type UnitLists } from './runner/places.ts'
 import { runTestUnit, type Unit } from './runner/test-unit.ts'
-import { testFiles, unitsOf } from './runner/tiers.ts'
+import { isOfFullTier, testFiles, unitsOf } from './runner/tiers.ts'
 import { sharedCqlSeconds } from './servers/shared-cql.ts'
 
 /** Folder of the complete outputs of failed files, one file each. */
@@ -24,6 +24,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     quick: { type: 'boolean', default: false },
+    full: { type: 'boolean', default: false },
     long: { type: 'boolean', default: false },
     check: { type: 'boolean', default: false },
     // Computing files have another place, at a low priority, and take what is left of the processors. With one place more
@@ -106,10 +107,12 @@ if (values.check) await check()
 else {
   const isNamed = positionals.length > 0
   const all = testFiles()
+  const isOfTier = (file: string): boolean => values.long || isOfFullTier(file) === values.full
   if (!isNamed) rmSync(OUTPUTS, { recursive: true, force: true })
   const alone = (files: readonly string[]): Unit[] => files.map((file) => [file])
   const folders = positionals.filter((name) => name.endsWith('/'))
-  const isSelected = (file: string): boolean => !isNamed || folders.some((folder) => file.startsWith(folder))
+  const isSelected = (file: string): boolean =>
+    isNamed ? folders.some((folder) => file.startsWith(folder)) : isOfTier(file)
   // In the long tier a single file may take all the time that a process has.
   const units = values.long ? alone : unitsOf
   const computing = units(all.computing.filter(isSelected))
@@ -121,7 +124,7 @@ else {
   const jobs = Number(values.jobs)
   if (!(jobs >= 1)) throw new Error(`--jobs takes a number of files at once, not ${values.jobs}`)
   await Promise.all([
-    isNamed || values.quick ? undefined : check(),
+    isNamed || values.quick || values.full ? undefined : check(),
     runAll({ starting, waiting, computing }, jobs)
   ])
   // A log is often shown by its first and last lines only.

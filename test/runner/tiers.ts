@@ -56,6 +56,20 @@ const HEAVY =
   /^test\/(storage\/scylla-faults|service\/(put-back|real-node|(transactions|program-accounts|holders)-validator)|localnet\/node\/validator)\./
 export const isHeavy = (path: string): boolean => HEAVY.test(path)
 
+/**
+ * Files of the full tier: what several processes or CQL nodes do together, what a service does on a validator beside the one
+ * of `real-node`, long series of kills and of generated requests, and recipes on copies of the house. `npm test` keeps one
+ * service of each product with its kill.
+ */
+const FULL = [
+  /^test\/.*-(cluster|validator|recipe)\.test\.ts$/,
+  /^test\/storage\/(scylla-(faults|lives|amendments|seam)|redis-leases)\./,
+  /^test\/service\/(failing-store|localnet-(accounts|oracle)|put-back|put-back-localnet|repaired-(localnet|rows)|store-killed|swept)\./,
+  /^test\/service\/(hostile|lost-coordination|schemathesis|stream-isolation|transactions-faults|two-processes|revenue-failing-store)\./,
+  /^test\/house\/image\.|^test\/localnet\/node\/validator\./
+]
+export const isOfFullTier = (path: string): boolean => FULL.some((files) => files.test(path))
+
 export interface TestFiles {
   /** Files that start processes, and wait for them a third of their time or more; the longest first. */
   readonly starting: readonly string[]
