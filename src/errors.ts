@@ -4,11 +4,11 @@ interface ErrorKind {
   /** Code on the wire, which never changes its meaning. */
   readonly code: string
   readonly title: string
-  /** Whether the same request can succeed later. */
+  /** Whether a retry of the request can succeed. */
   readonly retryable: boolean
 }
 
-/** An error that the same request will meet again. */
+/** An error that every retry of the request meets too. */
 const final = (status: number, code: string, title: string): ErrorKind => ({
   status,
   code,
@@ -70,7 +70,7 @@ export const ERRORS = {
   TIP_MISSING: final(422, 'tip_missing', 'Tip missing'),
   UPSTREAM_TIMEOUT: retryable(504, 'upstream_timeout', 'Upstream timeout'),
   TRANSACTION_INVALID: final(400, 'transaction_invalid', 'Transaction invalid'),
-  /** With the code of TRANSACTION_INVALID: the bytes were parsed, but are refused. */
+  /** Shares the code of TRANSACTION_INVALID: the bytes were parsed, but are refused. */
   TRANSACTION_UNSIGNED: final(422, 'transaction_invalid', 'Transaction invalid'),
   PREFLIGHT_FAILED: final(422, 'preflight_failed', 'Preflight failed'),
   PROGRAM_NOT_WHITELISTED: final(403, 'program_not_whitelisted', 'Program not whitelisted'),
@@ -82,7 +82,7 @@ export const ERRORS = {
   WATCH_LIMIT_REACHED: final(409, 'watch_limit_reached', 'Watch limit reached'),
   NOT_CONFIGURED: final(501, 'not_configured', 'Not configured'),
   OUTCOME_UNKNOWN: retryable(503, 'outcome_unknown', 'Outcome unknown'),
-  /** With the code of DEADLINE_EXCEEDED: a change whose checks took too long, so that it was not made. */
+  /** Shares the code of DEADLINE_EXCEEDED: the checks of a change took too long, so the change was not made. */
   CHANGE_NOT_BEGUN: retryable(503, 'deadline_exceeded', 'Deadline exceeded'),
   SECRET_LIMIT_REACHED: final(409, 'secret_limit_reached', 'Secret limit reached'),
   NODE_NOT_FOUND: final(404, 'node_not_found', 'Node not found'),
@@ -120,7 +120,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** The store cannot tell whether it did a write: its answer was lost. */
+/** It is unknown whether the store did a write: its answer was lost. */
 export class UnknownOutcome extends ServiceError {
   constructor(detail: string, cause: unknown) {
     super('STORAGE_UNAVAILABLE', detail, { cause })

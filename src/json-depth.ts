@@ -1,8 +1,8 @@
-/** Levels of objects and arrays in the JSON of a client. A request has at most six; a parser takes 0.5 µs for a level. */
+/** Maximum nesting in the JSON of a client. A request has at most six levels; a parser takes 0.5 µs for each. */
 export const JSON_DEPTH_MAX = 64
 /**
- * Elements and members in the JSON of a client: 256 KiB hold 5,700 addresses. A parser takes up to 1.5 µs for each, so that a
- * whole body is parsed in one turn of the event loop.
+ * Maximum elements and members in the JSON of a client: 256 KiB hold 5,700 addresses. A parser takes up to 1.5 µs for each,
+ * so a whole body is parsed in one turn of the event loop.
  */
 export const JSON_VALUES_MAX = 10_000
 
@@ -13,13 +13,13 @@ const COMMA = 0x2c
 const BRACE_BIT = 0x20
 const OPEN = 0x5b
 const CLOSE = 0x5d
-/** Bytes of a string that are checked one by one. A native search pays only for longer strings. */
+/** Bytes of a string that are checked one by one. A native search pays off only for longer strings. */
 const NEAR_BYTES = 24
 
 /** The bound that JSON text exceeds. */
 export type JsonExcess = 'levels' | 'values'
 
-/** Bounds JSON text in UTF-8 before it is parsed, piece by piece as it arrives, and also text that is not valid JSON. */
+/** Checks JSON text in UTF-8 against bounds before parsing, piece by piece as it arrives. The text may be invalid JSON. */
 export class JsonBounds {
   readonly #valuesMax: number
   #depth = 0
@@ -60,7 +60,7 @@ export class JsonBounds {
     }
     let quote = -1
     for (let near = at + NEAR_BYTES; at < bytes.length; at++) {
-      // Without an escape up to the next quote, the string ends there.
+      // If no escape precedes the next quote, the string ends there.
       if (at === near) {
         if (quote < at) quote = endOr(bytes.length, bytes.indexOf(QUOTE, at))
         const escape = bytes.subarray(at, quote).indexOf(BACKSLASH)
@@ -87,7 +87,7 @@ export function isTooDeep(bytes: Buffer): boolean {
   return bytes.length > JSON_DEPTH_MAX && new JsonBounds(Infinity).take(bytes) === 'levels'
 }
 
-/** Returns the bound that JSON text exceeds; null for none. */
+/** Returns the bound that JSON text exceeds; null if the text is within its bounds. */
 export const jsonExcess = (bytes: Buffer): JsonExcess | null =>
   bytes.length > JSON_DEPTH_MAX ? new JsonBounds().take(bytes) : null
 

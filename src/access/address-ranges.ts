@@ -8,7 +8,7 @@ interface Range {
 
 /**
  * Tells whether a text is an IPv4 or IPv6 address or CIDR range. IPv4-mapped IPv6 addresses (`::ffff:1.2.3.4`) are
- * refused: they are matched as IPv4, and so must be written as IPv4.
+ * refused: they are matched as IPv4, so they must be written as IPv4.
  */
 export function isAddressRange(text: string): boolean {
   return readRange(text) !== null

@@ -20,14 +20,14 @@ export function hashApiKey(key: string): Uint8Array {
   return Uint8Array.from(hash('sha256', key, 'buffer'))
 }
 
-/** Returns the part of a key that may be shown and logged; for a key chosen by an operator only four characters. */
+/** Returns the prefix of a key that may be shown and logged: only four characters for a key chosen by an operator. */
 export function apiKeyPrefix(key: string): string {
   return key.slice(0, key.startsWith('mr_live_') ? 12 : 4)
 }
 
 /**
- * Returns a text for the log, with the secret part of each of our keys replaced. A key can be in a text if it was
- * sent in a path.
+ * Returns a text for the log, with the secret part of each of our keys replaced. A text contains a key if a client sent
+ * the key in a path.
  */
 export function withoutApiKeys(text: string): string {
   return text.includes('mr_live_') ? text.replace(/(mr_live_[0-9A-Za-z]{0,4})[0-9A-Za-z_]*/g, '$1…') : text

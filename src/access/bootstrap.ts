@@ -18,9 +18,9 @@ export interface FirstKeys {
 }
 
 /**
- * Ensures that somebody has access: stores the configured admin key. On an empty store it creates an
- * admin key if none is configured and, with `hasDemo`, a demo tenant's key. Returns null on a store that has keys. A configured key that was revoked
- * or has expired stays so.
+ * Ensures that somebody has access: stores the configured admin key. On an empty store, creates an admin key if none is
+ * configured and, with `hasDemo`, a demo tenant's key. Returns null on a store that has keys. A configured key that was
+ * revoked or has expired stays so.
  */
 export async function bootstrapKeys(
   { documents }: Pick<Storage, 'documents'>,
@@ -47,7 +47,7 @@ export async function bootstrapKeys(
     scopes: readonly Scope[],
     corsOrigins: readonly string[] = []
   ): Promise<void> {
-    // Refused where it is there, also because another process has just stored it.
+    // Rejected if the tenant exists: it is in the store already, or another process has just stored it.
     await tenants.insert({ name: tenant, createdAtMs: nowMs })
     const unlimited = { ratePerMinute: null, expiresAtMs: null, allowedIps: [], corsOrigins }
     await keys.insert(newKey(key, { tenant, name, scopes, ...unlimited }, nowMs).row)

@@ -14,5 +14,5 @@ export const WEIGHT_SETTINGS: Readonly<Record<WeightedCall, string>> = {
 /** Every call costs one unit. */
 export const UNWEIGHTED: CallWeights = { 'program-accounts': 1, holders: 1 }
 
-/** Returns the units of a call; a whole quota at most, so that a key with a small quota can make the call at all. */
+/** Returns the units of a call; at most a whole quota, so that a key with a small quota can make the call at all. */
 export const unitsOf = (weight: number, quota: number): number => Math.max(1, Math.min(weight, quota))

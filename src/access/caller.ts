@@ -17,13 +17,13 @@ export class Caller {
   readonly keyId: string
   readonly tenant: string
   readonly scopes: readonly string[]
-  /** Calls allowed in a minute. */
+  /** Maximum calls per minute. */
   readonly ratePerMinute: number
-  /** Units of work allowed in a minute. */
+  /** Maximum units of work per minute. */
   readonly workPerMinute: number
-  /** Units that all keys of the tenant together may have used when this key is admitted. */
+  /** Units per minute above which a tenant's total use refuses this key. */
   readonly tenantWorkPerMinute: number
-  /** The names of the key and its tenant in the counter of work. No name of calls is like them. */
+  /** The names of the key and its tenant in the work counter; they differ from all names in the call counter. */
   readonly workNames: { readonly key: string; readonly tenant: string }
   readonly #addresses: AddressRanges | null
 

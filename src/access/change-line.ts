@@ -2,20 +2,20 @@ import PQueue from 'p-queue'
 import { currentEffects, inThisRequest, type RequestEffects } from '../request-effects.ts'
 
 /**
- * Runs changes of stored data one after another. A change gives up its turn when its request is answered, even if the store
- * has not answered: it holds up no later one.
+ * Runs changes of stored data one after another. A change releases its turn when its request is answered, even if the
+ * store has not answered, so it delays no later change.
  */
 export class ChangeLine {
   readonly #queue = new PQueue({ concurrency: 1 })
 
-  /** Changes that are under way or wait for earlier ones. */
+  /** Changes that are running or queued. */
   get size(): number {
     return this.#queue.size + this.#queue.pending
   }
 
   /**
-   * Runs a change in turn, and resolves or rejects as it does; one whose request was refused meanwhile does not begin.
-   * `left` is called at the end of its turn.
+   * Runs a change in turn, with the change's outcome. A change whose request was refused meanwhile does not begin.
+   * `left` is called at the end of the turn.
    */
   async run<T>(
     change: () => Promise<T>,

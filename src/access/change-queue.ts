@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts'
 import { ChangeLine } from './change-line.ts'
 
-/** Changes that may be under way or wait for earlier ones; one more is refused. */
+/** Maximum changes that run or wait; a further one is refused. */
 const WAITING_MAX = 100
 
 /**

@@ -1,6 +1,6 @@
 /**
  * Returns the network of a client, for limits by address. For IPv6 this is the /64, because one client can use all of
- * it. An IPv4 address is returned unchanged, also if it is mapped to IPv6.
+ * it. IPv4 addresses are returned unchanged; those mapped to IPv6 are returned as IPv4.
  */
 export function clientNetwork(address: string): string {
   if (!address.includes(':')) return address

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** Counts the rows that the reads of one request hand over. */
+/** Counts the rows that the reads of one request return. */
 export interface ReadCount {
   countRead(rows: number): void
 }
@@ -9,11 +9,11 @@ const current = new AsyncLocalStorage<ReadCount>()
 
 /**
  * Runs work, and counts the rows that it reads from a counted store (`http/counted-storage.ts`). The count follows the
- * asynchronous context of the request, so that no reader has to hand it on. Of a read that several requests share, the one
- * that began it pays.
+ * asynchronous context of the request, so readers need not pass it on. A read that several requests share is charged to
+ * the request that started it.
  */
 export const countingReads = <T>(count: ReadCount, work: () => Promise<T>): Promise<T> =>
   current.run(count, work)
 
-/** The count of the present request; null for work without a key. */
+/** The count of the current request; null for work without a key. */
 export const currentReads = (): ReadCount | null => current.getStore() ?? null

@@ -12,9 +12,9 @@ import { newKey, type IssuedKey, type KeyAttributes } from './key-row.ts'
 
 /** Keys of a service, expired and revoked ones included; each takes about 2 KB of memory. */
 export const KEYS_MAX = 100_000
-/** Active keys of a tenant. Chosen: a hundredth of all, so that no single tenant takes the keys of the others. */
+/** Maximum active keys of a tenant: a hundredth of all, so that no single tenant uses up the keys of the others. */
 export const KEYS_PER_TENANT_MAX = 1_000
-/** Chosen: ten keys for each tenant. */
+/** Maximum tenants: leaves ten keys for each. */
 export const TENANTS_MAX = 10_000
 
 /** The processes that share the store's keys and tenants. */
@@ -61,7 +61,7 @@ export class KeyDirectory {
 
   /**
    * Loads all keys and tenants. Keys without a rate get `defaultRatePerMinute`, and those without a limit of work
-   * `defaultWorkPerMinute`. `others` is null if this process has the store alone.
+   * `defaultWorkPerMinute`. `others` is null if no other process shares the store.
    */
   static async load(
     storage: Pick<Storage, 'documents'>,
@@ -84,7 +84,7 @@ export class KeyDirectory {
     return this.#ring.find(key, connection)
   }
 
-  /** All keys in order of creation. */
+  /** All keys, in order of creation. */
   get keys(): readonly KeyRow[] {
     return this.#ring.keys
   }
@@ -100,7 +100,7 @@ export class KeyDirectory {
     return this.keys.filter((row) => row.tenant === tenant)
   }
 
-  /** Returns the caller with the key of an id, as it is now; undefined without such a key. */
+  /** Returns the caller of the current key with an id; undefined if no key has the id. */
   caller(id: string): Caller | undefined {
     return this.#ring.caller(id)
   }
@@ -116,7 +116,7 @@ export class KeyDirectory {
   }
 
   /**
-   * Creates a tenant, or returns the one that the same operation created. Rejects with TENANT_EXISTS or
+   * Creates a tenant, or returns the tenant that this operation has already created. Rejects with TENANT_EXISTS or
    * TENANT_LIMIT_REACHED.
    */
   createTenant(name: string, nowMs: number, operation: string = randomUUID()): Promise<TenantRow> {
@@ -167,9 +167,9 @@ export class KeyDirectory {
   }
 
   /**
-   * Creates a successor with the same attributes. The old key stays valid for `graceMs`, at most until its own
-   * expiry, and strictly before that time. A repeat with the same secret returns the successor that has it. Rejects with
-   * KEY_NOT_FOUND, KEY_INACTIVE or KEY_LIMIT_REACHED.
+   * Creates a successor with the key's attributes. The old key stays valid for `graceMs`, at most until its own expiry, and
+   * strictly before that time. A repeat with the successor's secret returns that successor. Rejects with KEY_NOT_FOUND,
+   * KEY_INACTIVE or KEY_LIMIT_REACHED.
    */
   rotate(id: string, graceMs: number, nowMs: number, secret = makeApiKey()): Promise<IssuedKey> {
     return this.#queue.run(async () => {
@@ -209,7 +209,7 @@ export class KeyDirectory {
     })
   }
 
-  /** Returns the key that has a secret; null if none has. */
+  /** Returns the key that has a secret; null if no key has it. */
   async #made(secret: string): Promise<IssuedKey | null> {
     const stored = await this.#keyDocuments.findBy('hash', ALL, [hashApiKey(secret)])
     if (stored === null) return null
@@ -229,7 +229,7 @@ export class KeyDirectory {
     return issued
   }
 
-  /** Changes a key as it is in the store, durably, then puts it into effect (INVARIANTS 4). Returns the key as stored. */
+  /** Changes the stored key durably, then puts the change into effect (INVARIANTS 4). Returns the key as stored. */
   async #change(id: string, change: (row: KeyRow) => KeyRow): Promise<KeyRow> {
     const known = this.#known(id)
     const changed = await this.#keyDocuments.change(known, change)
@@ -247,7 +247,7 @@ export class KeyDirectory {
     this.#ring.put(key.value)
   }
 
-  /** Returns a key as this process knows it. Throws KEY_NOT_FOUND. */
+  /** Returns a key from this process's memory. Throws KEY_NOT_FOUND. */
   #known(id: string): Stored<KeyRow> {
     const stored = this.#stored.get(id)
     if (stored === undefined) throw new ServiceError('KEY_NOT_FOUND', 'there is no key of this id')

@@ -2,15 +2,15 @@ import { keyState, type Caller } from './caller.ts'
 import type { KeyDirectory } from './key-directory.ts'
 import type { Scope } from './scopes.ts'
 
-/** Why an open connection is closed for its key, with the close code. */
+/** The reason why an open connection loses its key, with the close code. */
 export interface KeyEnd {
   readonly code: 4401 | 4403
   readonly reason: string
 }
 
 /**
- * Returns the key of an open connection as it is now, or why the connection is closed: the key is no longer valid, or
- * it lacks the scope of the connection.
+ * Returns the current key of an open connection, or why the connection is closed: the key is no longer valid, or the key
+ * lacks the scope of the connection.
  */
 export function presentCaller(
   keys: Pick<KeyDirectory, 'caller'>,

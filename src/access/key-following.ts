@@ -2,19 +2,19 @@ import { sleep, type Clock } from '../ports.ts'
 import type { KeyDirectory } from './key-directory.ts'
 
 /**
- * Milliseconds between two polls of the store without notifications, and the shortest interval with them. Chosen: a
- * change is seen within a second, which leaves 250 ms for the read.
+ * Poll interval without notifications, and the minimum with them, in milliseconds. A change is then seen within a second,
+ * with 250 ms left for the read.
  */
-export const LOOK_MS = 750
+export const POLL_INTERVAL_MS = 750
 /**
- * With notifications, the pause is this many times the duration of the last poll. Chosen: polling then takes at most
- * 5 % of the time; its only purpose is to repair lost notifications.
+ * With notifications, the pause is this many times the duration of the last poll. Polling then takes at most 5 % of the
+ * time; its only purpose is to repair lost notifications.
  */
-const REST = 20
+const PAUSE_FACTOR = 20
 /**
- * The longest pause with notifications, in milliseconds. Chosen: a lost notification delays a revocation by as much.
+ * Maximum pause with notifications, in milliseconds. A lost notification delays a revocation by up to this time.
  */
-export const LOOK_AT_LEAST_MS = 10_000
+export const POLL_INTERVAL_MAX_MS = 10_000
 
 /** Notifications by which processes announce changes of keys and tenants. */
 export interface KeyHints {
@@ -38,7 +38,7 @@ export interface Following {
 
 /**
  * Keeps a directory up to date with other processes' changes until the signal aborts; never rejects. A notification
- * triggers a poll at once. A second one within `LOOK_MS` waits until that time is over.
+ * triggers a poll at once. A second notification within `POLL_INTERVAL_MS` waits until that time is over.
  */
 export async function followKeys(
   directory: Pick<KeyDirectory, 'reload'>,
@@ -65,11 +65,13 @@ export async function followKeys(
       }
     )
     const tookMs = Math.max(0, clock.now() - startedMs)
-    const restMs = hints?.available ? Math.min(Math.max(tookMs * REST, LOOK_MS), LOOK_AT_LEAST_MS) : LOOK_MS
-    if (byHint) await sleep(clock, LOOK_MS, signal)
+    const restMs = hints?.available
+      ? Math.min(Math.max(tookMs * PAUSE_FACTOR, POLL_INTERVAL_MS), POLL_INTERVAL_MAX_MS)
+      : POLL_INTERVAL_MS
+    if (byHint) await sleep(clock, POLL_INTERVAL_MS, signal)
     rest = new AbortController()
     if (hinted || signal.aborted) continue
-    await sleep(clock, byHint ? restMs - LOOK_MS : restMs, rest.signal)
+    await sleep(clock, byHint ? restMs - POLL_INTERVAL_MS : restMs, rest.signal)
   }
   signal.removeEventListener('abort', wake)
   unfollow?.()

@@ -5,7 +5,7 @@ import { entriesFor, type OriginUse } from './origin-entry.ts'
 import { isSameKey } from './key-row.ts'
 import { WORK_PER_MINUTE } from '../work/work-units.ts'
 
-/** Compared with unknown keys, so that they take the same work as known ones. */
+/** Compared with unknown keys, so that unknown and known keys take equal work. */
 const NOBODY = new Uint8Array(32)
 
 /** Compares two texts in constant time for a given length. */
@@ -43,14 +43,14 @@ export class KeyRing {
     return Array.from(this.#byId.values(), ({ row }) => row)
   }
 
-  /** Returns the caller with the key of an id; undefined without such a key. */
+  /** Returns the caller of the key with an id; undefined if no key has the id. */
   caller(id: string): Caller | undefined {
     return this.#byId.get(id)
   }
 
   /**
-   * Returns the caller of a key, whatever its state; null for an unknown key. All texts of one length take the same
-   * work. A `connection` that repeats its last valid key saves the hash (4 µs); the key's state is still looked up.
+   * Returns the caller of a key, whatever its state; null for an unknown key. All texts of one length take equal work.
+   * A `connection` that repeats its last valid key saves the hash (4 µs); the key's state is still checked.
    */
   find(key: string, connection?: object): Caller | null {
     const last = connection === undefined ? undefined : this.#presented.get(connection)
@@ -72,8 +72,8 @@ export class KeyRing {
   }
 
   /**
-   * Replaces all keys by those of the store, in order of creation. Most reloads find the same keys, or additional
-   * ones at the end.
+   * Replaces all keys by those of the store, in order of creation. Most reloads find an unchanged list, or additional keys
+   * at its end.
    */
   takeIn(rows: readonly KeyRow[]): void {
     const callers = this.#byId.values()

@@ -1,8 +1,8 @@
 import type { Caller } from './caller.ts'
 
 /**
- * WebSockets of a key, those of the stream and of the RPC URL together (spec choices, section 4), and of the process.
- * Chosen for the process: 10,000 idle connections take 250 MB.
+ * Maximum WebSockets of a key, on the stream and the RPC URL together (spec choices, section 4), and of the process.
+ * The limit of the process: 10,000 idle connections take 250 MB.
  */
 export const SOCKETS_PER_KEY_MAX = 20
 export const SOCKETS_MAX = 50_000
@@ -12,7 +12,7 @@ export class KeySockets {
   readonly #perKey = new Map<string, number>()
   #size = 0
 
-  /** Tells whether a key may open another one. */
+  /** Tells whether a key may open a further WebSocket. */
   admits({ keyId }: Pick<Caller, 'keyId'>): boolean {
     return this.#size < SOCKETS_MAX && (this.#perKey.get(keyId) ?? 0) < SOCKETS_PER_KEY_MAX
   }

@@ -9,15 +9,15 @@ export type OriginUse = OriginProduct | 'any' | null
 
 /** Every origin but `null`. */
 const EVERY = '*'
-/** The origin of pages without one: files, sandboxed frames, redirects. Any site can make such a page, so that `*` does not include it. */
+/** The opaque origin of files, sandboxed frames and redirects. `*` does not include it: any site can make such a page. */
 const OPAQUE = 'null'
-/** Schemes of browser extensions. The id is that of the extension in Chromium, and of its installation in Firefox. */
+/** Origins of browser extensions. The id is the extension's in Chromium, and the installation's in Firefox. */
 const EXTENSION = /^((?:chrome|moz)-extension):\/\/(?:[a-p]{32}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/
 const EVERY_EXTENSION = /^(?:chrome|moz)-extension:\/\/\*$/
-/** A wildcard for the first label of a host. With fewer than two labels after it, it would stand for all hosts of a top-level domain. */
+/** A wildcard for a host's first label. At least two labels follow it; with one, it would match a whole top-level domain. */
 const EVERY_SUBDOMAIN = /^(https?:\/\/)\*(\.[^.:]+(?:\.[^.:]+)+(?::\d+)?)$/
 const FIRST_LABEL = /^(https?:\/\/)[^.:/[\]]+(\.[^:]+(?::\d+)?)$/
-/** Loopback, whose pages are those of this machine, with whatever port a development server takes. */
+/** Loopback: pages of this machine, at any port of a development server. */
 const LOOPBACK = /^(https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\]))(?::\d+)?$/
 const EVERY_PORT = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\]):\*$/
 const PRODUCT = new RegExp(`^(?:${ORIGIN_PRODUCTS.join('|')}):(?!//)`)
@@ -26,8 +26,8 @@ export const ORIGIN_ENTRY_FORMS =
   'must be an origin as in https://app.example.org, https://*.example.org, chrome-extension://ID, http://localhost:*, * or null, for one product with its name in front as in rpc:*'
 
 /**
- * Tells whether a text is an entry in a key's list of origins: an origin or a pattern, after the name of a product if it is for
- * that one alone.
+ * Tells whether a text is an entry in a key's list of origins: an origin or a pattern. A product's name before it limits
+ * the entry to that product.
  */
 export function isOriginEntry(text: string): boolean {
   const pattern = text.replace(PRODUCT, '')
@@ -43,8 +43,8 @@ export function isOriginEntry(text: string): boolean {
 }
 
 /**
- * Returns every entry that lets pages of an origin use a product; empty for a text that is no origin. A list admits the origin if
- * it has one of them, so that keys are found by their entries.
+ * Returns every entry that lets pages of an origin use a product; empty for a text that is not an origin. A list admits
+ * the origin if it contains one of these entries, so keys are found by their entries.
  */
 export function entriesFor(origin: string, use: OriginUse): string[] {
   const patterns = patternsFor(origin)

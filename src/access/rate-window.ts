@@ -2,12 +2,12 @@ import type { RateCounter, RateUse } from '../../storage/cluster/coordination.ts
 import { WINDOW_SECONDS } from './rate-seconds.ts'
 import { WorkWindow } from './work-window.ts'
 
-/** Names in a counter of work for each key: its own, and that of its tenant. */
+/** Names in a work counter for each key: the key's own, and its tenant's. */
 export const WORK_NAMES = 2
 
 /**
- * A rate counter in memory. It holds only the names of the current window, at most `namesMax`. One more evicts the
- * name that came first in this window, whose count starts again. A clock that is set back begins a new window.
+ * A rate counter in memory. It holds only the names of the current window, at most `namesMax`. A further name evicts the
+ * earliest one of this window, whose count restarts. A clock that is set back begins a new window.
  */
 export class RateWindow implements RateCounter {
   readonly work: WorkWindow

@@ -11,5 +11,5 @@ export const SCOPES = [
 ] as const
 export type Scope = (typeof SCOPES)[number]
 
-/** Scopes of a key that is made without naming any. */
+/** Scopes of a key that is created without a list of scopes. */
 export const DEFAULT_SCOPES: readonly Scope[] = SCOPES.filter((scope) => scope !== 'admin')

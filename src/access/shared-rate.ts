@@ -6,13 +6,13 @@ import { PROCESSES_ASSUMED, SharedWork, type SharedWorkCounts } from './shared-w
 
 const WINDOW_MS = WINDOW_SECONDS * 1000
 /**
- * Maximum milliseconds that a call waits for the shared count; it waits at least half of that. Chosen: far above a
- * round trip to Redis, and below what a client notices.
+ * Maximum milliseconds that a call waits for the shared count; a call waits at least half of that. Far above a round trip
+ * to Redis, and below what a client notices.
  */
 export const ANSWER_MS = 100
 /**
- * Maximum calls that wait for the shared count; one more is counted locally. Chosen: 10,000 calls in 100 ms are more
- * than one process can answer.
+ * Maximum calls that wait for the shared count; further calls are counted locally. 10,000 calls in 100 ms are more than
+ * one process can answer.
  */
 export const WAITING_MAX = 10_000
 /** A quota that no call exceeds, for calls that are only recorded. */
@@ -61,7 +61,7 @@ export class SharedRate implements RateCounter {
   readonly #own: RateWindow
   /**
    * Calls wait for one to two ticks of half of `ANSWER_MS`. So a process that was suspended reads the answers that
-   * arrived meanwhile before it gives up.
+   * arrived meanwhile before it abandons their calls.
    */
   #waiting = new Set<Waiting>()
   #waitingLonger = new Set<Waiting>()

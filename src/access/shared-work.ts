@@ -4,13 +4,13 @@ import { WINDOW_SECONDS } from './rate-seconds.ts'
 import { windowOf, WorkWindow } from './work-window.ts'
 
 /**
- * Number of processes assumed until the number is known. Chosen: a quota divided by four is neither lifted nor too
- * small for a small deployment.
+ * Number of processes assumed until the number is known. A quota divided by four is neither lifted nor too small for a
+ * small deployment.
  */
 export const PROCESSES_ASSUMED = 4
 /**
- * Milliseconds between two reports of new work: a sixtieth of a window, and one round trip for each name in use. What a
- * process does not know of the others for as long becomes debt.
+ * Interval of reports of new work, in milliseconds: a sixtieth of a window, and one round trip for each name in use. Work
+ * of other processes that is unknown for up to this interval becomes debt.
  */
 export const REPORT_MS = 1_000
 
@@ -21,8 +21,9 @@ export interface SharedWorkCounts {
   /** The last known number of processes that count there; null if it was never known. */
   readonly processes: number | null
   /**
-   * Adds units to a name in the window of the counter's own clock, and returns all of them, the debt of earlier windows
-   * included. `own` is what this process has reported in the given window: a smaller count has been lost. Rejects if it cannot count.
+   * Adds units to a name in the window of the counter's own clock, and returns its total, including the debt of earlier
+   * windows. `own` is what this process has reported in the given window: a smaller total means lost counts. Rejects if
+   * it cannot count.
    */
   charge(work: {
     readonly name: string
@@ -39,15 +40,15 @@ interface Unreported {
 }
 
 /**
- * A counter of work shared with other processes. No request waits for it: each process counts its own work at once, reports it
- * every `REPORT_MS`, and learns the work of the others by the same answer. While the shared counter is unavailable each
- * process enforces its share of the quota on its own work.
+ * A counter of work shared with other processes. No request waits for it: each process counts its own work at once, and
+ * reports it every `REPORT_MS`. The response contains the work of the other processes. While the shared counter is
+ * unavailable, each process enforces its share of the quota on its own work.
  */
 export class SharedWork implements WorkCounter {
   readonly #counts: SharedWorkCounts
   readonly #clock: Clock
   readonly #namesMax: number
-  /** Work of all processes, as last reported, with the work here since. */
+  /** Work of all processes at the last report, plus this process's work since then. */
   readonly #known: WorkWindow
   /** Work of this process alone. */
   readonly #own: WorkWindow

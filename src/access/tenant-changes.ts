@@ -1,19 +1,18 @@
 import { ServiceError } from '../errors.ts'
 import { ChangeLine } from './change-line.ts'
 
-/** Maximum changes of one tenant that run or wait. A disk that takes 30 ms a change ends as many in the 30 s of a request. */
+/** Maximum changes of one tenant that run or wait. At 30 ms a change, a disk completes as many in the 30 s of a request. */
 const WAITING_MAX = 1_000
 
 /**
- * Runs the changes of each tenant one after another. Without that, changes that a tenant sends at once read the same
- * documents, and all but one of them are in vain.
+ * Runs the changes of each tenant one after another. Otherwise concurrent changes of a tenant would read equal documents,
+ * and all but one would fail.
  */
 export class TenantChanges {
   readonly #lines = new Map<string, ChangeLine>()
 
   /**
-   * Runs a change in turn, and resolves or rejects as it does. Rejects with CHANGE_NOT_BEGUN if too
-   * many of the tenant wait.
+   * Runs a change in turn, with the change's outcome. Rejects with CHANGE_NOT_BEGUN if too many of the tenant wait.
    */
   async run<T>(tenant: string, change: () => Promise<T>): Promise<T> {
     const line = this.#lines.get(tenant) ?? new ChangeLine()

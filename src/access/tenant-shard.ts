@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 
 /**
- * Groups of tenants: partitions of their webhooks and watched addresses. Chosen: listing all of them takes 32 reads, eight
- * processes that deliver get four each, and changes of one group, which a cluster makes one after another, are few.
+ * Groups of tenants: partitions of their webhooks and watched addresses. With 32, listing all of them takes 32 reads, and
+ * eight delivering processes get four each. A cluster serializes the changes of one group; few changes share a group.
  */
 const SHARDS = 32
 

@@ -6,7 +6,7 @@ export interface TextSeal {
   openText(purpose: string, sealed: string): string
 }
 
-/** Leaves text as it is: for a caller whose requests are stored nowhere. */
+/** Returns text unchanged: for a caller whose requests are not stored. */
 export const NO_SEAL: TextSeal = {
   sealText: (_purpose, text) => text,
   openText: (_purpose, sealed) => sealed

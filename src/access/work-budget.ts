@@ -3,9 +3,9 @@ import type { WorkTally } from './work-tally.ts'
 import type { Caller } from './caller.ts'
 
 /**
- * The work that keys and tenants may do in a minute. A call is admitted while its key and its tenant have units left, and is
- * charged once its cost is known. A tenant's keys share what the calling key has at most, and no less than the default: a
- * second key gives a tenant no second budget.
+ * The work that keys and tenants may do in a minute. A call is admitted while its key and its tenant have units left, and
+ * is charged once its cost is known. A tenant's quota is the calling key's, and at least the default: a second key gives a
+ * tenant no second budget.
  */
 export class WorkBudget {
   readonly #counter: WorkCounter
@@ -16,7 +16,7 @@ export class WorkBudget {
     this.#tally = tally
   }
 
-  /** Returns what is left to a key: the smaller rest of its own and of its tenant. */
+  /** Returns what is left to a key: the smaller of the key's remainder and its tenant's. */
   look({ workNames, workPerMinute, tenantWorkPerMinute }: Caller, nowMs: number): RateUse {
     const ofKey = this.#counter.look(workNames.key, workPerMinute, nowMs)
     const ofTenant = this.#counter.look(workNames.tenant, tenantWorkPerMinute, nowMs)
@@ -36,7 +36,7 @@ export class WorkBudget {
     this.#tally?.used(tenant, units)
   }
 
-  /** Looks at what is left to a key whose call is refused if it is nothing; such a call is counted as refused. */
+  /** Returns what is left to a key. If nothing is left, the call is refused, and counted as refused. */
   admit(caller: Caller, nowMs: number): RateUse {
     const use = this.look(caller, nowMs)
     if (!use.allowed) this.#tally?.refused(caller.tenant)

@@ -7,13 +7,13 @@ export interface WorkCount {
   count(kind: WorkKind, quantity: number): void
 }
 
-/** The work of one request, which begins with the price of a call. */
+/** The work of one request; it starts at the price of a call. */
 export class WorkMeter implements WorkCount, ReadCount {
   #units: number = WORK_PRICES.call
   #rowsRead = 0
   readonly #kinds: readonly WorkKind[]
   #isMade = false
-  /** Units that are charged already. */
+  /** Units that are already charged. */
   #charged = 0
   #charge: ((units: number) => void) | null = null
 
@@ -27,12 +27,12 @@ export class WorkMeter implements WorkCount, ReadCount {
     return Math.ceil(this.#units)
   }
 
-  /** Tells whether the endpoint declares a kind; every one has calls. */
+  /** Tells whether the endpoint declares a kind; every endpoint has calls. */
   counts(kind: WorkKind): boolean {
     return kind === 'call' || this.#kinds.includes(kind)
   }
 
-  /** Throws a TypeError for a kind without a declaration: its price would be in no document. */
+  /** Counts work. Throws a TypeError for an undeclared kind: its price would be in no document. */
   count(kind: WorkKind, quantity: number): void {
     if (!this.counts(kind)) throw new TypeError(`work of the kind ${kind} is not declared`)
     this.#units += WORK_PRICES[kind] * quantity
@@ -40,8 +40,8 @@ export class WorkMeter implements WorkCount, ReadCount {
   }
 
   /**
-   * Charges the units so far, and from now on the units of each count at once: work can outlast its answer, such as a read
-   * whose deadline has passed, or whose client has left.
+   * Charges the units so far, and from then on the units of each count at once. Work can outlast its answer: for example, a
+   * read whose deadline has passed, or whose client has left.
    */
   chargeTo(charge: (units: number) => void): void {
     this.#charge = charge
@@ -55,18 +55,18 @@ export class WorkMeter implements WorkCount, ReadCount {
     this.#charge(rest)
   }
 
-  /** Counts rows that the store has handed over, if the endpoint declares rows. */
+  /** Counts rows that the store has returned, if the endpoint declares rows. */
   countRead(rows: number): void {
     this.#rowsRead += rows
     if (this.counts('row')) this.count('row', rows)
   }
 
-  /** Counts the rows of a list beyond those that were read for it: others come from memory, or from a node. */
+  /** Counts the rows of a list beyond those that were read for it: the others come from memory, or from a node. */
   countListed(rows: number): void {
     if (rows > this.#rowsRead) this.countRead(rows - this.#rowsRead)
   }
 
-  /** Counts the body of an answer, unless `countBytes` has counted the bytes that were made. */
+  /** Counts the body of an answer, unless `countBytes` has counted its bytes. */
   countPayload(payload: unknown): void {
     if (this.#isMade) return
     if (typeof payload === 'string') this.countBytes(Buffer.byteLength(payload))

@@ -3,7 +3,7 @@ export class WorkTally {
   readonly #units = new Map<string, number>()
   readonly #refused = new Map<string, number>()
 
-  /** Units that were charged to each tenant. */
+  /** Units charged to each tenant. */
   get units(): ReadonlyMap<string, number> {
     return this.#units
   }

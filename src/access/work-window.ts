@@ -7,8 +7,8 @@ interface UsedWork {
 }
 
 /**
- * A counter of work in memory, by name and clock minute. Work is known after it is done, so a name can use more than its quota;
- * the excess is a debt, which the next minutes begin with. At most `namesMax` names; one more evicts the name that came first.
+ * A counter of work in memory, by name and clock minute. Work is known after it is done, so a name can exceed its quota.
+ * The excess is a debt, carried over to the next minutes. At most `namesMax` names; a further one evicts the earliest.
  */
 export class WorkWindow implements WorkCounter {
   readonly #namesMax: number

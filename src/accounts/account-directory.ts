@@ -6,27 +6,27 @@ import type { Clock } from '../ports.ts'
 import { ACCOUNTS_READ_MS, ACCOUNTS_WAIT_MS } from '../time-limits.ts'
 import { ACCOUNTS_AT_ONCE } from './node-client.ts'
 
-/** Milliseconds for reading a batch, with a second node if the first one fails. */
+/** Timeout for reading a batch, in milliseconds, including a second node if the first one fails. */
 export const READ_MS = ACCOUNTS_READ_MS
-/** Milliseconds without background reads after a failed one, so that an unreachable node is not polled all the time. */
+/** Pause of background reads after a failed read, in milliseconds, so that an unreachable node is not polled constantly. */
 export const PAUSE_MS = 1_000
-/** Chosen: half of the client's requests in flight, so that other reads find room. */
+/** Maximum concurrent batches: half of the client's requests in flight, which leaves room for other reads. */
 const BATCHES_MAX = 4
-/** Maximum subjects queued for clients; beyond it a read fails as busy. Chosen: 50 requests with 100 subjects each. */
+/** Maximum subjects queued for clients, above which a read fails as busy: 50 requests with 100 subjects each. */
 const URGENT_MAX = 5_000
-/** Maximum subjects queued for a background read. Further ones are dropped, and requested again at their next use. */
+/** Maximum subjects queued for background reads. Further ones are dropped, and requested again at their next use. */
 const BACKGROUND_MAX = 1_000
 
 /** A reading with its slot and time. */
 export interface Known<Reading> {
   readonly reading: Reading
-  /** The accounts are as of this slot, at confirmed. */
+  /** The slot of the accounts, at confirmed. */
   readonly slot: number
-  /** When they were read, by the clock of the service. */
+  /** When the accounts were read, by the clock of the service. */
   readonly readAtMs: number
 }
 
-/** A reading as the node gives it. */
+/** A reading as a node returns it. */
 export type ReadAt<Reading> = Omit<Known<Reading>, 'readAtMs'>
 
 /** The subjects of a directory, and how they are read. */
@@ -36,9 +36,9 @@ export interface DirectoryOptions<Subject, Reading> {
   readonly bytesMax: number
   /** Milliseconds for which a reading answers without a request. */
   readonly freshMs: number
-  /** Milliseconds after which a reading that was peeked at is read again. */
+  /** Milliseconds after which a peek at a reading starts a refresh. */
   readonly refreshMs: number
-  /** The account that a subject is cached under. */
+  /** The account under which a subject is cached. */
   readonly addressOf: (subject: Subject) => Pubkey
   /** Accounts needed to read a subject; a batch has at most 100. */
   readonly accountsOf: (subject: Subject, cached: Reading | null) => number
@@ -61,16 +61,16 @@ interface Ask<Subject, Reading> {
 /**
  * Caches readings of subjects (mints, pools), and reads their accounts in batches.
  *
- * D1. A subject has at most one request in flight; further readers wait for the same answer.
+ * D1. A subject has at most one request in flight; further readers wait for its answer.
  * D2. Subjects that clients wait for are read before those of the background.
- * D3. A failed read leaves the cache unchanged. `read` then returns the cached reading with its age, and rejects
- *     without one.
+ * D3. A failed read leaves the cache unchanged. `read` then returns the cached reading with its age, and rejects if
+ *     nothing is cached.
  */
 export class AccountDirectory<Subject, Reading> {
   readonly #options: DirectoryOptions<Subject, Reading>
   readonly #clock: Clock
   readonly #cache: SecondChanceCache<Known<Reading>>
-  /** Subjects that wait or are being read. */
+  /** Subjects that are queued or being read. */
   readonly #asks = new Map<string, Ask<Subject, Reading>>()
   readonly #urgent = new Map<string, Ask<Subject, Reading>>()
   readonly #background = new Map<string, Ask<Subject, Reading>>()
@@ -78,7 +78,7 @@ export class AccountDirectory<Subject, Reading> {
   #batches = 0
   #isScheduled = false
   #pausedUntilMs = -Infinity
-  /** Background reads that were dropped because too many waited. */
+  /** Background reads that were dropped because the queue was full. */
   dropped = 0
   /** Batches that failed. */
   failed = 0
@@ -109,12 +109,12 @@ export class AccountDirectory<Subject, Reading> {
     return this.#clock.now() < this.#pausedUntilMs
   }
 
-  /** Returns the cached reading of a subject at any age, without a request; null without one. */
+  /** Returns the cached reading of a subject at any age, without a request; null if it is not cached. */
   peek(subject: Subject): Known<Reading> | null {
     return this.#cache.get(this.#keyOf(subject)) ?? null
   }
 
-  /** Has a subject read in the background if it is not cached, or not fresh. Never waits, never throws. */
+  /** Queues a background read of a subject if it is not cached, or not fresh. Never waits, never throws. */
   refresh(subject: Subject): void {
     const key = this.#keyOf(subject)
     const known = this.#cache.get(key)
@@ -187,7 +187,7 @@ export class AccountDirectory<Subject, Reading> {
 
   #ask(subject: Subject, key: string): Ask<Subject, Reading> {
     const { promise: known, resolve, reject } = Promise.withResolvers<Known<Reading>>()
-    // In the background nobody waits for it.
+    // Nobody waits for a background read.
     known.catch(() => undefined)
     const ask = { subject, key, known, resolve, reject }
     this.#asks.set(key, ask)
@@ -248,7 +248,7 @@ export class AccountDirectory<Subject, Reading> {
   #resolve(ask: Ask<Subject, Reading>, known: Known<Reading>): void {
     this.#asks.delete(ask.key)
     const cached = this.#cache.get(ask.key)
-    // A node that lags behind the one asked before knows nothing newer.
+    // A node that lags behind the previous one has nothing newer.
     const newest = cached !== undefined && cached.slot > known.slot ? cached : known
     if (newest === known) {
       this.#cache.set(ask.key, known, this.#options.bytesOf(known.reading))

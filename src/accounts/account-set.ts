@@ -2,14 +2,14 @@ import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import type { Account } from './ports.ts'
 
 /**
- * Accounts as of one slot. A requested account that was not read is added to `unread`, and is null until then. The
- * reader runs again once the account has been read.
+ * Accounts at one slot. A requested account that was not read is added to `unread`, and is null until then. The reader
+ * runs again once the account has been read.
  */
 export class AccountSet {
   readonly #known: ReadonlyMap<string, Account | null>
   readonly #unread = new Map<string, Pubkey>()
 
-  /** Takes the accounts by `pubkeyMapKey` of their address; null for one that does not exist. */
+  /** `known` has the accounts by `pubkeyMapKey` of their address; null for one that does not exist. */
   constructor(known: ReadonlyMap<string, Account | null>) {
     this.#known = known
   }

@@ -35,7 +35,7 @@ export function readMetaplex({ owner, data }: Pick<Account, 'owner' | 'data'>): 
   }
 }
 
-/** Reads the flag after the optional list of creators, and after the one of the primary sale. */
+/** Reads the mutability flag, which follows the optional list of creators and the primary sale flag. */
 function mutableAfter(data: Uint8Array, creatorsAt: number): boolean | null {
   if (creatorsAt + 1 > data.length || data[creatorsAt]! > 1) return null
   let at = creatorsAt + 1

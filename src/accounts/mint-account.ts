@@ -25,7 +25,7 @@ export interface MintAccount {
   readonly features: MintFeatures
 }
 
-/** Contents of a mint's extensions; null without the extension. */
+/** Contents of a mint's extensions; null if the mint does not have the extension. */
 export interface MintFeatures {
   readonly transferFee: TransferFeeConfig | null
   /** How displayed amounts are scaled. */

@@ -5,14 +5,14 @@ import type { MintFacts, MintReading } from './mint-facts.ts'
 import { readMints } from './mint-reader.ts'
 import type { AccountNode } from './ports.ts'
 
-/** TTL of a reading in milliseconds. Chosen: a supply is then at most a dozen slots old. */
+/** TTL of a reading in milliseconds. A supply is then at most a dozen slots old. */
 export const FRESH_MS = 5_000
 /**
- * Age in milliseconds at which the use of a cached reading starts a refresh. Chosen: 1,000 hot mints take 2 requests
- * a second.
+ * Age in milliseconds at which the use of a cached reading starts a refresh. 1,000 hot mints then take 2 requests a
+ * second.
  */
 export const REFRESH_MS = 10_000
-/** The mint, and its metadata of Metaplex. */
+/** Accounts of a mint: the mint, and its Metaplex metadata. */
 const ACCOUNTS = 2
 
 export interface MintDirectoryOptions {

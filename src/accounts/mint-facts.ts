@@ -15,10 +15,10 @@ export interface MintFacts {
   readonly kind: 'facts'
   readonly mint: Pubkey
   readonly account: MintAccount
-  /** Names from the mint itself, or from its Metaplex metadata account; null without either. */
+  /** Names from the mint itself, or from its Metaplex metadata account; null if neither has names. */
   readonly names: TokenNames | null
   readonly namesFrom: 'token-2022' | 'metaplex' | null
-  /** The transfer fee in force at the slot; null without one, and if the epoch of the slot is unknown. */
+  /** The transfer fee in force at the slot; null if the mint has no fee, or if the epoch of the slot is unknown. */
   readonly transferFee: TransferFee | null
   /** The chain's time at the reading, in Unix seconds; null if it was not read, because no fact depends on it. */
   readonly chainSeconds: number | null
@@ -61,7 +61,7 @@ function needsEpoch({ features: { transferFee } }: MintAccount): boolean {
   return older.basisPoints !== newer.basisPoints || older.maximum !== newer.maximum
 }
 
-/** Reads the facts of a mint from its accounts, or why it is none. */
+/** Returns the facts of a mint from its accounts, or why the address is not a mint. */
 export function mintFacts(mint: Pubkey, sources: MintSources): MintReading {
   if (sources.account === null) return refused('does not exist')
   const account = readMintAccount(sources.account)
@@ -84,8 +84,8 @@ function feeOf(account: MintAccount, epoch: bigint | null): TransferFee | null {
 }
 
 /**
- * Selects the names: those at the metadata pointer's address. Without a pointer, the names inside the mint come
- * before those of Metaplex.
+ * Selects the names: those at the metadata pointer's address. If there is no pointer, the names inside the mint take
+ * precedence over those of Metaplex.
  */
 function namesOf(
   mint: Pubkey,
@@ -112,13 +112,13 @@ function namesIn(account: Account | null): EmbeddedNames | null {
   return names === null || isRefused(names) ? null : names
 }
 
-/** Returns the names inside another mint of Token-2022, as an account that holds metadata only may be one. */
+/** Returns the names inside another mint of Token-2022: an account that only holds metadata may be one. */
 function namesInside(account: Account | null): EmbeddedNames | null {
   const mint = account === null ? null : readMintAccount(account)
   return mint === null || isRefused(mint) ? null : mint.features.names
 }
 
-/** Names count only if they state that they belong to the mint: anybody may point to a known token's metadata. */
+/** Returns names only if they state that they belong to the mint: anybody may point to a known token's metadata. */
 function namedBy(
   names: EmbeddedNames | null,
   mint: Pubkey,

@@ -9,7 +9,7 @@ import type { AccountNode } from './ports.ts'
 /**
  * Reads mints in the given order, each with two accounts: the mint and its Metaplex metadata. One second request
  * covers all mints with metadata elsewhere, or with facts that depend on the clock. The slot is the older
- * of both. Rejects like the node.
+ * one of both requests. Rejects like the node.
  */
 export async function readMints(
   node: AccountNode,

@@ -18,7 +18,8 @@ import type { AccountNode, ProgramAccountsQuery } from './ports.ts'
 /** Maximum number of accounts in getMultipleAccounts (agave, MAX_MULTIPLE_ACCOUNTS). */
 export const ACCOUNTS_AT_ONCE = 100
 /**
- * Limits of reads that an API client waits for. A second node can still answer within the endpoints' deadline. 100 accounts of 300 KB fit; usual ones have up to a few KB.
+ * Limits of reads that an API client waits for. A second node can still answer within the endpoints' deadline. The byte
+ * limit admits 100 accounts of 300 KB; typical accounts have up to a few KB.
  */
 const READS: Partial<RpcClientOptions> = {
   requestsPerSecond: 100,
@@ -48,7 +49,7 @@ interface Clients extends NodeClients {
 export class RpcAccountNode implements AccountNode {
   readonly #nodes: NodeGroup<Clients>
 
-  /** `urls` is read at each request: the localnet's URL is known only once it listens. */
+  /** `urls` is called at each request: the localnet's URL is known only once it listens. */
   constructor(urls: () => readonly string[], clock: Clock) {
     this.#nodes = new NodeGroup(urls, clock, (address) => {
       const reads = new RpcClient(address, clock, READS)
@@ -57,12 +58,12 @@ export class RpcAccountNode implements AccountNode {
     })
   }
 
-  /** Requests that wait for a node. */
+  /** Requests queued for a node. */
   get waiting(): number {
     return this.#nodes.waiting
   }
 
-  /** Reads accounts. The slot of several requests is the oldest of theirs, at which or after which each was read. */
+  /** Reads accounts. The slot is the oldest one of the requests; each account was read at that slot or later. */
   async accounts(addresses: readonly Pubkey[], signal: AbortSignal): ReturnType<AccountNode['accounts']> {
     const count = Math.max(1, Math.ceil(addresses.length / ACCOUNTS_AT_ONCE))
     const batches = Array.from({ length: count }, (_, at) =>
@@ -140,7 +141,7 @@ export class RpcAccountNode implements AccountNode {
   }
 }
 
-/** Reads an answer, again with exact lamports where JSON.parse has rounded them. Throws NodeError. */
+/** Reads an answer; parses it again with exact lamports where JSON.parse has rounded them. Throws NodeError. */
 function readAnswer<T>({ result, body }: RpcAnswer, method: string, read: (result: unknown) => T): T {
   try {
     try {

@@ -1,15 +1,15 @@
 import type { OffChainFields, OffChainReading } from './ports.ts'
 
-/** Maximum length of a URL in characters. Chosen: the longest that common servers accept in a request. */
+/** Maximum length of a URL in characters: the longest that common servers accept in a request. */
 export const OFF_CHAIN_URL_MAX = 2_048
-/** Maximum characters of a description. Chosen: as much as token pages show. */
+/** Maximum characters of a description: as much as token pages show. */
 export const DESCRIPTION_MAX = 1_000
 
 const WEB = ['https:', 'http:']
-/** Schemes of images. Clients resolve the last two through a gateway of their own. */
+/** Schemes of images. Clients resolve the last two through their own gateway. */
 const IMAGES = [...WEB, 'ipfs:', 'ar:']
 
-/** Reads the fields of a JSON text that a mint's URI leads to. A field of another type or form is null. */
+/** Reads the fields of the JSON text at a mint's URI. A field of another type or form is null. */
 export function readOffChainFields(text: string): OffChainReading {
   let json: unknown
   try {

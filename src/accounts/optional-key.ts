@@ -1,13 +1,13 @@
 import type { Pubkey } from '../chain/pubkey.ts'
 import { refused, type Refused } from './refused.ts'
 
-/** Reads an address that is all zeros for none. */
+/** Reads an address; null if all bytes are zero. */
 export function keyOrNull(data: Uint8Array, at: number): Pubkey | null {
   const key = data.slice(at, at + 32)
   return key.every((byte) => byte === 0) ? null : key
 }
 
-/** Reads an address after a tag of four bytes, 0 for none and 1 for one. */
+/** Reads an address after a tag of four bytes: 1 if the address is set, 0 if not. */
 export function taggedKey(data: Uint8Array, at: number): Pubkey | null | Refused {
   const tag = new DataView(data.buffer, data.byteOffset).getUint32(at, true)
   if (tag > 1) return refused(`has tag ${tag} at byte ${at}`)

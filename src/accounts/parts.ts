@@ -2,11 +2,11 @@ import type { MintDirectory } from './mint-directory.ts'
 import type { PoolDirectory } from './pools/pool-directory.ts'
 import type { AccountNode, OffChainSource } from './ports.ts'
 
-/** The parts of the account side that the HTTP side uses. */
+/** The services of the account side that the HTTP side uses. */
 export interface AccountParts {
   readonly node: AccountNode
   readonly mints: MintDirectory
-  /** Null if the operator has not allowed it. */
+  /** Null if the operator has not allowed off-chain reads. */
   readonly offChain: OffChainSource | null
   readonly pools: PoolDirectory
 }

@@ -26,7 +26,7 @@ export interface BytesFilter {
 }
 
 export interface ProgramAccountsQuery {
-  /** Length of the data in bytes; absent for any. */
+  /** Length of the data in bytes; absent for any length. */
   readonly dataSize?: number
   readonly memcmp?: readonly BytesFilter[]
   /** The bytes of the data that are wanted; absent for all. */
@@ -34,8 +34,8 @@ export interface ProgramAccountsQuery {
 }
 
 /**
- * The operator's nodes, as the account side needs them. All answers are as of a slot at confirmed, from the node with the
- * newest one. Each call rejects with NodeError, or with the signal's reason.
+ * The operator's nodes, as the account side needs them. All answers are at one slot, at confirmed, from the node with the
+ * newest slot. Each call rejects with NodeError, or with the signal's reason.
  */
 export interface AccountNode {
   /**
@@ -46,7 +46,7 @@ export interface AccountNode {
     addresses: readonly Pubkey[],
     signal: AbortSignal
   ): Promise<{ readonly slot: number; readonly accounts: readonly (Account | null)[] }>
-  /** Reads how the cluster divides its slots into epochs; it never changes. */
+  /** Reads the epoch schedule of the cluster, which never changes. */
   epochSchedule(signal: AbortSignal): Promise<EpochSchedule>
   /** Reads the token accounts of a wallet that one token program owns. */
   tokenAccounts(
@@ -67,7 +67,7 @@ export interface AccountNode {
   }>
 }
 
-/** Fields of the JSON that a mint's URI leads to, each null if it is absent or of another form. */
+/** Fields of the JSON at a mint's URI, each null if it is absent or of another form. */
 export interface OffChainFields {
   /** A URL with the scheme http, https, ipfs or ar. */
   readonly image: string | null
@@ -97,15 +97,15 @@ export type OffChainReading =
   | { readonly kind: 'read'; readonly fields: OffChainFields }
   | { readonly kind: 'failed'; readonly error: OffChainError }
 
-/** Knowledge of a URI: pending before the first outcome. After a failure an earlier success counts. */
+/** The state of a URI: pending before the first outcome. After a failure, the last success is retained. */
 export type KnownOffChain =
   | { readonly kind: 'pending' }
   | (OffChainReading & { /** When it was fetched. */ readonly readAtMs: number })
 
-/** The JSON behind URIs, fetched and cached. */
+/** The JSON at URIs, fetched and cached. */
 export interface OffChainSource {
   /**
-   * Returns the known fields of URIs, in their order. Waits a short time for URIs fetched for the first time. Never
+   * Returns the known fields of URIs, in their order. Waits a short time for URIs that are fetched for the first time. Never
    * rejects.
    */
   read(uris: readonly string[]): Promise<readonly KnownOffChain[]>

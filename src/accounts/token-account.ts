@@ -20,14 +20,14 @@ export interface TokenAccount {
   readonly amount: bigint
   readonly state: 'initialized' | 'frozen'
   readonly delegate: Pubkey | null
-  /** Base units that the delegate may still move; 0 without one. */
+  /** Base units that the delegate may still move; 0 if there is no delegate. */
   readonly delegatedAmount: bigint
   readonly closeAuthority: Pubkey | null
   /** Lamports of a wrapped SOL account that are not tokens; null for every other mint. */
   readonly nativeReserve: bigint | null
   /** Names of its extensions, in their order; empty in the classic program. */
   readonly extensions: readonly string[]
-  /** Transfer fees withheld in the account, in base units; null without the extension. */
+  /** Transfer fees withheld in the account, in base units; null if the account does not have the extension. */
   readonly withheld: bigint | null
 }
 
@@ -68,7 +68,7 @@ export function readTokenAccount(account: Pick<Account, 'owner' | 'data'>): Toke
   }
 }
 
-/** Reads the balance of a token account in a third of the time. Refuses the same accounts as `readTokenAccount`. */
+/** Reads the balance of a token account in a third of the time. Refuses the accounts that `readTokenAccount` refuses. */
 export function readTokenBalance(account: Pick<Account, 'owner' | 'data'>): TokenBalance | Refused {
   const checked = check(account)
   if (isRefused(checked)) return checked

@@ -4,8 +4,8 @@ import { refused, type Refused } from './refused.ts'
 export type TokenAccountKind = 'mint' | 'account'
 
 /**
- * Extensions of Token-2022 by number: the name as nodes write it in `jsonParsed`, but in snake case; the kind of
- * account; the length of the value in bytes if it is fixed.
+ * Extensions of Token-2022 by number: name, kind of account, and the length of the value in bytes if it is fixed. Names
+ * are those of `jsonParsed`, but in snake case.
  */
 // prettier-ignore
 const EXTENSIONS: readonly (readonly [name: string, kind: TokenAccountKind, bytes?: number])[] = [
@@ -40,7 +40,7 @@ const EXTENSIONS: readonly (readonly [name: string, kind: TokenAccountKind, byte
   ['permissioned_burn', 'mint', 32]
 ]
 
-/** An extension of a mint or token account. One that is newer than this service is named `unknown_` and its number. */
+/** An extension of a mint or token account. One newer than this service is named `unknown_` and its number. */
 export interface TokenExtension {
   readonly type: number
   readonly name: string
@@ -51,7 +51,7 @@ const NONE: readonly TokenExtension[] = []
 const KIND_AT = 165
 const EXTENSIONS_AT = 166
 const KINDS: Readonly<Record<TokenAccountKind, number>> = { mint: 1, account: 2 }
-/** A multisig has this length: the program never gives it to another kind of account. */
+/** Length of a multisig account; the token program never gives this length to another kind of account. */
 const MULTISIG_BYTES = 355
 
 /**
@@ -94,6 +94,6 @@ function readEntries(data: Uint8Array, kind: TokenAccountKind): readonly TokenEx
   return found
 }
 
-/** Finds the value of an extension by its name; null without one. */
+/** Returns the value of an extension by its name; null if the account does not have the extension. */
 export const valueOf = (extensions: readonly TokenExtension[], name: string): Uint8Array | null =>
   extensions.find((each) => each.name === name)?.value ?? null

@@ -14,7 +14,7 @@ export interface TokenNames {
   readonly isMutable: boolean | null
 }
 
-/** Names inside a mint of Token-2022, with the mint that they are of. */
+/** Names inside a mint of Token-2022, with the mint to which they belong. */
 export interface EmbeddedNames extends TokenNames {
   readonly kind: 'names'
   readonly mint: Pubkey

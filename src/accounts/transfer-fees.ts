@@ -10,20 +10,20 @@ import { isRefused } from './optional-key.ts'
 import type { Account, AccountNode } from './ports.ts'
 import { knownFeeAt, type TransferFeeConfig } from './transfer-fee.ts'
 
-/** Milliseconds that a block waits for the node. Chosen: two to three slots, which ingest catches up with at once. */
+/** Milliseconds that a block waits for the node: two to three slots, which ingest makes up at once. */
 export const FEE_WAIT_MS = 1_000
-/** Milliseconds without reads after a failed one. Chosen: a node that is away delays ingest by a tenth at most. */
+/** Pause of reads after a failed read, in milliseconds. An unreachable node delays ingest by a tenth at most. */
 export const FEE_PAUSE_MS = 10_000
 /** Milliseconds after which a mint that did not exist is read again. */
 const ABSENT_MS = 60_000
-/** Bytes of the cache. Chosen: 10,000 mints, several times the number that have a fee and trade on a day. */
+/** Limit of the cache in bytes: 10,000 mints, several times the number that have a fee and trade in a day. */
 const BYTES_MAX = 4 * 2 ** 20
 const ENTRY_BYTES = 200
 
 /** Reads the accounts that determine transfer fees. */
 export type FeeNode = Pick<AccountNode, 'accounts' | 'epochSchedule'>
 
-/** A mint as it was read: `none` has no transfer fee; `unclear` may have had a fee in earlier epochs. */
+/** A mint's configuration as read: `none` has no transfer fee; `unclear` may have had a fee in earlier epochs. */
 interface KnownConfig {
   readonly config: TransferFeeConfig | 'none' | 'unclear' | 'absent'
   readonly readEpoch: bigint
@@ -34,7 +34,7 @@ interface KnownConfig {
  * The transfer fees of Token-2022 mints, for the decoder. Configurations are read when blocks need them, and cached.
  *
  * F1. A fee is returned for an epoch only if the configuration determines it (`knownFeeAt`). It was fixed before that
- *     epoch began. So a block always decodes to the same events, or to fewer while a configuration cannot be read.
+ *     epoch began. So decoding a block again gives equal events, or fewer while a configuration cannot be read.
  * F2. While the node is unreachable, only cached fees are returned. Events without a fee are held back and counted.
  * F3. A block waits at most `FEE_WAIT_MS`, and not at all within `FEE_PAUSE_MS` of a failed read.
  */
@@ -56,12 +56,12 @@ export class TransferFees {
     return this.#cache.size
   }
 
-  /** Sets the node to ask; null while there is none. */
+  /** Sets the node to read from; null if the service has no node. */
   connect(node: FeeNode | null): void {
     this.#node = node
   }
 
-  /** Returns the fees that are known for a slot's epoch; null if none is. */
+  /** Returns the fees that are known for a slot's epoch; null if no fee is known. */
   at(slot: number): TransferFeeLookup | null {
     if (this.#schedule === null) return null
     const epoch = epochOf(slot, this.#schedule)
@@ -74,8 +74,8 @@ export class TransferFees {
   }
 
   /**
-   * Reads the configurations of up to 100 mints that the epoch of a slot needs, and tells whether any was read. Never
-   * rejects. Waits for the node as F3 states.
+   * Reads the configurations of up to 100 mints for the epoch of a slot. Returns whether any was read. Never rejects. Waits
+   * for the node as F3 states.
    */
   async load(mints: readonly Pubkey[], slot: number): Promise<boolean> {
     const node = this.#node
@@ -103,7 +103,7 @@ export class TransferFees {
     }
   }
 
-  /** Whether a new reading of a mint may determine more of a slot's epoch than its cached configuration. */
+  /** Tells whether a new reading of a mint may determine more of a slot's epoch than its cached configuration. */
   #isDue(mint: Pubkey, slot: number, now: number): boolean {
     const known = this.#cache.get(pubkeyMapKey(mint))
     if (known === undefined || this.#schedule === null) return true
@@ -129,6 +129,6 @@ function configOf(account: Account | null): KnownConfig['config'] {
   const mint = account === null ? null : readMintAccount(account)
   if (mint === null || isRefused(mint)) return 'absent'
   const { transferFee, closeAuthority } = mint.features
-  // A mint that may be closed can have been made again, with other extensions.
+  // A mint that may be closed can have been created again, with other extensions.
   return transferFee ?? (closeAuthority === null ? 'none' : 'unclear')
 }

@@ -21,13 +21,13 @@ export interface InterestBearing {
   readonly updatedAt: number
 }
 
-/** How a mint of Token-2022 scales the amounts that are shown to people. Raw amounts are never scaled. */
+/** How a mint of Token-2022 scales displayed amounts. Raw amounts are never scaled. */
 export type UiScale = ScaledUiAmount | InterestBearing
 
-/** Seconds of the year that the program counts with: 365.24 days. */
+/** Seconds of a year in the token program: 365.24 days. */
 const YEAR_SECONDS = 31_556_736
 const BPS = 10_000
-/** The most digits that `toFixed` takes; no real mint has as many decimals. */
+/** The maximum digits of `toFixed`; no real mint has as many decimals. */
 const DIGITS_MAX = 100
 
 /** Reads the 56 bytes of ScaledUiAmount. */
@@ -62,9 +62,9 @@ export function multiplierAt(scale: UiScale, atSeconds: number): number {
 }
 
 /**
- * Returns an amount in the units that people see: the node's `uiAmount` at a time of the chain, in Unix seconds. Without a
- * scale, base units with the decimals applied. Rounds as the token program does: a multiplied amount is cut to whole base
- * units, one with interest is rounded to the decimals.
+ * Returns a displayed amount: the node's `uiAmount` at a time of the chain, in Unix seconds. Without a scale, these are
+ * base units with the decimals applied. Rounds as the token program does: a multiplied amount is truncated to whole base
+ * units, an amount with interest is rounded to the decimals.
  */
 export function uiAmount(
   raw: bigint,

@@ -61,11 +61,11 @@ export interface Covered {
   /** Null on an empty store. */
   readonly first: number | null
   readonly head: number | null
-  /** The oldest rows within the retention; null without a limit. */
+  /** The oldest rows within the retention; null if the retention is unlimited. */
   readonly horizon: RowHorizon | null
   /** Gaps that begin in the range, ascending by slot. */
   readonly gaps: readonly GapRow[]
-  /** First slot of the next page; null without one. */
+  /** First slot of the next page; null on the last page. */
   readonly next: number | null
   /** How the blocks were decoded, ascending. */
   readonly periods: readonly DecodingPeriod[]

@@ -85,17 +85,17 @@ export function humanOrNull(amount: bigint | null | undefined, decimals: number 
   return humanAmount(amount, decimals)
 }
 
-/** Renders the number of trades that a sum in USD lacks; nothing if it has all. */
+/** Renders the number of trades that a sum in USD lacks; renders nothing if the sum is complete. */
 export function unpricedIn(trades: number): { unpriced_trades?: number } {
   return trades > 0 ? { unpriced_trades: trades } : {}
 }
 
-/** Renders the same of the last day. */
+/** Renders the number of trades that a sum in USD of the last day lacks. */
 export function unpricedInDay(trades: number): { unpriced_trades_24h?: number } {
   return trades > 0 ? { unpriced_trades_24h: trades } : {}
 }
 
-/** Renders the number of pools that a token's liquidity lacks; nothing if it has all. */
+/** Renders the number of pools that a token's liquidity lacks; renders nothing if the liquidity is complete. */
 export function unvaluedIn({ unvaluedPools }: { readonly unvaluedPools: number }): {
   unvalued_pools?: number
 } {

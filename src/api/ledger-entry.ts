@@ -10,7 +10,7 @@ import * as schema from './schema.ts'
 import { secondsText } from './time.ts'
 
 /**
- * The ledger of watched addresses in answers and on the stream. The package of the client has this file, so it imports
+ * The ledger of watched addresses in answers and on the stream. The client's package includes this file, so it imports
  * nothing of the store.
  */
 
@@ -104,7 +104,7 @@ export const LEDGER_ENTRY_EVENT = z
 /** The data of an event without its cursor, which the process of each connection adds. */
 export type LedgerEntryData = Omit<z.input<typeof LEDGER_ENTRY_EVENT>, 'cursor'>
 
-/** A row of the ledger (`LedgerRow`) as far as it is rendered. Addresses are base58. */
+/** The rendered fields of a row of the ledger (`LedgerRow`). Addresses are base58. */
 export interface RenderedRow {
   readonly address: string
   readonly account: string
@@ -123,7 +123,7 @@ export interface RenderedRow {
   /** Null for a reward. */
   readonly signature: string | null
   readonly txIndex: number
-  /** Position among the address's rows of its transaction, or of the rewards. */
+  /** Position among the address's rows of the transaction, or of the rewards. */
   readonly index: number
   readonly slot: number
   readonly ixIndex: number | null

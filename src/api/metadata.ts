@@ -22,7 +22,7 @@ export const NAMES = {
   decimals: z.int().min(0).nullable().describe('Decimals; null when unknown')
 }
 
-/** Sources of a name, the first that has one. */
+/** Sources of a name; the first source that has a name wins. */
 const NAME_SOURCES = ['token-2022', 'metaplex', 'cash-list', 'launch'] as const
 export type NameSource = (typeof NAME_SOURCES)[number]
 
@@ -136,11 +136,11 @@ export const METADATA_BATCH = z
   })
   .meta({ id: 'MetadataBatch' })
 
-/** Facts of a mint from events, used where its accounts state none. */
+/** Facts of a mint from events, used if its accounts state none. */
 export interface StatedMint {
   readonly mint: Pubkey
   readonly names: MintNames
-  /** Null without names. */
+  /** Null if the mint has no names. */
   readonly namesFrom: NameSource | null
   /** Supply in base units and in human units. */
   readonly supplyRaw: bigint | null
@@ -179,7 +179,7 @@ export function statedMetadataBody(stated: StatedMint): z.input<typeof METADATA>
   }
 }
 
-/** Renders the facts of a mint as of a time; `stated` gives the names where its accounts have none. */
+/** Renders the facts of a mint at a time; `stated` provides the names if its accounts have none. */
 export function metadataBody(
   facts: MintFacts,
   { slot, readAtMs }: Pick<KnownMint, 'slot' | 'readAtMs'>,
@@ -224,7 +224,7 @@ export function metadataBody(
   }
 }
 
-/** Selects the names of a mint: those of its accounts, or else the stated ones. The decimals are the account's. */
+/** Selects the names of a mint: its accounts', or else the stated ones. The decimals are the account's. */
 export function mergedNames(
   { account: { decimals }, names, namesFrom }: MintFacts,
   stated: Pick<StatedMint, 'names' | 'namesFrom'>

@@ -75,9 +75,9 @@ export function scaleBody(scale: UiScale | null, atSeconds: number | null) {
     : { ...none, ui_multiplier_next: { value: scale.next, at } }
 }
 
-/** The last second that a time with a year of four digits can state. */
+/** The last second of the year 9999; later times do not fit the format. */
 const LAST_SECOND = Date.UTC(9999, 11, 31, 23, 59, 59) / 1000
 
-/** Formats a time that an account states; null for one that needs another form. */
+/** Formats a time that an account states; null if the format cannot state it. */
 const writableTime = (unixSeconds: number): string | null =>
   unixSeconds >= 0 && unixSeconds <= LAST_SECOND ? secondsText(unixSeconds) : null

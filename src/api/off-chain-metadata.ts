@@ -37,7 +37,7 @@ export const OFF_CHAIN = z
     description: 'The JSON at the URI of a mint. Its creator writes it, and its content is not verified'
   })
 
-/** Renders the known fields of the JSON behind a URI as of a time; undefined for a mint without a URI. */
+/** Renders the known fields of the JSON at a URI, at a time; undefined for a mint without a URI. */
 export function offChainBody(known: KnownOffChain | undefined, nowMs: number): z.input<typeof OFF_CHAIN> {
   const fields = known?.kind === 'read' ? known.fields : NO_FIELDS
   const readAtMs = known === undefined || known.kind === 'pending' ? null : known.readAtMs

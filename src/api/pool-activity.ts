@@ -72,7 +72,7 @@ export function minuteBody(
   archiveEnd: ArchiveEnd
 ): z.input<typeof MINUTE> {
   const { trades, priced, volumeMicroUsd, volumeCash, volumeToken } = minute
-  // A pool listed under its quote too has no cash.
+  // A pool that is also listed under its quote has no cash side.
   const hasCash = row?.quoteListed === false
   // The minute around the end of the archive can have live trades.
   const mayBeLive = archiveEnd !== null && minute.minute > archiveEnd.blockTime - 2 * 60

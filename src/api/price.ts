@@ -12,10 +12,10 @@ import * as schema from './schema.ts'
 import { sourceMark, sourceOfSlot, type ArchiveEnd } from './source.ts'
 import { secondsText } from './time.ts'
 
-/** Seconds behind the indexed head after which a price is served as stale. Chosen: the maximum age of a price of SOL. */
+/** Seconds behind the indexed head after which a price is served as stale: the maximum age of a price of SOL. */
 const STALE_AFTER_SECONDS = 3600
 
-/** Describes a field of the trade, which is null only for a cash mint without a trade. */
+/** Describes a field of the trade, which is null only for a cash mint that was never traded. */
 const traded = <T extends z.ZodType>(field: T, meaning: string) =>
   field.nullable().describe(`${meaning}; null for wrapped SOL, USDC or USDT without a trade`)
 
@@ -80,7 +80,7 @@ export const PRICES = z
   })
   .meta({ id: 'Prices' })
 
-/** Renders the price of a cash mint without a trade as a token: 1 USD for dollars by definition, none for SOL. */
+/** Renders the price of a cash mint that was never traded as a token: 1 USD for dollars by definition, null for SOL. */
 export function untradedPriceBody(
   { mint, pegged }: CashMint,
   day: Pick<ActivityWindow, 'volumeMicroUsd' | 'unpriced'>,
@@ -113,8 +113,8 @@ export function untradedPriceBody(
 }
 
 /**
- * Renders the latest price. `day` is the mint's 24-hour window, `dayCash` the pair's volume in it, in base units of
- * the cash. Only the age follows the head's block time within a minute.
+ * Renders the latest price. `day` is the mint's 24-hour window, `dayCash` the pair's volume in that window, in base units
+ * of the cash. Within a minute, only the age changes with the head's block time.
  */
 export function priceBody(
   pair: PricedPair,

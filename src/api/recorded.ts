@@ -23,7 +23,7 @@ export interface Recorded {
 
 /**
  * Renders the events of a record as the service would from an empty store, in chain order. Values that the record
- * lacks (slot, time, position) are null. A trade without a cash side is one event here, under the mint paid in.
+ * lacks (slot, time, position) are null. A trade without a cash side is rendered once, under the mint paid in.
  */
 export function eventBodies(
   recorded: Recorded,

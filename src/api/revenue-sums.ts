@@ -5,7 +5,7 @@ import type { Sums } from '../revenue/ledger-document.ts'
 import { NO_SUMS, plus, type MintSums } from '../revenue/sums.ts'
 import * as schema from './schema.ts'
 
-/** Mints that one list of sums has at most. 200 addresses with full lists are 6 MB. */
+/** Maximum mints in one list of sums. 200 addresses with full lists are 6 MB. */
 export const MINTS_SHOWN = 100
 const signed = (meaning: string) => z.number().describe(meaning)
 
@@ -146,7 +146,7 @@ function unpricedIn({ entries, counted, unpriced }: Sums): Pick<SumsBody, 'unpri
   return unpriced === 0 ? {} : { unpriced_events: unpriced }
 }
 
-/** Tells whether a flow has no value in USD. One below a millionth of a USD counts as without a price. */
+/** Tells whether a flow has no value in USD. A value below a millionth of a USD counts as unknown. */
 const isUnknown = (flow: bigint, microUsd: bigint): boolean => flow > 0n && microUsd === 0n
 
 const isWithoutPrice = ({ inflow, outflow, inflowMicroUsd, outflowMicroUsd }: Sums): boolean =>

@@ -9,8 +9,8 @@ import * as schema from './schema.ts'
 import { secondsText } from './time.ts'
 
 /**
- * Slots by which the ledger may be behind the index and still be called complete: ten seconds. It stores its end every two
- * seconds, so a ledger further behind is not being written.
+ * Maximum slots by which the ledger may be behind the index and still be called complete: ten seconds. A running ledger
+ * stores its end every two seconds, so a ledger further behind is not being written.
  */
 export const LAG_SLOTS_MAX = 25
 
@@ -37,7 +37,7 @@ const completeTo = END.nullable().describe(
 )
 const captureFrom = PLACE.nullable().describe('Start of the ledger of the address; null while it is starting')
 
-/** Schema of a newly watched address, and of one whose label or role was changed. */
+/** Schema of a watched address that was added, or whose label or role was changed. */
 export const watchedAnswer = z
   .object({
     address,

@@ -2,19 +2,19 @@ import type { MintAccount } from '../accounts/mint-account.ts'
 import type { TokenProgramName } from '../accounts/token-program.ts'
 import { multiplierAt, uiAmount } from '../accounts/ui-scale.ts'
 
-/** Shows amounts of a token in human units, and the factor that they include. */
+/** Converts amounts of a token to human units. */
 export interface ShownAmounts {
   /** Null if unknown. */
   readonly of: (raw: bigint) => number | null
-  /** Factor of displayed amounts; null without one. */
+  /** Factor of displayed amounts; null if amounts are not scaled. */
   readonly multiplier: number | null
 }
 
 const UNKNOWN: ShownAmounts = { of: () => null, multiplier: null }
 
 /**
- * Returns how amounts of a token are shown at a time of the chain, in Unix seconds. A mint of Token-2022 may scale them, so
- * that none is shown while its account is unread.
+ * Returns how to display amounts of a token at a time of the chain, in Unix seconds. A mint of Token-2022 may scale them, so
+ * no amount is displayed until its account is read.
  */
 export function shownAmounts(
   token: { readonly decimals: number | null; readonly tokenProgram: TokenProgramName | null },

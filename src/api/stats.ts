@@ -109,7 +109,7 @@ export interface MarketWindow {
   readonly activeTokens: number
 }
 
-/** Figures of the whole market as of a head; null on an empty store. */
+/** Figures of the whole market at a head; null on an empty store. */
 export interface MarketStats {
   readonly head: SlotRow | null
   /** The price of SOL in the head's minute. */

@@ -87,5 +87,5 @@ function kindBody({ kind, bytes, stays, oldestTime, growthADay }: KindReport): S
   }
 }
 
-/** Rounds up to whole bytes, so that slow growth does not show as none. */
+/** Rounds up to whole bytes, so that slow growth is not displayed as zero. */
 const rounded = (value: number | null): number | null => (value === null ? null : Math.ceil(value))

@@ -24,7 +24,7 @@ export function launchEvent(row: LaunchRow): LaunchData {
 
 export function poolEvent(row: PoolEventRow, receivedAtMs: number): PoolEventData {
   const { slot, venue, event, ts_ms, cursor, ...others } = poolEventBody(row)
-  // The reordered fields no longer show the compiler which kind belongs to which event.
+  // After the reordering, the compiler no longer infers which kind belongs to which event.
   return { slot, venue, event, ts_ms: receivedAtMs, ...others } as PoolEventData
 }
 

@@ -5,8 +5,8 @@ import * as schema from './schema.ts'
 import { TRADE } from './trade-schema.ts'
 
 /**
- * Schemas of the stream's event `data`. Types, the AsyncAPI document and tests come from them; events are not
- * validated when they are sent. `cursor` is that of the copy on its channel.
+ * Schemas of the stream's event `data`. Types, the AsyncAPI document and tests are derived from them; events are not
+ * validated when they are sent. `cursor` is the position of the event on its channel.
  */
 
 const UNSTATED = 'null if the venue does not state it'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { count, signature, text, unixMs } from './schema.ts'
 
-/** Schema of a change of a submitted transaction, on the stream's channel `tx`. The package of the client has this file. */
+/** Schema of a change of a submitted transaction, on the stream's channel `tx`. The client's package includes this file. */
 export const SUBMISSION_CHANGE = z
   .object({
     event: z

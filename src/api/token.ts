@@ -74,7 +74,7 @@ const HOLDERS = z
   })
   .meta({ id: 'HolderSummary' })
 
-/** The summary of a token without a holder list. */
+/** The summary of a token that has no holder list. */
 export const NO_HOLDERS: z.input<typeof HOLDERS> = {
   count: null,
   top10_pct: null,
@@ -184,7 +184,7 @@ export interface KnownToken {
   readonly curve: CurveRow | null
   readonly pair: PricedPair | null
   readonly value: TokenValue
-  /** Slot of the oldest accounts that its liquidity is from; null if all of it is from trades. */
+  /** Slot of the oldest accounts behind its liquidity; null if all reserves come from trades. */
   readonly liquiditySlot: number | null
   readonly holders: z.input<typeof HOLDERS>
   readonly archiveEnd: ArchiveEnd

@@ -56,9 +56,9 @@ export interface Trend {
   readonly activity: ActivityWindow
   readonly names: MintNames
   readonly value: TokenValue
-  /** The pair with its newest price; null without one. */
+  /** The pair with the newest price; null if the mint has no priced pair. */
   readonly pair: PricedPair | null
-  /** Venues on which it traded in the window, of its newest hundred pools. */
+  /** Venues on which it traded in the window, among its newest hundred pools. */
   readonly venues: readonly VenueId[]
 }
 

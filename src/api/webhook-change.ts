@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { count, text, unixMs } from './schema.ts'
 
-/** Fields that a webhook and its changes share. The package of the client has this file, so it imports nothing of the store. */
+/** Fields shared by a webhook and its changes. The client's package includes this file, so it does not import the store. */
 
 const ID_MAX = 2 ** 48 - 1
 export const webhookId = z.int().min(1).max(ID_MAX).describe('Id of the webhook')

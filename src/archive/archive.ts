@@ -1,7 +1,7 @@
 import type { SlotRow } from '../market/rows.ts'
 import type { Storage } from '../../storage/port.ts'
 
-/** An imported archive: blocks before the first live one, in a store of their own. */
+/** An imported archive: the blocks before the first live one, in a separate store. */
 export interface Archive {
   /** Read only. */
   readonly storage: Storage

@@ -20,11 +20,11 @@ export interface CoveredRange {
 
 /** The indexed slots, as the store and the archive state them. */
 export interface Indexed {
-  /** Null while none is served. */
+  /** Null while no archive is served. */
   readonly archive: Pick<Archive, 'first' | 'last'> | null
   /** First and newest live slot; null on an empty store. */
   readonly live: { readonly first: number; readonly head: number } | null
-  /** The oldest live slot with all its rows; null if none has expired. */
+  /** The oldest live slot with all its rows; null if no rows have expired. */
   readonly rowsFrom: number | null
   /** Gaps of the live slots that end after `after`, ascending. */
   readonly gaps: readonly Pick<GapRow, 'from' | 'to' | 'reason'>[]

@@ -6,11 +6,11 @@ import type { CurveRow, PoolRow, TokenRow } from '../market/registry-rows.ts'
 import type { PairRow } from '../market/rows.ts'
 
 /**
- * Joins the rows of one address in the archive and in the live store, which was begun without the archive's rows.
+ * Joins the rows of one address in the archive and in the live store, which was built without the archive's rows.
  *
  * J1. First facts are the archive's: the first cursor, creation, creator, and the orientation of a pool. Facts that no event
  *     changes (decimals, quote) come from the archive, or from live blocks if no archived one states them.
- * J2. What the newest event or trade replaces is live if a live one stated it, else the archive's.
+ * J2. Values that the newest event or trade replaces are live if a live block stated them, else the archive's.
  * J3. Counts are sums.
  */
 export const JOINED = {
@@ -24,7 +24,7 @@ export const JOINED = {
     lastUsd: later.lastUsd ?? earlier.lastUsd
   }),
 
-  /** The level by which prices are judged is that of the live blocks: no answer has it. */
+  /** The price level is the live blocks': no answer contains it. */
   pairs: (earlier: PairRow, later: PairRow): PairRow => ({ ...later, last: later.last ?? earlier.last }),
 
   pools: joinPools,
@@ -33,8 +33,8 @@ export const JOINED = {
 } as const
 
 /**
- * Joins a pool. The mints of a pool never change on the chain. If a live row has other mints all the same, its price, reserves
- * and vaults do not count, as in the fold (`pools.ts`, P6).
+ * Joins a pool. The mints of a pool never change on the chain. If a live row has other mints nevertheless, its price,
+ * reserves and vaults are ignored, as in the fold (`pools.ts`, P6).
  */
 function joinPools(earlier: PoolRow, later: PoolRow): PoolRow {
   const own = oriented(later, earlier)
@@ -57,7 +57,7 @@ function joinPools(earlier: PoolRow, later: PoolRow): PoolRow {
   }
 }
 
-/** Returns a pool with the orientation of another row of it; null if that has other mints. */
+/** Returns a pool with the orientation of another row; null if that row has other mints. */
 function oriented(row: PoolRow, { base, quote }: PoolRow): PoolRow | null {
   if (samePubkey(row.base, base) && samePubkey(row.quote, quote)) return row
   if (!samePubkey(row.base, quote) || !samePubkey(row.quote, base)) return null
@@ -70,14 +70,14 @@ function oriented(row: PoolRow, { base, quote }: PoolRow): PoolRow | null {
     quoteDecimals: baseDecimals,
     baseVault: quoteVault,
     quoteVault: baseVault,
-    // Only a pool without a cash side can be reversed, and it has no price.
+    // Only a pool without a cash side can be reversed, and such a pool has no price.
     reserves: reserves === null ? null : { base: reserves.quote, quote: reserves.base }
   }
 }
 
 /**
- * Joins a curve. A mint has one curve, the first, and no event of an earlier stage changes it (`curves.ts`, K1, K3). Progress,
- * reserves and price are those of the live row even if they are unknown: the archive's are of another state.
+ * Joins a curve. A mint has one curve, the first, and no event of an earlier stage changes it (`curves.ts`, K1, K3).
+ * Progress, reserves and price are the live row's even if they are unknown: the archive's belong to an older state.
  */
 function joinCurves(earlier: CurveRow, later: CurveRow): CurveRow {
   const isBehind = CURVE_STAGES.indexOf(later.status) < CURVE_STAGES.indexOf(earlier.status)
@@ -96,7 +96,7 @@ function joinCurves(earlier: CurveRow, later: CurveRow): CurveRow {
   }
 }
 
-/** Returns the target of a start that was stated; otherwise the live one. */
+/** Returns the target at the curve's start if it is known; otherwise the live one. */
 function joinedTarget(earlier: CurveRow, later: CurveRow): bigint | null {
   if (later.forSale === null && earlier.forSale !== null) return earlier.targetQuote ?? later.targetQuote
   return later.targetQuote ?? earlier.targetQuote

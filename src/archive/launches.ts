@@ -6,19 +6,19 @@ import { livePage, type LaunchPage, type LaunchQuery, type MarketLaunches } from
 import { partsOf } from './row-list.ts'
 
 /**
- * Maximum archived launches that a request with a status looks at. Chosen: each costs up to two reads of the live store. An
+ * Maximum archived launches that a request with a status examines. Each costs up to two reads of the live store. An
  * embedded store makes 10,000 reads in 0.1 s from memory and in 0.7 s from disk; an answer has 2 s.
  */
 const SEARCH = {
   launchesMax: 5_000,
-  /** Launches whose status is read at a time, before other requests run. */
+  /** Launches whose status is read at once, before other requests run. */
   chunk: 500
 }
 
 type LiveFacts = Pick<Storage, 'launches' | 'curves' | 'tokens'>
 
 /**
- * The launches of both stores. A launch creates its mint, so that a mint is launched in one of them. The live store knows no
+ * The launches of both stores. A launch creates its mint, so a mint is launched in only one of them. The live store has no
  * launch of the archive, so the current status of an archived launch comes from the mint's live trades and curve.
  */
 export function joinedLaunches(
@@ -53,7 +53,7 @@ export function joinedLaunches(
   }
 
   async function ofStatus({ offset = 0, ...query }: LaunchQuery, status: LaunchStatus): Promise<LaunchPage> {
-    // A status never goes back, so a launch that is only created now was so at the end of the archive.
+    // A status never moves back, so a launch with the current status `created` had it at the end of the archive.
     const { status: _, ...unfiltered } = query
     const candidates = status === 'created' ? query : unfiltered
     const rows: LaunchRow[] = []
@@ -103,7 +103,7 @@ export function joinedLaunches(
   }
 }
 
-/** Counts the launches of a query from its start on, up to a number, by binary search. */
+/** Counts the launches of a query, from its start up to a maximum, by binary search. */
 async function countUpTo(store: LaunchStore, query: LaunchQuery, max: number): Promise<number> {
   let low = 0
   for (let high = max; low < high;) {

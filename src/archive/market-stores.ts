@@ -10,10 +10,10 @@ export interface MarketStores extends Pick<
 > {
   readonly launches: MarketLaunches
   readonly pools: MarketPools
-  /** Hours of pools alone: windows of mints and of the market are live. */
+  /** Hours of pools only: windows of mints and of the market are live. */
   readonly poolActivity: PoolActivity
   readonly blocks: Pick<BlockStore, 'firstSince'>
-  /** The newest block of the archive; null without one. Rows up to its slot are from the archive. */
+  /** The newest block of the archive; null if there is no archive. Rows up to its slot are from the archive. */
   readonly archiveEnd: SlotRow | null
 }
 
@@ -22,8 +22,8 @@ export interface MarketPool extends PoolRow {
   /** Absent if a live block has named the pool. The reserves of an archived pool are null. */
   readonly isArchived?: true
   /**
-   * Present if the live store has a pool of two tokens the other way around: its volumes of the token are those of the other
-   * one.
+   * Present if the live store has a pool of two tokens in reverse order: its volumes of the token are the volumes of the
+   * other token.
    */
   readonly isReversedLive?: true
 }
@@ -41,14 +41,14 @@ export interface PoolActivity {
 
 export type LaunchQuery = Parameters<LaunchStore['page']>[0]
 
-/** A page of launches. It may be short before the end of the list: then `stoppedAt` says where to continue. */
+/** A page of launches. If it ends before the list does, `stoppedAt` says where to continue. */
 export interface LaunchPage {
   readonly rows: readonly LaunchRow[]
-  /** Cursor of the last launch looked at, if a limit ended the search; null otherwise. */
+  /** Cursor of the last launch examined, if a limit ended the search; null otherwise. */
   readonly stoppedAt: number | null
   /** Launches after `stoppedAt` that the offset still skips. */
   readonly offsetLeft: number
-  /** Whether launches of the archive were looked at. Their status changes with the blocks of their mints. */
+  /** Whether launches of the archive were read. Their status changes with the blocks of their mints. */
   readonly isArchiveRead: boolean
 }
 
@@ -72,7 +72,7 @@ export function liveStores(live: Storage): MarketStores {
   }
 }
 
-/** Returns a page of live launches, which the store reads to its end. */
+/** Returns a page of live launches, which the store reads to the end of its list. */
 export const livePage = (rows: readonly LaunchRow[]): LaunchPage => ({
   rows,
   stoppedAt: null,

@@ -8,12 +8,12 @@ import { partsOf } from './row-list.ts'
 
 type PoolQuery = Parameters<PoolStore['ofMint']>[1]
 
-/** Pools of a mint that are read at a time to find those in both stores. Arbitrary; few mints have as many. */
+/** Pools of a mint read at once while counting those in both stores. Arbitrary; few mints have as many. */
 const POOLS_PER_READ = 500
 
 /**
- * The pools of both stores. A pool that the archive knows has its first cursor there, so it is listed there, and live lists
- * leave it out.
+ * The pools of both stores. A pool in the archive has its first cursor there. So it is listed there, and omitted from live
+ * lists.
  */
 export function joinedPools(
   { pools: live }: Pick<Storage, 'pools'>,
@@ -21,7 +21,7 @@ export function joinedPools(
 ): MarketPools {
   const { pools: archive } = storage
 
-  /** Lists live pools that the archive does not know. */
+  /** Lists live pools that the archive does not have. */
   async function added(mint: Pubkey, query: PoolQuery): Promise<MarketPool[]> {
     const found: MarketPool[] = []
     for (let from = query.from; found.length < query.limit;) {
@@ -74,7 +74,7 @@ export async function joinedToken(
   return JOINED.tokens(earlier, later, isShared ? await countKnown(mint, fewer, others) : 0)
 }
 
-/** Counts the pools of a mint in one store that another one knows too. */
+/** Counts the pools of a mint that both stores have. */
 async function countKnown(mint: Pubkey, listing: PoolStore, other: PoolStore): Promise<number> {
   let count = 0
   for (let from: number | undefined; ;) {

@@ -2,15 +2,15 @@ import { cursorAt } from '../market/cursor.ts'
 import type { SlotRow } from '../market/rows.ts'
 import type { PageRequest } from '../../storage/port.ts'
 
-/** The parts of a list in cursor order that a page can have rows of. */
+/** The stores from which a page of a list in cursor order can have rows. */
 export interface PageParts {
   readonly live: boolean
   readonly archive: boolean
 }
 
 /**
- * Returns the parts of a list that a page can have rows of. All cursors of the archive are below the border, all live ones
- * are not.
+ * Returns the stores from which a page can have rows. All cursors of the archive are below the border; no live cursor
+ * is.
  */
 export function partsOf(
   { from, until, order }: Pick<PageRequest, 'from' | 'until' | 'order'>,
@@ -29,7 +29,7 @@ export function partsOf(
 }
 
 /**
- * Reads a page of a list that has its oldest rows in the archive. The second part is read only if the first does not fill
+ * Reads a page of a list whose oldest rows are in the archive. The second store is read only if the first does not fill
  * the page. Rows that an import adds meanwhile, after `end`, are left out: they are not marked as archived yet.
  */
 export async function joinedPage<Row>(

@@ -11,9 +11,9 @@ export interface BucketRange {
 /** A series of buckets in two stores. */
 export interface JoinedSeries<Bucket> {
   readonly startOf: (bucket: Bucket) => number
-  /** The start of the bucket of a time. */
+  /** Returns the start of the bucket that contains a time. */
   readonly bucketOf: (time: number) => number
-  /** Merges the parts of one bucket. */
+  /** Merges the halves of a bucket that is in both stores. */
   readonly merge: (earlier: Bucket, later: Bucket) => Bucket
   /** Both return buckets oldest first. */
   readonly live: (range: BucketRange) => Promise<readonly Bucket[]>
@@ -21,8 +21,8 @@ export interface JoinedSeries<Bucket> {
 }
 
 /**
- * Reads a range of a series that begins in the archive, oldest first. Buckets around the end of the archive can have a part in
- * each store. A store is read only if it can have buckets of the answer.
+ * Reads a range of a series that begins in the archive, oldest first. Buckets around the end of the archive can be in both
+ * stores. A store is read only if it can have buckets of the answer.
  */
 export async function joinedRange<Bucket>(
   range: BucketRange,

@@ -1,9 +1,9 @@
 import type { Archive } from './archive.ts'
 
-/** An archive that exists, and why it is not served; `archive` is null if it cannot be opened. */
+/** An existing archive, and why it is not served; `archive` is null if it cannot be opened. */
 export interface ArchiveStanding {
   readonly archive: Archive | null
-  /** In one line, for the operator; null while it is served. */
+  /** In one line, for the operator; null while the archive is served. */
   readonly reason: string | null
 }
 
@@ -17,7 +17,7 @@ export class ServedArchive {
     return this.#standing
   }
 
-  /** The archive to read from; null without one, and while it is not served. */
+  /** The archive to read from; null if there is no archive, or while it is not served. */
   get current(): Archive | null {
     return this.#standing?.reason === null ? this.#standing.archive : null
   }
@@ -28,7 +28,7 @@ export class ServedArchive {
     if (this.current !== before) for (const listener of this.#listeners) listener()
   }
 
-  /** Calls `listener` whenever other rows are served, until the returned function is called. It must not throw. */
+  /** Calls `listener` whenever other rows are served, until the returned function is called. `listener` must not throw. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)

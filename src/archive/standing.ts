@@ -3,8 +3,8 @@ import type { Archive } from './archive.ts'
 import type { ArchiveStanding } from './served-archive.ts'
 
 /**
- * Compares an archive with the live store, before whose first slot it must end. Resolves with null for an empty archive; rejects
- * with the store's error. `firstLive` is the first slot of the live store, null if it has none.
+ * Compares an archive with the live store, before whose first slot it must end. Resolves with null for an empty archive;
+ * rejects with the store's error. `firstLive` is the first slot of the live store, null if that store is empty.
  */
 export async function archiveStanding(
   storage: Storage,

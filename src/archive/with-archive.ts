@@ -12,8 +12,8 @@ import { joinedRange } from './series.ts'
 
 /**
  * Returns the records of a live store, continued into the archive: as if one store had all blocks. All blocks of the archive
- * come before the live ones. The rows are as each store priced them: the live store was begun without the prices of the
- * archive. `joined-rows.ts` has the rules for rows that both have.
+ * come before the live ones. Each store has priced its own rows: the live store was built without the prices of the
+ * archive. `joined-rows.ts` has the rules for rows that both stores have.
  */
 export function withArchive(live: Storage, archive: Archive): MarketStores {
   const { storage, last } = archive

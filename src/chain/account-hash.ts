@@ -4,8 +4,8 @@ import { pubkeyToBase58, type Pubkey } from './pubkey.ts'
  * Numbers of 48 bits that stand for accounts in indexes over many transactions. A source has an address as bytes or
  * as text, and decoding a text takes longer than everything else here. So each form has its own hash, and a search
  * for an account uses both. Both hashes use the middle of an address, because addresses of one maker may share their
- * beginning or end (vanity addresses). They also use the very end, where numbered addresses differ. Two of the 10,000
- * accounts of a mainnet block share a hash once in a million blocks.
+ * beginning or end (vanity addresses). They also use the last characters, where numbered addresses differ. Two of the
+ * 10,000 accounts of a mainnet block share a hash once in a million blocks.
  */
 
 /** Returns the hash of an address of 32 bytes that begins at an offset. */

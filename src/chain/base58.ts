@@ -260,7 +260,7 @@ function encodeLong(bytes: Uint8Array): string {
 // Searching for a character outside the alphabet takes 60 % of the time of matching the whole text.
 const NOT_BASE58 = /[^1-9A-HJ-NP-Za-km-z]/
 
-/** Whether a text has only base58 characters; the empty text does. */
+/** Tells whether a text has only base58 characters; the empty text does. */
 export function isBase58(text: string): boolean {
   return !NOT_BASE58.test(text)
 }

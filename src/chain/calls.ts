@@ -9,10 +9,10 @@ import type { Venue } from './venue.ts'
 
 /** The venue calls of a transaction in execution order, each with the movements and events below it. */
 export interface VenueCalls {
-  /** The token accounts of the transaction; null without a call. */
+  /** The token accounts of the transaction; null if it has no venue call. */
   readonly tokens: TokenAccounts | null
   readonly calls: readonly Invocation<Venue>[]
-  /** Calls whose nesting is unknown and could not be recovered, so that their movements cannot be assigned. */
+  /** Calls whose nesting is unknown and could not be recovered; their movements cannot be assigned. */
   readonly unplaced: readonly Invocation<Venue>[]
 }
 
@@ -33,7 +33,7 @@ const NO_CALLS: VenueCalls = { tokens: null, calls: [], unplaced: [] }
 
 /**
  * Walks a transaction in execution order with a stack of open venue calls. A movement belongs to the innermost open
- * call. A stated event belongs to the innermost open call of the same program. `feeOf` returns transfer fees, if they
+ * call. A stated event belongs to the innermost open call of its own program. `feeOf` returns transfer fees, if they
  * are known.
  */
 export function collectCalls(
@@ -100,15 +100,15 @@ export function collectCalls(
   return { tokens, calls, unplaced }
 }
 
-/** Adds a stated event to the innermost open call of its program; without such a call the event is dropped. */
+/** Adds a stated event to the innermost open call of its program; drops the event if no such call is open. */
 function giveToCall(instruction: Instruction, eventAt: number, open: readonly { call: Invocation }[]): void {
   const owner = open.findLast(({ call }) => call.instruction.program === instruction.program)
   owner?.call.stated.push({ bytes: instruction.data.subarray(eventAt), instruction })
 }
 
 /**
- * Derives heights where the record has none. In a group with one venue call, everything after it is below it. In a
- * group with several, a transfer cannot be assigned, so every call in it keeps height 0.
+ * Derives heights that the record lacks. In a group with one venue call, everything after that call is below it. In a
+ * group with several, a transfer cannot be assigned, so every call of the group keeps height 0.
  */
 function guesslessHeights(
   instructions: readonly Instruction[],

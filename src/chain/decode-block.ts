@@ -14,7 +14,7 @@ export interface DecodedTransactions {
     readonly event: ChainEvent
   }[]
   readonly notes: readonly Note[]
-  /** Transactions that transfer fees would complete, with the mints of these. */
+  /** Transactions that transfer fees would complete, with the mints of these fees. */
   readonly openFees: readonly OpenFees[]
 }
 

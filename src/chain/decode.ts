@@ -9,13 +9,13 @@ import type { TransferFeeLookup } from './transfer-fee.ts'
 import { notesOfUnseenCalls } from './unseen-calls.ts'
 import { VENUES_BY_PROGRAM } from './venues.ts'
 
-/** The events of a transaction on the venues, in execution order, and notes on parts that could not be read. */
+/** The events of a transaction on the venues, in execution order, and notes on sections that could not be read. */
 export interface Decoded {
   readonly events: readonly ChainEvent[]
   readonly notes: readonly Note[]
   /**
-   * Token-2022 mints whose unknown transfer fee withholds an event or leaves an amount missing; absent if there are
-   * none.
+   * Token-2022 mints whose unknown transfer fee withholds an event or leaves an amount missing; absent if no fee is
+   * missing.
    */
   readonly openFees?: readonly Pubkey[]
 }
@@ -25,7 +25,7 @@ const NOTHING: Decoded = { events: [], notes: [] }
 /**
  * Decodes one transaction. Pure; throws on no input (INVARIANTS 9). A failed transaction has no events. Transfer fees
  * by `feeOf` are used only if the transaction leaves one open. So the events that decode without `feeOf` never depend
- * on it. Without recorded inner instructions there are no events: transfers and calls below the outer ones are unseen.
+ * on it. Unrecorded inner instructions mean no events: transfers and calls below the outer instructions are unseen.
  */
 export function decodeTransaction(transaction: Transaction, feeOf: TransferFeeLookup | null = null): Decoded {
   if (transaction.failed) return NOTHING
@@ -61,9 +61,9 @@ function decodeWith(transaction: Transaction, feeOf: TransferFeeLookup | null): 
 }
 
 /**
- * Names the trader of a route's fills between other fills: they exchange mints that the trader does not hold before or
- * after, in accounts of the routing program. So a fill without a signing trader has that of a fill of the same outer
- * instruction with which it shares a mint.
+ * Names the trader of a route's intermediate fills. They exchange mints that the trader does not hold before or after, in
+ * accounts of the routing program. So a fill without a signing trader gets the trader of a fill of its outer instruction
+ * with which it shares a mint.
  */
 function nameRouteTraders(
   tokens: TokenAccounts | null,

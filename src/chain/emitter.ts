@@ -14,7 +14,7 @@ import type { Invocation } from './invocation.ts'
 import type { Pubkey } from './pubkey.ts'
 import type { VenueId } from './venue-id.ts'
 
-/** Reasons for which a candidate gives no event. */
+/** Reasons why a candidate gives no event. */
 export type MissingReason =
   /** The source does not record calls of programs by programs, and the transaction names the venue's program. */
   | 'inner-instructions-absent'
@@ -40,11 +40,11 @@ export type Note = NoteOrigin &
     | { readonly kind: 'drift'; readonly layout: string; readonly bytes: number }
     | { readonly kind: 'unknown-instruction'; readonly discriminator: string }
     | { readonly kind: 'unknown-event'; readonly discriminator: string }
-    /** Tokens of a pool that were sent to it or taken from it past its program; no trade can have moved them. */
+    /** Tokens sent to or taken from a pool without its program; no trade can have moved them. */
     | { readonly kind: 'vault-transfer'; readonly transfer: VaultTransfer; readonly detail: string }
   )
 
-/** `donated`: anybody sent them to a vault. `seized`: an authority of the mint took them. */
+/** `donated`: anybody sent the tokens to a vault. `seized`: an authority of the mint took them. */
 export type VaultTransfer = 'donated' | 'seized'
 
 export interface NoteOrigin {
@@ -69,8 +69,8 @@ export interface SaidTrade {
   readonly inAmount: bigint
   readonly outAmount: bigint
   /**
-   * Key indexes of the pool's token accounts that took the input and gave the output, -1 for one that the instruction
-   * does not name. Null for an unknown instruction: accounts found by amounts alone are not stored with the pool.
+   * Key indexes of the pool's token accounts that took the input and gave the output, -1 for an account that the
+   * instruction does not name. Null for an unknown instruction: the pool does not store accounts found by amounts alone.
    */
   readonly vaults: readonly [inVault: number, outVault: number] | null
   /** The trader's totals; each defaults to the fill's amount. */
@@ -172,7 +172,7 @@ export class Emitter {
     this.notes.push({ kind: 'disagreement', ...this.#noteOrigin(), detail })
   }
 
-  /** Ends a call: notes bodies that its layouts did not fit, and unknown instructions and events. */
+  /** Ends a call: notes bodies that do not fit its layouts, and unknown instructions and events. */
   leave(): void {
     const call = this.#current()
     for (const [layout, bytes] of call.misfits) {
@@ -234,7 +234,7 @@ export class Emitter {
   }
 }
 
-/** Returns null for a negative amount: it comes from a fee above the amount it was taken from. */
+/** Returns null for a negative amount, which results from a fee above the amount from which it was taken. */
 function amountOrNull(amount: bigint | null): bigint | null {
   return amount !== null && amount < 0n ? null : amount
 }

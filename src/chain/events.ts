@@ -19,7 +19,7 @@ export interface EventOrigin {
   readonly ixIndex: number
   /**
    * Index in the outer instruction's inner group; null for the outer instruction itself. If one instruction settles
-   * several trades, each but the first has the index of the inner instruction that moved its input or stated it. So
+   * several trades, each but the first has the index of the inner instruction that moved or stated its input. So
    * signature, ixIndex and innerIxIndex identify one event of a kind.
    */
   readonly innerIxIndex: number | null
@@ -42,9 +42,9 @@ export interface TradeFacts {
   /** Reserves of the pool after the trade; null if the venue does not state them. */
   readonly reserves: TradeReserves | null
   readonly exact: 'in' | 'out' | null
-  /** Facts of the bonding curve that the venue states with the trade, beyond its reserves; absent if it states none. */
+  /** Facts of the bonding curve that the venue states with the trade, besides its reserves; absent if not stated. */
   readonly statedCurve?: StatedCurve
-  /** The aggregator's instruction, or the venue's own multi-hop, that this fill is a leg of; null outside a route. */
+  /** The fill's leg in a route: an aggregator's instruction, or the venue's own multi-hop; null outside a route. */
   readonly route: RouteLeg | null
 }
 
@@ -61,7 +61,7 @@ export interface TradeVaults {
   readonly out: Pubkey | null
 }
 
-/** Returns the facts of a trade or of a row of it, without its other fields. */
+/** Returns the facts of a trade or of a trade's row, without its other fields. */
 export function tradeFacts(of: TradeFacts): TradeFacts {
   const { inMint, outMint, inDecimals, outDecimals, inAmount, outAmount, traderIn, traderOut } = of
   const { fees, reserves, exact, statedCurve, route } = of
@@ -161,7 +161,7 @@ export interface CurveChange extends EventOrigin {
   /** The pool that a migration leads to. */
   readonly destination: Pubkey | null
   readonly reserves: CurveReserves | null
-  /** Quote in base units that completes the curve, as the venue states it at the creation; absent if it does not. */
+  /** Quote in base units that completes the curve, if the venue states it at the creation; otherwise absent. */
   readonly targetQuote?: bigint
 }
 

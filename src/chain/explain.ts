@@ -7,7 +7,7 @@ import type { Transaction } from './transaction.ts'
 import type { VenueId } from './venue-id.ts'
 import { VENUES_BY_PROGRAM } from './venues.ts'
 
-/** A decoder's view of one venue call: the facts that it read, and the events and notes that it gave. */
+/** A decoder's view of one venue call: the facts that it read, and the resulting events and notes. */
 export interface CallExplanation {
   readonly ixIndex: number
   readonly innerIxIndex: number | null
@@ -22,7 +22,7 @@ export interface CallExplanation {
   /** Names of the events that the program stated by self-call and in the log; null for an unknown event. */
   readonly stated: readonly (string | null)[]
   readonly logged: readonly (string | null)[]
-  /** Whether the record has the call's log, and whether that log is whole. */
+  /** Whether the record has the call's log, and whether that log is complete. */
   readonly log: 'complete' | 'incomplete' | 'absent'
   readonly events: readonly Pick<ChainEvent, 'kind'>[]
   readonly notes: readonly Note[]

@@ -25,7 +25,7 @@ export interface Fill {
 
 export type FillReading = Fill | { readonly kind: 'none'; readonly reason: MissingReason }
 
-/** The amounts of a fill as a venue's event states them: gross as they left an account, net as they were credited. */
+/** The amounts of a fill as a venue's event states them: gross as debited, net as credited. */
 export type StatedFill = Pick<Fill, 'inGross' | 'inNet' | 'outGross' | 'outNet'>
 
 export interface FillAccounts {
@@ -105,7 +105,7 @@ export function readFill(call: Invocation, accounts: FillAccounts): FillReading 
   }
 }
 
-/** Reads a call's fill; returns null, with a note, without one. Notes a disagreement with the venue's event. */
+/** Reads a call's fill. Returns null, with a note, if there was no fill. Notes a disagreement with the venue's event. */
 export function settleFill(call: Invocation, emit: Emitter, accounts: FillAccounts): Fill | null {
   const fill = readFill(call, accounts)
   if (fill.kind === 'none') {
@@ -137,7 +137,7 @@ export function fillAmounts(fill: Fill) {
   }
 }
 
-/** Whether a vault's reported balances contradict the transfers. */
+/** Tells whether a vault's reported balances contradict the transfers. */
 export function contradictsBalance(call: Invocation, vault: number): boolean {
   const change = vaultChange(call, vault)
   return change !== null && call.tokens.balancesContradict(vault, change)

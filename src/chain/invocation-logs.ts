@@ -17,7 +17,7 @@ export class InvocationLog {
     return fromBase64(this.#rayLogs)
   }
 
-  /** Takes one of the program's own lines, and stores it if it has a payload. */
+  /** Reads one of the program's own lines, and stores its payload, if any. */
   take(line: string): void {
     // Several payloads of one `sol_log_data` call share a line, separated by spaces.
     if (line.startsWith('data: ', 8)) (this.#data ??= []).push(...line.slice(14).split(' '))
@@ -51,8 +51,8 @@ const NONE: AttachedLogs = { byInstruction: [], heights: null }
 
 /**
  * Assigns each log payload to the invocation that wrote it. The k-th `invoke` line belongs to the k-th instruction in
- * execution order that the runtime logs; precompiles are not logged. Over its budget the runtime drops lines, even
- * between shorter ones that still fit, so reading stops at `Log truncated`.
+ * execution order that the runtime logs; precompiles are not logged. Beyond its budget, the runtime drops lines even
+ * between shorter lines that still fit, so reading stops at `Log truncated`.
  *
  * @param isSilent whether the runtime logs nothing for the instruction's program
  */

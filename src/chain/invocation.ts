@@ -57,7 +57,7 @@ export class Invocation<V extends VenueTables = VenueTables> {
     this.layout = call.venue.instructions.find(call.instruction.data)
   }
 
-  /** This call's log; null if the record has none, or if the log does not fit the instructions. */
+  /** This call's log; null if the record has no log, or if the log does not match the instructions. */
   get log(): InvocationLog | null {
     return this.#log()
   }
@@ -110,7 +110,7 @@ export class Invocation<V extends VenueTables = VenueTables> {
     return -1
   }
 
-  /** Whether this call's instruction has the given layout. */
+  /** Tells whether this call's instruction has the given layout. */
   is(layout: InstructionLayout): boolean {
     return this.layout === layout
   }

@@ -6,22 +6,22 @@ import type { VenueId } from './venue-id.ts'
 /** A token account of a pool. */
 export interface KnownVault {
   readonly venue: VenueId
-  /** Base58. A vault that pools share has the first of them that traded. */
+  /** Base58. For a shared vault, the first of its pools that traded. */
   readonly pool: string
   /** Base58. */
   readonly address: string
 }
 
 /**
- * Vaults in each of two generations, 280 bytes each: together at most 14 MB. Pools that have not traded for a while are the
- * least likely to move.
+ * Vaults in each of two generations, 280 bytes each: together at most 14 MB. Pools without recent trades are the least
+ * likely to move.
  */
 const GENERATION = 25_000
 
 /**
  * Vaults of the pools that traded or were created most recently, in memory. A vault is known from the first event that names
- * it. When a generation is full it becomes the former one, and the previous former one is evicted: its vaults are unknown
- * until their pools trade again.
+ * it. When a generation is full, it replaces the former generation, whose vaults are evicted. An evicted vault is unknown
+ * until its pool trades again.
  */
 export class KnownVaults {
   readonly #generation: number
@@ -30,7 +30,7 @@ export class KnownVaults {
   #recent = new Map<number, KnownVault>()
   #former: ReadonlyMap<number, KnownVault> = new Map()
 
-  /** `venues` are those that are indexed; all if absent. */
+  /** `venues` are the indexed ones; all venues if absent. */
   constructor(venues?: ReadonlySet<VenueId>, generation = GENERATION) {
     this.#venues = venues
     this.#generation = generation
@@ -54,8 +54,8 @@ export class KnownVaults {
   }
 
   /**
-   * Returns the vault that a hash (`accountHashes`) stands for. Addresses may share a hash, and comparing them takes longer: the
-   * caller does it where it matters.
+   * Returns the vault that a hash (`accountHashes`) stands for. Addresses may share a hash. Comparing them takes longer, so
+   * the caller compares addresses where it matters.
    */
   ofHash(hash: number): KnownVault | undefined {
     return this.#recent.get(hash) ?? this.#former.get(hash)

@@ -3,7 +3,7 @@ import { ByteReader, ByteWriter, type Fields, type Values } from './codec.ts'
 /**
  * Binary layouts as data. A layout is a name, a discriminator and fields in Borsh order. Fields that a program appended
  * over the years are groups, each wholly present or absent. A body that ends before a group comes from an older
- * program; one that continues after the last group comes from a newer program and reads with `drift`.
+ * program; a body that continues after the last group comes from a newer program and is read with `drift`.
  */
 
 export interface Reading<T> {

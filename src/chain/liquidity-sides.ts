@@ -2,7 +2,7 @@ import { traderChange, vaultChange } from './fill.ts'
 import type { Invocation } from './invocation.ts'
 
 /**
- * One amount of liquidity, as the pool's vault and as the provider's account count it. They differ only by a
+ * One amount of liquidity, as counted by the pool's vault and by the provider's account. They differ only by a
  * Token-2022 transfer fee. Null if the transaction does not show the fee, or an event does not state that side.
  */
 export interface Sides {
@@ -13,7 +13,7 @@ export interface Sides {
 /** The sides of a pool's first and second token. */
 export type SidesPair = readonly [Sides, Sides]
 
-/** Returns sides with the same amount. */
+/** Returns sides with one amount for both. */
 export function sameSides(amount: bigint): Sides {
   return { vault: amount, trader: amount }
 }
@@ -32,8 +32,8 @@ function negated({ vault, trader }: Sides): Sides {
 }
 
 /**
- * Combines two readings of one token: the event's amounts win, and the transfers supply the side that it leaves out.
- * `agrees` is false if the two differ by more than the transfer fee.
+ * Combines two readings of one token: the event's amounts win, and the transfers supply the side that the event omits.
+ * `agrees` is false if the readings differ by more than the transfer fee.
  */
 export function settleSides(stated: Sides | null, moved: Sides): Sides & { readonly agrees: boolean } {
   if (stated === null) return { ...moved, agrees: true }

@@ -6,7 +6,7 @@ import type { AccountKeys, TokenBalance, Transaction } from './transaction.ts'
 import type { VenueId } from './venue-id.ts'
 import { VENUES_BY_PROGRAM } from './venues.ts'
 
-/** Meteora's vault program, which holds the tokens of DAMM v1 pools and lends them. Its calls are no trades of a pool. */
+/** Meteora's vault program, which holds the tokens of DAMM v1 pools and lends them. Its calls are not trades of a pool. */
 const SHARED_VAULTS = new PubkeyTable<VenueId>([
   ['24Uqj9JCLxUeoC3hGfh5W3s9FM9uCHDS2SG3LYwBpyTi', 'meteora-damm-v1']
 ])
@@ -23,14 +23,14 @@ const NONE: readonly Note[] = []
 
 /**
  * Returns a note for each pool with a vault whose balance a transaction changes without a call of the pool's program that
- * names the vault. A program moves only accounts that it was given, so such a call explains any change, whatever its
+ * names the vault. A program moves only accounts that are passed to it. So such a call explains any change, whatever its
  * instruction: trades, liquidity, fees and migrations are never noted here.
  *
- * - `vault-moved`, a hole: tokens left a vault. Only the program signs for that, so there was a call that is not recorded,
- *   or another program owns the vault now. A trade may be missing.
- * - `seized`: all that left was taken by another authority than the vault's owner (the permanent delegate of a Token-2022
- *   mint). The pool's program took no part, so no trade is missing.
- * - `donated`: vaults only received tokens. Anybody can send some, and no trade only pays in.
+ * - `vault-moved`, a hole: tokens left a vault. Only the program signs for that. So a call was not recorded, or another
+ *   program owns the vault now. A trade may be missing.
+ * - `seized`: another authority than the vault's owner took all that left (the permanent delegate of a Token-2022 mint).
+ *   The pool's program was not involved, so no trade is missing.
+ * - `donated`: vaults only received tokens. Anybody can send tokens, and no trade only pays in.
  */
 export function notesOfMovedVaults(transaction: Transaction, vaults: KnownVaults): readonly Note[] {
   const { failed, keys, unstated, preTokenBalances, postTokenBalances } = transaction
@@ -42,7 +42,7 @@ export function notesOfMovedVaults(transaction: Transaction, vaults: KnownVaults
     if (after !== null && isSameAmount(before, after)) continue
     const vault = vaults.ofHash(keys.hash(before.account))
     if (vault === undefined || mayBeCalled(transaction, before.account, vault.venue)) continue
-    // Only now: in nearly every transaction the vaults are called, and an address in base58 would be decoded for it.
+    // Only now: most transactions call the vaults, and this would decode an address in base58 for each of them.
     if (pubkeyToBase58(keys.bytes(before.account)) !== vault.address) continue
     moves ??= []
     moves.push({ vault, balance: before, change: (after?.amount ?? 0n) - before.amount })
@@ -50,7 +50,7 @@ export function notesOfMovedVaults(transaction: Transaction, vaults: KnownVaults
   return moves === null ? NONE : notesOf(moves, transaction)
 }
 
-/** Returns the balance of an account. Most lists have it at the same place before and after. */
+/** Returns the balance of an account. Most lists have it at one place before and after. */
 function balanceOf(account: number, balances: readonly TokenBalance[], place: number): TokenBalance | null {
   const here = balances[place]
   if (here?.account === account) return here
@@ -64,7 +64,7 @@ function isSameAmount(a: TokenBalance, b: TokenBalance): boolean {
     : a.amountText === b.amountText
 }
 
-/** Whether the venue's program was called with an account, or may have been, where calls below the outer ones are unseen. */
+/** Tells whether the venue's program was called with an account, or may have been if inner calls are not recorded. */
 function mayBeCalled(
   { instructions, keys, unstated }: Transaction,
   account: number,

@@ -15,7 +15,7 @@ const NONCE_BYTES = 80
 export interface NonceAdvance {
   /** Addresses of 32 bytes. */
   readonly account: Uint8Array
-  /** The third account of the instruction, which signs; null if it lists none. */
+  /** The third account of the instruction, which signs; null if the instruction does not list it. */
   readonly authority: Uint8Array | null
 }
 
@@ -34,8 +34,8 @@ export interface NonceState {
 }
 
 /**
- * Returns the durable nonce of a transaction; null without one. Its first instruction advances the nonce account,
- * which must be static and writable: a node accepts no other (SIMD-0242).
+ * Returns the durable nonce of a transaction; null if it uses a recent blockhash. Its first instruction advances the nonce
+ * account, which must be static and writable: a node accepts no other (SIMD-0242).
  */
 export function nonceAdvanceOf(wire: WireTransaction): NonceAdvance | null {
   const first = wire.instructions[0]
@@ -52,9 +52,9 @@ export function nonceAdvanceOf(wire: WireTransaction): NonceAdvance | null {
 }
 
 /**
- * Returns the nonce that a transaction of a block has used up. A failed transaction also uses it up, because the
- * nonce account advances all the same. Null if the first instruction is not AdvanceNonceAccount. With a recent
- * blockhash `value` is that blockhash, which is never the value of a nonce.
+ * Returns the nonce that a transaction of a block has used up. A failed transaction uses it up as well, because the nonce
+ * account advances nevertheless. Null if the first instruction is not AdvanceNonceAccount. For a transaction with a recent
+ * blockhash, `value` is that blockhash, which is never the value of a nonce.
  */
 export function nonceUseOf({
   instructions,

@@ -12,14 +12,14 @@ export function pubkeyFromBase58(text: string): Pubkey {
 
 /** A cache entry: the text forms of an address, each filled on first use. */
 interface Written {
-  /** The object that the address came as last; undefined once it was released. */
+  /** The object that last stood for the address; undefined once it was released. */
   seen: Pubkey | undefined
   base58: string | undefined
   mapKey: string | undefined
 }
 
 // Rows repeat a few programs, pools and mints, and encoding an address takes 0.5 µs; a cache hit takes a tenth of that.
-// The cache is direct-mapped: each slot holds one address, which a later one replaces. 4,096 slots take less than 1 MB.
+// The cache is direct-mapped: each slot holds one address, until a later one replaces it. 4,096 slots take less than 1 MB.
 const WRITTEN_SLOTS = 4096
 const lately = new Array<Written | undefined>(WRITTEN_SLOTS).fill(undefined)
 /** The address of each slot, copied. */
@@ -27,8 +27,8 @@ const addresses = new Uint8Array(WRITTEN_SLOTS * 32)
 
 /**
  * Maximum number of noted objects; then all are released. An object may be a view that retains the memory of a whole
- * block; without the limit, all slots together retained 25 MB of blocks. Chosen: the number of slots, so that a note
- * costs one step of the release.
+ * block; without the limit, all slots together retained 25 MB of blocks. The limit is the number of slots, so that a
+ * note costs one step of the release.
  */
 const SEEN_MAX = WRITTEN_SLOTS
 let seen = 0
@@ -68,14 +68,14 @@ export function samePubkey(a: Pubkey, b: Pubkey): boolean {
   return true
 }
 
-/** Orders addresses by their bytes. Most differ in the first one, so that a call of `Buffer.compare` takes longer. */
+/** Orders addresses by their bytes. Most differ in the first byte, so a call of `Buffer.compare` takes longer. */
 export function comparePubkeys(a: Pubkey, b: Pubkey): number {
   for (let i = 0; i < 32; i++) if (a[i] !== b[i]) return a[i]! - b[i]!
   return 0
 }
 
 /**
- * Returns a compact text form for use as a Map key: one character per byte, never shown. Cached: a fold needs the same
+ * Returns a compact text form for use as a Map key: one character per byte, never shown. Cached: a fold needs each
  * address about twenty times, and a reused string keeps its hash.
  */
 export function pubkeyMapKey(key: Pubkey): string {

@@ -21,7 +21,7 @@ export type SanitizedOutcome =
   | { readonly kind: 'unreadable' | 'unsound'; readonly reason: string }
 
 /**
- * Reads a transaction as strictly as a node does before it looks at accounts: sizes in their shortest form, header and
+ * Reads a transaction as strictly as a node does before it reads accounts: sizes in their shortest form, header and
  * indexes in order, and the limits of its version. Signatures are not verified.
  */
 export function readSanitizedWire(bytes: Uint8Array): SanitizedOutcome {
@@ -40,7 +40,7 @@ export function readSanitizedWire(bytes: Uint8Array): SanitizedOutcome {
   return reason === null ? read : { kind: 'unsound', reason }
 }
 
-/** Returns the index of a static key that an earlier one equals; null without one. */
+/** Returns the index of a static key that equals an earlier one; null if all keys differ. */
 export function repeatedKey({ keys, keyCount }: Pick<WireTransaction, 'keys' | 'keyCount'>): number | null {
   const seen = new Set<string>()
   const text = Buffer.from(keys.buffer, keys.byteOffset, keys.byteLength).toString('latin1')
@@ -71,7 +71,7 @@ function sized(count: number, bytesEach: number): number {
   return (count < 0x80 ? 1 : count < 0x4000 ? 2 : 3) + count * bytesEach
 }
 
-/** Makes the checks of Solana's `Message::sanitize` that the reader has not made. */
+/** Makes the checks of Solana's `Message::sanitize` that the reader omits. */
 function faultOf({ header, keyCount, instructions, lookups }: WireTransaction): string | null {
   if (header.readonlySigned >= header.signatures) return 'the fee payer is not writable'
   if (header.signatures + header.readonlyUnsigned > keyCount)

@@ -33,7 +33,7 @@ export class SignerChanges {
     this.#moved = moved
   }
 
-  /** Returns the first signer whose own tokens of one of the mints changed; null if there is none. */
+  /** Returns the first signer whose own tokens of one of the mints changed; null if no signer's changed. */
   holderOf(mints: readonly Pubkey[]): Pubkey | null {
     this.#tokens ??= this.#readTokens()
     const changed = this.#tokens.find(
@@ -42,7 +42,7 @@ export class SignerChanges {
     return changed === undefined ? null : this.#transaction.keys.bytes(changed.signer)
   }
 
-  /** Returns the first signer whose lamports changed beyond its costs; null if there is none. */
+  /** Returns the first signer whose lamports changed beyond its costs; null if no signer's changed. */
   lamportHolder(): Pubkey | null {
     if (this.#lamportHolder === undefined) {
       const { signerCount, keys } = this.#transaction
@@ -144,7 +144,7 @@ export class SignerChanges {
 
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 
-/** Returns the lamports that a system instruction gives to the account that it creates; 0 if it creates none. */
+/** Returns the lamports that a system instruction gives to a new account; 0 if the instruction does not create one. */
 function depositStated(data: Uint8Array): bigint {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
   const kind = data.length < 12 ? -1 : view.getUint32(0, true)
@@ -155,7 +155,7 @@ function depositStated(data: Uint8Array): bigint {
   return at + 8 > data.length ? 0n : view.getBigUint64(at, true)
 }
 
-/** Compares text where the source has it, because decoding the owner of every balance takes longer. */
+/** Compares texts if the source has them, because decoding the owner of every balance takes longer. */
 function isOwner({ ownerBase58, owner }: TokenBalance, key: Pubkey): boolean {
   if (ownerBase58 !== undefined) return ownerBase58 === pubkeyToBase58(key)
   return owner !== null && samePubkey(owner, key)

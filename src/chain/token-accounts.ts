@@ -48,7 +48,7 @@ export class TokenAccounts {
   }
 
   /**
-   * Returns the key index of an account's mint where no balance is reported: it was opened and closed in the
+   * Returns the key index of the mint of an account without a reported balance: it was opened and closed in the
    * transaction.
    */
   #mintIndexOf(account: number): number {
@@ -60,7 +60,7 @@ export class TokenAccounts {
     return this.#moved.openings().find((opening) => opening.account === account)?.mint ?? -1
   }
 
-  /** Returns the mint of a movement: the stated one, or that of either account; null if unknown. */
+  /** Returns the mint of a movement: the stated one, or the mint of either account; null if unknown. */
   mintMoved(movement: Movement): Pubkey | null {
     if (movement.mint >= 0) return this.#transaction.keys.bytes(movement.mint)
     return this.mintOf(movement.destination) ?? this.mintOf(movement.source)
@@ -91,26 +91,26 @@ export class TokenAccounts {
     this.#stated.push({ mint, decimals })
   }
 
-  /** Returns the owner of a token account as the node reports it; null in older records or when not reported. */
+  /** Returns the owner of a token account as the node reports it; null in older records or if not reported. */
   ownerOf(account: number): Pubkey | null {
     return (this.#pre[account] ?? this.#post[account])?.owner ?? null
   }
 
-  /** Returns the balance before the transaction, zero for an account that did not exist; null when not recorded. */
+  /** Returns the balance before the transaction, zero for an account that did not exist; null if not recorded. */
   balanceBefore(account: number): bigint | null {
     const balance = this.#pre[account]
     if (balance !== undefined) return balance.amount
     return this.#post[account] !== undefined || this.#isTemporary(account) ? 0n : null
   }
 
-  /** Returns the balance after the transaction, zero for an account that it closed; null when not recorded. */
+  /** Returns the balance after the transaction, zero for an account that it closed; null if not recorded. */
   balanceAfter(account: number): bigint | null {
     const balance = this.#post[account]
     if (balance !== undefined) return balance.amount
     return this.#pre[account] !== undefined || this.#isTemporary(account) ? 0n : null
   }
 
-  /** Whether an account was opened and closed within the transaction, so that it began and ended empty. */
+  /** Tells whether an account was opened and closed within the transaction, so that it began and ended empty. */
   #isTemporary(account: number): boolean {
     return (
       this.#post.length > 0 &&
@@ -122,8 +122,8 @@ export class TokenAccounts {
 
   /**
    * Returns the amount that a transfer credited to its destination: the amount less a Token-2022 transfer fee. An
-   * unstated fee follows from the destination's balances, if no other transfer to it has an open fee. Otherwise it
-   * follows from the fee of the mint, if that is known and explains the balances. Otherwise returns null.
+   * unstated fee follows from the destination's balances, if no other transfer to that account has an open fee. Otherwise
+   * it follows from the mint's fee, if that fee is known and explains the balances. Otherwise returns null.
    */
   credited(movement: Movement): bigint | null {
     if (movement.fee !== null) return movement.amount - movement.fee
@@ -150,8 +150,8 @@ export class TokenAccounts {
   }
 
   /**
-   * Returns the amount that a transfer credits, computed from the fee of its mint. `open` are all transfers whose
-   * fees together explain `credited`, the amount that the balances show for them; null if the balances are not
+   * Returns the amount that a transfer credits, computed from the fee of its mint. `open` are all transfers whose fees
+   * together explain `credited`, the amount that the balances show for them. `credited` is null if the balances are not
    * reported.
    */
   #creditedByFee(movement: Movement, open: readonly Movement[], credited: bigint | null): bigint | null {
@@ -173,9 +173,9 @@ export class TokenAccounts {
   }
 
   /**
-   * Whether the reported balances of an account contradict the movements: neither the given change nor all movements of
-   * the transaction lead from the earlier balance to the later. Lamports sent to a wrapped SOL account may count or
-   * not, because another instruction must convert them to tokens. False unless both balances are reported.
+   * Tells whether the reported balances of an account contradict the movements: neither the given change nor all movements
+   * of the transaction lead from the earlier balance to the later one. Lamports sent to a wrapped SOL account may or may not
+   * count, because another instruction must convert them to tokens. False unless both balances are reported.
    */
   balancesContradict(account: number, change: bigint): boolean {
     const before = this.#pre[account]
@@ -197,9 +197,9 @@ export class TokenAccounts {
   }
 
   /**
-   * Returns the trader (spec choices, section 12), as far as accounts name it: the authority if it signed, else the
-   * signer that owns one of the trader's token accounts, else the owner of the account that paid, signer or not.
-   * `heldBySigner` comes between the last two. The fee payer is returned only if nothing names anybody.
+   * Returns the trader (spec choices, section 12). First choice is the authority if it signed, second the signer that owns
+   * one of the trader's token accounts, third the owner of the account that paid, signer or not. `Emitter` prefers
+   * `heldBySigner` to the third. The fee payer is returned only if no account names a trader.
    *
    * @param authority key index; -1 if unknown
    * @param tokenAccounts key indexes; the account that paid comes first
@@ -227,8 +227,8 @@ export class TokenAccounts {
   }
 
   /**
-   * Returns a signer whose own balance of one of the mints changed in the transaction; null if there is none. Lamports
-   * count for wrapped SOL, beyond the fee and other costs.
+   * Returns a signer whose own balance of one of the mints changed in the transaction; null if no signer's changed.
+   * Lamports count for wrapped SOL, beyond the fee and other costs.
    */
   heldBySigner(mints: readonly Pubkey[]): Pubkey | null {
     this.#signers ??= new SignerChanges(this.#transaction, this.#moved)

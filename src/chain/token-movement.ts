@@ -14,7 +14,7 @@ export const VALUE_PROGRAMS = new PubkeyTable<ValueProgram>([
   [SYSTEM_PROGRAM, 'system']
 ])
 
-/** Tokens or lamports moved by one instruction. Accounts are key indexes; -1 without one. */
+/** Tokens or lamports moved by one instruction. Accounts are key indexes; -1 for a side that has no account. */
 export interface Movement {
   readonly kind: 'transfer' | 'mint' | 'burn' | 'lamports'
   readonly source: number
@@ -26,7 +26,7 @@ export interface Movement {
   readonly decimals: number
   /** The Token-2022 transfer fee; null if the instruction does not state it. */
   readonly fee: bigint | null
-  /** Whether the program may withhold a transfer fee. False for the classic one, which credits what it debits. */
+  /** Whether the program may withhold a transfer fee. False for the classic program, which credits what it debits. */
   readonly mayWithhold: boolean
   readonly instruction: Instruction
 }
@@ -42,7 +42,7 @@ export interface MovementSink {
   opening(opening: TokenAccountOpening): void
 }
 
-/** Reads the movements of a value program's instruction. A token `Batch` gives the movements of all its parts. */
+/** Reads the movements of a value program's instruction. A token `Batch` gives the movements of all its instructions. */
 export function readMovements(instruction: Instruction, program: ValueProgram, sink: MovementSink): void {
   const { accounts, data } = instruction
   if (program === 'system') {
@@ -75,7 +75,7 @@ interface TokenPart {
   readonly mayWithhold: boolean
 }
 
-/** Reads a `Batch`: account count u8, data length u8, data, repeated. Parts do not nest. */
+/** Reads a `Batch`: account count u8, data length u8, data, repeated. The instructions do not nest. */
 function readBatch(batch: TokenPart, sink: MovementSink): void {
   let at = 1
   let firstAccount = 0

@@ -1,9 +1,9 @@
 import type { Pubkey, PubkeyTable } from './pubkey.ts'
 
 /**
- * The decoder's input: one transaction of a block, independent of the encoding a node used. Everything is addressed by
- * account index. Accessors return keys and data: a JSON source decodes base58 only when read, and a binary source
- * returns its bytes as they are.
+ * The decoder's input: one transaction of a block, independent of the encoding that a node used. Everything is addressed
+ * by account index. Accessors return keys and data: a JSON source decodes base58 only when read, and a binary source
+ * returns its bytes unchanged.
  */
 export interface Transaction {
   /** 64 bytes. */
@@ -26,19 +26,19 @@ export interface Transaction {
   readonly instructions: readonly Instruction[]
   /** False if an inner instruction lacks its stack height, so that nesting is unknown. */
   readonly nestingKnown: boolean
-  /** Log lines; null if the source has none. */
+  /** Log lines; null if the source has no log. */
   readonly logs: readonly string[] | null
   readonly preTokenBalances: readonly TokenBalance[]
   readonly postTokenBalances: readonly TokenBalance[]
   readonly preBalances: readonly number[]
   readonly postBalances: readonly number[]
-  /** Sections that the source does not state, so that their lists lack something; absent if it states all. */
+  /** Sections that the source does not state, so that their lists are incomplete; absent if it states all sections. */
   readonly unstated?: readonly UnstatedSection[] | undefined
 }
 
 /**
- * An optional section of a transaction's meta. Logs are not among them: `logs` is null without them. A node that does
- * not record a section leaves it out, which is not the same as an empty one.
+ * An optional section of a transaction's meta. Logs are not included: `logs` is null if absent. A node that does not
+ * record a section omits it; an omitted section differs from an empty one.
  */
 export type UnstatedSection = 'inner-instructions' | 'balances' | 'token-balances'
 
@@ -58,7 +58,7 @@ export interface AccountKeys {
   bytes(index: number): Pubkey
   /** The table's value for the key at an index. */
   lookup<T>(index: number, table: PubkeyTable<T>): T | undefined
-  /** Whether the message requests a write lock on the account; false if the source does not state it. */
+  /** Tells whether the message requests a write lock on the account; false if the source does not state it. */
   isWritable(index: number): boolean
   /** One of the two hashes of the key (`accountHashes`), whichever is cheaper. */
   hash(index: number): number
@@ -105,7 +105,7 @@ export interface Block {
   readonly blockhash?: string
   /** Base58 hash of the parent; absent if the source does not name it. */
   readonly parentBlockhash?: string
-  /** Number of blocks before it on its fork; absent if the source does not state it. */
+  /** Number of earlier blocks on its fork; absent if the source does not state it. */
   readonly height?: number
   readonly transactions: readonly Transaction[]
   /** Number of votes, which are left out without decoding. */
@@ -122,7 +122,7 @@ export interface Reward {
   readonly address: string
   /** Negative for rent that was collected. */
   readonly lamports: bigint
-  /** Balance after it. */
+  /** Balance after the reward. */
   readonly postLamports: bigint
   /** Null if the source does not state it, or names a type unknown here. */
   readonly type: RewardType | null

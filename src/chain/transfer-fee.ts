@@ -11,7 +11,7 @@ export interface TransferFee {
 /** Returns the fee of a mint in the epoch of the block that is decoded; null if unknown. */
 export type TransferFeeLookup = (mint: Pubkey) => TransferFee | null
 
-/** The fee of a mint without one. */
+/** The fee of a mint without a transfer fee. */
 export const NO_FEE: TransferFee = { epoch: 0n, maximum: 0n, basisPoints: 0 }
 
 /** Returns the fee withheld from a transfer of `amount` base units: rounded up, at most the maximum. */

@@ -7,7 +7,7 @@ export function writeU64(bytes: Buffer, value: number, at: number): void {
   bytes.writeUInt32BE(value >>> 0, at + 4)
 }
 
-/** Writes a whole number with its bits inverted, so that the largest one comes first in the order of bytes. */
+/** Writes a whole number with its bits inverted, so that the largest number comes first in the order of bytes. */
 export function writeInvertedU64(bytes: Buffer, value: number, at: number): void {
   writeU64(bytes, value, at)
   for (let i = at; i < at + 8; i++) bytes[i]! ^= 255

@@ -5,7 +5,7 @@ import { VENUES_BY_PROGRAM } from './venues.ts'
 
 /**
  * Returns a note for each venue that a transaction without recorded inner instructions may have called. A program can
- * only be called if the transaction names it, so a transaction that names none has no events for certain.
+ * only be called if the transaction names it, so a transaction that names no venue's program certainly has no events.
  */
 export function notesOfUnseenCalls({ instructions, keys }: Transaction): readonly Note[] {
   const found = new Map<VenueId, Note>()
@@ -15,7 +15,7 @@ export function notesOfUnseenCalls({ instructions, keys }: Transaction): readonl
     const named = instructions.find(
       ({ program, accounts }) => program === key || Array.prototype.includes.call(accounts, key)
     )
-    // Not of an instruction that names the program: keys may be listed without one.
+    // The program may be among the keys without an instruction that names it.
     const place = { ixIndex: named?.outerIndex ?? 0, innerIxIndex: null }
     found.set(venue, { kind: 'missing', venue, ...place, reason: 'inner-instructions-absent', detail: '' })
   }

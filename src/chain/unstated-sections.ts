@@ -10,7 +10,7 @@ export interface StatedSections {
   readonly postBalanceCount: number
 }
 
-/** Lists the sections that a source does not state; undefined for none, as with most transactions. */
+/** Lists the sections that a source does not state; undefined if all are stated, as in most transactions. */
 export function unstatedSections(stated: StatedSections): readonly UnstatedSection[] | undefined {
   const { hasInner, hasTokenBalances, keyCount, preBalanceCount, postBalanceCount } = stated
   const hasBalances = preBalanceCount >= keyCount && postBalanceCount >= keyCount

@@ -10,9 +10,9 @@ export interface VenueTables {
   /** Program addresses, base58. */
   readonly programs: readonly string[]
   readonly transport: EventTransport
-  /** Every known instruction; one that is not here is counted as unknown. */
+  /** Every known instruction; any other is counted as unknown. */
   readonly instructions: LayoutTable<InstructionLayout>
-  /** Every known event; one that is not here is counted as unknown. */
+  /** Every known event; any other is counted as unknown. */
   readonly events: LayoutTable<Layout<unknown>>
   /** Returns the offset of the event in a self-call; -1 if the instruction is not a self-call. */
   statedEventOffset(data: Uint8Array): number

@@ -49,12 +49,12 @@ export const TOO_FEW_SIGNATURES = 'too few signatures'
 const VERSIONED = 0x80
 
 /**
- * Reads a serialized transaction. Parts are views of the given bytes; nothing is copied. Key indexes are checked
+ * Reads a serialized transaction. Its fields are views of the given bytes; nothing is copied. Key indexes are checked
  * against static and looked-up keys; signatures are not verified.
  */
 export function readWire(bytes: Uint8Array): WireOutcome {
   const from = new WireCursor(bytes)
-  // Version 1 puts its signatures last. The byte is no signature count: none reaches 129.
+  // Version 1 puts its signatures last. Its first byte cannot be a signature count: no count reaches 129.
   const wire = bytes[0] === (VERSIONED | 1) ? readVersion1(from) : readWithSignaturesFirst(from)
   if (typeof wire === 'string') return { kind: 'unreadable', reason: wire }
   if (from.beyond) return { kind: 'unreadable', reason: 'transaction bytes end early' }
@@ -68,7 +68,7 @@ export function staticKey({ keys }: Pick<WireTransaction, 'keys'>, index: number
   return keys.slice(index * 32, index * 32 + 32)
 }
 
-/** Whether every outer instruction calls one program; reads raw keys. */
+/** Tells whether every outer instruction calls one program; reads raw keys. */
 export function callsOnly(wire: WireTransaction, program: Uint8Array): boolean {
   const { keys, instructions } = wire
   for (const instruction of instructions) {

@@ -14,8 +14,8 @@ const FROM_MINT = 2
 const FROM_ACCOUNTS = 3
 
 /**
- * Lists the withdrawals of withheld transfer fees in a transaction. Harvesting fees to the mint is not among them: it
- * changes no balance, because withheld fees are in none.
+ * Lists the withdrawals of withheld transfer fees in a transaction. Harvesting fees to the mint is excluded: it changes no
+ * balance, because no balance includes withheld fees.
  */
 export function feeWithdrawalsIn({ instructions, keys, failed }: Transaction): readonly FeeWithdrawal[] {
   if (failed) return []

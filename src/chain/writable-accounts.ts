@@ -51,8 +51,8 @@ export const isReserved = (account: Pubkey): boolean => reserved.ofBytes(account
  * Returns the index after them; a transaction has at most 256.
  *
  * These are the accounts that the message requests, without programs that it calls, unless it also names the
- * upgradeable loader. Reserved accounts (`isReserved`) are not left out: few messages request one, and a look-up for
- * each account costs more than everything else.
+ * upgradeable loader. Reserved accounts (`isReserved`) are included: few messages request one, and a look-up for each
+ * account costs more than everything else.
  */
 export function writeWritable({ keys, instructions }: Transaction, into: Float64Array, from: number): number {
   let end = keys.writableHashes(into, from)

@@ -16,9 +16,9 @@ export interface Administration {
 }
 
 /**
- * Opens the access to tenants and keys. `url` selects a service. Otherwise this is the shared store, even while
- * services run, or the embedded store if it is free. If it is not free, the service that has it open is used, with
- * the operator's admin key. Rejects with Unreachable.
+ * Opens the access to tenants and keys: through the service at `url` if it is set, else in the store. A shared store can be
+ * used while services run. If an embedded store is in use, the service that has it open is used, with the operator's admin
+ * key. Rejects with Unreachable.
  */
 export async function openAdministration(config: Config, url: string | null): Promise<Administration> {
   if (url !== null) return overHttp(config, url)

@@ -11,10 +11,10 @@ import { SecondDirectory, type SecondStore } from './second-store.ts'
 const SLOTS_PER_READ = 10_000
 
 /**
- * Folds an archive again in a second store beside it, with venues that the first one lacks.
+ * Folds an archive again in a second store beside the archive, with venues that the archive lacks.
  *
- * F1. The second store replaces the first only after it has all of its blocks. Until then the archive is as it was.
- * F2. An interrupted filling continues with the next import of the same folder and venues.
+ * F1. The second store replaces the first only after it has all blocks of the first. Until then the archive is unchanged.
+ * F2. An interrupted filling continues with the next import of its folder and venues.
  * F3. No venue is lost: the second store has the venues of the first one, and the wanted ones.
  */
 export class ArchiveFilling {
@@ -30,8 +30,8 @@ export class ArchiveFilling {
   }
 
   /**
-   * Opens the second store. Null where the archive cannot be folded again: from a folder that does not have all of its blocks, and
-   * if its venues are unknown while only some are wanted.
+   * Opens the second store. Resolves with null if the archive cannot be folded again: the folder lacks some of its blocks,
+   * or the archive's venues are unknown while only some venues are wanted.
    */
   static async open(
     config: Config,
@@ -48,7 +48,7 @@ export class ArchiveFilling {
     const before = await second.open()
     if ((await readDecodingPeriods(before)).every((period) => period.venues.join() === venues.join()))
       return new ArchiveFilling(second, venues, before)
-    // An interrupted filling with other venues is of no use.
+    // An interrupted filling with other venues is useless.
     await before.close()
     await second.remove()
     return new ArchiveFilling(second, venues, await second.open())
@@ -60,20 +60,20 @@ export class ArchiveFilling {
     return true
   }
 
-  /** Makes the second store the archive, as far as that is done while both are open. */
+  /** Makes the second store the archive: the steps that are possible while both stores are open. */
   succeed(archive: Storage): Promise<void> {
     return this.#second.succeed(archive, this.storage)
   }
 
-  /** Puts the second store in place of the first, as far as that is done once both are closed. */
+  /** Puts the second store in place of the first: the steps that require both stores to be closed. */
   replace(): Promise<void> {
     return this.#second.replace()
   }
 }
 
 /**
- * Removes what a filling left, once the archive lacks nothing. Resolves with a keyspace that stays for a while; null if there is
- * none.
+ * Removes the remains of a filling, once the archive is complete. Resolves with a keyspace that stays for a while; null if
+ * no keyspace stays.
  */
 export async function removeFilling(config: Config, place: ArchivePlace): Promise<string | null> {
   if (config.storage !== 'embedded') return removeOtherKeyspace(config, place)
@@ -81,7 +81,7 @@ export async function removeFilling(config: Config, place: ArchivePlace): Promis
   return null
 }
 
-/** Returns the venues of an archive and the wanted ones; null if those of the archive are unknown and only some are wanted. */
+/** Returns the archive's venues and the wanted ones; null if the archive's are unknown and only some are wanted. */
 async function venuesOf(storage: Storage, wanted: readonly VenueId[]): Promise<VenueId[] | null> {
   const [periods, first] = await Promise.all([readDecodingPeriods(storage), storage.blocks.firstSince(0)])
   const isUnknown = first !== null && periodAt(periods, first) === null

@@ -188,7 +188,7 @@ async function addBlocks(
   return end.aborted || tooLate !== null || lostItems(index.problems) > 0 ? 1 : 0
 }
 
-/** Compares the folder with the archive and the live store. Rejects with Refused if it is of another chain. */
+/** Compares the folder with the archive and the live store. Rejects with Refused if the folder is of another chain. */
 async function plannedImport(
   index: RecordedIndex,
   archive: Storage,
@@ -211,7 +211,7 @@ async function plannedImport(
   }
 }
 
-/** Returns the slots that the source may read: also stored ones, which a repaired archive reads again. */
+/** Returns the slots that the source may read, including stored ones, which a repaired archive reads again. */
 function importedSlots({ slots }: RecordedIndex, { live }: ImportPlan): readonly number[] {
   return slots.slice(0, slots.length - live.length)
 }

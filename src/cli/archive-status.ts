@@ -25,7 +25,7 @@ export async function archiveStatus({
 }
 
 interface ArchiveStatus {
-  /** The ends of the archive and the beginning of the index; null where there is none. */
+  /** The ends of the archive, and the first indexed slot; null if the archive or the index is empty. */
   readonly first: Place | null
   readonly last: Place | null
   readonly live_start: Place | null

@@ -7,7 +7,7 @@ const VERSION = '{"jsonrpc":"2.0","id":1,"method":"getVersion","params":[]}'
 /** A batch and a body that are one too large (spec choices, section 5). */
 const BATCH = 101
 const BODY_BYTES = 256 * 1_024 + 1
-/** Deeper than the service reads. */
+/** Nesting deeper than the service reads. */
 const LEVELS = 100
 
 /** A body that is refused, with the status and the code of the refusal. */

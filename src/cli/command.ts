@@ -12,7 +12,7 @@ export interface CommandContext {
 
 /** An option of a command that is not a setting. */
 export interface Option {
-  /** Placeholder of the value in the help, as in `--since CURSOR`; an option without one is a switch. */
+  /** Placeholder of the value in the help, as in `--since CURSOR`; an option without a placeholder is a switch. */
   readonly value?: string
   /** Whether it may be given several times. */
   readonly multiple?: boolean
@@ -45,7 +45,7 @@ export interface Command<O extends Options = Options> {
   readonly summary: string
   /** Further facts needed to use it, in sentences. */
   readonly details?: string
-  /** The operands of the usage line; omitted without operands. */
+  /** The operands of the usage line; omitted if the command has no operands. */
   readonly operands?: string
   readonly options?: O
   /** Settings accepted as flags; the environment sets the others too. */
@@ -64,5 +64,5 @@ export interface CommandGroup {
 /** Declares a command, with its option values typed by its options. */
 export const command = <const O extends Options>(declared: Command<O>): Command => declared
 
-/** Contradictory or missing arguments; the help is named after the message. */
+/** Contradictory or missing arguments; the message is printed with a reference to the help. */
 export class BadUsage extends Error {}

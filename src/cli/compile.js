@@ -7,5 +7,5 @@ try {
   process.stdout.write = () => true
   await import('../main.ts')
 } catch {
-  // A Node that cannot run the modules compiles nothing; `millrace.js` starts another one.
+  // A Node that cannot run the modules compiles nothing; `millrace.js` starts a newer Node.
 }

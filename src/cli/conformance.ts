@@ -22,15 +22,15 @@ import { patientSend, type Send } from './rpc-probe.ts'
 import { tableOf } from './table.ts'
 
 const PROGRESS_MS = 1_000
-/** Milliseconds before a difference is checked again. Chosen: one slot, after which both have the same blocks. */
-const LOOK_MS = 400
-/** Milliseconds before one of two answers of different slots is requested again. A quarter of a slot. */
+/** Milliseconds before a difference is checked again: one slot, after which both have equal blocks. */
+const RECHECK_PAUSE_MS = 400
+/** Milliseconds before one of two answers at different slots is requested again. A quarter of a slot. */
 const MEETING_MS = 100
 /** Why a fault of a node is not checked. */
 const NOT_FROM_OUTSIDE =
   'no request makes a node fail; run this with a faulty node (-32603, silent) beside a good one in MILLRACE_RPC_URL'
 const FACTS_RETRY_MS = 2_000
-/** Attempts to read the facts. Chosen: a service whose node is still starting takes some seconds. */
+/** Attempts to read the facts. A service whose node is still starting takes several seconds. */
 const FACTS_ATTEMPTS = 10
 
 interface ConformanceOptions {
@@ -48,9 +48,9 @@ type ConformanceInvocation = Pick<
 
 /**
  * Compares an RPC URL with a node, and prints the progress each second. Then checks the URLs that clients derive from it,
- * what pages get, malformed bodies and the accounts of programs, and lists what was checked and what was not. Resolves with
- * 1 if a client would notice a difference, if a check fails, or if interrupted. Requests beyond the quota of a key are
- * repeated when it allows them. `known` are facts of the chain that replace those read from it.
+ * requests of pages, malformed bodies and the accounts of programs, and lists what was checked and what was not. Resolves
+ * with 1 if a client would notice a difference, if a check fails, or if interrupted. Requests beyond the quota of a key are
+ * repeated when the quota allows them. `known` has facts of the chain that replace those read from it.
  */
 export async function conformance(
   { options, stdout, stderr, interrupted }: ConformanceInvocation,
@@ -71,7 +71,7 @@ export async function conformance(
   const askOurs = patientAsk(deadline.timed(ours.ask), clock, interrupted, waitOf('--against'))
   const askTheirs = theirs && patientAsk(theirs.ask, clock, interrupted, waitOf('--node'))
   try {
-    // A node's socket has subscriptions only, so that facts come from ours.
+    // A node's socket has subscriptions only, so the facts come from the service.
     const askFacts = askTheirs === null || theirs?.isSocket === true ? askOurs : askTheirs
     const again = async (why: string): Promise<void> => {
       say(`${why}; retrying in ${FACTS_RETRY_MS / 1_000} s`)
@@ -94,7 +94,7 @@ export async function conformance(
         toldMs = clock.now()
         say(`${done} of ${cases.length} requests, ${differences} differences`)
       },
-      beforeLook: () => sleep(clock, LOOK_MS, interrupted)
+      beforeLook: () => sleep(clock, RECHECK_PAUSE_MS, interrupted)
     })
     for (const line of tableOf(
       ['method', 'asked', 'equal', 'by_design', 'different'],
@@ -167,7 +167,7 @@ function deadlineOf(text: string | undefined): number | null {
   return ms
 }
 
-/** Reads the facts. Tries again if the endpoint reports that it may answer later. */
+/** Reads the facts. Retries if the endpoint reports a temporary error. */
 async function factsOf(ask: Ask, again: (why: string) => Promise<void>): Promise<ChainFacts> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -4,14 +4,14 @@ import type { Config } from '../config/config.ts'
 import { storeDirectory } from '../products/opening.ts'
 import { localnetDirectory } from '../products/sources.ts'
 
-/** Free disk space below which nothing is started. Chosen: a localnet's first minute writes 60 MB, a minute of mainnet 20. */
+/** Free disk space that a start requires. A localnet's first minute writes 60 MB, a minute of mainnet 20. */
 const FREE_BYTES_MIN = 64 * 2 ** 20
 const MIB = 2 ** 20
 
 /**
- * Makes the data directory if it is missing. Returns why it cannot be used, in one line; null if it can, or if nothing is stored
- * there. Looked at before anything is opened, because a store or a localnet finds it out late: after it has made keys or a day
- * of its market.
+ * Makes the data directory if it is missing. Returns why it is unusable, in one line; null if it is usable, or if nothing is
+ * stored there. Called before anything is opened: a store or a localnet would fail late, after it has made keys or a day of
+ * its market.
  */
 export async function unusableDirectory(config: Config): Promise<string | null> {
   const { dataDir, storage, source, role } = config
@@ -30,8 +30,8 @@ export async function unusableDirectory(config: Config): Promise<string | null> 
 }
 
 /**
- * Makes a directory and the missing ones above it. Not by the option `recursive` of `mkdir`: it never ends where a directory
- * exists and refuses a new one as if it did not, as those of Linux's /proc do.
+ * Makes a directory and its missing parents. Does not use the option `recursive` of `mkdir`. That option never ends if a
+ * directory exists but reports new entries as missing, as those of Linux's /proc do.
  */
 async function makeDirectory(path: string): Promise<Error | null> {
   if (await isDirectory(path)) return null
@@ -43,10 +43,10 @@ async function makeDirectory(path: string): Promise<Error | null> {
   )
 }
 
-/** Withdraws the rights of other users from the data folder, which an earlier version or an operator may have left. */
+/** Withdraws other users' rights to the data folder, which an earlier version or an operator may have granted. */
 async function closeToOthers(path: string): Promise<null> {
   const { mode } = await stat(path)
-  // A folder of another user, such as a mounted volume, cannot be changed and is used as it is.
+  // A folder of another user, such as a mounted volume, cannot be changed and is used unchanged.
   if ((mode & 0o077) !== 0) await chmod(path, 0o700).catch(() => undefined)
   return null
 }
@@ -61,7 +61,7 @@ export async function mixedDataRefusal(config: Config): Promise<string | null> {
   return null
 }
 
-/** Returns the bytes that a path's disk has left for this user; null where the file system does not know. */
+/** Returns the bytes that a path's disk has left for this user; null if the file system does not report them. */
 async function freeBytes(path: string): Promise<number | null> {
   try {
     const { bavail, bsize, blocks } = await statfs(path)

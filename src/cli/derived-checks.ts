@@ -36,7 +36,7 @@ export async function derivedChecks(rpcUrl: string, send: Send): Promise<readonl
   return checks
 }
 
-/** Returns why a socket is no use to a client, or null. */
+/** Returns why a client cannot use a socket; null if it can. */
 export async function socketFault(url: string, origin?: string): Promise<string | null> {
   try {
     const socket = await openRpcEndpoint('the handshake', url, origin)

@@ -13,7 +13,7 @@ export interface ImportCounts {
   slot: number | null
 }
 
-/** Items without which nothing is lost: files of another kind, and slots without a block. */
+/** Items that can be left out without loss: files of another kind, and slots without a block. */
 const HARMLESS: ReadonlySet<ProblemReason> = new Set(['other-file', 'no-result'])
 
 /** Returns the number of items of a folder that hold blocks or transactions and could not be read. */
@@ -52,7 +52,7 @@ export function importSummary(
   return lines
 }
 
-/** Says why blocks below the end of the archive cannot be added; null if there are none. `place` is the archive's. */
+/** Says why blocks below the end of the archive cannot be added; null for no such blocks. `place` is the archive's. */
 export function tooLateText({ tooLate, end }: ImportPlan, place: string): string | null {
   if (tooLate.length === 0) return null
   return (
@@ -62,8 +62,8 @@ export function tooLateText({ tooLate, end }: ImportPlan, place: string): string
 }
 
 /**
- * Says which stored blocks of the folder lack venues that are to be decoded, or may lack some; null if there are none. `place` is
- * the archive's.
+ * Says which stored blocks of the folder lack venues that are to be decoded, or may lack some; null if all blocks have them.
+ * `place` is the archive's.
  */
 export function lackingText(
   { stored }: Pick<ImportPlan, 'stored'>,
@@ -96,7 +96,7 @@ export function lackingText(
   )
 }
 
-/** Says that services leave a keyspace, which the archive no longer is in. */
+/** Says that services leave a keyspace that is no longer the archive. */
 export function replacedText(keyspace: string): string {
   return (
     `the archive has another keyspace now; services stop reading ${keyspace} within 2 minutes, and an import that runs 5 ` +
@@ -109,7 +109,7 @@ export function archiveText({ first, last }: Pick<Archive, 'first' | 'last'>): s
   return `slots ${first.slot} to ${last.slot}, ${secondsText(first.blockTime)} to ${secondsText(last.blockTime)} UTC`
 }
 
-/** Describes ascending slots that are not empty. */
+/** Describes ascending slots, at least one. */
 function rangeText(slots: readonly number[]): string {
   return slots.length === 1 ? `slot ${slots[0]}` : `slots ${slots[0]} to ${slots.at(-1)}`
 }

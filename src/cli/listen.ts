@@ -14,7 +14,7 @@ interface ListenOptions {
   readonly json?: true | undefined
 }
 
-/** A batch has at most 64 events, each of a few kilobytes. */
+/** Maximum bytes of a batch, which has at most 64 events, each of a few kilobytes. */
 const BODY_BYTES_MAX = 4 * 2 ** 20
 /** Batches whose repetition is detected. Arbitrary; a repeat follows within a minute. */
 const REMEMBERED_MAX = 1_000
@@ -77,7 +77,7 @@ function understood({ config, options }: Invocation<ListenOptions>) {
   const secret = options.secret ?? config.webhookSecret
   if (secret === null) throw new BadUsage("set the webhook's secret: MILLRACE_WEBHOOK_SECRET, or --secret")
   if (options.port === undefined) throw new BadUsage('set the port: --port')
-  // The settings of the same names are the service's.
+  // The settings with these names belong to the service.
   const port = SERVICE_SETTINGS.port.schema.safeParse(options.port)
   if (!port.success)
     throw new BadUsage(`--port=${JSON.stringify(options.port)} ${port.error.issues[0]!.message}`)

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The sources need Node 26, which comes with the dependencies. Started by an older one, this hands over to it.
+// The sources need Node 26, which comes with the dependencies. An older Node hands over to that one.
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
@@ -27,7 +27,7 @@ function bundledNode() {
     try {
       return require.resolve(`${name}/bin/node${platform === 'win32' ? '.exe' : ''}`)
     } catch {
-      // The package may be under its other name.
+      // The package may have its other name.
     }
   }
   console.error(

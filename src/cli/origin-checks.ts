@@ -11,8 +11,8 @@ const VERSION = '{"jsonrpc":"2.0","id":1,"method":"getVersion","params":[]}'
 const TITLE = 'page of'
 
 /**
- * Checks what a page or a browser extension gets: the preflight, an answer, refusals that it may read, and a socket.
- * `origin` is one that the key lists; without it only a page of an unlisted origin is checked.
+ * Checks the responses to a page or a browser extension: the preflight, an answer, refusals that it may read, and a
+ * socket. `origin` is one that the key lists; if it is not given, only a page of an unlisted origin is checked.
  */
 export async function originChecks(
   rpcUrl: string,

@@ -7,7 +7,7 @@ import { archiveConfigOf, archivePlaceOf, openArchive, openCoordination } from '
 import type { Lease, Leases } from '../../storage/cluster/coordination.ts'
 import type { Storage } from '../../storage/port.ts'
 
-/** The archive, which no other process imports into. */
+/** The archive, locked against imports by other processes. */
 export interface OwnArchive {
   readonly storage: Storage
   readonly place: ArchivePlace
@@ -16,13 +16,13 @@ export interface OwnArchive {
   close(): Promise<void>
 }
 
-/** Milliseconds in which the lease of an ended import is waited for. Chosen: a lease that is not renewed ends after 3 s. */
+/** Milliseconds to wait for the lease of an ended import. A lease that is not renewed ends after 3 s. */
 const LEASE_WAIT_MS = 5_000
 const LEASE_AGAIN_MS = 500
 
 /**
- * Opens the archive for one import at a time. An embedded store is open in one process; on a cluster the import has a lease,
- * if there is a Redis. Rejects with STORAGE_UNAVAILABLE, in one line, while another import runs.
+ * Opens the archive for one import at a time. Only one process can open an embedded store; on a cluster the import has a
+ * lease, if Redis is configured. Rejects with STORAGE_UNAVAILABLE, in one line, while another import runs.
  */
 export async function openOwnArchive(
   config: Config,

@@ -14,7 +14,7 @@ export function listPrograms(invocation: Invocation<ServiceOptions>): Promise<nu
   })
 }
 
-/** Adds a program to the whitelist, or changes the indexes of one that is there. */
+/** Adds a program to the whitelist, or changes the indexes of a listed program. */
 export function addProgram(
   invocation: Invocation<ServiceOptions & { readonly index?: string | undefined }>
 ): Promise<number> {

@@ -54,8 +54,8 @@ function nodesOf({ rpcUrl, archiveRpcUrl }: Config): DirectNode[] {
 }
 
 /**
- * Returns the nodes that answer, are of one cluster and have reached the end of the range. Prints the reason for each
- * of the others.
+ * Returns the nodes that answer, belong to one cluster and have reached the end of the range. Prints the reason for each
+ * excluded node.
  */
 async function takeNodes(
   nodes: readonly DirectNode[],

@@ -5,8 +5,8 @@ import { repairEmbeddedStore, storeDirectory } from '../products/opening.ts'
 import type { Invocation } from './command.ts'
 
 /**
- * Replaces a damaged store by a new one with everything that is readable, and moves the old one aside. The
- * service must be stopped.
+ * Replaces a damaged store by a new one with everything that is readable, and moves the old one aside. The service must
+ * be stopped.
  *
  * A recorded source has every block, so if rows are lost the new store is filled from it. With a node, readable data
  * stays and slots with losses become gaps; `--from-source` refills the store from the node instead. Resolves with 0

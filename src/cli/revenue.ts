@@ -32,7 +32,7 @@ const EVENT_COLUMNS = [
   'signature'
 ] as const
 const COVERAGE_COLUMNS = ['address', 'label', 'status', 'live_from', 'gaps', 'complete'] as const
-/** Rows of the ledger that are shown by default. Arbitrary; one screen has them. */
+/** Rows of the ledger shown by default. Arbitrary; they fit on one screen. */
 const EVENTS_SHOWN = 20
 
 interface WatchOptions extends ServiceOptions {
@@ -92,7 +92,7 @@ export async function listEvents(invocation: Invocation<EventsOptions>): Promise
       const named = rows.map((row) => ({
         ...row,
         symbol: row.symbol ?? row.mint,
-        // As the sums: in millionths.
+        // In millionths, like the sums.
         value_usd: typeof row.value_usd === 'number' ? Number(row.value_usd.toFixed(6)) : row.value_usd
       }))
       return { rows, table: tableOf(EVENT_COLUMNS, named) }

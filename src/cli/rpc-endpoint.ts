@@ -3,11 +3,11 @@ import { WebSocket, type MessageEvent } from 'undici'
 import type { Ask } from '../rpc/conformance-cases.ts'
 import { BadUsage } from './command.ts'
 
-/** Milliseconds for one answer, and for a handshake. Chosen: a node may need some seconds to read a block from disk. */
+/** Timeout of an answer, and of a handshake, in milliseconds. A node may need several seconds to read a block from disk. */
 export const ANSWER_MS = 15_000
 /** The code of a request beyond the quota of a key (spec choices, section 5). */
 const RATE_LIMITED = -32429
-/** Seconds to wait if a refusal names none. Chosen: public nodes count requests in windows of 10 s. */
+/** Seconds to wait if a refusal states no time. Public nodes count requests in windows of 10 s. */
 const UNNAMED_WAIT_S = 10
 
 /** An RPC endpoint over HTTP or over one socket. */
@@ -18,8 +18,8 @@ export interface RpcEndpoint {
 }
 
 /**
- * Opens an endpoint by its URL: `http:`, `https:`, `ws:` or `wss:`. `flag` names the URL in errors. With an origin a socket
- * is opened as a page of it does.
+ * Opens an endpoint by its URL: `http:`, `https:`, `ws:` or `wss:`. `flag` names the URL in errors. With an origin, a
+ * socket is opened as a page of that origin opens it.
  */
 export async function openRpcEndpoint(
   flag: string,
@@ -57,8 +57,8 @@ function askByPost(url: string): Ask {
 }
 
 /**
- * Sends a message and returns the next one that is not a notification. After a timeout the socket is closed, because
- * a late answer would be taken for that of the next request.
+ * Sends a message and returns the next one that is not a notification. After a timeout the socket is closed: the client
+ * would mistake a late answer for the next request's.
  */
 function askBySocket(socket: WebSocket): Ask {
   return (body) =>

@@ -2,9 +2,9 @@ import { request } from 'undici'
 import { sleep, type Clock } from '../ports.ts'
 import { ANSWER_MS, parsedText } from './rpc-endpoint.ts'
 
-/** Consecutive refusals of one request: other clients of the key may use up the quota of several minutes. */
+/** Maximum consecutive refusals of one request: other clients of the key may use up the quota of several minutes. */
 const REFUSALS_MAX = 5
-/** Seconds. The window of this service's quotas is a minute. */
+/** Maximum wait in seconds. The window of this service's quotas is a minute. */
 const WAIT_MAX_S = 60
 
 /** An HTTP request of a check. */
@@ -23,7 +23,7 @@ export interface ProbeReply {
   readonly body: unknown
 }
 
-/** Sends a request of a check. Rejects without an answer. */
+/** Sends a request of a check. Rejects if no answer arrives. */
 export type Send = (request: ProbeRequest) => Promise<ProbeReply>
 
 /** Returns a `Send` that repeats a request beyond the quota once the endpoint allows it. */

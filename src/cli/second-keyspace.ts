@@ -19,21 +19,21 @@ import type { Storage } from '../../storage/port.ts'
 import type { SecondStore } from './second-store.ts'
 
 /**
- * Milliseconds for which a replaced keyspace stays at least. Services find out within 30 s that it was replaced, and read it for
- * another 60 s at most.
+ * Minimum milliseconds for which a replaced keyspace stays. Services detect the replacement within 30 s, and read the
+ * keyspace for another 60 s at most.
  */
 const REPLACED_STAYS_MS = 300_000
 
 /**
- * The other one of an archive's two keyspaces.
+ * The second of an archive's two keyspaces.
  *
  * K1. One write, of its standing, makes it the archive. Services that start later open it.
- * K2. A second write tells services that have the first keyspace open. If the import ends between the two, the next import does
- *     it.
+ * K2. A second write notifies services that have the first keyspace open. If the import ends between the two writes, the
+ *     next import makes the second one.
  * K3. Keyspaces cannot be renamed: the first one stays until a later import removes it.
  */
 export class SecondKeyspace implements SecondStore {
-  /** The archive's settings: its name stays, whichever keyspace it is. */
+  /** The archive's settings: their keyspace name stays, whichever keyspace is the archive. */
   readonly config: Config
   readonly #place: ArchivePlace
   readonly #second: Config
@@ -44,7 +44,7 @@ export class SecondKeyspace implements SecondStore {
     this.#second = otherKeyspace(config, place)
   }
 
-  /** Rejects with STORAGE_UNAVAILABLE while services may read the keyspace, which was the archive before. */
+  /** Opens the keyspace. Rejects with STORAGE_UNAVAILABLE while services may read it because it was the archive before. */
   async open(): Promise<Storage> {
     const use = (await isStoreThere(this.#second)) ? await useOf(this.#second, this.#place) : 'none'
     if (use === 'read')
@@ -77,8 +77,8 @@ export class SecondKeyspace implements SecondStore {
 }
 
 /**
- * Finishes an interrupted replacement (K2), and removes the keyspace that is not the archive, unless services may still read it.
- * Resolves with the name of the other keyspace if it stays, else with null.
+ * Finishes an interrupted replacement (K2), and removes the keyspace that is not the archive, unless services may still
+ * read it. Resolves with the name of that keyspace if it stays, else with null.
  */
 export async function removeOtherKeyspace(config: Config, place: ArchivePlace): Promise<string | null> {
   const other = otherKeyspace(config, place)
@@ -89,15 +89,15 @@ export async function removeOtherKeyspace(config: Config, place: ArchivePlace): 
 }
 
 /**
- * Tells what the keyspace that is not the archive is used for. `read`: it was the archive, and services may still read it; they
- * are told to leave it if they were not (K2).
+ * Returns the use of the keyspace that is not the archive. `read`: it was the archive, and services may still read it. They
+ * are notified now if they were not before (K2).
  */
 async function useOf(keyspace: Config, place: ArchivePlace): Promise<'filling' | 'read' | 'none'> {
   const storage = await openStoreToRead(keyspace, () => undefined)
   try {
     let standing = await readStanding(storage)
     if (standing?.state === 'filling') return 'filling'
-    // Before the first replacement, it can only be a keyspace whose standing was not recorded before an import ended.
+    // Before the first replacement, this can only be a keyspace of an import that ended before it recorded its standing.
     if (place.generation === 0) return 'none'
     if (standing?.isReplaced !== true) standing = await markReplaced(storage, place.generation - 1)
     return systemPorts.clock.now() - standing.sinceMs < REPLACED_STAYS_MS ? 'read' : 'none'

@@ -8,13 +8,13 @@ import type { Storage } from '../../storage/port.ts'
 export interface SecondStore {
   /** The archive's settings, changed so that files of the import lie beside it. */
   readonly config: Config
-  /** Opens it, making it if it does not exist. What another operation left there is removed. */
+  /** Opens the store, and makes it if it does not exist. Remains of another operation are removed. */
   open(): Promise<Storage>
-  /** Removes it. It must be closed. */
+  /** Removes the store, which must be closed. */
   remove(): Promise<void>
-  /** Makes it the archive while both stores are open, where that is possible. */
+  /** Makes the store the archive while both are open, if that is possible. */
   succeed(archive: Storage, second: Storage): Promise<void>
-  /** Does so once both are closed, where it must be done then. */
+  /** Makes the store the archive once both are closed, if that is required. */
   replace(): Promise<void>
 }
 
@@ -42,14 +42,14 @@ export class SecondDirectory implements SecondStore {
     const directory = storeDirectory(archiveConfigOf(this.#archive))
     await rename(directory, replacedDirectory(directory))
     await rename(storeDirectory(archiveConfigOf(this.config)), directory)
-    // Services open the archive again when this file changes.
+    // Services reopen the archive when this file changes.
     await rename(archiveStampFile(this.config), archiveStampFile(this.#archive))
     await rm(replacedDirectory(directory), { recursive: true })
     await this.remove()
   }
 }
 
-/** Puts the embedded archive back whose replacement was interrupted, and removes one that was replaced. */
+/** Restores an embedded archive whose replacement was interrupted, and removes one that was replaced. */
 export async function recoverArchive(config: Config): Promise<void> {
   if (config.storage !== 'embedded') return
   const directory = storeDirectory(archiveConfigOf(config))

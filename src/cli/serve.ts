@@ -37,7 +37,7 @@ export async function serve({ config, stdout, stderr, interrupted }: Invocation)
   const taken = (await listeningRefusal(config)) ?? (await unusableDirectory(config))
   const opened = taken ?? (await openedOrReason(config, logger, interrupted))
   if (typeof opened === 'string') {
-    // An interrupt while it waits, or verifies files after a crash, is not a failure.
+    // An interrupt while the service waits, or verifies files after a crash, is not a failure.
     if (interrupted.aborted) return 0
     stderr(`millrace: ${opened}`)
     return 1
@@ -90,8 +90,8 @@ export async function serve({ config, stdout, stderr, interrupted }: Invocation)
 }
 
 /**
- * Returns why one of the ports that are set cannot be listened on, in one line; null if each can. This is checked before anything
- * else is opened: the edge starts last, and by then a localnet has made a day of its market.
+ * Returns why one of the set ports cannot be listened on, in one line; null if all can. Checked before anything else is
+ * opened: the edge starts last, and by then a localnet has made a day of its market.
  */
 async function listeningRefusal(config: Config): Promise<string | null> {
   const { host, port } = config

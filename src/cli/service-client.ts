@@ -1,9 +1,9 @@
 import { maskedUrl } from '../config/url-mask.ts'
 import { WRITE_LIMIT_MS } from '../http/deadline.ts'
 
-/** Milliseconds that a running service may take to answer. */
+/** Timeout of a running service, in milliseconds. */
 const ANSWER_MS_MAX = 10_000
-/** Milliseconds that a change may take: the service answers within its own limit, and says what it cannot know. */
+/** Timeout of a change, in milliseconds. The service answers within its own limit, and reports an unknown outcome. */
 const CHANGE_MS_MAX = WRITE_LIMIT_MS + 5_000
 
 /** A request of the API. */
@@ -31,7 +31,7 @@ export async function askService(
 ): Promise<Outcome> {
   const isChange = method !== 'GET'
   const waitMs = isChange ? Math.max(answerMs, CHANGE_MS_MAX) : answerMs
-  // Redirects are refused, since the key would go with them.
+  // Redirects are refused, because they would carry the key along.
   const response = await fetch(url.replace(/\/$/, '') + path, {
     method,
     redirect: 'error',

@@ -4,20 +4,20 @@ import { askService, Unreachable, type Order, type Outcome } from './service-cli
 import { tableOf } from './table.ts'
 import { urlHost } from './url-host.ts'
 
-/** Options of every command that asks a running service. */
+/** Options of every command that uses a running service. */
 export interface ServiceOptions {
   readonly json?: true | undefined
   readonly url?: string | undefined
 }
 export type Row = Outcome['body']
 
-/** A running service, and the key to ask it with. */
+/** A running service, and the key for its requests. */
 export interface ServiceAccess {
   readonly url: string
   readonly key: string
 }
 
-/** An answer as it is printed. */
+/** An answer in its printed form. */
 export interface Printed {
   /** One JSON object a line. */
   readonly rows: readonly Row[]
@@ -27,7 +27,7 @@ export interface Printed {
 
 /** A refusal of the service; the message is for the user. */
 export class Refused extends Error {
-  /** 2 for a request that is wrong in itself, else 1. */
+  /** 2 for an invalid request, else 1. */
   readonly exitCode: number
 
   constructor({ status, body }: Outcome) {

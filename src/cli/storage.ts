@@ -17,8 +17,8 @@ const COLUMNS = ['kind', 'bytes', 'kept', 'since', 'growth a day'] as const
 const DAY = 86_400
 
 /**
- * Prints disk use by kind of rows and the forecast when the disk is full: of the store in the data folder, of a
- * snapshot if a service has it open, or of the service named by `--url`. Resolves with 1 if none can be read.
+ * Prints disk use by kind of rows and the forecast when the disk is full. Reads the store in the data folder, a snapshot
+ * if a service has it open, or the service named by `--url`. Resolves with 1 if none can be read.
  */
 export async function storage(invocation: Invocation<AdministrationOptions>): Promise<number> {
   const { config, options, stdout, stderr } = invocation

@@ -25,10 +25,10 @@ const COLUMNS = [
   'rebroadcasts',
   'landed_ms'
 ] as const
-/** Submissions that are shown by default. Arbitrary; one screen has them. */
+/** Submissions shown by default. Arbitrary; they fit on one screen. */
 const SHOWN = 20
-/** Milliseconds between two polls of `--follow`. Chosen: about a slot, so that each state is seen. */
-const LOOK_MS = 400
+/** Poll interval of `--follow`, in milliseconds: about a slot, so that each state is seen. */
+const POLL_INTERVAL_MS = 400
 /** Timeout of the service in milliseconds: it may have to wait for its node. */
 const ANSWER_MS = 15_000
 /** States after which nothing changes. */
@@ -113,13 +113,13 @@ export async function follow(
   let shown: string | null = null
   while (!invocation.interrupted.aborted) {
     const body = await ask(service, { method: 'GET', path: statusPath(signature), answerMs: ANSWER_MS })
-    // A transaction of others has no state of ours.
+    // A transaction that was not submitted here has no state of its own.
     const state = body.state ?? body.status
     const look = JSON.stringify([state, body.slot, body.err])
     if (look !== shown) printChange(invocation, body, String(state))
     shown = look
     if (FINAL.includes(state)) return state === 'finalized' && body.err === null ? 0 : 1
-    await wait(LOOK_MS, undefined, { signal: invocation.interrupted }).catch(() => undefined)
+    await wait(POLL_INTERVAL_MS, undefined, { signal: invocation.interrupted }).catch(() => undefined)
   }
   return 0
 }
@@ -149,7 +149,7 @@ async function fileOf(path: string): Promise<Buffer> {
   }
 }
 
-/** Returns the base64 of a transaction that a file has in base64 or as it is. The first byte of a raw one is no text. */
+/** Returns the base64 of a transaction that a file has in base64 or raw. The first byte of a raw one is not text. */
 function base64Of(bytes: Buffer): string {
   const text = bytes.toString('latin1').trim()
   return /^[A-Za-z0-9+/=_-]+$/.test(text) ? text : bytes.toString('base64')

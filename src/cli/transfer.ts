@@ -17,15 +17,15 @@ import { Unreachable } from './service-client.ts'
 import { follow, send } from './transactions.ts'
 
 const PERCENTILES: readonly string[] = ['p25', 'p50', 'p75', 'p90', 'max']
-/** Lamports of a transfer by default. Chosen: more than the rent that a new account needs. */
+/** Lamports of a transfer by default: more than the rent of a new account. */
 const LAMPORTS = '1000000'
 /** Lamports that a localnet gives to a new payer. Arbitrary; a transfer and its fees take less. */
 const FUNDS = 1_000_000_000
 /** Compute units of the transfer, its tip and its two budget instructions; each takes 150. */
 const COMPUTE_UNITS = 1_000
-/** Polls for the arrival of an airdrop, and milliseconds between two. Chosen: half a minute, and about a slot. */
-const FUND_LOOKS_MAX = 75
-const LOOK_MS = 400
+/** Polls for the arrival of an airdrop, and their interval in milliseconds: half a minute in total, about a slot each. */
+const FUND_POLLS_MAX = 75
+const POLL_INTERVAL_MS = 400
 const NO_NODE = 'the node of --rpc-url does not answer'
 
 interface TransferOptions extends ServiceOptions {
@@ -102,21 +102,21 @@ async function tipTo(service: ServiceAccess, from: PublicKey): Promise<Transacti
   return SystemProgram.transfer({ fromPubkey: from, toPubkey: new PublicKey(account!), lamports })
 }
 
-/** Asks the node for SOL and waits until it is there. A node that is no localnet refuses. */
+/** Requests SOL from the node, and waits for its arrival. A node that is not a localnet refuses. */
 async function fund(node: Connection, payer: PublicKey): Promise<void> {
   const signature = await asked(
     node.requestAirdrop(payer, FUNDS),
     'the node does not fund a new key pair; set the payer: --from'
   )
-  for (let look = 0; look < FUND_LOOKS_MAX; look++) {
+  for (let poll = 0; poll < FUND_POLLS_MAX; poll++) {
     const { value } = await asked(node.getSignatureStatus(signature), NO_NODE)
     if (value !== null && value.confirmationStatus !== 'processed') return
-    await wait(LOOK_MS)
+    await wait(POLL_INTERVAL_MS)
   }
   throw new Unreachable('the airdrop of the node did not arrive')
 }
 
-/** Resolves like a question to the node. Rejects with Unreachable, and why. */
+/** Resolves like a request to the node. Rejects with Unreachable, and the reason. */
 async function asked<T>(question: Promise<T>, fault: string): Promise<T> {
   try {
     return await question

@@ -8,11 +8,11 @@ import type { Clock } from '../ports.ts'
 /** The transfer fees with which a block is decoded again. */
 export interface BlockFees {
   readonly feeOf: TransferFeeLookup | null
-  /** Whether a transaction still lacks a fee: a stored block may have been decoded with it. */
+  /** Whether a transaction still lacks a fee: a stored block may have been decoded with that fee. */
   readonly isOpen: boolean
 }
 
-/** Reads the transfer fees that blocks need from nodes, like ingest. Without a node no fee is known. */
+/** Reads the transfer fees that blocks need from nodes, like ingest. If no node is set, no fee is known. */
 export class VerifiedFees {
   readonly #fees: TransferFees
   readonly #node: RpcAccountNode | null

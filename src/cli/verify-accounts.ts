@@ -8,13 +8,13 @@ import { Whitelist } from '../program-accounts/whitelist.ts'
 import { accountDifferences } from '../program-accounts/account-check.ts'
 import type { Invocation } from './command.ts'
 
-/** Milliseconds to wait until a running mirror has the slot of the node's answer, and between two polls. */
+/** Timeout until a running mirror has the slot of the node's answer, and the poll interval, in milliseconds. */
 const REACH_MS = 30_000
-const LOOK_MS = 2_000
+const POLL_INTERVAL_MS = 2_000
 
 /**
  * Compares the mirrored accounts of all programs with the node, each at the slot of the node's answer; prints each
- * difference. Resolves with 1 if there is one, or if a mirror cannot be compared.
+ * difference. Resolves with 1 if accounts differ, or if a mirror cannot be compared.
  */
 export async function verifyAccounts({
   config,
@@ -63,7 +63,7 @@ export async function verifyAccounts({
   return counts.differences + counts.uncompared > 0 ? 1 : 0
 }
 
-/** Waits until the mirror of a program has a slot. Resolves with the slot to compare at; null without one. */
+/** Waits until the mirror of a program has a slot. Resolves with the slot to compare at; null if the mirror has no slot. */
 async function reached(config: Config, program: string, slot: number): Promise<number | null> {
   const untilMs = Date.now() + REACH_MS
   for (;;) {
@@ -71,7 +71,7 @@ async function reached(config: Config, program: string, slot: number): Promise<n
     const newest = status?.progress.slot ?? null
     if (newest !== null && newest >= slot && slot >= status!.progress.oldestSlot) return slot
     if (newest === null || newest > slot || Date.now() >= untilMs) return newest
-    await sleep(systemPorts.clock, LOOK_MS, new AbortController().signal)
+    await sleep(systemPorts.clock, POLL_INTERVAL_MS, new AbortController().signal)
   }
 }
 

@@ -3,7 +3,7 @@ import type { Invocation } from './command.ts'
 
 /**
  * Verifies the checksums of all files of the embedded store. Prints each damage as a line of JSON: the file, the
- * place in it, and the keys, kinds of rows and slots it may affect. Changes nothing and takes no lock, so it can run
+ * position in it, and the keys, kinds of rows and slots it may affect. Changes nothing and takes no lock, so it can run
  * while the service runs. Resolves with 1 if something is damaged.
  */
 export async function verifyStore({ config, stdout, stderr }: Invocation): Promise<number> {

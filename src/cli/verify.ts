@@ -44,9 +44,9 @@ interface VerifyOptions {
  * Compares stored records with recomputed ones, and prints each difference as a line of JSON.
  *
  * Candles are folded again from stored trades: of the named mints, or of all mints launched or traded within the last
- * day. With a range of slots its blocks are decoded again, from the recorded folder if one is named, otherwise from
- * the nodes. If a service has an embedded store open, a snapshot is compared. Resolves with 1 if a record differs or
- * could not be compared; rows past the retention are skipped.
+ * day. A range of slots has its blocks decoded again: from the recorded folder if one is named, otherwise from the nodes.
+ * If a service has an embedded store open, a snapshot is compared. Resolves with 1 if a record differs or could not be
+ * compared; rows past the retention are skipped.
  */
 export async function verify(invocation: Invocation<VerifyOptions>): Promise<number> {
   const { config, operands, options } = invocation
@@ -172,7 +172,7 @@ async function compareAll(
   return counts.differences + counts.missing > 0 ? 1 : 0
 }
 
-/** Tells whether there is no difference. */
+/** Tells whether a comparison yields no difference. */
 async function isSame(differences: AsyncIterable<Difference>): Promise<boolean> {
   for await (const _ of differences) return false
   return true

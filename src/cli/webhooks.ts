@@ -32,11 +32,11 @@ const ATTEMPT_COLUMNS = [
   'duration_ms',
   'next_retry_at'
 ] as const
-/** Attempts that are shown by default. Arbitrary; one screen has them. */
+/** Attempts shown by default. Arbitrary; they fit on one screen. */
 const ATTEMPTS_SHOWN = 20
 /** Timeout of a test event in milliseconds: the receiver has 10 s, and the POST may wait for others. */
 const TEST_MS = 30_000
-/** Channels that a table shows of a webhook; it can have 50. */
+/** Channels of a webhook that a table shows; a webhook can have 50. */
 const CHANNELS_SHOWN = 2
 
 /** Lists the webhooks of the key's tenant. */

@@ -14,8 +14,8 @@ const CONNECTIONS_MAX = 20
 export interface Client {
   /**
    * Subscribes to live events, or to the events after the cursor `since` and then live ones. Each subscription has
-   * its own connection, and reconnects until it is left or closed. Throws TypeError if the service would refuse it:
-   * without a channel, with more than 50 channels, or with more than 20 subscriptions at once.
+   * its own connection, and reconnects until it is left or closed. Throws TypeError if the service would refuse the
+   * subscription: no channel, more than 50 channels, or more than 20 subscriptions at once.
    */
   subscribe<const C extends Channel>(
     channels: readonly C[],
@@ -26,8 +26,8 @@ export interface Client {
 }
 
 /**
- * Returns a client of the stream, for browsers and Node from 20 on. Connects with the first `subscribe`. Throws TypeError
- * when `url` is not a URL, or when the platform has no `WebSocket` (Node 20) and none is passed.
+ * Returns a client of the stream, for browsers and Node 20 or later. Connects with the first `subscribe`. Throws TypeError
+ * when `url` is not a URL, or when the platform has no `WebSocket` (Node 20) and the options name none.
  */
 export function connect(options: ConnectOptions): Client {
   const settings = settingsOf(options)

@@ -20,17 +20,17 @@ export interface ConnectionUser {
   failed(error: StreamError): void
 }
 
-/** Milliseconds before a reconnect: doubled from `least` to `most`, half of it random. */
-export const BACKOFF_MS = { least: 500, most: 30_000 }
-/** Milliseconds between two checks of a connection: one that received nothing meanwhile is closed. */
+/** Backoff before a reconnect, in milliseconds: doubled from `minMs` to `maxMs`, half of it random. */
+export const BACKOFF_MS = { minMs: 500, maxMs: 30_000 }
+/** Interval of connection checks, in milliseconds. A connection that received nothing since the last check is closed. */
 export const KEEPALIVE_MS = 25_000
-/** Close codes after which a reconnect would end the same way. */
+/** Close codes after which a reconnect would be closed again. */
 export const FATAL_CLOSES: ReadonlySet<number> = new Set([1007, 1008, 1009, 4400, 4401, 4403])
 
-/** Returns a wait in milliseconds up to `BACKOFF_MS.most`; attempts are counted from 0. */
+/** Returns a wait in milliseconds up to `BACKOFF_MS.maxMs`; attempts are counted from 0. */
 export function backoffMs(attempt: number, random: () => number): number {
-  const most = Math.min(BACKOFF_MS.most, BACKOFF_MS.least * 2 ** attempt)
-  return Math.round(most / 2 + (random() * most) / 2)
+  const maxMs = Math.min(BACKOFF_MS.maxMs, BACKOFF_MS.minMs * 2 ** attempt)
+  return Math.round(maxMs / 2 + (random() * maxMs) / 2)
 }
 
 /** A socket to the stream that reconnects whenever it is lost. */
@@ -88,7 +88,7 @@ export class Connection {
     this.#socket = null
     this.#settings.clock.clearTimeout(this.#keepalive)
     if (socket === null) return
-    // The other side may take long to answer the close, so its events are ignored.
+    // The server may take long to answer the close, so its events are ignored.
     socket.onmessage = null
     socket.onclose = null
     socket.close()
@@ -119,7 +119,7 @@ export class Connection {
     this.reopen(`closed with ${code}${said}`)
   }
 
-  /** Repeats a refused handshake as an HTTP request, because a WebSocket client does not see the reason. */
+  /** Repeats a refused handshake as an HTTP request, because a WebSocket client cannot read the reason of a refusal. */
   async #askWhy(): Promise<void> {
     try {
       const { status, json } = await this.#ask()
@@ -127,7 +127,7 @@ export class Connection {
       const { code, detail } = (await json()) as { readonly code?: string; readonly detail?: string }
       this.#fail(new StreamError(code ?? `http_${status}`, detail ?? `refused with HTTP ${status}`))
     } catch {
-      // Nobody answers; that may be temporary.
+      // No answer; that may be temporary.
     }
   }
 

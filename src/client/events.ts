@@ -41,23 +41,23 @@ export type CurveEvent = On<'curve', z.output<typeof CURVE_EVENT>>
 export type LiquidityEvent = On<'liquidity', z.output<typeof LIQUIDITY_EVENT>>
 export type PoolEvent = On<'pool', z.output<typeof POOL_EVENT>>
 export type PriceEvent = On<'price', z.output<typeof PRICE_TICK>>
-/** Retracts the event with the cursor `data.of`: its block was of a lost fork. */
+/** Retracts the event with the cursor `data.of`: its block was on an abandoned fork. */
 export type RetractEvent = On<'retract', z.output<typeof RETRACTION>>
 
-/** A change of one of the tenant's webhooks. Several may have the same cursor. */
+/** A change of one of the tenant's webhooks. Several changes may share a cursor. */
 export type WebhookChangeEvent = On<'webhook', z.output<typeof WEBHOOK_CHANGE>>
-/** A change of a submission of the own tenant. */
+/** A change of a submission of the key's tenant. */
 export type SubmissionChangeEvent = On<'transaction', z.output<typeof SUBMISSION_CHANGE>>
-/** A row added to the ledger of one of the tenant's watched addresses, or removed. Several may have the same cursor. */
+/** A row added to the ledger of one of the tenant's watched addresses, or removed. Several rows may share a cursor. */
 export type LedgerEntryEvent = On<'ledger', z.output<typeof LEDGER_ENTRY_EVENT>>
 
-/** The events of each channel about the tenant of the key. */
+/** Event types of the channels about the key's tenant. */
 export interface PrivateEvents {
   readonly webhooks: WebhookChangeEvent
   readonly tx: SubmissionChangeEvent
   readonly revenue: LedgerEntryEvent
 }
-/** A channel about the tenant of the key. */
+/** A channel about the key's tenant. */
 export type PrivateChannel = keyof PrivateEvents
 
 export type ChainEvent =
@@ -71,8 +71,8 @@ export type ChainEvent =
 export type StreamEvent = ChainEvent | PrivateEvents[PrivateChannel]
 
 /**
- * Missing events that the stream cannot send. Either those of `channels` after `since` up to `until` are older than
- * the replay horizon, or a channel is live only (`pools`, `webhooks`, `revenue`; `until` is null). REST returns the stored ones.
+ * Missing events that the stream cannot send. Either those of `channels` after `since` up to `until` are older than the
+ * replay horizon, or a channel is live only (`pools`, `webhooks`, `revenue`; `until` is null). REST returns stored events.
  */
 export interface Gap {
   readonly kind: 'gap'

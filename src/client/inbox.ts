@@ -9,8 +9,8 @@ interface Entry<Item> {
 /**
  * The queue between a connection and its consumer.
  *
- * I1. `cursor` is a position up to which everything was taken: every waiting item is after it, or has no position and
- * is held until it is taken.
+ * I1. `cursor` is a position up to which everything was taken. Every waiting item is after that position, or has no
+ * position and is retained until it is taken.
  */
 export class Inbox<Item> {
   #entries: Entry<Item>[] = []
@@ -41,7 +41,7 @@ export class Inbox<Item> {
     this.#passMarks()
   }
 
-  /** Returns the next item; null without one. */
+  /** Returns the next item; null if the queue is empty. */
   take(): Item | null {
     const entry = this.#entries[this.#next]
     if (entry === undefined) return null

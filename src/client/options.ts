@@ -24,7 +24,7 @@ export interface ConnectOptions {
   readonly onNotice?: (notice: Notice) => void
   /** The platform's by default. Node has one from version 22; on Node 20 pass the class of the package `ws`. */
   readonly WebSocket?: new (url: string) => Socket
-  /** The platform's by default, as the clock and the random numbers below. */
+  /** The platform's by default, like the clock and the random numbers below. */
   readonly fetch?: (url: string) => Promise<{ readonly status: number; json(): Promise<unknown> }>
   readonly clock?: {
     setTimeout(run: () => void, ms: number): unknown
@@ -37,7 +37,7 @@ export type Settings = Required<ConnectOptions>
 
 export const BUFFER_EVENTS = 10_000
 
-/** Completes options with the platform's defaults. Throws TypeError without a WebSocket, or for an invalid `url`. */
+/** Completes options with the platform's defaults. Throws TypeError if there is no WebSocket, or for an invalid `url`. */
 export function settingsOf(options: ConnectOptions): Settings {
   const { WebSocket = globalThis.WebSocket } = options as Partial<ConnectOptions>
   if (WebSocket === undefined)

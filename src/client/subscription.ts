@@ -23,19 +23,19 @@ const PRIVATE_KINDS: ReadonlyMap<string, StreamEvent['kind']> = new Map(
     revenue: 'ledger'
   } satisfies { readonly [Name in PrivateChannel]: PrivateEvents[Name]['kind'] })
 )
-/** Channels of which several events may have one cursor. */
+/** Channels on which several events may have one cursor. */
 const SHARED_CURSORS: ReadonlySet<string> = new Set<Channel>(['webhooks', 'revenue'])
-/** Channels without a replay. Their events arrive during the replay of others, which must resume at its own cursor. */
+/** Channels without replay. Their events arrive during the replay of other channels, which must resume at its own cursor. */
 const LIVE_ONLY: ReadonlySet<string> = new Set<Channel>(['pools', 'webhooks', 'revenue'])
 
 /**
  * The events of some channels, each once, in cursor order, over a connection of its own.
  *
- * U1. After any loss (a lost connection, events dropped by the service, a full buffer) the events after `cursor` are
- *     requested again. Items waiting for the consumer are dropped, because they come again.
+ * U1. After any loss (a lost connection, events dropped by the service, a full buffer), the events after `cursor` are
+ *     requested again. Items waiting for the consumer are dropped, because the service sends them again.
  * U2. Messages between such a request and its answer were sent before the request and are ignored. An event sent
  *     twice is delivered once.
- * U3. Events that are no longer available become a `gap` in their place.
+ * U3. A `gap` stands in the place of events that are no longer available.
  */
 export class Subscription<C extends Channel = Channel> implements AsyncIterableIterator<
   ItemOf<C>,
@@ -68,8 +68,8 @@ export class Subscription<C extends Channel = Channel> implements AsyncIterableI
   }
 
   /**
-   * Everything up to here was taken by the consumer; null until the subscription has begun. After a crash resume with
-   * the cursor of the last processed event.
+   * The position up to which the consumer has taken everything; null until the subscription has begun. After a crash,
+   * resume with the cursor of the last processed event.
    */
   get cursor(): number | null {
     return this.#inbox.cursor
@@ -169,7 +169,7 @@ export class Subscription<C extends Channel = Channel> implements AsyncIterableI
     }
   }
 
-  /** Accepts events after a cursor below the requested one. It is sent before all events of its request. */
+  /** Accepts events after a cursor below the requested one. The warning comes before all events of its request. */
   #liveFrom(cursor: number): void {
     this.#requestCursor = cursor
     this.#inbox.rewind(cursor)

@@ -1,4 +1,4 @@
-/** A delivery that must not be trusted, or an invalid secret. Answer it with 400; the service then repeats it. */
+/** An untrusted delivery, or an invalid secret. Answer such a delivery with 400; the service then repeats it. */
 export class WebhookVerificationError extends Error {
   readonly code:
     | 'invalid_secret'

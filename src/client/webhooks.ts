@@ -17,36 +17,36 @@ export type WebhookEvent =
   | { readonly channel: Exclude<Channel, PrivateChannel>; readonly data: ChainEvent['data'] }
   | { readonly channel: 'test'; readonly data: TestEventData }
 
-/** A delivery. Deliveries of one webhook come in the order of cursors; a repeated one has the same `batch_id` and bytes. */
+/** A delivery. Deliveries of one webhook come in the order of cursors; a repeated one has its first `batch_id` and bytes. */
 export interface WebhookBatch {
   readonly webhook_id: number
   readonly batch_id: string
   /** Unix milliseconds at which the batch was made. */
   readonly batch_ts: number
   readonly events: readonly WebhookEvent[]
-  /** Cursor of the last event; left out in a test. */
+  /** Cursor of the last event; omitted in a test. */
   readonly cursor?: number
-  /** Number of events that were dropped before this batch; left out where it is 0. */
+  /** Number of events that were dropped before this batch; omitted if 0. */
   readonly dropped?: number
   /**
-   * Events after `from_cursor` up to `to_cursor` that are no longer available and were not counted; left out if there
-   * are none.
+   * Events after `from_cursor` up to `to_cursor` that are no longer available and were not counted; omitted if no events
+   * are missing.
    */
   readonly missed?: { readonly from_cursor: number; readonly to_cursor: number }
 }
 
-/** The part of the Fetch API's `Headers` that is read. */
+/** The methods of the Fetch API's `Headers` that are used. */
 export interface FetchHeaders {
   readonly get: (name: string) => string | null
 }
 
-/** Headers as frameworks have them: the Fetch API's, or an object by name in any case. */
+/** Headers as frameworks provide them: the Fetch API's, or an object by name in any case. */
 export type WebhookHeaders = FetchHeaders | Readonly<Record<string, string | readonly string[] | undefined>>
 
 export interface VerifyOptions {
   /** Seconds by which the sender's clock may differ from ours, and that a delivery may take; 300 by default. */
   readonly toleranceSeconds?: number
-  /** The time, in Unix milliseconds; the platform's by default. */
+  /** The current time, in Unix milliseconds; the platform's by default. */
   readonly nowMs?: number
 }
 
@@ -58,7 +58,7 @@ const text = new TextEncoder()
 /**
  * Verifies a delivery, and returns its batch. `rawBody` must be the received bytes, because parsed and serialized
  * JSON differs. Accepts the `webhook-signature` of Standard Webhooks, and `X-MR-Signature` if a proxy removed the
- * former. Signatures are compared in constant time. Works on Node from 20 on, Deno, Bun and workers.
+ * former. Signatures are compared in constant time. Works on Node 20 or later, Deno, Bun and workers.
  *
  * @throws WebhookVerificationError whose `code` and message state the fault
  */
@@ -81,7 +81,7 @@ export async function verify(
     'verify'
   ])
   const signed = joined(text.encode(scheme.prefix), body)
-  // All signatures are checked, one after another: how many there are is no secret.
+  // All signatures are checked, one after another: their number is not secret.
   let isSigned = false
   for (const signature of scheme.signatures)
     isSigned = (await crypto.subtle.verify('HMAC', key, signature, signed)) || isSigned
@@ -96,14 +96,14 @@ export async function verify(
 interface Scheme {
   readonly key: Uint8Array<ArrayBuffer>
   readonly timeMs: number
-  /** Signed before the body. */
+  /** Text that is signed before the body. */
   readonly prefix: string
   readonly signatures: readonly Uint8Array<ArrayBuffer>[]
 }
 
 type HeaderReader = (name: string) => string | null
 
-/** Returns the scheme of the signature headers that came. */
+/** Returns the signature scheme of the received headers. */
 function schemeOf(header: HeaderReader, secret: string): Scheme {
   const bytes = secret.startsWith(PREFIX) ? fromBase64(secret.slice(PREFIX.length)) : null
   if (bytes === null || bytes.length === 0)

@@ -1,15 +1,15 @@
 import { ServiceError } from '../errors.ts'
 
-/** A resource as those see it who use it. */
+/** A resource, as its users see it. */
 export interface Held<T> {
   readonly current: T | null
-  /** Calls `listener` with each new resource, and with null at its end, until the returned function is called. */
+  /** Calls `listener` with each new resource, and with null when it ends, until the returned function is called. */
   onChange(listener: (resource: T | null) => void): () => void
 }
 
 /**
- * A resource of a process for those that run beside it: there is none until the process is ready, and while it restarts.
- * Those that hold the handle are not restarted with it.
+ * A resource of a process, for units beside its owner. It is unavailable until the process is ready, and while the owner
+ * restarts. Units that hold the handle are not restarted with the owner.
  */
 export class Handle<T> implements Held<T> {
   readonly #what: string
@@ -25,7 +25,7 @@ export class Handle<T> implements Held<T> {
     return this.#current
   }
 
-  /** Returns the resource. Throws RESTARTING while there is none. */
+  /** Returns the resource. Throws RESTARTING while it is unavailable. */
   get(): T {
     if (this.#current === null) throw new ServiceError('RESTARTING', `${this.#what} restart; try again`)
     return this.#current

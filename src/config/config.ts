@@ -147,10 +147,10 @@ export function maskedConfig(config: Config): Record<string, unknown> {
 
 /**
  * Length from which a path segment, query value or user of a setting's URL is masked in any text. Keys of providers have 16
- * characters or more; shorter parts, such as `v1` or `bundles`, are words of other lines.
+ * characters or more; shorter segments, such as `v1` or `bundles`, also occur in unrelated lines.
  */
 const PART_IN_ANY_TEXT_MIN = 16
-/** Length from which another secret is masked. Shorter ones occur in other words. */
+/** Length from which any other secret is masked. Shorter ones occur in other words. */
 const SECRET_LENGTH_MIN = 8
 
 /** Returns a function that masks the URLs and secrets of a configuration in a text, such as a line of the log. */

@@ -44,7 +44,7 @@ export function readFlags(args: readonly string[], flags: Readonly<Record<string
   return { values, operands, problems }
 }
 
-/** Returns the name most similar to a misspelled word; null if none is near. */
+/** Returns the name most similar to a misspelled word; null if no name is similar. */
 export function nearest(word: string, names: readonly string[]): string | null {
   const [best] = names
     .map((name) => ({ name, distance: editDistance(word, name) }))

@@ -1,9 +1,9 @@
 import type { Config } from './config.ts'
 
-/** The port for the handshakes of clients that add one to the port of the RPC URL: a number, the one `next` to the service's, or none. */
+/** The port for handshakes of clients that add one to the RPC URL's port: a number, `next` to the service's, or null. */
 export type HandshakePort = number | 'next' | null
 
-/** Returns where handshakes are also accepted. By default a localnet has such a port: its URL states a port. */
+/** Returns the port that also accepts handshakes. A localnet has such a port by default: its URL states a port. */
 export function handshakePortOf({
   rpcWsCompatPort: port,
   role,
@@ -15,8 +15,8 @@ export function handshakePortOf({
 }
 
 /**
- * Returns the port of the localnet's node, whose pubsub is on the port after it: the first two after the service's port that are not
- * for handshakes. 0 if the service picks a free port.
+ * Returns the port of the localnet's node; its pubsub is on the following port. These are the first two ports after the
+ * service's port that are not for handshakes. 0 if the service picks a free port.
  */
 export function localnetNodePort(
   config: Pick<Config, 'rpcWsCompatPort' | 'role' | 'source' | 'port'>

@@ -26,7 +26,7 @@ const PARTS = {
   mints: 1,
   /** Names of tokens, for the search. */
   names: 2,
-  /** Fields of the JSON behind the URIs of mints. */
+  /** Fields of the JSON at the URIs of mints. */
   offChain: 1,
   /** Reserves and curves of pools, as their accounts state them. */
   pools: 1,
@@ -44,23 +44,23 @@ export type MemoryBudget = Readonly<Record<CacheName, number>>
 export const DEFAULT_MEMORY_MB = { localnet: 64, other: 512 } as const
 
 /**
- * Share of `MILLRACE_MEMORY_MB` that the answers of all nodes may take beside the caches while they arrive. With the
- * default of 512 MB it holds a program of a million small accounts, or ten of the largest blocks.
+ * Share of `MILLRACE_MEMORY_MB` for the responses of all nodes while they arrive, in addition to the caches. The default
+ * of 512 MB holds a program of a million small accounts, or ten of the largest blocks.
  */
 const ANSWERS_SHARE = 0.5
-/** At least this much, for several of the largest blocks (15 MB in 2026) with a small budget. */
+/** Minimum of that limit in bytes: several of the largest blocks (15 MB in 2026), even with a small budget. */
 const ANSWERS_BYTES_MIN = 128 * 2 ** 20
 
 type Setup = Pick<Config, 'memoryMb' | 'source' | 'storage' | 'role'> & Partial<Pick<Config, 'tokenImages'>>
 
 const isLocalnetOf = ({ source, role }: Setup): boolean => source === 'localnet' && role.includes('ingest')
 
-/** `MILLRACE_MEMORY_MB`, or its default. */
+/** Returns `MILLRACE_MEMORY_MB`, or its default. */
 function budgetMb(setup: Setup): number {
   return setup.memoryMb ?? DEFAULT_MEMORY_MB[isLocalnetOf(setup) ? 'localnet' : 'other']
 }
 
-/** Whether memory matters more than the speed of ingest: on a localnet whose budget is the default or less. */
+/** Tells whether memory matters more than the speed of ingest: on a localnet with at most the default budget. */
 export function isMemoryTight(setup: Setup): boolean {
   return isLocalnetOf(setup) && budgetMb(setup) <= DEFAULT_MEMORY_MB.localnet
 }

@@ -23,14 +23,14 @@ export const list = <T>(item: z.ZodType<T, string>, least = 0) =>
     )
     .pipe(z.array(item).min(least, 'is empty'))
 
-/** A comma-separated list whose empty places are null: its places are those of another list. */
+/** A comma-separated list whose empty places are null: its places match those of another list. */
 export const sparseList = <T>(item: z.ZodType<T, string>) =>
   z
     .string()
     .transform((text) => (text.trim() === '' ? [] : text.split(',').map((part) => part.trim())))
     .pipe(z.array(z.union([z.literal('').transform(() => null), item])))
 
-/** Comma-separated `NAME=NUMBER` with different names, as numbers by name. */
+/** Comma-separated `NAME=NUMBER` with distinct names, as numbers by name. */
 export const weights = (name: RegExp, min: number, max: number) =>
   list(z.string()).transform((parts, context): Readonly<Record<string, number>> => {
     const found = new Map<string, number>()
@@ -55,7 +55,7 @@ export const integer = (min: number, max: number) =>
 
 const URL_SCHEMAS = new WeakSet<z.ZodType>()
 
-/** A URL with one of the given protocols. Shown masked everywhere: operators put keys into any part of a URL. */
+/** A URL with one of the given protocols. Always shown masked: operators put keys into any component of a URL. */
 export function url(...protocols: string[]) {
   const schema = z
     .string()
@@ -90,7 +90,7 @@ export const choice = <const T extends readonly [string, ...string[]]>(...values
 /** The base58 address of a mint. */
 export const mint = z.string().refine(isAddress, 'is not a base58 address of 32 bytes')
 
-/** A positive number; `otherwise` is said of any other text. */
+/** A positive number; `otherwise` is the error for any other text. */
 const positive = (otherwise: string) =>
   z
     .string()

@@ -1,16 +1,16 @@
-/** Replaces a part of a URL, or another setting, that may be a secret. */
+/** Replaces a component of a URL, or another setting, that may be a secret. */
 const MASK = '********'
 
 /**
- * Length from which other parts of a server's URL are masked in the texts of that server. Shorter ones are not: `v1` or `rpc` is
- * no secret, and masking it would hide half of a message.
+ * Length from which other components of a server's URL are masked in the texts of that server. Shorter ones are not: `v1`
+ * or `rpc` is not secret, and masking it would hide half of a message.
  */
 export const PART_LENGTH_MIN = 6
 
-/** Length from which a password is masked on its own, without its URL around it. A shorter one may be a common word. */
+/** Length from which a password is masked outside its URL. A shorter password may be a common word. */
 const PASSWORD_LENGTH_MIN = 8
 
-/** Returns a URL with its user, path, query and fragment masked where it has them. */
+/** Returns a URL with its user, path, query and fragment masked, if present. */
 export function maskedUrl(text: string): string {
   const { protocol, username, password, host, pathname, search, hash } = new URL(text)
   const user = username === '' && password === '' ? '' : `${MASK}@`
@@ -19,9 +19,9 @@ export function maskedUrl(text: string): string {
 }
 
 /**
- * Returns a function that masks secrets in a text: `urls` as in `millrace config`, their host with user or path, their
- * passwords, and every other part of at least `partLengthMin` characters. `words` are masked as they are. Texts in JSON are
- * masked too. Throws TypeError if a URL cannot be parsed.
+ * Returns a function that masks secrets in a text. Masks `urls` as in `millrace config`, their host with user or path, and
+ * their passwords. Masks every other component of at least `partLengthMin` characters, and `words` exactly as given. Texts
+ * in JSON are masked too. Throws TypeError if a URL cannot be parsed.
  */
 export function secretsMask(
   urls: readonly string[],
@@ -55,7 +55,7 @@ export function secretsMask(
   }
   for (const word of words) add(word, MASK)
   if (masks.size === 0) return (text) => text
-  // The longest first: a URL is masked as a whole before its parts.
+  // Longest first: a URL is masked as a whole before its components.
   const patterns = [...masks.keys()].sort((a, b) => b.length - a.length).map((each) => RegExp.escape(each))
   const pattern = new RegExp(patterns.join('|'), 'g')
   return (text) => text.replace(pattern, (secret) => masks.get(secret)!)

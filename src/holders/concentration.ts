@@ -10,11 +10,11 @@ export interface Concentration {
   readonly top100: number | null
   /** Sum of the squares of the shares, from 0 to 1. */
   readonly hhi: number | null
-  /** From 0, all amounts equal, to nearly 1; null if it was not computed. */
+  /** From 0 (all amounts equal) to nearly 1; null if it was not computed. */
   readonly gini: number | null
 }
 
-/** The same without pools, curves and burn addresses. */
+/** A concentration that excludes pools, curves and burn addresses. */
 export interface AdjustedConcentration {
   readonly top10: number | null
   readonly top20: number | null
@@ -31,7 +31,7 @@ export interface OwnerAmounts {
   readonly squares: bigint
 }
 
-/** Returns a part of a sum in percent; null if the sum is 0. */
+/** Returns an amount as a percentage of a sum; null if the sum is 0. */
 export const percentOf = (part: bigint, sum: bigint): number | null =>
   sum === 0n ? null : ratio(part * 100n, sum)
 

@@ -6,12 +6,12 @@ import { balanceChanges, type BalanceChanges } from './balance-changes.ts'
 /** A committed block with its changes of token balances. */
 export type HolderBlock = QueuedBlock<BalanceChanges>
 
-/** Blocks cached before the follower has set the wanted mints. Chosen: a restart takes less time than these blocks. */
+/** Blocks cached before the follower has set the wanted mints. A restart takes less time than these blocks. */
 const EVENTS_UNFILTERED_MAX = 64
 
 /**
- * Queues the token balances of committed blocks for the follower of holder lists. It costs nothing while it is off or no
- * mint is wanted.
+ * Queues the token balances of committed blocks for the follower of holder lists. Costs nothing while it is off, or while
+ * no mint is wanted.
  */
 export class HolderBlocks extends BlockQueue<BalanceChanges> {
   #isBegun = false

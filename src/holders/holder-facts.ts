@@ -17,11 +17,11 @@ import { BURNS, isBurn, knownOwners, type KnownOwners } from './known-owners.ts'
 
 /** Maximum owners of a list whose Gini coefficient is computed; it reads all of them in about 30 ms. */
 const GINI_OWNERS_MAX = 20_000
-/** Owners that are read in addition to the excluded ones. Chosen: the largest page. */
+/** Owners that are read in addition to the excluded ones: the largest page. */
 const TOP = 100
-/** Milliseconds for which the known owners of a list are cached. Chosen: pools are rarely created. */
+/** TTL of the known owners of a list, in milliseconds. Pools are rarely created. */
 const OWNERS_MS = 10_000
-/** Memory of the cached facts. Chosen: those of a thousand lists with few pools. */
+/** Limit of the cached facts in bytes: those of a thousand lists with few pools. */
 const CACHED_BYTES = 4 * 2 ** 20
 const FACTS_BYTES = 2_000
 const OWNER_BYTES = 250
@@ -68,7 +68,7 @@ export class HolderFactsCache {
     if (found === null) return null
     const mint = pubkeyMapKey(view.mint)
     const { owners, accounts, held, squares } = found.sums
-    // The block of a slot may be replaced by another one.
+    // The block of a slot may be replaced by another block.
     const key = [view.state.reading, found.slot, owners, accounts, held, squares].join(' ')
     const cached = this.#cached.get(mint)
     const now = this.#clock.now()
@@ -116,7 +116,7 @@ export class HolderFactsCache {
         ? adjustedConcentration({ largest: people.map(({ amount }) => amount), held, squares }, excluded)
         : null,
       known,
-      // A small list is read as a whole.
+      // A small list is read completely.
       largest
     }
   }

@@ -28,9 +28,9 @@ import { SUMS_KEY } from './list-rows.ts'
 
 /** Milliseconds after which a request is recorded again, so that the list is not dropped. */
 const REQUEST_RENEWAL_MS = 600_000
-/** Milliseconds between two polls of a list that is being loaded. */
-const LOOK_MS = 100
-/** New lists that clients of this process may request in a minute. Each is a scan of the node. */
+/** Poll interval of a list that is being loaded, in milliseconds. */
+const POLL_INTERVAL_MS = 100
+/** Maximum new lists per minute that clients of this process may request. Each is a scan of the node. */
 const NEW_LISTS_MAX = 60
 const MINUTE_MS = 60_000
 
@@ -43,7 +43,7 @@ export interface Holder {
   readonly accounts: number
 }
 
-/** Holders of a page that is read over several rows, of which the first are skipped. */
+/** A page of holders that is read in several steps; the first holders may be skipped. */
 export interface HolderRange {
   readonly slot: number
   /** The page begins after this holder. */
@@ -109,7 +109,7 @@ export class HolderLists {
     return viewOf(mint, stored.value, state ?? NO_LIST, progress)
   }
 
-  /** Has the list of a mint begun. Returns whether this call did so. Rejects with INDEX_LOADING where too many are. */
+  /** Requests the list of a mint. Returns whether the request is new. Rejects with INDEX_LOADING above `NEW_LISTS_MAX`. */
   async ask({ mint, account }: MintFacts): Promise<boolean> {
     const now = this.#clock.now()
     const minute = Math.floor(now / MINUTE_MS)
@@ -132,9 +132,9 @@ export class HolderLists {
     for (;;) {
       const status = await this.status(mint)
       if (status.kind === 'view' || end.aborted) return status
-      // A node that has failed is tried again later than a client waits.
+      // After a fault, the node is retried later than a client waits.
       if (status.kind === 'loading' && status.state.fault !== null) return status
-      await sleep(this.#clock, LOOK_MS, end)
+      await sleep(this.#clock, POLL_INTERVAL_MS, end)
     }
   }
 
@@ -200,7 +200,7 @@ export class HolderLists {
     return rows.map((row) => row && unpackOwner(row.value))
   }
 
-  /** Reads token accounts, in the given order; null for one without tokens. */
+  /** Reads token accounts, in the given order; null for an account without tokens. */
   async accounts(view: HolderView, accounts: readonly Pubkey[]): Promise<(HeldBalance | null)[]> {
     const rows = await this.#at(view, 'account', accounts)
     return rows.map((row) => row && unpackBalance(row.value))
@@ -224,7 +224,7 @@ function viewOf(
     return { kind: 'view', view: { mint, about, state, slot, oldestSlot: slot, atMs } }
   }
   const { slot, oldestSlot, atMs } = progress
-  // The list begins on a fork that was lost, so it cannot be read yet.
+  // The list begins on an abandoned fork, so it cannot be read yet.
   if (slot === null || slot < fromSlot) return { kind: 'loading', state }
   const view = { mint, about, state, slot, oldestSlot: Math.max(oldestSlot, fromSlot), atMs }
   return { kind: 'view', view }

@@ -5,7 +5,7 @@ import type { DocumentStore } from '../../storage/document-store.ts'
 import { Documents } from '../../storage/documents.ts'
 import { StoredProgress } from '../views/stored-progress.ts'
 
-/** All mints are in one partition: a setting bounds their number. */
+/** Partition of all mints; one suffices, because a setting bounds their number. */
 export const HOLDER_MINTS_PARTITION = 'holder-mints'
 
 const list = z.object({
@@ -16,7 +16,7 @@ const list = z.object({
   state: z.enum(['loading', 'live', 'stale']),
   /** Number of the served reading; 0 before the first. */
   reading: z.number(),
-  /** Number of the newest reading that was begun. Earlier versions have not stored it. */
+  /** Number of the newest reading that was begun. Earlier versions did not store it. */
   begun: z.number().default(0),
   /** The first slot at which the list can be read; null before the first reading is stored. */
   fromSlot: z.number().nullable(),
@@ -25,7 +25,7 @@ const list = z.object({
   atMs: z.number(),
   /** Accounts of the list; while it is loading, the number stored so far. */
   accounts: z.number(),
-  /** Why its accounts could not be read; null without a fault. */
+  /** Why its accounts could not be read; null while they can be read. */
   fault: z.string().nullable(),
   /** Why it is stale; null otherwise. */
   reason: z.string().nullable()
@@ -82,7 +82,7 @@ const progress = z.object({
 export type HolderProgress = z.infer<typeof progress>
 export const NO_PROGRESS: HolderProgress = { slot: null, oldestSlot: 0, atMs: 0 }
 
-/** How far the follower of all lists has come. */
+/** Returns the progress of the follower of all lists. */
 export const holderProgressIn = (store: DocumentStore): StoredProgress<HolderProgress> =>
   new StoredProgress(store, { kind: 'holder-progress', schema: progress, none: NO_PROGRESS })
 

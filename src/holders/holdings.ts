@@ -7,9 +7,9 @@ import { packHoldings, unpackHoldings, type Holding } from './holding-bytes.ts'
 
 /** Milliseconds for which the pages of one paging run can be read. */
 export const RUN_MS = 300_000
-/** Holdings of one stored piece. Chosen: 31 KB of base64; a document has at most 32 KiB. */
+/** Holdings of one stored piece: 31 KB of base64; a document has at most 32 KiB. */
 export const PIECE = 300
-/** Pieces stored together, in one write. Chosen: those of 10,000 holdings. */
+/** Pieces stored together, in one write: those of 10,000 holdings. */
 const WRITTEN_AT_ONCE = 34
 
 const piece = z.object({
@@ -22,7 +22,7 @@ const piece = z.object({
   lamports: jsonBigint,
   solUsd: z.number().nullable(),
   solPriceAt: z.number().nullable(),
-  /** Value of all tokens of which one is known, without SOL. */
+  /** Value of all tokens whose value is known, without SOL. */
   tokensUsd: z.number(),
   /** Tokens without a known value; null in a piece of a version that did not count them. */
   unvalued: z.number().nullable().default(null),
@@ -39,7 +39,7 @@ const HOLDINGS_PIECE = defineDocument({
   partition: ({ run }) => run,
   key: ({ piece }) => [piece],
   ttlMs: RUN_MS,
-  // A sync takes longer than all the rest, and a client that loses a run starts again at the first page.
+  // A sync would take most of the time, and a client that loses a run restarts at the first page.
   isScratch: true
 })
 
@@ -55,7 +55,7 @@ export function byValue(a: Holding, b: Holding): number {
   return one === other ? comparePubkeys(a.mint, b.mint) : other - one
 }
 
-/** Holdings of paging runs, stored so that every process shows the same ones. */
+/** Holdings of paging runs, stored so that every process returns equal pages. */
 export class HoldingRuns {
   readonly #documents: Documents<Piece>
 

@@ -27,8 +27,8 @@ export const isBurn = (owner: Pubkey): boolean => isZeroPubkey(owner) || samePub
 export const BURNS: readonly Pubkey[] = [INCINERATOR, new Uint8Array(32)]
 
 /**
- * Finds the owners of a token's vaults. The venue of a pool determines the owner of its vaults. An account in the list that
- * a trade named as a vault shows its owner as well. The pools of a cash mint are not listed, so its owners are never complete.
+ * Finds the owners of a token's vaults. The venue of a pool determines the owner of its vaults. A vault that a trade named
+ * shows its owner as well if the list has it. The pools of a cash mint are not listed, so its owners are never complete.
  */
 export async function knownOwners(
   { pools, curves }: Pick<Storage, 'pools' | 'curves'>,
@@ -60,8 +60,8 @@ export async function knownOwners(
 }
 
 /**
- * Adds the holders among the given ones that own vaults of a mint. Finds pools that are not listed under the mint: those of a
- * cash mint, and those of a token with more than `POOLS_MAX`.
+ * Adds those of the given holders that own vaults of a mint. Finds pools that are not listed under the mint: those of a cash
+ * mint, and those of a token with more than `POOLS_MAX`.
  */
 export async function withPoolsAmong(
   holders: readonly Pubkey[],

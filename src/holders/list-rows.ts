@@ -18,7 +18,7 @@ import type { BalanceChange } from './balance-changes.ts'
 /** A stored value with the slot of its version; null if not stored. */
 export type Known<T> = { readonly value: T; readonly slot: number } | null
 
-/** The stored rows of a list, as far as a block touches it. */
+/** The stored rows of a list that a block changes. */
 export interface KnownList {
   readonly sums: NonNullable<Known<HolderSums>>
   /** In the order of the changes. */
@@ -129,7 +129,7 @@ class RowsOfBlock {
     return this.#rows.length === 0
   }
 
-  /** Replaces a row whose version is of `earlierSlot`. Either row may be missing, and their keys may differ. */
+  /** Replaces a row whose version is from `earlierSlot`. Either row may be missing, and their keys may differ. */
   replace(
     kind: HolderRowKind,
     earlierKey: Uint8Array | null,

@@ -9,7 +9,7 @@ export interface ChangesAt {
   readonly changes: MintChanges
 }
 
-/** A node's balances do not fit the blocks after them; the balances must be read again. */
+/** A node's balances contradict the blocks after them; the balances must be read again. */
 export class BalancesDisagree extends Error {}
 
 /**
@@ -29,7 +29,7 @@ export function balancesAfter(
     for (const [key, { account, before, after }] of changes.accounts) {
       const at = known.get(key)
       if (at !== undefined && slot <= at.slot) continue
-      // Up to the newest answer, the balances are not compared: one answer may include the block, another not.
+      // Up to the newest answer, the balances are not compared: some answers may include the block, others not.
       if (slot > newestSlot && (at?.amount ?? 0n) !== before)
         throw new BalancesDisagree(
           `an account has ${before} base units before block ${slot}, not ${at?.amount ?? 0n}`

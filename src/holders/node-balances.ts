@@ -3,7 +3,7 @@ import { TOKEN_PROGRAM_KEYS, type TokenProgramName } from '../accounts/token-pro
 import type { Pubkey } from '../chain/pubkey.ts'
 import type { HeldBalance } from './row-bytes.ts'
 
-/** A token account as a node has it, with the slot of that answer. */
+/** A token account in a node's answer, with the slot of that answer. */
 export interface NodeBalance extends HeldBalance {
   readonly account: Pubkey
   readonly slot: number
@@ -19,7 +19,7 @@ export interface NodeBalances {
 
 /** Bytes of a token account without extensions. In an account with extensions, the next byte is 2. */
 const ACCOUNT_BYTES = 165
-/** The owner and the amount follow the mint. */
+/** The owner and the amount, which follow the mint. */
 const SLICE = { offset: 32, length: 40 } as const
 
 /**

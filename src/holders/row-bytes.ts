@@ -104,7 +104,7 @@ export const unpackSums = (bytes: Uint8Array): HolderSums => ({
   squares: u128(bytes, 24)
 })
 
-/** A row that a block has changed, with the slot of its previous version; null without one. */
+/** A row that a block has changed, with the slot of its previous version; null for a new row. */
 export interface ChangedRow extends Pick<HolderRowKey, 'kind' | 'key'> {
   readonly isGone: boolean
   readonly earlierSlot: number | null

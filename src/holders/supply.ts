@@ -9,7 +9,7 @@ export interface SupplyAt {
   readonly slot: number
 }
 
-/** Extensions with which a part of the supply is in no account's amount: withheld fees, and encrypted balances. */
+/** Extensions with which some supply is in no account's amount: withheld fees, and encrypted balances. */
 const OUTSIDE_OF_AMOUNTS = [
   'transfer_fee_config',
   'confidential_transfer_mint',
@@ -18,10 +18,10 @@ const OUTSIDE_OF_AMOUNTS = [
 ]
 
 /**
- * Returns the supply of a token at the slot of its holder list. Mints and burns change an account and the supply by the
- * same amount, so the supply is the sum of all accounts, unless an extension keeps tokens outside of their amounts. Then
- * it is what the mint's account stated, at the slot of the list if no account has changed since, else at its own. Null for wrapped SOL, whose mint counts none, and while the
- * extensions are unknown; a mint never gains one.
+ * Returns the supply of a token at the slot of its holder list: the sum of all accounts, because mints and burns change an
+ * account and the supply equally. An extension may keep tokens outside of these amounts. The supply is then the mint
+ * account's: at the list's slot if no account has changed since, else at its own slot. Null for wrapped SOL, whose mint
+ * counts no supply, and while the extensions are unknown; a mint never gains an extension.
  */
 export function supplyAt(
   list: {

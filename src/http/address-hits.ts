@@ -10,11 +10,11 @@ const NEWEST = { order: 'desc', limit: 1 } as const
 
 interface SearchedParts extends Pick<AppDeps, 'storage' | 'accounts' | 'cash' | 'names'> {
   readonly market: MarketStores
-  /** Reads the window of 24 hours of a mint. */
+  /** Reads the 24-hour window of a mint. */
   readonly dayOf: (mint: Pubkey) => Promise<MintWindow>
 }
 
-/** Returns everything that an address is known as: at most one hit of each kind, in the order token, pool, wallet. */
+/** Returns all hits of an address: at most one of each kind, in the order token, pool, wallet. */
 export async function addressHits(
   { market, storage, accounts, cash, names, dayOf }: SearchedParts,
   { address, head }: { readonly address: Pubkey; readonly head: SlotRow | null }

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { distinctPubkeys, pubkeyFromBase58, type Pubkey } from '../chain/pubkey.ts'
 
 /**
- * Up to `max` addresses in a query, separated by commas. Reads them in the order given, each once. More are refused, and
- * a malformed one is refused with `invalid_address` and its index.
+ * Up to `max` addresses in a query, separated by commas. Reads them in the order given, each once. More addresses are
+ * refused. A malformed address is refused with `invalid_address` and its index.
  */
 export function addressList(max: number) {
   return z

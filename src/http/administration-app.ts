@@ -9,7 +9,7 @@ import { adminTenantRoutes } from './routes/admin-tenants.ts'
 import { UnreadAnswers } from './unread-answers.ts'
 
 /**
- * Builds the routes that manage tenants and keys, without access control: for a caller who has the store itself. It
+ * Builds the routes that manage tenants and keys, without access control: for a caller who has the store itself. The app
  * is called through `inject` and never listens.
  */
 export function administrationApp(deps: Pick<AppDeps, 'keys' | 'clock'>): FastifyInstance {

@@ -6,30 +6,30 @@ import type { SlicesOf } from './in-turn.ts'
 /** The answer of a cached endpoint, with the conditions under which it stays valid. */
 export interface Answer<Body> {
   /**
-   * The body. If a field depends only on the head's block time (an age), a function that renders the body for a time
-   * in Unix seconds from rows already read.
+   * The body. If a field depends only on the head's block time (an age), this is a function that renders the body for a
+   * time in Unix seconds from rows already read.
    */
   readonly body: Body | ((headTime: number) => Body)
   readonly dependsOn: readonly CacheTag[]
   /** `minute` for rolling windows and other values of the head's minute; `block` for values that each block changes. */
   readonly changesWith: RefreshTrigger
   /**
-   * Tells whether state in memory that the answer also depends on is unchanged. Such state can change without a
+   * Tells whether other state in memory on which the answer depends is unchanged. Such state can change without a
    * block.
    */
   readonly isCurrent?: () => boolean
-  /** Milliseconds after which it is made again, for values that change without a block; absent for none. */
+  /** TTL in milliseconds, for values that change without a block; absent for no limit. */
   readonly maxAgeMs?: number
 }
 
-/** Returns the cache key of an answer to a tenant. A URL holds no space, so that keys of two tenants cannot collide. */
+/** Returns the cache key of an answer to a tenant. A URL contains no space, so keys of two tenants cannot collide. */
 export function answerKey(url: string, tenant: string): string {
   return `${url} ${tenant}`
 }
 
 /**
- * The conditions under which an answer is made: the head noted before any read, a signal that aborts at the deadline (for an
- * answer that is not shared, also when its client leaves), and the slices in which it maps lists of rows.
+ * The conditions under which an answer is made: the head noted before any read, and the slices in which it maps lists of
+ * rows. A signal aborts at the deadline, and for an answer that is not shared also when its client leaves.
  */
 export interface Making {
   readonly head: SlotRow | null

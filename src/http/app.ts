@@ -18,7 +18,7 @@ import { rpcFastPath } from './rpc-fast-path.ts'
 import { requestIds } from './request-id.ts'
 import { UnreadAnswers } from './unread-answers.ts'
 
-/** Bytes of a request body that are read before it is refused; no endpoint takes as many. */
+/** Bytes of a request body that are read before the request is refused; no endpoint takes as many. */
 const BODY_BYTES_MAX = 64 * 1024
 
 /** Node refuses longer request lines, so every path reaches a route, which reports the wrong parameter. */
@@ -83,7 +83,7 @@ declare module 'fastify' {
     turns: Turns
     /** Answers that the clients of each tenant have yet to read. */
     unreadAnswers: UnreadAnswers
-    /** Executes requests with an `Idempotency-Key` once; null where nobody repeats requests. */
+    /** Executes requests with an `Idempotency-Key` once; null if clients never repeat requests. */
     idempotency: Idempotency | null
     /** Every endpoint that is served, for the OpenAPI document. */
     served: Served[]

@@ -60,7 +60,7 @@ const table = (head: string, rows: readonly (readonly [string | number, string])
     ...rows.map(([name, meaning]) => `| ${name} | ${meaning} |`)
   ].join('\n')
 
-/** Returns what the channel of an event reports, and the scope that a key needs for the channel. */
+/** Returns the subject of an event's channel, and the scope that a key needs for the channel. */
 function channelMeaning(event: string): string {
   const { summary } = STREAM_MESSAGES[event]!
   const scope = Object.hasOwn(PRIVATE_CHANNEL_SCOPES, event)
@@ -184,7 +184,7 @@ export async function asyncApiOf({ version, sourceKind }: DocumentFacts): Promis
   }
 }
 
-/** The operations as the service performs them: it receives requests and sends everything else. */
+/** Returns the operations from the service's view: it receives requests and sends everything else. */
 function operations(): JsonSchema {
   const send = (summary: string, names: readonly string[]): JsonSchema => ({
     action: 'send',

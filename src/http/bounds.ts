@@ -4,34 +4,34 @@ export interface HttpBounds {
   readonly requestMs: number
   /** Interval of the check for late requests: a request may take this much longer than `requestMs`. */
   readonly checkMs: number
-  /** Time without a byte in either direction, after which a connection is closed. Between requests Node has its own. */
+  /** Idle time in both directions after which a connection is closed. Between requests, Node's own limit applies. */
   readonly stalledMs: number
-  /** Time without progress in which the client of a whole answer may not read it, after which its connection is closed. */
+  /** Time without progress after which the connection of a client that does not read a complete answer is closed. */
   readonly unreadMs: number
-  /** Time in which a client can read the last answer of a connection while it still sends. */
+  /** Time for which a client that still sends can read the last answer of a connection. */
   readonly lingerMs: number
-  /** Connections from one address. Streams are not counted: they are bounded by key. */
+  /** Connections from one address. Streams are not counted: their limit is per key. */
   readonly connectionsPerAddress: number
   /** Connections from all addresses, streams included. */
   readonly connections: number
 }
 
 /**
- * File descriptors that stay free for the store's files, nodes, the cluster and Redis. Chosen: the embedded store keeps
- * at most 1,000 files open.
+ * File descriptors that stay free for the store's files, nodes, the cluster and Redis. The embedded store keeps at most
+ * 1,000 files open.
  */
 const DESCRIPTORS_RESERVED = 2_000
-/** Chosen: the 50,000 streams that the service admits, and as many other connections as fit in 16 bits. */
+/** The 50,000 streams that the service admits, and other connections up to 16 bits. */
 const CONNECTIONS_MAX = 65_536
 /**
- * Chosen: above 5,000 clients behind one proxy that reconnect at once after a restart (loadtest/stream-storm.ts). All
- * of them wait for their handshake at the same time.
+ * Above 5,000 clients behind one proxy that reconnect at once after a restart (loadtest/stream-storm.ts). All of them
+ * wait for their handshake at once.
  */
 const CONNECTIONS_PER_ADDRESS_MAX = 8_192
 
 /**
- * The bounds of a process that may open a given number of files. One address gets at most half of the connections, so
- * that it cannot lock out others.
+ * Returns the bounds of a process that may open a given number of files. One address gets at most half of the connections,
+ * so that it cannot lock out others.
  */
 export function httpBounds(descriptorsMax: number): HttpBounds {
   const reserved = Math.min(DESCRIPTORS_RESERVED, Math.ceil(descriptorsMax / 2))
@@ -44,7 +44,7 @@ export function httpBounds(descriptorsMax: number): HttpBounds {
     stalledMs: 60_000,
     // Three times the longest pause of a mobile network that changes its cell.
     unreadMs: 20_000,
-    // Several round trips to the other side of the world.
+    // Several intercontinental round trips.
     lingerMs: 2_000,
     connectionsPerAddress: Math.min(CONNECTIONS_PER_ADDRESS_MAX, Math.floor(connections / 2)),
     connections

@@ -21,7 +21,7 @@ const STATUS: Readonly<Record<BundleState, BundleBody['status']>> = {
 /** Renders a bundle of a tenant. */
 export function bundleBody(bundle: Bundle, progress: BundleProgress | null): BundleBody {
   const shown = STATUS[progress?.state ?? 'queued']
-  // Its tracking has ended, and nobody can tell whether it has landed.
+  // Its tracking has ended, so whether it has landed is unknown.
   const status = shown === 'pending' && bundle.end !== null ? 'unknown' : shown
   const { state, slot = null, err = null, reason = null } = progress ?? {}
   return {

@@ -19,10 +19,10 @@ type Deps = Pick<
 >
 
 /**
- * Answers the usual requests from the cache, before a route is looked up; all others go to `rest`, which gives the
- * same answers. A small answer takes 31 µs this way, and 43 µs through the framework (decisions/0006).
+ * Answers the usual requests from the cache, before a route is looked up. All other requests go to `rest`, which gives
+ * equal answers. A small answer takes 31 µs this way, and 43 µs through the framework (decisions/0006).
  *
- * X1. A request passed on has had no effect: nothing was counted, nothing sent.
+ * X1. A request passed on has had no effect: nothing was counted, nothing was sent.
  * X2. Status, headers and bytes are those that `rest` would send.
  */
 export function cachedFastPath(
@@ -39,19 +39,19 @@ export function cachedFastPath(
     const nowMs = clock.now()
     const caller = isPlain(request) && !draining() ? findCaller(keys, request, nowMs) : null
     if (caller === null || caller instanceof ServiceError) return passOn()
-    // At this log level each request has its line, which `rest` writes.
+    // At this log level each request is logged, which `rest` does.
     if (logger.isLevelEnabled('debug')) return passOn()
     const cached = responseCache.fresh(answerKey(request.url!, caller.tenant))
     if (cached === null || !mayUse(caller, cached.route.scope)) return passOn()
     const form = formFor(request.headers, cached.rendering, ANSWER_TERMS)
-    // The gzip form has yet to be compressed.
+    // The gzip form is not compressed yet.
     if (form === null) return passOn()
 
-    // To copy it to a socket takes time, and hundreds of clients may ask at once.
+    // Copying it to a socket takes time, and hundreds of clients may request it at once.
     const isLong = form.payload instanceof Buffer
     if (isLong && !turns.isFree(caller.tenant)) return passOn()
 
-    // `rest` refuses it.
+    // `rest` refuses the request.
     if (!budget.look(caller, nowMs).allowed) return passOn()
 
     const send = (calls: RateUse): void => {

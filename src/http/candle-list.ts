@@ -19,7 +19,7 @@ import { flag, invalid, oneOf, wholeNumber } from './parameters.ts'
 import { CANDLE_ROWS_MAX } from './row-candles.ts'
 import { checkRange } from './trade-filters.ts'
 
-/** Seconds of block time up to the head for which there are candles of seconds. */
+/** Seconds of block time up to the head that have candles of seconds. */
 const SECONDS_RETAINED = 3600
 
 /** Query of a list of candles. */
@@ -129,8 +129,8 @@ export async function candleList(
   }
   const view = { decimals, cashDecimals, intervalSeconds: seconds, headTime: head.blockTime, archiveEnd }
   const data = await slices.map(page.candles, ({ candle, prices }) => candleBody(candle, prices, view))
-  // Ended buckets do not change, once block times can no longer fall into them; the running bucket does, and so does the end
-  // of filling.
+  // Ended buckets do not change, once block times can no longer fall into them. The running bucket and the end of filling do
+  // change.
   const newest = page.candles.at(-1)
   const end = newest === undefined ? -Infinity : newest.candle.ts + seconds
   const isOver = Math.max(end, fill === 'previous' ? to : -Infinity) <= head.blockTime - TIME_FALLS_MAX

@@ -3,7 +3,7 @@ import { bucketStart, intervalSeconds } from '../market/candles.ts'
 import type { Candle, CandleInterval, Interval, Ohlc, PairAddress } from '../market/rows.ts'
 import type { CandleStore } from '../../storage/port.ts'
 
-/** Reads of one page at most. Buckets without a price have no candle, so that a page may need several reads. */
+/** Maximum reads of one page. Buckets without a price have no candle, so a page may need several reads. */
 const READS_MAX = 8
 /** Buckets of each read after the first. */
 const BUCKETS_PER_READ = 1000
@@ -49,7 +49,7 @@ export interface PricedCandle {
   readonly prices: Ohlc
 }
 
-/** A page of candles, oldest first; `older` is the `to` of the next (older) page, null without one. */
+/** A page of candles, oldest first; `older` is the `to` of the next (older) page, null on the last page. */
 export interface CandlePage {
   readonly candles: readonly PricedCandle[]
   readonly older: number | null

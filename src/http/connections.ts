@@ -9,7 +9,7 @@ import { endWithProblem, parserRefusal } from './refusals.ts'
 
 type Deps = Pick<AppDeps, 'bounds' | 'clock' | 'metrics' | 'logger'>
 
-/** The code under which connections are counted that are closed because their client does not read. */
+/** The code that counts connections closed because their client does not read. */
 const UNREAD = 'answer_not_read'
 
 /** A client address and its connections. */
@@ -23,14 +23,14 @@ interface Client {
 interface Connection {
   /** Null for a stream, which is bounded by key instead. */
   client: Client | null
-  /** Requests without a complete answer. */
+  /** Requests whose answer is incomplete. */
   pending: number
   /** The newest of these requests. */
   request: IncomingMessage | null
   response: ServerResponse | null
   /** Whether a malformed request follows the pending ones. */
   isFaulty: boolean
-  /** Whether it lingers after its last answer. */
+  /** Whether the connection lingers after its last answer. */
   lingers: boolean
   /** Begins the answers to pipelined requests, in their order. */
   readonly waiting: (() => void)[]
@@ -39,19 +39,19 @@ interface Connection {
 /**
  * The connections of an HTTP server, bounded in number and in time.
  *
- * C1. A request that does not arrive whole in time, or that is malformed, is refused, and its connection is closed.
- * C2. An answer that is sent before its request has arrived whole is the last one of its connection.
+ * C1. A request that does not arrive completely in time, or that is malformed, is refused, and its connection is closed.
+ * C2. An answer that is sent before its request has arrived completely is the last one of its connection.
  * C3. No refusal is written before or into the answer to an earlier request.
- * C4. At most one answer of a connection is made or unread: the next of its pipelined requests begins once the last answer has
- *     left this process. A connection whose client does not read its answer is closed, and counted.
- * C5. At a bound, a new connection replaces the one that has waited longest for a request. If none waits, the new one
- *     is refused with 429.
+ * C4. At most one answer of a connection is made or unread: the next pipelined request begins once the last answer has left
+ *     this process. A connection whose client does not read its answer is closed, and counted.
+ * C5. At a bound, a new connection replaces the one that has waited longest for a request. If no connection waits, the new
+ *     one is refused with 429.
  */
 export class Connections {
   readonly #deps: Deps
   readonly #connections = new Map<Socket, Connection>()
   readonly #clients = new Map<string, Client>()
-  /** Waiting connections of all addresses, the longest first. */
+  /** Waiting connections of all addresses, the longest-waiting first. */
   readonly #waiting = new Set<Socket>()
   #ending = false
 
@@ -64,16 +64,16 @@ export class Connections {
     return this.#connections.size
   }
 
-  /** Follows the connections of a server; to be called once. */
+  /** Follows the connections of a server; called once. */
   follow(server: Server): void {
     server.on('connection', (socket: Socket) => this.#admit(socket))
-    // With this listener, Node leaves it to close the connection.
+    // With this listener, Node does not close the connection itself.
     server.on('timeout', (socket: Socket) => {
       if (socket.writableLength > 0 && this.#connections.has(socket))
         this.#deps.metrics.connectionsRefused.inc({ code: UNREAD })
       socket.destroy()
     })
-    // Node would close it without an answer.
+    // Node would close the connection without an answer.
     server.on('connect', (_request, stream) => {
       stream.on('error', () => stream.destroy())
       const refusal = new ServiceError(
@@ -107,7 +107,7 @@ export class Connections {
     begin()
   }
 
-  /** Takes a connection whose key was accepted for a stream out of the count of its address. */
+  /** Removes a connection whose key was accepted for a stream from the count of its address. */
   becomeStream(socket: Socket): void {
     const connection = this.#connections.get(socket)
     if (connection === undefined) return
@@ -160,7 +160,7 @@ export class Connections {
     socket.once('close', () => this.#forget(socket))
   }
 
-  /** Closes a waiting connection: with an answer where its client may expect one. */
+  /** Closes a waiting connection, with an answer if its client may expect one. */
   #evict(socket: Socket, refusal: ServiceError): void {
     const connection = this.#connections.get(socket)!
     this.#forget(socket)
@@ -190,14 +190,14 @@ export class Connections {
       if (connection.client !== null) this.#wait(socket, connection.client)
       if (this.#ending) this.#endIdle(socket, connection)
     })
-    // The whole answer is written by then. What the client has not read, Node has not passed on.
+    // The complete answer is written by then. Node buffers the bytes that the client has not read.
     response.once('prefinish', () => {
       if (socket.writableLength > 0) socket.setTimeout(this.#deps.bounds.unreadMs)
     })
     return connection
   }
 
-  /** Makes an answer that comes before the whole body the last of its connection (C2). */
+  /** Makes an answer that precedes the complete body the last of its connection (C2). */
   #awaitBody(socket: Socket, request: IncomingMessage, response: ServerResponse): void {
     const { shouldKeepAlive } = response
     response.shouldKeepAlive = false
@@ -222,10 +222,10 @@ export class Connections {
     socket.destroySoon = () => this.#linger(socket)
   }
 
-  /** Refuses a request that has not arrived whole. */
+  /** Refuses a request that has not arrived completely. */
   #refuseRequest(socket: Socket, { request, response }: Connection, refusal: ServiceError): void {
     if (request === null) return this.#refuse(socket, refusal)
-    // The reader of the body answers. Without a reader, an answer that ends the connection is on its way (C2).
+    // The reader of the body answers. If there is no reader, an answer that ends the connection is on its way (C2).
     if (response?.headersSent || request.listenerCount('error') === 0) return
     this.#count(refusal)
     request.emit('error', refusal)
@@ -245,7 +245,7 @@ export class Connections {
     return code
   }
 
-  /** Closes a connection once its client has had the time to read the last answer; at once beyond a bound. */
+  /** Closes a connection once its client has had time to read the last answer; at once beyond a bound. */
   #linger(stream: Duplex): void {
     const { clock, bounds } = this.#deps
     stream.end()

@@ -1,8 +1,8 @@
 import type { WorkMeter } from '../access/work-meter.ts'
 
 /**
- * Counts the rows of a list that was made, and those that its offset passes over, as far as they were not read from the store:
- * those are counted already.
+ * Counts the rows of a list that was made, and those that its offset skips. Rows that were read from the store are excluded:
+ * they are counted already.
  */
 export function countRows(
   meter: WorkMeter | undefined,

@@ -3,9 +3,9 @@ import { currentReads, type ReadCount } from '../access/counted-reads.ts'
 import type { Archive } from '../archive/archive.ts'
 import type { RecordName } from '../market/records.ts'
 
-/** The stores whose reads are counted. Accounts of programs are counted by their reader (`program-accounts/mirror-reader.ts`). */
+/** The stores whose reads are counted. `program-accounts/mirror-reader.ts` counts its own reads of program accounts. */
 type CountedName = RecordName | 'blocks' | 'coverage' | 'documents' | 'holders'
-/** Whether a method reads rows; a function returns rows that it reads besides those that it hands over. */
+/** Whether a method reads rows; a function returns the rows that it reads in addition to those that it returns. */
 type Reads<Store> = {
   readonly [Method in keyof Store]: boolean | ((...input: InputOf<Store[Method]>) => number)
 }
@@ -37,10 +37,10 @@ const READS: { readonly [Name in CountedName]: Reads<Storage[Name]> } = {
   holders: { put: false, at: true, page: true, drop: false, clear: false }
 }
 
-/** Minutes of activity that take as long as a row: decoding one and folding it take 0.6 µs. */
+/** Minutes of activity that take as long as a row: decoding and folding one takes 0.6 µs. */
 const MINUTES_PER_ROW = 8
 
-/** Returns a store whose reads are counted for the request that makes them. All else is the store's own. */
+/** Returns a store whose reads are counted for the request that makes them. All other members are unchanged. */
 export function countedStorage(storage: Storage): Storage {
   const counted = new Map<PropertyKey, object>(
     Object.entries(READS).map(([name, methods]) => [
@@ -67,7 +67,7 @@ export const countedArchive = (archive: Archive): Archive => ({
 type Method = (...input: unknown[]) => Promise<unknown>
 type MethodReads = boolean | ((...input: unknown[]) => number)
 
-/** Returns the methods of one of a store's parts, those that read with counts. */
+/** Returns the methods of one of a storage's stores, with counts for those that read. */
 function countedStore(storage: Storage, name: CountedName, methods: object): object {
   const counted = ([method, reads]: [string, MethodReads]): [string, Method] => [
     method,
@@ -81,7 +81,7 @@ function countedStore(storage: Storage, name: CountedName, methods: object): obj
   return Object.fromEntries(Object.entries(methods as Record<string, MethodReads>).map(counted))
 }
 
-/** Counts the rows of a read before its reader goes on with them. */
+/** Counts the rows of a read before its reader continues with them. */
 function counting(read: Promise<unknown>, reader: ReadCount, besides: number): Promise<unknown> {
   read.then(
     (found) => reader.countRead(Math.max(1, rowsIn(found)) + besides),

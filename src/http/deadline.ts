@@ -37,15 +37,15 @@ export async function withinDeadline<T>(
 }
 
 /**
- * Milliseconds for a request that changes something: the time after which many clients and proxies give up. Until then the
- * answer waits for the outcome.
+ * Limit in milliseconds of a request that changes something: the time after which many clients and proxies time out. Until
+ * then the answer waits for the outcome.
  */
 export const WRITE_LIMIT_MS = 30_000
 
 /**
  * Resolves like `work`, which changes something. The deadline of reads never cuts off a write:
- * - If no write has begun after `checksMs`, rejects with CHANGE_NOT_BEGUN. None begins after that.
- * - If one has, waits for the outcome up to WRITE_LIMIT_MS. Then rejects with OUTCOME_UNKNOWN.
+ * - If no write has begun after `checksMs`, rejects with CHANGE_NOT_BEGUN. No write begins after that.
+ * - If a write has begun, waits for the outcome up to WRITE_LIMIT_MS. Then rejects with OUTCOME_UNKNOWN.
  * - If `work` fails on our side after a write that may have taken effect, rejects with OUTCOME_UNKNOWN: the store does not
  *   answer, or the answer cannot be made.
  *
@@ -87,6 +87,6 @@ export async function withinWriteLimit<T>(
   }
 }
 
-/** Whether an error is a failure of the store or of this service, and no answer to the request. */
+/** Tells whether an error is a failure of the store or of this service, and not an answer to the request. */
 const isOurs = (error: unknown): boolean =>
   !(error instanceof ServiceError) || error.code === 'STORAGE_UNAVAILABLE' || error.code === 'SERVICE_FAILED'

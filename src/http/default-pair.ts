@@ -5,7 +5,7 @@ import type { Storage } from '../../storage/port.ts'
 
 const USD_COIN = pubkeyFromBase58(USDC)
 const WRAPPED_SOL = pubkeyFromBase58(WSOL)
-/** Weekly candles read at most: 19 years, more than any retention. */
+/** Maximum weekly candles read: 19 years, more than any retention. */
 const WEEKS_MAX = 1000
 
 /** Returns the default cash of a mint: wrapped SOL, or USDC for wrapped SOL itself. */
@@ -14,7 +14,7 @@ export function usualCash(mint: Pubkey): Pubkey {
 }
 
 /**
- * Returns the pair that is shown without a `cash` parameter: the one with the default cash, else the one with the
+ * Returns the pair that is shown without a `cash` parameter: the pair with the default cash, else the pair with the
  * largest volume in USD since the index began. Pairs without a price come last. Null if the mint has no pair. Only
  * trades of the mint change the choice, so answers that depend on the mint stay valid.
  */
@@ -34,7 +34,7 @@ export async function defaultPair(
       return weeks.reduce((sum, { volumeMicroUsd }) => sum + volumeMicroUsd, 0n)
     })
   )
-  // With equal volumes the lower address wins, so that every process chooses the same pair.
+  // With equal volumes the lower address wins, so that all processes choose one pair.
   const [largest] = choice
     .map((pair, index) => ({ pair, volume: volumes[index]! }))
     .sort((a, b) =>

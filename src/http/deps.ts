@@ -31,7 +31,7 @@ import type { DeliveryLog, UrlGuard, WebhookDeliveries, WebhookSecrets } from '.
 import type { WebhookSender, WebhookSigner } from '../webhooks/webhook.ts'
 import type { HttpBounds } from './bounds.ts'
 
-/** The parts of webhooks that are outside of the HTTP side. */
+/** The services of webhooks that the HTTP side uses. */
 export interface WebhookParts {
   readonly guard: UrlGuard
   readonly secrets: WebhookSecrets
@@ -42,15 +42,15 @@ export interface WebhookParts {
   readonly changes: Pick<WebhookChanges, 'tell'>
 }
 
-/** The parts of JSON-RPC that are outside of the HTTP side. */
+/** The services of JSON-RPC that the HTTP side uses. */
 export interface RpcParts {
   readonly gateway: RpcGateway
   readonly methods: MethodTable
-  /** Whether the process has a node; without one, methods that need it are refused. */
+  /** Whether the process has a node; if not, methods that need it are refused. */
   readonly hasNode: boolean
-  /** Null in a process without a node. */
+  /** Null if the process has no node. */
   readonly nodes: NodeControl | null
-  /** The newest finalized slot of the nodes; null in a process without a node. */
+  /** The newest finalized slot of the nodes; null if the process has no node. */
   readonly finalized: FinalizedSlots | null
 }
 
@@ -64,7 +64,7 @@ export interface AppDeps {
   readonly limits: RateCounter
   /** Turns of tenants for the work of this process. */
   readonly turns: Turns
-  /** Units that weighted calls cost; absent where each costs one. */
+  /** Units that weighted calls cost; absent if each costs one unit. */
   readonly weights?: CallWeights
   /** Publishes each block as soon as the store shows it. */
   readonly feed: CommitFeed
@@ -73,20 +73,20 @@ export interface AppDeps {
   readonly names: NameIndex
   /** Null in a process that serves no stream. */
   readonly stream: StreamGateway | null
-  /** Null in a process without a node for the RPC URL. */
+  /** Null if the process has no node for the RPC URL. */
   readonly rpcSockets?: RpcSocketGateway | null
   /** Null in a process that serves no webhooks. */
   readonly webhooks: WebhookParts | null
-  /** Null in a process without a node to send transactions to. */
+  /** Null if the process has no node to send transactions to. */
   readonly transactions: TransactionParts | null
   /** Empty in a process that does not get the fees of blocks. */
   readonly fees: FeeStatistics
-  /** Null in a process without a node to read accounts from. */
+  /** Null if the process has no node to read accounts from. */
   readonly accounts: AccountParts | null
   readonly rpc: RpcParts
-  /** Announces that the whitelist of programs has changed; absent in a process that mirrors none. */
+  /** Announces that the whitelist of programs has changed; absent in a process that mirrors no programs. */
   readonly programsChanged?: (() => void) | undefined
-  /** Announces a request for the holders of a token; absent in a process that stores none. */
+  /** Announces a request for the holders of a token; absent in a process that stores no holder lists. */
   readonly holdersRequested?: (() => void) | undefined
   /** Announces that a tenant has changed its watched addresses; absent in a process that writes no ledger. */
   readonly watchedChanged?: (() => void) | undefined
@@ -102,24 +102,24 @@ export interface AppDeps {
   readonly sourceKind: SourceKind | null
   /** Absent if `/docs` offers no demo key. */
   readonly demoKey?: Pick<DemoKeyFile, 'read'> | undefined
-  /** Returns the status of a live source of blocks; null without one. */
+  /** Returns the status of a live source of blocks; null if the source is not live. */
   readonly source: () => SourceStatus | null
   /**
-   * Returns the newest slot that this process's nodes report at the index's commitment; null before the first. Absent in a
-   * process without a node.
+   * Returns the newest slot that this process's nodes report at the index's commitment; null before the first. Absent
+   * if the process has no node.
    */
   readonly nodeHead?: (() => number | null) | undefined
-  /** Returns the slot at which the past ends that this process's localnet generates; null if none of it is missing. */
+  /** Returns the last slot of the past that this process's localnet generates; null once the past is complete. */
   readonly pastEnd?: (() => number | null) | undefined
   /** Tells whether Redis is configured and unavailable. */
   readonly redisAway: () => boolean
-  /** The state of the recorded folder that this process reads; absent if it can read none. */
+  /** The state of the recorded folder that this process reads; absent if it cannot read a folder. */
   readonly recorded?: RecordedReport
   /** Returns the supervision tree as plain JSON. */
   readonly tree: () => TreeBody
   readonly draining: () => boolean
   readonly bounds: HttpBounds
-  /** Whether `/metrics` needs the admin key even from the machine itself. */
+  /** Whether `/metrics` needs the admin key even from the local machine. */
   readonly metricsKeyRequired: boolean
   /** Bytes of memory for cached answers; by default, the largest useful amount. */
   readonly answerBytes?: number | undefined

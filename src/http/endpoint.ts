@@ -41,27 +41,27 @@ export interface Endpoint<
   readonly examples: readonly Example[]
   /** Whether the endpoint also answers while the service drains, like health and the operator's views. */
   readonly answersWhileDraining: boolean
-  /** Other statuses with the same body. */
+  /** Other statuses with this body. */
   readonly otherStatuses: readonly number[]
   /** Media type of the answer. */
   readonly mediaType: string
   /**
-   * Milliseconds for computing an answer; of an endpoint that changes something, for its checks before the first write.
+   * Milliseconds for computing an answer; for an endpoint that changes something, for its checks before the first write.
    */
   readonly deadlineMs: number
   /**
    * The request that shows whether a change took effect, as `GET /v1/webhooks`; an endpoint that changes something has one.
    */
   readonly shownBy: string | null
-  /** Whether it accepts an `Idempotency-Key` (`idempotency.ts`). */
+  /** Whether the endpoint accepts an `Idempotency-Key` (`idempotency.ts`). */
   readonly isIdempotent: boolean
   /** The weight of a call that costs more than one unit of the quota; null for all others. */
   readonly weighted: WeightedCall | null
-  /** The kinds of work that an answer is charged for, besides the call; the rows of a list count by themselves. */
+  /** The kinds of work charged for an answer, besides the call; the rows of a list are counted automatically. */
   readonly work: readonly WorkKind[]
   /**
-   * Whether the making of an answer takes one turn of its tenant (`in-turn.ts`); not where it waits for a node, or takes
-   * a turn for each of its pieces.
+   * Whether making an answer takes one turn of its tenant (`in-turn.ts`). False if it waits for a node, or takes a turn for
+   * each of its pieces.
    */
   readonly takesTurn: boolean
 }
@@ -128,7 +128,7 @@ export function endpoint<
   }
 }
 
-/** Returns the route of an endpoint, as the framework takes it. */
+/** Returns the route of an endpoint in the framework's form. */
 export function routeOf({ method, path, scope, answersWhileDraining, weighted, work }: Endpoint) {
   return {
     method,

@@ -20,7 +20,7 @@ export const EXAMPLE_KEY_ID = '3f0c6f5e-2b7a-4c1d-9e8f-5a6b7c8d9e0f'
 export const EXAMPLE_WEBHOOK_ID = '196744173809221'
 export const EXAMPLE_SIGNATURE =
   '2gNKjBgQF2oLQHKu1ycAJDEf6Q1EHNyb2p5kqY8VQVwfST9tGhbnpehGC8JxTa5c3mUUDHQ6acQCnsEK34kMZFFB'
-/** The signed transfer with that signature. Its blockhash is of no cluster, so that nothing comes of sending it. */
+/** The signed transfer with that signature. Its blockhash belongs to no cluster, so sending it has no effect. */
 export const EXAMPLE_TRANSACTION =
   'AVP3VdIUTa2kzNnvLTZHNKf+emTBhoiXzlplb7DqN5VEuUG/LnKRVGT0gSVjqOd1QhVw1J7hwQEVb7ElGL6QMw6AAQABA7H4BNq8aCdMEjOZXFqRGbVpNbzdg7feB+xybc7cTpznag9qKDqOTobSo9YO+eN+wz8qtgcaMOCkd3NRKOdXHrAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAI9pg21h8aZu99ohiQEPZsgD6KqZTRg9GBvDq983Th/WAQICAAEMAgAAAOgDAAAAAAAAAA=='
 /** A host that is reserved for documentation (RFC 2606). */
@@ -38,8 +38,8 @@ export interface ExampleSources {
 
 /**
  * Returns example values that have an answer: the newest launch that trades, and the pool, the trader and the signature of
- * SOL's newest trade. On a localnet also the demo tenant's first key, webhook and watched address; elsewhere the public
- * document names none.
+ * SOL's newest trade. On a localnet, these include the demo tenant's first key, webhook and watched address; elsewhere the
+ * public document names no tenant's.
  */
 export async function exampleValues({ storage, keys, sourceKind }: ExampleSources): Promise<ExampleValues> {
   const newest = { order: 'desc', limit: 1 } as const

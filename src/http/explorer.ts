@@ -50,7 +50,7 @@ export class ExplorerFiles {
     this.#places = new Map([...placesIn(packaged, PACKAGED), ...placesIn(own, OWN)])
   }
 
-  /** Returns a file by its name below `/docs/`; null if there is none. */
+  /** Returns a file by its name below `/docs/`; null if no file has the name. */
   async find(name: string): Promise<Asset | null> {
     const known = this.#assets.get(name)
     if (known !== undefined) return known

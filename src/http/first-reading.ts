@@ -3,14 +3,14 @@ import type { Pubkey } from '../chain/pubkey.ts'
 import type { HolderLists, HolderStatus } from '../holders/holder-lists.ts'
 import { sleep, type Clock } from '../ports.ts'
 
-/** Milliseconds between two polls of a list whose request is answered already. Nobody waits for it. */
+/** Poll interval in milliseconds of a list whose request is already answered. No client waits for it. */
 export const POLL_MS = 2_500
-/** Milliseconds for which such a list is followed: fifteen times what a million accounts take to store, at 40 µs of CPU time each. */
+/** Milliseconds for which such a list is followed: fifteen times the CPU time to store a million accounts, at 40 µs each. */
 const FOLLOW_MS = 600_000
 
 /**
- * Charges the request that began the reading of a holder list for the accounts that are stored, as soon as the list can be read
- * or the reading fails. The request may be answered before, or its client may have left. Resolves early if `end` aborts.
+ * Charges the request that began the reading of a holder list for the stored accounts, once the list can be read or the
+ * reading fails. The request may be answered before, or its client may have left. Resolves early if `end` aborts.
  */
 export async function chargeFirstReading(
   lists: Pick<HolderLists, 'status'>,
@@ -21,7 +21,7 @@ export async function chargeFirstReading(
 ): Promise<void> {
   const untilMs = clock.now() + FOLLOW_MS
   for (;;) {
-    // While the store does not answer, the list is not read further either.
+    // While the store does not answer, reading of the list does not progress.
     const status = await lists.status(mint).catch(() => null)
     if (end.aborted) return
     const isOver = clock.now() >= untilMs

@@ -7,16 +7,16 @@ import { asksForSocket, HANDSHAKE_FIELDS, isHandshake, RPC_PATH, RPC_SOCKET_PATH
 import { publicOrigin } from './host.ts'
 
 /**
- * The connections of a second port, on which only handshakes of the RPC URL are served. Clients that are given an `http://` URL with a
- * port connect there: they add one to it.
+ * The connections of a second port, which serves only handshakes of the RPC URL. Clients that are given an `http://` URL
+ * with a port add one to that port and connect there.
  */
 export class HandshakePort {
-  /** Null while there is no such port. */
+  /** Null if there is no such port. */
   #sockets: WeakSet<Socket> | null = null
   #port = ''
   #servicePort = ''
 
-  /** Begins to follow connections of a port. */
+  /** Starts to follow connections of a port. */
   open(port: number, servicePort: number): void {
     this.#sockets = new WeakSet()
     this.#port = `:${port}`
@@ -33,8 +33,8 @@ export class HandshakePort {
   }
 
   /**
-   * Names the service's port in the `Host` of a request to this port. A page of the service is then its own page here too, and
-   * refusals name the right URL.
+   * Names the service's port in the `Host` of a request to this port. A page of the service is then same-origin here too,
+   * and refusals name the right URL.
    */
   nameService(request: IncomingMessage): void {
     const { headers } = request
@@ -62,7 +62,7 @@ export const handshakesAlone = plugin(
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The port for handshakes alone. */
+    /** The port for handshakes only. */
     handshakePort: HandshakePort
   }
 }

@@ -6,8 +6,8 @@ export const RPC_PATH = '/v1/rpc'
 export const RPC_SOCKET_PATH = '/v1/rpc/ws'
 
 /**
- * Paths at which a handshake opens the socket of the RPC URL too. Clients build the URL of their WebSocket from the only URL that
- * they are given, some of them with a slash before the query.
+ * Paths at which a handshake also opens the socket of the RPC URL. Clients derive the URL of their WebSocket from the only
+ * URL that they are given, some of them with a slash before the query.
  */
 const SOCKET_ALIASES: ReadonlySet<string> = new Set([RPC_PATH, `${RPC_PATH}/`, `${RPC_SOCKET_PATH}/`])
 
@@ -20,7 +20,7 @@ const PROTOCOLS = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$/
 /** Header fields that name the expected protocol (RFC 9110, 15.5.22; RFC 6455, 4.2.2). */
 export const HANDSHAKE_FIELDS = { upgrade: 'websocket', 'sec-websocket-version': VERSION } as const
 
-/** Tells whether a request for an upgrade opens a WebSocket at one of some paths. The route checks everything else about it. */
+/** Tells whether a request for an upgrade opens a WebSocket at one of some paths. The route checks everything else. */
 export function isHandshake(
   request: IncomingMessage,
   paths: readonly string[] = [STREAM_PATH, RPC_SOCKET_PATH]
@@ -31,8 +31,8 @@ export function isHandshake(
 const socketPathOf = (path: string): string => (SOCKET_ALIASES.has(path) ? RPC_SOCKET_PATH : path)
 
 /**
- * Returns the URL under which a request is routed. A handshake at `/v1/rpc` opens the socket of the RPC URL, and a slash after the
- * path makes no difference there.
+ * Returns the URL under which a request is routed. A handshake at `/v1/rpc` opens the socket of the RPC URL, with or without
+ * a slash after the path.
  */
 export function routedUrl(request: IncomingMessage): string {
   const url = request.url!
@@ -44,7 +44,7 @@ export function routedUrl(request: IncomingMessage): string {
   return end === -1 ? routed : routed + url.slice(end)
 }
 
-/** Tells whether a request asks for a WebSocket, at any path. */
+/** Tells whether a request is for a WebSocket, at any path. */
 export function asksForSocket({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
   return (
     method === 'GET' &&
@@ -55,7 +55,7 @@ export function asksForSocket({ method, headers }: Pick<IncomingMessage, 'method
   )
 }
 
-/** Returns the refusal of a malformed handshake; undefined for a good one. */
+/** Returns the refusal of a malformed handshake; undefined for a valid one. */
 export function handshakeFault(headers: IncomingHttpHeaders): ServiceError | undefined {
   if (headers['sec-websocket-version'] !== VERSION)
     return new ServiceError('UPGRADE_MISSING', `Sec-WebSocket-Version must be ${VERSION}`)

@@ -5,15 +5,15 @@ export const FRESHNESS_SECONDS_MAX = 120
 
 /** The state of this process from which reasons follow; read from memory. */
 export interface HealthState {
-  /** Age of the indexed data; null while there is none. */
+  /** Age of the indexed data; null while nothing is indexed. */
   readonly freshnessSeconds: number | null
   /** Whether a fresh localnet generates its past, so that neither missing nor old data is a fault. */
   readonly isStarting: boolean
   readonly isStoreAway: boolean
   readonly isStoreDamaged: boolean
-  /** False also without a configured Redis. */
+  /** False if Redis is not configured. */
   readonly isRedisAway: boolean
-  /** Whether stored blocks are, or may be, of a fork that the nodes' chain has left. */
+  /** Whether stored blocks are, or may be, on a fork that the nodes' chain has left. */
   readonly isForkLeft: boolean
   /** Null if this process has no live source. */
   readonly source: SourceStateName | null
@@ -96,7 +96,7 @@ export const HEALTH_REASONS = [
 
 export type ReasonCode = (typeof HEALTH_REASONS)[number]['code']
 
-/** Returns the present reasons; none for a healthy service. */
+/** Returns the current reasons; an empty list for a healthy service. */
 export function reasonsOf(state: HealthState): (typeof HEALTH_REASONS)[number][] {
   return HEALTH_REASONS.filter(({ applies }) => applies(state))
 }

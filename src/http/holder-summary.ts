@@ -9,8 +9,8 @@ import type { AppDeps } from './deps.ts'
 export type HolderSummary = z.input<typeof TOKEN>['holders']
 
 /**
- * Returns a reader of the summary of a token's holders. Its fields are null for a token without a holder list;
- * reading does not create one, and calls `pause` between its pages.
+ * Returns a reader of the summary of a token's holders. Its fields are null for a token without a holder list.
+ * Reading does not create a list, and calls `pause` between its pages.
  */
 export function holderSummaries({
   storage,

@@ -5,8 +5,8 @@ import { ServiceError } from '../errors.ts'
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[\w.~%!$&'()*+;=-]*)(?::\d*)?$/
 
 /**
- * Returns the refusal of a request without exactly one valid `Host` (RFC 9112, 3.2). Undefined for a valid one, and
- * for HTTP/1.0 without one.
+ * Returns the refusal of a request without exactly one valid `Host` (RFC 9112, 3.2). Undefined for a valid `Host`, and for
+ * HTTP/1.0 without a `Host`.
  */
 export function hostFault({
   httpVersion,
@@ -21,7 +21,7 @@ export function hostFault({
 
 /**
  * Returns the host that the client sent to a proxy (`X-Forwarded-Host`). The proxy may replace `Host` with a name of
- * its internal network. Undefined without a valid one.
+ * its internal network. Undefined if the field is absent or invalid.
  */
 export function forwardedHost(headers: IncomingHttpHeaders): string | undefined {
   const [first] = valuesOf(headers['x-forwarded-host'])
@@ -33,7 +33,7 @@ export function isLoopbackName(name: string): boolean {
   return /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(name)
 }
 
-/** Returns the name in a `Host` field without its port; empty without a field. */
+/** Returns the name in a `Host` field without its port; empty if the field is absent. */
 export function hostName(host = ''): string {
   return /^(?:\[[^\]]*\]|[^:]*)/.exec(host)![0]
 }

@@ -8,7 +8,7 @@ export const idPaging = {
   after: z.string().optional().describe('The `nextCursor` of the previous page')
 }
 
-/** Returns a page of such a list. Throws CURSOR_INVALID for an `after` that is not in it. */
+/** Returns a page of such a list. Throws CURSOR_INVALID for an `after` that is not in the list. */
 export function idPage<T>(
   list: readonly T[],
   idOf: (item: T) => string,

@@ -9,16 +9,16 @@ import type { TextSeal } from '../access/text-seal.ts'
 import { ServiceError } from '../errors.ts'
 import { invalid } from './parameters.ts'
 
-/** Maximum characters of an `Idempotency-Key`. Chosen: seven UUIDs; the stored document has its hash. */
+/** Maximum characters of an `Idempotency-Key`: seven UUIDs; the stored document has its hash. */
 export const IDEMPOTENCY_KEY_MAX = 255
-/** Chosen: clients retry within minutes; Stripe also keeps its keys for 24 hours. */
+/** TTL of a stored request: clients retry within minutes; Stripe also keeps its keys for 24 hours. */
 const TTL_MS = 24 * 3_600_000
-/** Reads and writes that a race with the expiry of the stored request can need. */
+/** Maximum attempts: a race with the expiry of the stored request can need several reads and writes. */
 const ATTEMPTS_MAX = 3
 
 /**
- * A request that was made with an `Idempotency-Key`. A tenant can store at most as many as its keys may make calls in
- * 24 hours; each has a few hundred bytes, and its answer, which seldom has more.
+ * A request that was made with an `Idempotency-Key`. The maximum of a tenant is the number of calls that its keys may make
+ * in 24 hours. Each document has a few hundred bytes, and its answer, which seldom has more.
  */
 export const IDEMPOTENT_REQUEST = defineDocument({
   kind: 'idempotent-request',
@@ -29,9 +29,9 @@ export const IDEMPOTENT_REQUEST = defineDocument({
     /** SHA-256 of the key and of the body, in hexadecimal. */
     keyHash: z.string(),
     contentHash: z.string(),
-    /** Id of the resource that the request creates, and what else a repeat needs; a secret is encrypted. */
+    /** Id of the resource that the request creates, and other data for a repeat; a secret is encrypted. */
     resource: z.string(),
-    /** Whether the resource was made. */
+    /** Whether the resource was created. */
     isDone: z.boolean(),
     /** The answer, encrypted, and the hash of the whole body. Absent before the end, and from earlier versions. */
     answer: z.object({ sealed: z.string(), bodyHash: z.string() }).optional()
@@ -42,21 +42,21 @@ export const IDEMPOTENT_REQUEST = defineDocument({
 })
 type IdempotentRequest = z.infer<typeof IDEMPOTENT_REQUEST.schema>
 
-/** The answer of a request, as its repeats get it. */
+/** The answer of a request, which its repeats get too. */
 export interface StoredAnswer {
   readonly status: number
-  /** Whether it shows a secret, so that no cache may store it. */
+  /** Whether the answer shows a secret, so that no cache may store it. */
   readonly isSecret: boolean
   /** JSON. */
   readonly text: string
 }
 
-/** A request to be made once. */
+/** A request to be executed once. */
 export interface OnceRequest {
   readonly tenant: string
   /** Method and path of the endpoint. */
   readonly operation: string
-  /** Null for a request without a key, which is made each time. */
+  /** Null for a request without a key, which is executed each time. */
   readonly key: string | null
   /** The validated body. */
   readonly content: unknown
@@ -65,7 +65,7 @@ export interface OnceRequest {
 /** The resource that a request creates. */
 export interface Intended {
   readonly id: string
-  /** Whether an earlier request with the same key made it. */
+  /** Whether an earlier request with this key created it. */
   readonly isDone: boolean
 }
 
@@ -74,21 +74,21 @@ export interface Intended {
  *
  * K0. A request without a key is executed each time.
  * K1. The id of the resource is stored before the resource is created. So a concurrent repeat, or a retry after a
- *     crash or a lost answer, creates the same resource.
- * K2. A key with another body is refused.
+ *     crash or a lost answer, creates no second resource.
+ * K2. A key that was used with another body is refused.
  * K3. A request that `prepare` refuses leaves its key free. A request that `make` refuses is executed again when it
  *     is repeated.
  * K4. The answer is stored, encrypted. Each repeat gets it, whatever has become of the resource since. If the store failed
- *     before it had the answer, a repeat gets the resource as it is. A repeat while the first request is under way in
- *     this process gets its answer, too.
+ *     before it had the answer, a repeat gets the current resource. A repeat while this process executes the first
+ *     request gets the first request's answer, too.
  */
 export class Idempotency {
   readonly #documents: Documents<IdempotentRequest>
   readonly #seal: TextSeal | null
-  /** Answers under way, by the name of the call. */
+  /** Running answers, by the name of the call. */
   readonly #running = new Map<string, Promise<StoredAnswer>>()
 
-  /** Without a seal, answers are not stored, and a repeat gets the resource as it is. */
+  /** Without a `seal`, answers are not stored, and a repeat gets the current resource. */
   constructor(store: DocumentStore, seal: TextSeal | null = null) {
     this.#documents = new Documents(store, IDEMPOTENT_REQUEST)
     this.#seal = seal
@@ -115,7 +115,7 @@ export class Idempotency {
     return new KeyedCall(this.#documents, this.#seal, request)
   }
 
-  /** Answers a call by `work`, or like the same call that is under way. Rejects with the error of `work`. */
+  /** Answers a call by `work`, or by a running identical call. Rejects with the error of `work`. */
   async answer({ name }: KeyedCall, work: () => Promise<StoredAnswer>): Promise<StoredAnswer> {
     const first = this.#running.get(name)
     if (first !== undefined) return first
@@ -149,7 +149,7 @@ export class KeyedCall {
   readonly #bodyHash: string
   /** Tenant, operation, key and body. */
   readonly name: string
-  /** The request as it was read or written last; null before. */
+  /** The request as last read or written; null before. */
   #stored: Stored<IdempotentRequest> | null = null
 
   constructor(
@@ -166,7 +166,7 @@ export class KeyedCall {
     this.name = JSON.stringify([tenant, operation, this.#keyHash, this.#bodyHash])
   }
 
-  /** Returns the stored answer; null if there is none for this body, or none that this process can decrypt. */
+  /** Returns the stored answer; null if no answer is stored for this body, or if this process cannot decrypt it. */
   async answer(): Promise<StoredAnswer | null> {
     this.#stored = await this.#read()
     const answer = this.#stored?.value.answer
@@ -190,8 +190,8 @@ export class KeyedCall {
   }
 
   /**
-   * Stores that the request is done, with its answer, and returns the answer. The effect is durable: if this note about
-   * it is lost, or a concurrent repeat wrote it first, a repeat finds the effect.
+   * Stores that the request is done, with its answer, and returns the answer. The effect is durable: if this record of the
+   * effect is lost, or a concurrent repeat wrote it first, a repeat finds the effect.
    */
   async end(answer: StoredAnswer): Promise<StoredAnswer> {
     const sealed = this.#seal?.sealText(this.#purpose, JSON.stringify(answer))
@@ -236,7 +236,7 @@ export class KeyedCall {
   }
 }
 
-/** Returns the `Idempotency-Key` of a request; null without one. Throws PARAMETER_INVALID for one that is none. */
+/** Returns the `Idempotency-Key` of a request; null if it has none. Throws PARAMETER_INVALID for an invalid key. */
 export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | null {
   const key = headers['idempotency-key']
   if (key === undefined) return null

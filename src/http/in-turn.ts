@@ -10,9 +10,10 @@ export type SlicesOf = (signal: AbortSignal) => Slices
 export const OPEN: SlicesOf = () => openSlices
 
 /**
- * Makes an answer when it is the tenant's turn; answers of open scope, such as health, take none. A client that leaves takes
- * its place in the queue with it; `left` is the signal for that, if there is one already. Slices after the first take another turn each, also where the answer has none. Rejects with
- * CONNECTIONS_EXCEEDED while the tenant's clients have too much yet to read.
+ * Makes an answer when it is the tenant's turn; answers of open scope, such as health, take no turn. A client that leaves
+ * loses its place in the queue; `left` is the signal for that, if one exists already. Each slice after the first takes
+ * another turn, even if the answer takes none. Rejects with CONNECTIONS_EXCEEDED while the tenant's clients have too much
+ * unread data.
  */
 export async function inTurn<T>(
   app: Pick<FastifyInstance, 'turns' | 'unreadAnswers'>,

@@ -5,7 +5,7 @@ const ISO = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d
 
 /**
  * A time in a query, as Unix seconds or ISO 8601. A date means its first second; a time without a zone is UTC, as in
- * answers. Fractions of a second are rounded up, because block times are whole seconds; times before 1970 are read as
+ * answers. Fractions of a second are rounded up, because block times are whole seconds. Times before 1970 are read as
  * 0.
  */
 export const instant = z

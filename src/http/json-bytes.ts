@@ -1,4 +1,4 @@
-/** An answer that its endpoint has rendered itself: the bytes of a JSON text, as its schema describes. */
+/** An answer that its endpoint has rendered itself: the bytes of a JSON text that fits its schema. */
 export class JsonBytes {
   readonly bytes: Buffer
 

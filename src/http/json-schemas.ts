@@ -8,7 +8,7 @@ const COMPONENTS = '#/components/schemas/'
 
 /**
  * Converts zod schemas to JSON schemas (2020-12, the dialect of OpenAPI 3.1). A schema with an `id` becomes a
- * component of that name once, and is referred to.
+ * component of that name once, and is referenced.
  */
 export class JsonSchemas {
   readonly #components = new Map<string, JsonSchema>()

@@ -6,11 +6,11 @@ import { ANSWER_MS } from './account-parts.ts'
 
 /** Cached facts of a mint's accounts. */
 export interface KnownFacts {
-  /** Null if they have not been read, for an address that is not a mint, and without a node. */
+  /** Null if the accounts have not been read, if the address is not a mint, or if no node is set. */
   readonly facts: MintFacts | null
   readonly slot: number
   readonly readAtMs: number
-  /** Milliseconds for which an answer from it may be repeated; undefined for no limit. */
+  /** Milliseconds for which an answer based on these facts may be repeated; undefined for no limit. */
   readonly maxAgeMs: number | undefined
 }
 
@@ -36,7 +36,7 @@ export function factsOf({ mints }: Pick<AccountParts, 'mints'>, mint: Pubkey): M
   return reading?.kind === 'facts' ? reading : null
 }
 
-/** A part of an answer that may be repeated for some milliseconds; undefined for no limit. */
+/** A section of an answer that may be repeated for some milliseconds; undefined for no limit. */
 export type Aged = Pick<KnownFacts, 'maxAgeMs'>
 
 /** The maximum age of an answer; empty if unlimited. */
@@ -44,7 +44,7 @@ export interface AgeLimit {
   readonly maxAgeMs?: number
 }
 
-/** Returns the limit of an answer that is made from several parts. */
+/** Returns the limit of an answer that is made from several sections. */
 export function ageLimit(known: readonly Aged[]): AgeLimit {
   const limits = known.flatMap(({ maxAgeMs }) => (maxAgeMs === undefined ? [] : [maxAgeMs]))
   return limits.length === 0 ? {} : { maxAgeMs: Math.min(...limits) }

@@ -2,7 +2,7 @@ import { BEFORE_TRANSACTIONS } from '../revenue/ledger-entry.ts'
 import type { LedgerPlace } from '../revenue/ledger-reader.ts'
 import { foreignCursor, readWordsCursor, writeWordsCursor } from './page-cursor.ts'
 
-/** Encodes the place of a row in the ledger of a tenant. It is valid with every order and filter. */
+/** Encodes the place of a row in the ledger of a tenant. The cursor is valid with every order and filter. */
 export function writeLedgerCursor(tenant: string, { slot, txIndex, index, address }: LedgerPlace): string {
   return writeWordsCursor(listOf(tenant), [String(slot), String(txIndex), String(index), address])
 }

@@ -1,11 +1,11 @@
 import type { BlockStore } from '../../storage/port.ts'
 import type { LedgerEnd, LedgerReader } from '../revenue/ledger-reader.ts'
 
-/** Slots before the end in which a block with its time is looked for: leaders skip a few slots in a row. */
+/** Slots before the end that are searched for a block with its time: leaders skip a few slots in a row. */
 const NEAR = 64
 
 /**
- * Reads the end of the ledger. Where its time is not stored, it has that of the newest indexed block at or before it.
+ * Reads the end of the ledger. If its time is not stored, uses the time of the newest indexed block at or before the end.
  * Rejects with the store's error.
  */
 export async function ledgerEnd(

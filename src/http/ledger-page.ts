@@ -9,7 +9,7 @@ export interface LedgerQuery extends Omit<LedgerPage, keyof SlotWindow> {
   readonly from: number | undefined
   /** Only rows before this block time, unix seconds. */
   readonly to: number | undefined
-  /** Only rows up to this slot (`LedgerReader.completeSlot`): a client that pages would miss those that are stored later. */
+  /** Only rows up to this slot (`LedgerReader.completeSlot`): a client that pages would miss rows that are stored later. */
   readonly complete: number
 }
 
@@ -41,7 +41,7 @@ export async function ledgerPage(
   }
 }
 
-/** Returns the slots that have all blocks between two times; null if there are none. */
+/** Returns the slots that have all blocks between two times; null if no block is between them. */
 async function slotsOf(
   blocks: Pick<BlockStore, 'firstSince'>,
   { from, to, complete }: LedgerQuery

@@ -77,7 +77,7 @@ export function listenerApp(
     const excess = jsonExcess(body)
     if (excess !== null) return [new ServiceError('JSON_INVALID', `the body ${excessText(excess)}`)]
     let parsed: Parsed = [null]
-    // It calls back before it returns.
+    // `parse` calls back before it returns.
     void parse(request, body.toString(), (...outcome) => (parsed = outcome))
     return parsed
   }

@@ -5,8 +5,8 @@ import { countedArchive } from './counted-storage.ts'
 import type { AppDeps } from './deps.ts'
 
 /**
- * Returns a function that returns the records of the market: the live ones, continued into the archive while one is served. An
- * answer calls it once, so that all of the answer is from the same archive.
+ * Returns a function that returns the records of the market: the live ones, continued into the archive while an archive is
+ * served. An answer calls the function once, so that all of the answer is from one archive.
  */
 export function marketReader({ storage, archive }: Pick<AppDeps, 'storage' | 'archive'>): () => MarketStores {
   const live = liveStores(storage)

@@ -16,7 +16,7 @@ export async function marketStats(
 ): Promise<MarketStats> {
   const headTime = head?.blockTime ?? 0
   const minute = minuteOf(headTime)
-  // Read synchronously, so that it is as of the head.
+  // Read synchronously, so that the counts are at the head.
   const active = { '1h': ranking.activeMints('1h'), '24h': ranking.activeMints('24h') }
   const dayBefore = windowHours(headTime - DAY, DAY)
   const [today, yesterday, earlier, price, totals] = await Promise.all([

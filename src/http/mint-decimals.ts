@@ -2,10 +2,10 @@ import type { AccountParts } from '../accounts/parts.ts'
 import { pubkeyMapKey, type Pubkey } from '../chain/pubkey.ts'
 import { NATIVE_DECIMALS, NATIVE_MINT } from '../chain/token-accounts.ts'
 
-/** Mints whose decimals are read; further mints have decimals only if cached. Chosen: 20 requests. */
+/** Maximum mints whose decimals are read, in 20 requests; further mints have decimals only if cached. */
 const MINTS_MAX = 1_000
 
-/** Returns the decimals of mints by their map key, where the mint is cached or can be read within the limit. */
+/** Returns the decimals of mints by their map key, if the mint is cached or can be read within the limit. */
 export async function decimalsOf(
   mints: readonly Pubkey[],
   { mints: directory }: Pick<AccountParts, 'mints'>,
@@ -21,7 +21,7 @@ export async function decimalsOf(
     })
   const unknown = take(mints).slice(0, MINTS_MAX)
   if (unknown.length === 0) return found
-  // Decimals never change, so a reading of any age is good. If the read fails, they are missing.
+  // Decimals never change, so a reading of any age suffices. If the read fails, they are missing.
   await directory.read(unknown, limitMs).catch(() => undefined)
   take(unknown)
   return found

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { JsonSchema } from './json-schemas.ts'
 
-/** Returns the fields of a body that may be left out and have no meaning of null: there null counts as left out. */
+/** Returns the fields of a body that may be left out and for which null has no meaning: null then counts as left out. */
 function absentAsNull(schema: z.ZodObject): ReadonlySet<string> {
   const fields = Object.entries<z.ZodType>(schema.shape)
   return new Set(
@@ -11,7 +11,7 @@ function absentAsNull(schema: z.ZodObject): ReadonlySet<string> {
   )
 }
 
-/** Returns a function that removes the optional fields that a body gives as null. It returns any other value as it is. */
+/** Returns a function that removes the optional fields of a body that are null. Any other value is returned unchanged. */
 export function withoutNullFields(schema: z.ZodObject): (body: unknown) => unknown {
   const names = absentAsNull(schema)
   return (body) => {

@@ -4,7 +4,7 @@ const REPORT = z.object({
   userLimits: z.object({ open_files: z.object({ soft: z.union([z.number(), z.literal('unlimited')]) }) })
 })
 
-/** Returns the limit of open files and sockets of this process; Infinity without a limit. */
+/** Returns the limit of open files and sockets of this process; Infinity if unlimited. */
 export function openFilesMax(): number {
   // The report would otherwise resolve the names of all peers, which blocks the process.
   Object.assign(process.report, { excludeNetwork: true })

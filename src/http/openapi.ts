@@ -17,7 +17,7 @@ real chain; nothing here is from mainnet. Its node accepts transactions, but non
   rpc: `DEX data of Solana: ${DATA}, indexed live from the operator's own nodes.`,
   yellowstone: `DEX data of Solana: ${DATA}, indexed live from the operator's own nodes.`
 }
-/** A process that does not ingest cannot know the source of the others. */
+/** Origin for a process that does not ingest, which cannot know the source of the other processes. */
 const UNKNOWN_ORIGIN = `DEX data of Solana: ${DATA}.`
 
 const CONVENTIONS = `**Numbers.** Fields that end in \`_raw\` are base units as text. Other amounts have the decimals applied. An unknown

@@ -16,7 +16,7 @@ export interface PagePlace {
 
 /**
  * Encodes the opaque `after` of a list: base64url of a version, the last row's cursor, a digest of the list's name,
- * the rows to skip where needed, and a checksum. An altered cursor, or one of another list, is refused.
+ * the rows to skip if any, and a checksum. An altered cursor, or a cursor of another list, is refused.
  */
 export function writePageCursor(list: string, cursor: number, skip = 0): string {
   const { version, size } = skip === 0 ? ROW : ROW_AND_SKIP
@@ -34,7 +34,7 @@ export function isCursorOf(list: string, text: string): boolean {
   return placeIn(list, text) !== null
 }
 
-/** Returns the row cursor of an `after` of a list whose pages skip nothing. Throws CURSOR_INVALID. */
+/** Returns the row cursor of an `after` of a list whose pages skip no rows. Throws CURSOR_INVALID. */
 export function readPageCursor(list: string, text: string): number {
   const { cursor, skip } = readPagePlace(list, text)
   if (skip > 0) throw foreignCursor()
@@ -64,7 +64,7 @@ function placeIn(list: string, text: string): PagePlace | null {
   return { cursor: Number(cursor), skip: form === ROW ? 0 : bytes.readUInt16BE(13) }
 }
 
-/** Returns the refusal of an `after` that is not of its list. */
+/** Returns the refusal of an `after` that does not belong to its list. */
 export function foreignCursor(): ServiceError {
   return new ServiceError('CURSOR_INVALID', 'after is not a cursor of this list')
 }
@@ -100,7 +100,7 @@ export function readWordsCursor(list: string, text: string): readonly string[] {
   return wordsOf(body.subarray(5).toString())
 }
 
-/** Parses the words of a cursor. A checksum has no key, so that anybody can make one for other text. */
+/** Parses the words of a cursor. The checksum has no key, so anybody can make one for other text. */
 function wordsOf(text: string): readonly string[] {
   try {
     return WORDS.parse(JSON.parse(text))

@@ -5,12 +5,12 @@ import { isWebOrigin } from '../access/web-origin.ts'
 import { ServiceError } from '../errors.ts'
 import { forwardedHost } from './host.ts'
 
-/** Origins are shorter: a host has at most 253 characters. Longer texts are not repeated. */
+/** Maximum length of an origin; a host has at most 253 characters. Longer texts are not repeated. */
 const ORIGIN_LENGTH_MAX = 300
 
 /**
- * Returns the refusal of a browser page that may not use a key for a product, for REST, JSON-RPC and sockets alike. A browser sends
- * its page's origin, which must be this service's own or listed by the key. Other clients send none.
+ * Returns the refusal of a browser page that may not use a key for a product, for REST, JSON-RPC and sockets alike. A
+ * browser sends its page's origin, which must be this service's own or listed by the key. Other clients send no origin.
  */
 export function originFault(
   caller: Caller,
@@ -22,7 +22,7 @@ export function originFault(
   return mayUse ? undefined : originRefused('this API key does not list the origin', origin, use)
 }
 
-/** Returns the refusal of a page of an origin, with what to do about it. */
+/** Returns the refusal of an origin's page, with the remedy. */
 export function originRefused(fault: string, origin: string, use: OriginUse): ServiceError {
   const isKnown = origin.length <= ORIGIN_LENGTH_MAX && entriesFor(origin, null).length > 0
   const entry = isKnown ? origin : 'the origin of the page'
@@ -32,7 +32,7 @@ export function originRefused(fault: string, origin: string, use: OriginUse): Se
   return new ServiceError('ORIGIN_REFUSED', detail)
 }
 
-/** Returns the product of a route by its scope; null for a route that belongs to none. */
+/** Returns the product of a route by its scope; null for a route that belongs to no product. */
 export function productOf(scope: string, isRpc = false): OriginProduct | null {
   if (isRpc) return 'rpc'
   const word = scope === 'loopback-or-admin' ? 'admin' : scope.split(':', 1)[0]

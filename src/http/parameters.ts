@@ -85,7 +85,7 @@ export function reader<T extends z.ZodObject>(
   }
 }
 
-/** Returns a schema that refuses unknown fields. A loose object (`z.looseObject`) takes them, and stays as it is. */
+/** Returns a schema that refuses unknown fields. A loose object (`z.looseObject`), which accepts them, stays unchanged. */
 export const strictly = <T extends z.ZodObject>(shape: T): z.ZodObject =>
   shape.def.catchall === undefined ? shape.strict() : shape
 
@@ -102,7 +102,7 @@ function refusalOf(error: z.ZodError, source: 'url' | 'body'): ServiceError {
   const fields = error.issues.flatMap(innermost).flatMap((issue) => {
     if (issue.code === 'unrecognized_keys') {
       return issue.keys.map((key) => ({
-        // It may be an API key in the wrong place, and error texts get shared.
+        // The name may be an API key in the wrong place, and error texts get shared.
         field: withoutApiKeys(key),
         message: 'is not a parameter of this endpoint',
         address: false
@@ -124,7 +124,7 @@ function refusalOf(error: z.ZodError, source: 'url' | 'body'): ServiceError {
 type Issue = z.core.$ZodIssue
 
 /**
- * Returns the issues of the form of a union that the input most resembles: the one with the fewest, all inside it.
+ * Returns the issues of the form of a union that the input most resembles: the form with the fewest issues, all inside it.
  * The union's own issue names only the place of the union.
  */
 function innermost(issue: Issue): readonly Issue[] {

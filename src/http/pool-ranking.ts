@@ -4,7 +4,7 @@ import { ServiceError } from '../errors.ts'
 import type { PoolRow } from '../market/registry-rows.ts'
 import { foreignCursor, readWordsCursor, writeWordsCursor } from './page-cursor.ts'
 
-/** Pools of a token that are ranked; older pools follow, newest first. Chosen: the largest page. */
+/** Pools of a token that are ranked: the largest page. Older pools follow, newest first. */
 export const RANKED_POOLS_MAX = 500
 
 /**

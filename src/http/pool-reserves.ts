@@ -5,12 +5,12 @@ import { isLaunchpad } from '../market/curves.ts'
 import type { PoolRow } from '../market/registry-rows.ts'
 import { ANSWER_MS } from './account-parts.ts'
 
-/** Milliseconds for which an answer with cached reserves may be repeated, as for mints. */
+/** TTL in milliseconds of an answer with cached reserves, as for mints. */
 const REPEATED_MS = 10_000
 
 const ARCHIVED = 'the pool is known only from the archive'
 
-/** Returns the reserves of pools in their order; those of an archived pool are unknown. Waits for the node as long as `PoolDirectory.within` does. */
+/** Returns the reserves of pools in order; unknown for archived pools. Waits for the node as `PoolDirectory.within` does. */
 export async function readReserves(
   accounts: Pick<AccountParts, 'pools'> | null,
   rows: readonly MarketPool[]
@@ -33,13 +33,13 @@ export interface ValuedPools {
   readonly slot: number | null
   /** Pools whose accounts are not read yet. */
   readonly unread: readonly PoolRow[]
-  /** Milliseconds for which an answer from it may be repeated; undefined for no limit. */
+  /** Milliseconds for which an answer based on these pools may be repeated; undefined for no limit. */
   readonly maxAgeMs: number | undefined
 }
 
 /**
- * Adds cached reserves to the pools whose trades state none, without a request to the node. Missing or stale reserves
- * are refreshed in the background. Pools without a price and launchpad curves are left unchanged: their accounts
+ * Adds cached reserves to the pools whose trades state no reserves, without a request to the node. Missing or stale
+ * reserves are refreshed in the background. Pools without a price and launchpad curves are left unchanged: their accounts
  * would not value them.
  */
 export function knownReserves(

@@ -45,8 +45,8 @@ export function problemOf(
 }
 
 /**
- * Returns the error to send for a thrown value: a ServiceError as it is, a node's fault as that of the upstream, any
- * other as an internal error without details.
+ * Returns the error to send for a thrown value: a ServiceError unchanged, a node's fault as an upstream fault, any other
+ * value as an internal error without details.
  */
 export function serviceErrorOf(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown

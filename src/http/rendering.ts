@@ -58,12 +58,12 @@ export class Rendering {
 /** Allocates outside Node's pool, where a small cached answer would keep a whole slab alive. */
 function bytesOf(text: string, length: number): Buffer {
   const bytes = Buffer.allocUnsafeSlow(length)
-  // ASCII is copied as it is, in half of the time.
+  // ASCII is copied unchanged, in half of the time.
   bytes.write(text, length === text.length ? 'latin1' : 'utf8')
   return bytes
 }
 
-/** Copies short gzip output: zlib returns a slice of a 16 KB buffer, which would stay alive with it. */
+/** Copies short gzip output: zlib returns a slice of a 16 KB buffer, which would stay in memory with the slice. */
 function withoutRest(packed: Buffer): Buffer {
   if (packed.buffer.byteLength === packed.length) return packed
   const bytes = Buffer.allocUnsafeSlow(packed.length)

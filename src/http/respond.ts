@@ -121,8 +121,8 @@ function names(known: string, tag: string): boolean {
 }
 
 /**
- * Tells whether Accept-Encoding accepts gzip: the last entry for gzip, or without one that for `*`, has a weight
- * above 0.
+ * Tells whether Accept-Encoding accepts gzip: the last entry for gzip, or if there is no such entry the last one for `*`,
+ * has a weight above 0.
  */
 export function takesGzip(accepted: string | string[] | undefined): boolean {
   if (accepted === undefined) return false

@@ -41,7 +41,7 @@ interface CacheEntry extends CachedAnswer {
   readonly endsAtMs: number
   /** The newest slot at which the answer is known to be valid. */
   slot: number
-  /** The block time, in Unix seconds, that it is rendered for. */
+  /** The block time, in Unix seconds, for which the answer is rendered. */
   headTime: number
   rendering: Rendering
 }
@@ -58,8 +58,8 @@ interface Flight {
  * A2. An answer is served only if no object of its tags was changed after its slot, and neither its refresh interval
  *     nor its maximum age has ended.
  * A3. Concurrent requests for one answer at one head share one computation.
- * A4. After an amendment of stored blocks, no answer is served whose computation began before it.
- * A5. An answer that is not cached is made again as well if blocks of a fork were removed while it was made.
+ * A4. After an amendment of stored blocks, no answer is served whose computation began before the amendment.
+ * A5. An answer that is not cached is also made again if blocks of a fork were removed while it was made.
  */
 export class ResponseCache {
   readonly #feed: CommitFeed
@@ -109,7 +109,7 @@ export class ResponseCache {
     return this.#feed.head
   }
 
-  /** Follows the feed. Returns a function that ends it. */
+  /** Follows the feed. Returns a function that stops following. */
   follow(): () => void {
     const unfollow = this.#invalidation.follow()
     const unheed = this.#feed.onJump(() => this.forget())
@@ -256,8 +256,8 @@ export class ResponseCache {
   }
 
   /**
-   * Makes an answer from the head on. If the blocks of a fork were removed, or another archive was served, between two of its
-   * reads, its rows may be of both: the answer is made once more. `head` and `generation` are as of before the reads.
+   * Makes an answer at the head. If the blocks of a fork were removed, or another archive was served, between two of its
+   * reads, its rows may mix both: the answer is made once more. `head` and `generation` date from before the reads.
    */
   async #ofOneFork<T>(
     make: (head: SlotRow | null) => Promise<T>
@@ -270,7 +270,7 @@ export class ResponseCache {
     }
   }
 
-  /** Invalidates every answer, also those that are being computed. */
+  /** Invalidates every answer, including running computations. */
   forget(): void {
     this.#generation++
     this.#entries.clear()
@@ -289,7 +289,7 @@ export class ResponseCache {
     }
   }
 
-  /** Caches an answer with its present size, which changes with its gzip form and with a new rendering. */
+  /** Caches an answer with its current size, which changes with its gzip form and with a new rendering. */
   #keep(key: string, entry: CacheEntry): void {
     this.#entries.set(key, entry, OVERHEAD_BYTES + 2 * key.length + entry.rendering.size)
   }
@@ -299,7 +299,7 @@ function isRenderer<Body>(body: Answer<Body>['body']): body is (headTime: number
   return typeof body === 'function'
 }
 
-/** Returns the slot of a head; -1 (below every slot) without one. */
+/** Returns the slot of a head; -1 (below every slot) on an empty store. */
 function slotOf(head: SlotRow | null): number {
   return head?.slot ?? -1
 }

@@ -8,8 +8,8 @@ import type { CandleSource, CandleStretch } from './candle-page.ts'
 import { cursorRange, DISORDER_SECONDS } from './trade-filters.ts'
 
 /**
- * Maximum rows of one request. Chosen: an embedded store reads that many in about a tenth of a second. The newest 300
- * seconds of a token with 60 trades a second are fewer.
+ * Maximum rows of one request. An embedded store reads that many in about a tenth of a second. The newest 300 seconds of
+ * a token with 60 trades a second have fewer rows.
  */
 export const CANDLE_ROWS_MAX = 20_000
 /** Rows read at first. */
@@ -20,7 +20,7 @@ type RowStores = Pick<MarketStores, 'trades' | 'blocks'>
 /** Selects the trades whose candles are folded. */
 export interface RowSeries {
   readonly mint: Pubkey
-  /** Whether a row of the mint is in the candles; only of rows with a cash side. */
+  /** Tells whether a row of the mint is in the candles; only called for rows with a cash side. */
   readonly includes: (row: TradeRow) => boolean
   /** Cursors of the range that can hold such rows, both inclusive. */
   readonly low: number
@@ -28,8 +28,8 @@ export interface RowSeries {
 }
 
 /**
- * The candles of one interval of some of a token's trades, folded from its rows. All ranges together read
- * `CANDLE_ROWS_MAX` rows at most. A candle that is returned has all trades of its bucket.
+ * The candles of one interval of some of a token's trades, folded from its rows. All ranges together read at most
+ * `CANDLE_ROWS_MAX` rows. A returned candle has all trades of its bucket.
  */
 export class RowCandles implements CandleSource {
   readonly #rows: RowStores
@@ -91,7 +91,7 @@ export class RowCandles implements CandleSource {
       if (oldest === undefined || read.length < asked) {
         return { candles: sortedFrom(candles, first).slice(-limit), cutAt: null }
       }
-      // A row further back may be of a somewhat later time, so buckets before this one may lack rows.
+      // A row further back may have a slightly later time, so buckets before this one may lack rows.
       cutAt = Math.min(to, this.#bucketAfter(oldest.blockTime + DISORDER_SECONDS))
       if (countFrom(candles.keys(), cutAt) >= limit) {
         return { candles: sortedFrom(candles, cutAt).slice(-limit), cutAt: null }
@@ -115,7 +115,7 @@ export class RowCandles implements CandleSource {
   }
 }
 
-/** Whether a time is not a bound: it is later than any that a request can give. */
+/** Tells whether a time is not a bound: it is later than any time that a request can give. */
 const isUnbounded = (to: number): boolean => to === Number.MAX_SAFE_INTEGER
 
 /** Tells whether a row of the pair's token is a trade for its cash. */

@@ -29,7 +29,7 @@ type Deps = Pick<
 
 /**
  * Answers the usual JSON-RPC requests without the framework, which would double their time. Other requests go to
- * `rest`, which gives the same answers.
+ * `rest`, which gives equal answers.
  *
  * X1. A request passed on has had no effect: nothing was counted, read or sent.
  * X2. Status, header fields and bytes are those that `rest` would send.
@@ -39,7 +39,7 @@ export function rpcFastPath(deps: Deps, nextRequestId: () => string, rest: Reque
   const shared = { ...deps, budget: new WorkBudget(limits.work, metrics.work) }
   return (request, response) => {
     const query = request.method === 'POST' ? queryOf(request.url!) : null
-    // At this log level each request has its line, which `rest` writes.
+    // At this log level each request is logged, which `rest` does.
     if (query === null || !isPlain(request) || draining() || logger.isLevelEnabled('debug'))
       return rest(request, response)
     const { headers, socket } = request
@@ -52,8 +52,8 @@ export function rpcFastPath(deps: Deps, nextRequestId: () => string, rest: Reque
 const NO_QUERY = {}
 
 /**
- * Returns the query of a request for the RPC path, with or without a slash at its end: none, or a key of unescaped characters
- * alone. Null for any other URL.
+ * Returns the query of a request for the RPC path, with or without a slash at its end: empty, or only a key of unescaped
+ * characters. Null for any other URL.
  */
 function queryOf(url: string): Record<string, string> | null {
   if (!url.startsWith(RPC_PATH)) return null
@@ -121,20 +121,20 @@ class Exchange implements RpcRequestContext {
     return isTracked(this.#request.headers)
   }
 
-  /** Aborts when the client disconnects. Created only for requests that wait for something. */
+  /** Aborts when the client disconnects. Created only for requests that wait. */
   get signal(): AbortSignal {
     if (this.#left === null) {
       const left = new AbortController()
       this.#left = left
       this.#response.once('close', () => {
-        // To abort costs as much as a lookup; nobody waits for anything after the whole answer.
+        // An abort costs as much as a lookup; nothing waits after the complete answer.
         if (!this.#response.writableFinished) left.abort(LEFT)
       })
     }
     return this.#left.signal
   }
 
-  /** Reads the body, which is at most as long as the header states, and answers it. */
+  /** Reads the body, which is no longer than the header states, and answers it. */
   read(): void {
     const request = this.#request
     const chunks = this.#chunks
@@ -146,7 +146,7 @@ class Exchange implements RpcRequestContext {
   }
 
   /**
-   * Reads a long body: each piece of it is checked, and the whole is parsed, when it is the tenant's turn. What has too many
+   * Reads a long body in turns of the tenant: one turn to check each piece, and one to parse the whole. A body with too many
    * levels or values is refused before the rest has arrived, which is discarded.
    */
   #readInTurns(): void {
@@ -214,7 +214,7 @@ class Exchange implements RpcRequestContext {
     }
   }
 
-  /** Fails a body that was admitted: what it took until then is charged. */
+  /** Fails a body that was admitted: its work until then is charged. */
   #failAdmitted(thrown: unknown): void {
     const units = this.work.charge()
     this.#rate = rateFields(this.caller, { calls: this.#calls!, work: this.work.left, units })
@@ -237,8 +237,8 @@ class Exchange implements RpcRequestContext {
 
   #send({ status, fields, body, packs }: RpcMessage): void {
     const response = this.#response
-    // A short read is not aborted when its client disconnects. Pieces still come from the node; sending them ends
-    // that.
+    // A short read is not aborted when its client disconnects. Pieces of a long one still come from the node; sending them
+    // ends that read.
     if (response.destroyed && (body === null || Buffer.isBuffer(body))) return
     this.#writeHead(status, fields)
     if (body === null) response.end()
@@ -278,7 +278,7 @@ class Exchange implements RpcRequestContext {
   }
 }
 
-/** Longer bodies are not made a text, which copies them. */
+/** Maximum bytes of a body that is made a text, which copies it. */
 const TEXT_BYTES_MAX = 16 * 1024
 
 const pieceOf = (body: Buffer): Buffer | string =>

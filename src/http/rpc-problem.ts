@@ -25,7 +25,7 @@ export interface RpcProblem {
   readonly text: string
 }
 
-/** Renders an error. `id` is the JSON text of the id of the request; `null` if it is not known. */
+/** Renders an error. `id` is the JSON text of the id of the request; `null` if unknown. */
 export function rpcProblem(error: ServiceError, requestId: string, id = 'null'): RpcProblem {
   const { status, retryable } = ERRORS[error.code]
   const text = errorText(rpcErrorOf(error, requestId), id)

@@ -12,11 +12,11 @@ import { GZIP_BYTES_MIN } from './respond.ts'
 import { factFields } from './rpc-fields.ts'
 
 export const RPC_TYPE = 'application/json; charset=utf-8'
-/** Header field with which a client has its transactions tracked. */
+/** Header field by which a client requests tracking of its transactions. */
 export const TRACK_FIELD = 'x-millrace-track'
 /** The fastest level: at any level the text of a block shrinks to a tenth. */
 const GZIP = { level: 1 } as const
-/** Bytes that wait for a slow client at most, before the node is read no further. */
+/** Maximum unsent bytes for a slow client, above which reading from the node pauses. */
 const UNSENT_BYTES_MAX = 256 * 1024
 
 const compress = promisify(gzip)
@@ -27,7 +27,7 @@ export function isTracked(headers: IncomingHttpHeaders): boolean {
   return field === 'true' || field === '1'
 }
 
-/** Bytes that are sent in one turn: 0.1 ms. A node's answer arrives in pieces of at most as many. */
+/** Bytes that are sent in one turn: 0.1 ms. A node's answer arrives in pieces of at most this size. */
 const TURN_BYTES = 64 * 1024
 
 /** A JSON-RPC answer as HTTP sends it: its own header fields, and its body. */
@@ -36,7 +36,7 @@ export interface RpcMessage {
   readonly fields: Fields
   /** Null if the response has no body. */
   readonly body: RpcReply['body']
-  /** Whether the pieces of a body that arrives are still to be compressed. */
+  /** Whether the pieces of an arriving body are still to be compressed. */
   readonly packs: boolean
 }
 
@@ -71,7 +71,8 @@ async function packed(status: number, fields: string[], body: Buffer): Promise<R
 }
 
 /**
- * Sends a body as it arrives, in turns of its tenant: from a fast node megabytes arrive at once, for each of its requests. If the body breaks off, the connection breaks off too, so that no client takes it for complete.
+ * Sends a body as it arrives, in turns of its tenant: a fast node delivers megabytes at once, for each of its requests. If
+ * the body breaks off, the connection breaks off too, so that no client takes it for complete.
  */
 export async function sendPieces(
   response: ServerResponse,
@@ -80,7 +81,7 @@ export async function sendPieces(
   runPiece: RunPiece = afterSockets
 ): Promise<void> {
   try {
-    // Threads compress, a piece at a time.
+    // Threads compress, one piece at a time.
     if (packs) return await pipeline(Readable.from(body), createGzip(GZIP), response)
     const closed = once(response, 'close')
     closed.catch(() => undefined)
@@ -101,7 +102,7 @@ export async function sendPieces(
   }
 }
 
-/** Yields pieces of at most TURN_BYTES: those of a body that is in memory may be as long as an answer. */
+/** Yields pieces of at most TURN_BYTES: the pieces of a body in memory may be as long as an answer. */
 async function* shortPieces(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   for await (const piece of body)
     if (piece.length <= TURN_BYTES) yield piece

@@ -26,8 +26,8 @@ export interface Call<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
   /** Counts work beyond the rows and bytes of the answer. */
   readonly work: WorkCount
   /**
-   * Executes the request once for each `Idempotency-Key` of the tenant, as `Idempotency.once` does. `content` is what a repeat
-   * must equal: usually the body.
+   * Executes the request once for each `Idempotency-Key` of the tenant, as `Idempotency.once` does. A repeat must equal
+   * `content`: usually the body.
    */
   readonly once: <Made>(
     content: unknown,
@@ -55,7 +55,7 @@ export function serve<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
       const query = readQuery(request.query)
       const body = readBody(request.body)
       const { caller } = request
-      // The handler may set another one after that.
+      // The handler may set another status after that.
       if (status !== 200) void reply.code(status)
       const { idempotency } = app
       const key = endpoint.isIdempotent ? idempotencyKeyOf(request.headers) : null
@@ -113,14 +113,14 @@ export function serve<P extends z.ZodObject, Q extends z.ZodObject, B extends z.
 const NO_STORE = 'no-store'
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** Returns the answer of a handler as it is stored. */
+/** Returns the answer of a handler in its stored form. */
 const answerOf = (body: unknown, reply: FastifyReply): StoredAnswer => ({
   status: reply.statusCode,
   isSecret: reply.getHeader('cache-control') === NO_STORE,
   text: JSON.stringify(body)
 })
 
-/** The error of a request whose outcome cannot be known: it names where to look, and whether a repeat is safe. */
+/** Returns the error of a request with an unknown outcome: it names where to check, and whether a repeat is safe. */
 function unknownOutcome(
   { method, shownBy, isIdempotent }: Endpoint,
   { headers }: FastifyRequest,
@@ -137,7 +137,7 @@ function unknownOutcome(
 }
 
 /**
- * Returns a reader of the body; without a declared body it accepts and ignores any. An optional field that is null counts
+ * Returns a reader of the body; if no body is declared, it accepts and ignores any. An optional field that is null counts
  * as absent, unless null has a meaning of its own.
  */
 function bodyReader<B extends z.ZodType>(schema: B): (body: unknown) => z.output<B> {

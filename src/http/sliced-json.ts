@@ -1,12 +1,12 @@
 import type { Slices } from '../work/slices.ts'
 
-/** Elements of a list that is rendered in one piece with what is around it: the largest take 10 µs each. */
+/** Maximum elements of a list that is rendered in one piece with its surroundings: the largest take 10 µs each. */
 const SHORT_LIST = 20
-/** Levels of objects in which long lists are looked for; the lists of answers are in the first two. */
+/** Levels of objects that are searched for long lists; the lists of answers are in the first two. */
 const LEVELS = 3
 
 /**
- * Returns JSON of a value, the same text as `JSON.stringify`. Long lists, at the top or in fields of objects, are rendered in
+ * Returns JSON of a value, identical to `JSON.stringify`. Long lists, at the top or in fields of objects, are rendered in
  * slices. Rejects as `Slices.map` does.
  */
 export async function slicedJson(value: unknown, slices: Slices): Promise<string> {

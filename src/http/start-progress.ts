@@ -1,11 +1,11 @@
 import type { AppDeps } from './deps.ts'
 
-/** States of a source whose newer slots are still to be expected. */
+/** States of a source from which newer slots are still expected. */
 const EXPECTANT: ReadonlySet<string> = new Set(['connecting', 'advancing', 'full'])
 
 /**
- * Returns the indexed share of the past that a fresh localnet generates, 0 to 1; null if there is none to wait for, or if
- * its source has stopped: then the index is not starting, but stale.
+ * Returns the indexed share of the past that a fresh localnet generates, 0 to 1. Null if the past is complete or is not
+ * generated, or if its source has stopped: then the index is not starting, but stale.
  */
 export function startProgress({
   feed: { head },

@@ -67,7 +67,7 @@ function isWorth(row: TradeRow, minUsd: number): boolean {
   return humanAmount(amount, decimals) * row.cashUsd >= minUsd
 }
 
-/** Returns the same text for equal filters, whatever their order and spelling. */
+/** Returns equal text for equal filters, whatever their order and spelling. */
 export function filterText({ from, to, venue, side, min_usd: minUsd }: TradeFilters): string {
   return [from, to, venue, side, minUsd].join(',')
 }
@@ -75,7 +75,7 @@ export function filterText({ from, to, venue, side, min_usd: minUsd }: TradeFilt
 /** Seconds by which block times may fall from slot to slot; a row near a bound is checked by its own time. */
 export const DISORDER_SECONDS = 5
 
-/** Returns the range of cursors that covers a range of times; null for an empty one. */
+/** Returns the range of cursors that covers a range of times; null for an empty range. */
 export async function cursorRange(
   blocks: Pick<BlockStore, 'firstSince'>,
   { from, to }: Pick<TradeFilters, 'from' | 'to'>,

@@ -22,7 +22,7 @@ export const TRADE_LIST_RULES = `A request with filters reads at most \`offset\`
 be short, or empty, and still have a \`nextCursor\`. The next page continues where this one stopped, with the rest of \
 \`offset\`. \`offset\` counts rows that pass the filters. A cursor is valid only for its list, order and filters.`
 
-/** Rows that a filtered request reads beyond those to skip, and the milliseconds it may take. */
+/** Maximum rows that a filtered request reads beyond those to skip, and its limit in milliseconds. */
 const ROWS_MAX = 10_000
 const SEARCH_MS = 1000
 
@@ -43,7 +43,7 @@ export interface Among {
 
 /**
  * Returns a page of the trades that `read` returns, and the cursor of the next page. `name` identifies the list. With
- * `among`, the trades are part of a larger list and are found like those of a filter.
+ * `among`, the trades belong to a larger list and are found like those of a filter.
  */
 export async function tradePage(
   {
@@ -127,7 +127,7 @@ async function all(read: Read, rowsNeeded: number, slices: Slices): Promise<Foun
   }
 }
 
-/** Returns the first `rowsNeeded` matching rows; reads `rowsMax` rows at most. */
+/** Returns the first `rowsNeeded` matching rows; reads at most `rowsMax` rows. */
 async function search(
   read: Read,
   matches: (row: TradeRow) => boolean,

@@ -13,8 +13,8 @@ type LandedFields = Pick<
 >
 
 /**
- * Renders a submission for its tenant. A status from the chain can add a block that tracking has not seen; it removes
- * none.
+ * Renders a submission for its tenant. A status from the chain can add a block that tracking has not seen, but never
+ * removes a block.
  */
 export function submissionBody(
   { submission, progress }: SubmissionState,
@@ -89,7 +89,7 @@ export function memberBody(
   }
 }
 
-/** Renders a transaction that the tenant has not submitted: public facts of the chain alone. */
+/** Renders a transaction that the tenant has not submitted: only public facts of the chain. */
 export function foreignBody(signature: string, onChain: SignatureStatus | null): SubmissionBody {
   return {
     signature,

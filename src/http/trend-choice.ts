@@ -6,7 +6,7 @@ import type { CashList } from '../market/cash.ts'
 
 type Item = z.input<typeof TRENDING_ITEM>
 
-/** Fields that trending tokens are sorted by. */
+/** Sort fields of trending tokens. */
 export const TREND_SORTS = [
   'volume_usd',
   'volume_sol',
@@ -31,8 +31,8 @@ interface Candidate {
 }
 
 /**
- * Returns a function that filters and sorts tokens, given in the order of volume. Null if a query asks for that order and
- * has no filter.
+ * Returns a function that filters and sorts tokens, given in the order of volume. Null if a query requests that order
+ * without a filter.
  */
 export function trendChoice(
   { sort, order, min_liquidity_usd: minLiquidity, venue, exclude_cash }: TrendQuery,

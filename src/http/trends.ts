@@ -20,7 +20,7 @@ import type { MarketStores } from '../archive/market-stores.ts'
 import { marketReader } from './market-reader.ts'
 import { readPricedToken } from './valued-token.ts'
 
-/** Trends cached at most: every ranked mint in each of three windows. Beyond it the cache is cleared. */
+/** Maximum trends cached: every ranked mint in each of three windows. Above it the cache is cleared. */
 const TRENDS_MAX = RANKS_MAX * RANKED_WINDOW_NAMES.length
 
 /** A trend with the cached facts of the mint's accounts. */
@@ -43,7 +43,7 @@ export class Trends {
   /** Trends by window and mint. */
   readonly #cached = new Map<string, KnownTrend>()
   #end = -Infinity
-  /** The stores that the cached trends are from; another archive gives others. */
+  /** The stores that provided the cached trends; another archive makes them stale. */
   #market: MarketStores
 
   constructor(deps: Pick<AppDeps, 'storage' | 'archive' | 'feed' | 'cash' | 'accounts'>) {
@@ -60,7 +60,7 @@ export class Trends {
     return this.#cached.size
   }
 
-  /** Follows the feed. Returns a function that ends it. */
+  /** Follows the feed. Returns a function that stops following. */
   follow(): () => void {
     return this.#feed.follow((commit) => this.#forget(commit))
   }
@@ -75,13 +75,13 @@ export class Trends {
     const cached = this.#cached.get(key)
     if (cached !== undefined && !this.#isOutdone(mint, cached)) return cached
     const trend = await this.#read(market, mint, RANKED_WINDOWS[window], head.blockTime)
-    // A read that overlapped a commit, or a change of the archive, may have missed it.
+    // A read that overlapped a commit, or a change of the archive, may have missed the change.
     if (this.#feed.head === head && this.#market === market) this.#cache(key, trend)
     return trend
   }
 
   /**
-   * Tells whether a trend is stale: it was computed before the accounts of its mint or pools were read, and they have
+   * Tells whether a trend is stale: it was computed before the accounts of its mint or pools were read, and these have
    * been read since.
    */
   #isOutdone(mint: Pubkey, { known, unread }: KnownTrend): boolean {

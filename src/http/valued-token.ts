@@ -14,14 +14,14 @@ import { tokenValue, VALUED_POOLS_MAX, type TokenValue, type ValuedToken } from 
 export interface PricedToken extends Pick<ValuedToken, 'curve' | 'pair'> {
   readonly launch: LaunchRow | null
   readonly value: TokenValue
-  /** Its pools, the newest first: `VALUED_POOLS_MAX` and one more at most. */
+  /** Its pools, the newest first: at most `VALUED_POOLS_MAX` and one more. */
   readonly pools: readonly PoolRow[]
-  /** The reading of accounts that its liquidity is from. */
+  /** The account reading that determines its liquidity. */
   readonly liquidity: Omit<ValuedPools, 'pools'>
 }
 
 /**
- * Stores of a token's facts and prices. The pools are the live ones: the reserves of archived pools are unknown, so that these
+ * Stores of a token's facts and prices. The pools are live: the reserves of archived pools are unknown, so archived pools
  * have no liquidity.
  */
 export interface PricedStores extends Pick<Storage, 'curves' | 'pools' | 'pairs'> {
@@ -29,8 +29,8 @@ export interface PricedStores extends Pick<Storage, 'curves' | 'pools' | 'pairs'
 }
 
 /**
- * Reads a token's launch, curve and newest pair. Values the token at the supply that its account states, if that is
- * known; the account of wrapped SOL states none. Pools whose trades state no reserves count only if their accounts
+ * Reads a token's launch, curve and newest pair. Values the token at the supply that its account states, if that supply
+ * is known; the account of wrapped SOL states none. Pools whose trades state no reserves count only if their accounts
  * are cached. Rejects with the store's error.
  */
 export async function readPricedToken(
@@ -42,7 +42,7 @@ export async function readPricedToken(
   const [launch, curve, listed, paired] = await Promise.all([
     launches.get(mint),
     curves.get(mint),
-    // One more than are valued shows that there are too many.
+    // One pool more than are valued shows that there are too many.
     pools.ofMint(mint, { order: 'desc', limit: VALUED_POOLS_MAX + 1 }),
     pairs.ofMint(mint)
   ])

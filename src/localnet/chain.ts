@@ -1,51 +1,51 @@
 import type { Commitment } from '../market/rows.ts'
 
 /**
- * The interface between the parts of a localnet: the chain produces blocks, the market adds transactions to them, and
+ * The interface between the components of a localnet: the chain produces blocks, the market adds transactions to them, and
  * the node serves both by JSON-RPC. Addresses, hashes and signatures are raw bytes; balances are lamports or raw token
  * amounts.
  */
 export interface LocalChain {
   readonly genesisHash: Uint8Array
-  /** The first slot whose block is kept. */
+  /** The first slot whose block is retained. */
   readonly firstSlot: number
   slot(commitment: Commitment): number
-  /** Returns the number of blocks up to the slot of a commitment; skipped slots have none. */
+  /** Returns the number of blocks up to the slot of a commitment; skipped slots have no block. */
   blockHeight(commitment: Commitment): number
   latestBlockhash(commitment: Commitment): LatestBlockhash
-  /** Whether a transaction with this blockhash can still land in the next block at a commitment. */
+  /** Tells whether a transaction with this blockhash can still land in the next block at a commitment. */
   isBlockhashValid(blockhash: Uint8Array, commitment: Commitment): boolean
   /** Returns the block of a slot at a commitment. */
   block(slot: number, commitment: Commitment): BlockAnswer
-  /** Returns the number of transactions in a kept block; 0 without one. */
+  /** Returns the number of transactions in a retained block; 0 if the slot has no retained block. */
   transactionsIn(slot: number): number
-  /** Returns the slots of kept blocks between two slots, both included, at a commitment; ascending, at most `limit`. */
+  /** Returns the slots of retained blocks between two slots, both included, at a commitment; ascending, at most `limit`. */
   blockSlots(first: number, last: number, limit: number, commitment: Commitment): readonly number[]
   /**
-   * Returns an account as of the newest block of a commitment; without one, of processed. Null if it is missing or has
-   * no lamports.
+   * Returns an account at the newest block of a commitment, by default processed. Null if the account is missing or has no
+   * lamports.
    */
   account(address: Uint8Array, commitment?: Commitment): LocalAccount | null
-  /** Reads a program's accounts as of the newest block of a commitment; without one, of processed. */
+  /** Reads a program's accounts at the newest block of a commitment, by default processed. */
   accountsOf(program: Uint8Array, commitment?: Commitment): readonly LocalAccount[]
   minimumBalance(dataLength: number): bigint
-  /** Finds a transaction and its block; null if it is unknown or its block is no longer kept. */
+  /** Finds a transaction and its block; null if it is unknown or its block is no longer retained. */
   transaction(signature: Uint8Array): FoundTransaction | null
-  /** Returns transactions of kept blocks, newest first; `before` and `until` are signatures, both excluded. */
+  /** Returns transactions of retained blocks, newest first; `before` and `until` are signatures, both excluded. */
   signaturesOf(
     address: Uint8Array,
     page: { readonly before?: Uint8Array; readonly until?: Uint8Array; readonly limit: number }
   ): readonly FoundTransaction[]
   /**
-   * Queues a signed transaction for one of the next blocks; returns its signature. Throws a SendFailure when a node's
-   * preflight would refuse it, or when its bytes, signatures or blockhash cannot land. With `skipPreflight` a failing
-   * transaction lands as failed.
+   * Queues a signed transaction for one of the next blocks; returns its signature. Throws a SendFailure if a node's
+   * preflight would refuse the transaction, or if its bytes, signatures or blockhash cannot land. With `skipPreflight`, a
+   * failing transaction lands as failed.
    */
   send(wire: Uint8Array, options: { readonly skipPreflight: boolean }): Uint8Array
   /**
-   * Queues signed transactions that land in one block, in order and all of them successful, or not at all; returns their
-   * signatures. `onOutcome` is called by each block that takes or refuses them: again after a fork. Throws a SendFailure
-   * when the bytes or signatures of one are wrong, or the queue is full.
+   * Queues signed transactions that land in one block, in order and all successful, or not at all; returns their
+   * signatures. Each block that executes or refuses them calls `onOutcome`: again after a fork. Throws a SendFailure if the
+   * bytes or signatures of a transaction are wrong, or the queue is full.
    */
   sendBundle(wires: readonly Uint8Array[], onOutcome: (outcome: BundleOutcome) => void): readonly Uint8Array[]
   simulate(wire: Uint8Array, options: SimulationOptions): Simulation
@@ -60,7 +60,7 @@ export interface LocalChain {
 export interface LatestBlockhash {
   readonly blockhash: Uint8Array
   readonly lastValidBlockHeight: number
-  /** The slot as of which this holds. */
+  /** The slot at which the value is true. */
   readonly slot: number
 }
 
@@ -87,7 +87,7 @@ export interface LocalBlock {
 export type BlockAnswer =
   | { readonly kind: 'block'; readonly block: LocalBlock }
   /**
-   * `pending`: not there yet at this commitment; `pruned`: no longer kept; `skipped`: there is none and never will be.
+   * `pending`: no block yet at this commitment; `pruned`: no longer retained; `skipped`: the slot has no block, for good.
    */
   | { readonly kind: 'pending' | 'pruned' | 'skipped' }
 
@@ -161,11 +161,11 @@ export interface Simulation {
   readonly inner: readonly InnerGroup[]
   readonly returnData: { readonly program: Uint8Array; readonly data: Uint8Array } | null
   readonly accounts: readonly (LocalAccount | null)[]
-  /** The inserted blockhash; null without `replaceRecentBlockhash`. */
+  /** The inserted blockhash; null if `replaceRecentBlockhash` is not set. */
   readonly replacement: LatestBlockhash | null
 }
 
-/** Reasons for which a transaction was not accepted. */
+/** Reasons why a transaction was not accepted. */
 export type SendProblem =
   | { readonly kind: 'undecodable'; readonly detail: string }
   | { readonly kind: 'signature' }
@@ -200,8 +200,8 @@ export type ChainEvent =
   /** The block of a slot begins; skipped slots are not reported, as on a node. `root` is the newest finalized slot. */
   | { readonly kind: 'slot'; readonly slot: number; readonly parent: number; readonly root: number }
   /**
-   * A block has reached a commitment. Has the accounts that it changed, in their state after it. After a fork at
-   * processed the next block follows an earlier parent, or repeats a slot, and has the accounts that were restored.
+   * A block has reached a commitment. Has the changed accounts, in their state after the block. After a fork at processed,
+   * the next block follows an earlier parent, or repeats a slot, and has the restored accounts.
    */
   | {
       readonly kind: 'block'

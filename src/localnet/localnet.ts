@@ -22,8 +22,8 @@ export interface LocalnetOptions {
   readonly directory: string
   readonly host: string
   /**
-   * Port of JSON-RPC, with pubsub on it and on the next one. If one of them is in use, two free ports are used; so with
-   * 0.
+   * Port of JSON-RPC, and of pubsub, which is on the next port too. If one of them is in use, or with 0, two free ports are
+   * used.
    */
   readonly port: number
   readonly clock: Clock
@@ -31,19 +31,19 @@ export interface LocalnetOptions {
   readonly seed?: string
   /**
    * Milliseconds per slot; 400 by default. May differ at each start: block times are the clock's in whole seconds, so
-   * at a fast pace slots share one. The market does the same amount per slot at any pace.
+   * at a fast pace several slots share a block time. The market's activity per slot does not depend on the pace.
    */
   readonly slotMs?: number
   /** Past of a new chain; a day by default. An existing chain is not changed. */
   readonly past?: 'day' | 'none'
   /**
-   * Activity of the market: `usual` keeps an idle service cheap, `busy` shows every kind of event within some hundred
+   * Activity of the market: `usual` keeps an idle service cheap, `busy` shows every kind of event within several hundred
    * slots. Stored with the chain; `usual` by default.
    */
   readonly market?: keyof typeof MARKETS
-  /** Called with the number of past blocks made, and the milliseconds it took. */
+  /** Called with the number of past blocks made, and the duration in milliseconds. */
   readonly onPast?: (blocks: number, ms: number) => void
-  /** Memory for rendered blocks; by default as much as is useful. */
+  /** Memory for rendered blocks; by default the largest useful amount. */
   readonly renderedBytes?: number
   /** Called for bugs while the node answers. */
   readonly onFault: (error: unknown) => void
@@ -56,11 +56,11 @@ export interface Localnet {
   readonly rpcUrl: string
   /** Genesis hash in base58. */
   readonly genesis: string
-  /** The slot at which the past ends that `makePast` generates; null if none of it is missing. */
+  /** The last slot of the past that `makePast` generates; null once the past is complete. */
   readonly pastEnd: number | null
-  /** Completes the past, once, unless the signal aborts; rejects when a block cannot be written. */
+  /** Completes the past, once, unless the signal aborts; rejects if a block cannot be written. */
   makePast(signal: AbortSignal): Promise<void>
-  /** Completes the past, then produces slots until the signal aborts; rejects when a block cannot be written. */
+  /** Completes the past, then produces slots until the signal aborts; rejects if a block cannot be written. */
   run(signal: AbortSignal): Promise<void>
   close(): Promise<void>
 }
@@ -114,7 +114,7 @@ function fundTipAccounts(bank: LocalBank): void {
     if (bank.account(address) === null) bank.airdrop(address, bank.minimumBalance(0))
 }
 
-/** Connects the market to the chain; it continues from its notes there. */
+/** Connects the market to the chain; the market continues from its notes there. */
 function openMarket(bank: LocalBank, settings: MarketSettings, past: PastMaker | null): void {
   const kept = {
     part: (name: string) => bank.note(name),

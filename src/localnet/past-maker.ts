@@ -3,7 +3,7 @@ import type { LocalBank } from './bank/bank.ts'
 import { DAY_MS, PAST_SLOTS, planPast, type PastBlock } from './market/past.ts'
 import type { MarketPace } from './market/pace.ts'
 
-/** Note with the start of the past, Unix milliseconds; present while some of it is missing. */
+/** Note with the start of the past, Unix milliseconds; present while the past is incomplete. */
 const NOTE = 'past'
 /**
  * Number of blocks produced and written together: about 90 transactions. The service then answers within 30 ms while the
@@ -29,7 +29,7 @@ export class PastMaker {
     this.#last = missing.at(-1)?.slot ?? head
   }
 
-  /** Returns a maker, or null when nothing of a past is missing or the chain has none. */
+  /** Returns a maker; null if the past is complete, or the chain has no past. */
   static of(bank: LocalBank, clock: Clock, isEnabled: boolean): PastMaker | null {
     const note = bank.note(NOTE)
     if (note !== null) return new PastMaker(bank, clock, Number(new TextDecoder().decode(note)))
@@ -44,13 +44,13 @@ export class PastMaker {
     return this.#blocks.get(slot)?.pace
   }
 
-  /** Stores with each past block that more is missing, and with the last one that nothing is. */
+  /** Stores with each past block that the past is incomplete, and with the last one that it is complete. */
   note(slot: number, keep: (name: string, note: Uint8Array | null) => void): void {
     if (this.#blocks.has(slot))
       keep(NOTE, slot < this.#last ? new TextEncoder().encode(`${this.#startMs}`) : null)
   }
 
-  /** Produces the missing blocks until the signal aborts. Rejects when a block cannot be written. */
+  /** Produces the missing blocks until the signal aborts. Rejects if a block cannot be written. */
   async run(signal: AbortSignal, onMade: (blocks: number, ms: number) => void = () => undefined) {
     const beganMs = this.#clock.now()
     const slots = [...this.#blocks.values()].map(({ slot, offsetMs }) => ({

@@ -2,7 +2,7 @@ import { encodeBase58 } from '../chain/base58.ts'
 import type { SlotRow } from '../market/rows.ts'
 import type { LocalChain } from './chain.ts'
 
-/** The chain that a store was filled from, as far as the store knows it. */
+/** The chain that filled a store, as the store records it. */
 export interface StoredEnd {
   /** The newest stored block; null for an empty store. */
   readonly head: Pick<SlotRow, 'slot' | 'blockTime' | 'blockhash'> | null
@@ -11,7 +11,7 @@ export interface StoredEnd {
 }
 
 /**
- * Returns the reason why a chain cannot be the one that a store was filled from; null if it can be. The two contradict
+ * Returns the reason why a chain cannot be the one that filled a store; null if it can be. The two contradict
  * each other after one of them was restored from a backup. A store that is behind its chain catches up.
  */
 export function contradictionWith(

@@ -1,6 +1,11 @@
 import t, { type Test } from 'tap'
 import { KeyDirectory } from '../../src/access/key-directory.ts'
-import { followKeys, LOOK_AT_LEAST_MS, LOOK_MS, type KeyHints } from '../../src/access/key-following.ts'
+import {
+  followKeys,
+  POLL_INTERVAL_MAX_MS,
+  POLL_INTERVAL_MS,
+  type KeyHints
+} from '../../src/access/key-following.ts'
 import { advance, settle, virtualClock, type VirtualClock } from '../virtual-time.ts'
 import { MemoryAccess } from './memory-access.ts'
 
@@ -66,13 +71,13 @@ t.test('without hints the store is polled within a second', async (t) => {
   lost.available = false
   for (const hints of [null, lost]) {
     const { clock, looks } = await follow(t, hints)
-    await advance(clock, 10 * LOOK_MS)
+    await advance(clock, 10 * POLL_INTERVAL_MS)
     t.strictSame(
       looks,
-      Array.from({ length: 11 }, (_, i) => i * LOOK_MS)
+      Array.from({ length: 11 }, (_, i) => i * POLL_INTERVAL_MS)
     )
   }
-  t.ok(LOOK_MS < 1_000)
+  t.ok(POLL_INTERVAL_MS < 1_000)
 })
 
 t.test('a hint causes a poll at once, and many hints no more polls than the limit', async (t) => {
@@ -86,10 +91,10 @@ t.test('a hint causes a poll at once, and many hints no more polls than the limi
   hints.hint()
   await settle()
   t.strictSame(looks, [0, 100], 'the second one waits')
-  await advance(clock, LOOK_MS - 10)
-  t.strictSame(looks, [0, 100, 100 + LOOK_MS])
+  await advance(clock, POLL_INTERVAL_MS - 10)
+  t.strictSame(looks, [0, 100, 100 + POLL_INTERVAL_MS])
   const before = looks.length
-  for (let ms = 0; ms < 10 * LOOK_MS; ms++) {
+  for (let ms = 0; ms < 10 * POLL_INTERVAL_MS; ms++) {
     hints.hint()
     await advance(clock, 1)
   }
@@ -102,7 +107,7 @@ t.test('a hint during a poll causes another poll', async (t) => {
   const { clock, looks } = watched
   const read = Promise.withResolvers<void>()
   watched.look = () => read.promise
-  await advance(clock, LOOK_MS)
+  await advance(clock, POLL_INTERVAL_MS)
   hints.hint()
   await advance(clock, 20)
   t.equal(looks.length, 2, 'one look at a time')
@@ -120,22 +125,22 @@ t.test(
     const rests = async (tookMs: number): Promise<number[]> => {
       watched.look = async () => void clock.increment(tookMs)
       const from = looks.length
-      await advance(clock, 3 * (LOOK_AT_LEAST_MS + tookMs))
+      await advance(clock, 3 * (POLL_INTERVAL_MAX_MS + tookMs))
       return looks.slice(from + 1).map((at, i) => at - looks[from + i]! - tookMs)
     }
-    for (const rest of await rests(0)) t.equal(rest, LOOK_MS)
+    for (const rest of await rests(0)) t.equal(rest, POLL_INTERVAL_MS)
     for (const rest of await rests(100)) t.equal(rest, 2_000)
-    for (const rest of await rests(3_000)) t.equal(rest, LOOK_AT_LEAST_MS)
+    for (const rest of await rests(3_000)) t.equal(rest, POLL_INTERVAL_MAX_MS)
     watched.look = async () => undefined
-    await advance(clock, LOOK_AT_LEAST_MS)
+    await advance(clock, POLL_INTERVAL_MAX_MS)
     watched.look = async () => void clock.increment(3_000)
-    await advance(clock, LOOK_MS + 100)
+    await advance(clock, POLL_INTERVAL_MS + 100)
     const before = looks.length
     hints.available = false
     hints.hint()
     await settle()
     t.equal(looks.length, before + 1)
-    await advance(clock, 3 * LOOK_MS)
+    await advance(clock, 3 * POLL_INTERVAL_MS)
     t.equal(looks.length, before + 3, 'and from then on by time')
   }
 )
@@ -145,9 +150,9 @@ t.test('a fault of the store is reported once, and polling continues', async (t)
   const { clock, faults, looks } = watched
   for (let round = 1; round <= 2; round++) {
     watched.look = () => Promise.reject(new Error(`fault ${round}`))
-    await advance(clock, 3 * LOOK_MS)
+    await advance(clock, 3 * POLL_INTERVAL_MS)
     watched.look = async () => undefined
-    await advance(clock, LOOK_MS)
+    await advance(clock, POLL_INTERVAL_MS)
   }
   t.strictSame(faults, ['fault 1', 'fault 2'])
   t.equal(looks.length, 9)
@@ -165,7 +170,7 @@ t.test('a closed follower ends at once in any state, and polls no more', async (
   t.equal(hints.followers.size, 0)
   const looks = throttled.looks.length
   hints.hint()
-  await advance(throttled.clock, 2 * LOOK_MS)
+  await advance(throttled.clock, 2 * POLL_INTERVAL_MS)
   t.equal(throttled.looks.length, looks)
 })
 
@@ -187,7 +192,7 @@ t.test('a key that another process revoked stops within a second of virtual time
   await advance(clock, 1)
   await one.revoke(row.id, 3)
   t.equal(two.find(key)?.row.revokedAtMs, null)
-  await advance(clock, LOOK_MS)
+  await advance(clock, POLL_INTERVAL_MS)
   t.equal(two.find(key)?.row.revokedAtMs, 3)
   end.abort()
   await done

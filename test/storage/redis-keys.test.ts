@@ -2,7 +2,7 @@ import t, { type Test } from 'tap'
 import { keyState } from '../../src/access/caller.ts'
 import { KeyDirectory } from '../../src/access/key-directory.ts'
 import type { KeyAttributes } from '../../src/access/key-row.ts'
-import { followKeys, LOOK_AT_LEAST_MS, LOOK_MS } from '../../src/access/key-following.ts'
+import { followKeys, POLL_INTERVAL_MAX_MS, POLL_INTERVAL_MS } from '../../src/access/key-following.ts'
 import { systemPorts, type Clock } from '../../src/ports.ts'
 import type { RedisConnection } from '../../storage/redis/connection.ts'
 import { RedisHints } from '../../storage/redis/hints.ts'
@@ -88,10 +88,10 @@ testWithOwnRedis(
     await until(() => two.keys.tenants.length === 1)
     for (let i = 0; i < 3; i++) {
       // A second hint waits for the minimum interval; without hints the next poll is seconds away.
-      standing.increment(LOOK_MS)
+      standing.increment(POLL_INTERVAL_MS)
       const { key } = await one.keys.issue(ACME, clock.now())
       await until(() => two.keys.find(key) !== null)
     }
-    t.ok(standing.now() < LOOK_AT_LEAST_MS, 'no look by time was due')
+    t.ok(standing.now() < POLL_INTERVAL_MAX_MS, 'no look by time was due')
   }
 )

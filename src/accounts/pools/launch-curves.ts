@@ -125,8 +125,8 @@ const MOONSHOT_LAMPORTS = 30_000_000_000n
 
 /**
  * Reads a curve of Moonshot in SOL. The account states the remaining tokens. With the constant product of version 1
- * they determine the lamports; with other curves they do not. The market capitalisation at which the curve completes
- * is not computed.
+ * the tokens determine the lamports; with other curves they do not. The market capitalisation at which the curve
+ * completes is not computed.
  */
 export function readMoonshotCurve({ data }: Account): PoolState | Refused {
   if (!isKind(data, '085b531c84d8f816', 82)) return NO_LAUNCHPAD
@@ -137,7 +137,7 @@ export function readMoonshotCurve({ data }: Account): PoolState | Refused {
   const isProduct = data[58] === MOONSHOT_PRODUCT && data[56] === 9 && sold < MOONSHOT_TOKENS
   const virtualBase = MOONSHOT_TOKENS - sold
   const virtualQuote = isProduct ? (MOONSHOT_TOKENS * MOONSHOT_LAMPORTS) / virtualBase : 0n
-  // A curve that gave its tokens away has migrated.
+  // A curve that holds no more tokens has migrated.
   const isOver = held === 0n
   const known = isProduct && !isOver
   const realQuote = known ? virtualQuote - MOONSHOT_LAMPORTS : null
@@ -160,7 +160,7 @@ export function readMoonshotCurve({ data }: Account): PoolState | Refused {
   }
 }
 
-/** Reads four consecutive u64 fields, as far as they are wanted. */
+/** Reads four consecutive u64 fields. */
 const reserves = (data: Uint8Array, at: number): [bigint, bigint, bigint, bigint] => [
   u64At(data, at),
   u64At(data, at + 8),

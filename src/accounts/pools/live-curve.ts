@@ -14,7 +14,7 @@ export interface CurveOrigin {
   readonly slot: number
   /** When the account was read, by the clock of the service; null for an event. */
   readonly readAtMs: number | null
-  /** Null if the state is fresh, or an event is newer than a fresh account, or the curve has ended. */
+  /** Null if the state is fresh, if an event is newer than a fresh account, or if the curve has ended. */
   readonly reason: string | null
 }
 
@@ -23,14 +23,14 @@ export interface LiveCurve {
   readonly origin: CurveOrigin
 }
 
-/** A curve as its events leave it. */
+/** Returns a curve at the state of its newest event. */
 export const curveOfEvents = (row: CurveRow, reason: string | null = null): LiveCurve => ({
   row,
   origin: { from: 'event', slot: row.slot, readAtMs: null, reason }
 })
 
 /**
- * Returns a curve at the state of its account, or of its newest event if that is newer. A migrated curve needs no
+ * Returns a curve at the state of its account, or of its newest event if that event is newer. A migrated curve needs no
  * read. Waits for the node as long as `PoolDirectory.within` does.
  */
 export async function readCurve(
@@ -53,8 +53,8 @@ export async function readCurve(
 }
 
 /**
- * Applies a state to a curve, unless it is older. Fields that the account does not state keep the values of events
- * while the account has the same reserves; after that they are unknown.
+ * Applies a state to a curve, unless the state is older. Fields that the account does not state keep the values of events
+ * while the account has the reserves of those events; after that they are unknown.
  */
 export function withState(row: CurveRow, state: CurveState): CurveRow {
   const isSame = agrees(row.reserves, state.reserves)
@@ -79,7 +79,7 @@ export function withState(row: CurveRow, state: CurveState): CurveRow {
   }
 }
 
-/** Tells whether all reserves that both state are equal, and at least one is. */
+/** Tells whether all reserves that both states have are equal, and both have at least one. */
 function agrees(one: CurveReserves, other: CurveReserves): boolean {
   const names = ['realBase', 'realQuote', 'virtualBase', 'virtualQuote'] as const
   const both = names.filter((name) => one[name] !== undefined && other[name] !== undefined)

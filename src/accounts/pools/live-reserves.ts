@@ -13,7 +13,7 @@ export interface PoolReserves {
   readonly slot: number | null
   /** When the accounts were read, by this service's clock; null for the reserves of a trade. */
   readonly readAtMs: number | null
-  /** Why they are not fresh from accounts; null if they are, or if a newer trade states them. */
+  /** Why the reserves are not fresh from accounts; null if they are, or if a newer trade states them. */
   readonly reason: string | null
   readonly baseVault: Pubkey | null
   readonly quoteVault: Pubkey | null

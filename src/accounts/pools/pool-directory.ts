@@ -5,18 +5,18 @@ import type { AccountNode } from '../ports.ts'
 import { readPools, type PoolReading } from './pool-reader.ts'
 import type { PoolSubject } from './pool-state.ts'
 
-/** TTL of a reading in milliseconds. Chosen: five slots; reserves change with every trade. */
+/** TTL of a reading in milliseconds: five slots; reserves change with every trade. */
 export const FRESH_MS = 2_000
-/** Milliseconds after which a reading that was peeked at is read again, as for mints. */
+/** Milliseconds after which a peek at a reading starts a refresh, as for mints. */
 const REFRESH_MS = 10_000
-/** Milliseconds that an answer waits for the node. Chosen: half of the time that an answer may take. */
+/** Milliseconds that an answer waits for the node: half of the time that an answer may take. */
 export const POOL_WAIT_MS = 1_000
-/** Accounts of a pool that has not been read: itself and two vaults. */
+/** Accounts of a pool that has not been read: the pool and two vaults. */
 const USUAL_ACCOUNTS = 3
 
 export type KnownPool = Known<PoolReading>
 
-/** The reading of a pool, and why it is not fresh; null if it is. */
+/** The reading of a pool, and why it is not fresh; null if it is fresh. */
 export interface PoolAnswer {
   readonly known: KnownPool | null
   readonly fault: string | null
@@ -54,7 +54,7 @@ export class PoolDirectory extends AccountDirectory<PoolSubject, PoolReading> {
   }
 
   /**
-   * Returns the states of pools in the given order. They are fresh, or cached if the node does not answer within
+   * Returns the states of pools in the given order: fresh ones, or cached ones if the node does not answer within
    * `POOL_WAIT_MS`. Does not wait within `PAUSE_MS` of a failed read. Never rejects.
    */
   async within(subjects: readonly PoolSubject[]): Promise<readonly PoolAnswer[]> {

@@ -18,11 +18,11 @@ import { readVaultPool, VAULT_POOLS } from './vault-pools.ts'
 
 /**
  * Maximum consecutive requests for one pool: its account, the accounts that it names, and those that these name. A
- * further one finds nothing new.
+ * further request finds nothing new.
  */
 const ROUNDS_MAX = 4
 
-/** The outcome of reading a pool: its state, or why it has none, with the other accounts that were needed. */
+/** The outcome of reading a pool: its state or the reason for a refusal, with the other accounts that were needed. */
 export interface PoolReading {
   readonly state: PoolState | Refused
   readonly accounts: readonly Pubkey[]
@@ -48,7 +48,7 @@ const PROGRAMS: ReadonlyMap<VenueId, readonly Pubkey[]> = new Map(
   VENUES.map(({ id, programs }) => [id, programs.map(pubkeyFromBase58)])
 )
 
-/** Reads a pool from accounts of one slot; if `accounts` then wants more, the result does not count. */
+/** Reads a pool from accounts of one slot. The result is void if `accounts` then has unread addresses. */
 export function readPool({ pool, venue }: PoolSubject, accounts: AccountSet): PoolState | Refused {
   const account = accounts.get(pool)
   if (account === null) return refused('does not exist')
@@ -61,7 +61,7 @@ export function readPool({ pool, venue }: PoolSubject, accounts: AccountSet): Po
 
 /**
  * Reads pools in the given order, each from accounts of one slot. A pool whose accounts are known takes one request,
- * shared with others; a new pool takes a second or third. Rejects like the node.
+ * shared with other pools; a new pool takes a second or third. Rejects like the node.
  */
 export async function readPools(
   node: AccountNode,
@@ -92,7 +92,7 @@ export async function readPools(
   return found
 }
 
-/** Divides pools into requests: all accounts of a pool are in one, so that they are of one slot. */
+/** Divides pools into requests. All accounts of a pool are in one request, and so at one slot. */
 function batchesOf<A extends PoolAsk>(asks: readonly A[]): A[][] {
   const batches: A[][] = []
   let room = 0

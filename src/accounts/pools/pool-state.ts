@@ -11,7 +11,7 @@ export interface PoolSubject {
 
 /** One of a pool's two tokens. */
 export interface PoolSide {
-  /** Null if the pool's account does not name it. */
+  /** Null if the pool's account does not name the mint. */
   readonly mint: Pubkey | null
   /** Null for a curve that holds SOL itself, and where several pools share a vault. */
   readonly vault: Pubkey | null
@@ -34,7 +34,7 @@ export interface CurveState {
   readonly sqrtPrice: bigint | null
 }
 
-/** A pool as its accounts state it, all of one slot. The sides are in the order of its program. */
+/** A pool as its accounts state it, all at one slot. The sides are in the order of its program. */
 export interface PoolState {
   readonly kind: 'pool'
   readonly sides: readonly [PoolSide, PoolSide]
@@ -42,7 +42,7 @@ export interface PoolState {
   readonly curve: CurveState | null
 }
 
-/** Returns a pool's sides as base and quote; null if it is of other mints. */
+/** Returns a pool's sides as base and quote; null if the pool has other mints. */
 export function orientedSides(
   { sides: [first, second] }: PoolState,
   base: Pubkey,

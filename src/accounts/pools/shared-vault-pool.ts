@@ -18,7 +18,7 @@ const VAULT_PROGRAM = pubkeyFromBase58('24Uqj9JCLxUeoC3hGfh5W3s9FM9uCHDS2SG3LYwB
 const WHOLE = 1_000_000_000_000n
 
 /**
- * Reads a pool of Meteora DAMM v1. Its tokens are in two vaults that it shares with other pools. Its part of a
+ * Reads a pool of Meteora DAMM v1. Its tokens are in two vaults that it shares with other pools. Its portion of a
  * vault's unlocked tokens is proportional to its vault shares.
  */
 export function readSharedVaultPool({ data }: Account, accounts: AccountSet): PoolState | Refused {
@@ -55,7 +55,7 @@ function supplyOf(address: Pubkey, accounts: AccountSet): bigint | Refused {
   return isRefused(mint) ? refused(`names a mint of shares that ${mint.reason}`) : mint.supply
 }
 
-/** Returns a vault's tokens without the locked profit, of which a part unlocks each second. */
+/** Returns a vault's tokens without the locked profit, which unlocks gradually every second. */
 function unlockedOf(data: Uint8Array, accounts: AccountSet): bigint | Refused {
   const [total, profit, reportedAt, freedPerSecond] = [11, 1203, 1211, 1219].map((at) => u64At(data, at)) as [
     bigint,

@@ -10,7 +10,7 @@ import type { PoolSide, PoolState } from './pool-state.ts'
 
 /** Offsets in bytes of a pool account's fields, for both tokens. */
 interface VaultPool {
-  /** Minimum length of the account over all versions. Without a discriminator, the only length. */
+  /** Minimum length of the account over all versions. The exact length if there is no discriminator. */
   readonly bytes: number
   /** Null for a program that marks its accounts by their length alone. */
   readonly discriminator: string | null
@@ -25,7 +25,7 @@ interface VaultPool {
  * own software kits (docs, accounts).
  */
 export const VAULT_POOLS: Partial<Readonly<Record<VenueId, VaultPool>>> = {
-  // need_take_pnl. The tokens that an order book once held for a pool are not in its vaults.
+  // need_take_pnl. Tokens that the pool once had in an order book are not in its vaults.
   'raydium-amm-v4': {
     bytes: 752,
     discriminator: null,
@@ -124,7 +124,7 @@ export function vaultSide(
   return { mint, vault, reserve: balance - owed }
 }
 
-/** Reads the balance of a token account, in base units. Refuses one of another mint. */
+/** Reads the balance of a token account, in base units. Refuses an account of another mint. */
 export function tokensOf(address: Pubkey, mint: Pubkey, accounts: AccountSet): bigint | Refused {
   const account = accounts.get(address)
   if (account === null) return refused('names a vault that does not exist')

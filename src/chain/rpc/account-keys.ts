@@ -11,7 +11,7 @@ export class TextKeys implements AccountKeys {
   readonly #locks: AccountLocks | readonly boolean[] | null
   readonly #bytes: (Pubkey | undefined)[] = []
 
-  /** Takes texts already checked to have 32 bytes each, and the keys locked for writing; null if unknown. */
+  /** `texts` must have 32 bytes each; `locks` are the keys locked for writing, null if unknown. */
   constructor(texts: readonly string[], locks: AccountLocks | readonly boolean[] | null = null) {
     this.#texts = texts
     this.#locks = locks

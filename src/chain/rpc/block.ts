@@ -15,7 +15,7 @@ import { unwrapResponse, type AbsentOutcome, type RpcFailure } from './response.
 import { readRewards } from './reward.ts'
 import { readEntry } from './transaction.ts'
 
-/** A block as a node returns it. A getBlock result does not name its own slot, and not always a time. */
+/** A block as a node returns it. A getBlock result names neither its own slot nor, in some cases, its time. */
 export interface RpcBlock extends Omit<Block, 'slot' | 'blockTime'> {
   readonly slot: number | null
   /** Unix seconds. */
@@ -38,9 +38,9 @@ export type BlockOutcome =
 
 /**
  * Reads a getBlock result: bare, as the whole JSON-RPC response, or as `{slot, block}` around either, in the encodings
- * that readRpcTransaction knows. The record's slot wins over the given one. Votes are counted and left out without
- * decoding. An unreadable entry is left out too, unless no entry is readable: then the block is unreadable, as is one
- * whose slot or time is out of range (INVARIANTS 9).
+ * that readRpcTransaction supports. The record's slot wins over the given one. Votes are counted and left out without
+ * decoding. An unreadable entry is left out too, unless no entry is readable: then the block is unreadable. A block whose
+ * slot or time is out of range is unreadable as well (INVARIANTS 9).
  */
 export function readRpcBlock(value: unknown, slot: number | null = null): BlockOutcome {
   if (!isObject(value) || !('block' in value && 'slot' in value)) return readUnwrapped(value, slot)
@@ -97,7 +97,7 @@ export function placeBlock(block: RpcBlock): Block | null {
   }
 }
 
-/** Returns the hashes of a block and its parent, and its height, as far as the record names them. */
+/** Returns the hashes of a block and its parent, and its height, if the record states them. */
 function linksOf(
   blockhash: unknown,
   previous: unknown,

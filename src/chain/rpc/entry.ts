@@ -25,7 +25,7 @@ export function openEntry(entry: JsonObject): OpenedEntry {
 export const VOTE_PROGRAM = 'Vote111111111111111111111111111111111111111'
 const VOTE_PROGRAM_BYTES = pubkeyFromBase58(VOTE_PROGRAM)
 
-/** Whether every outer instruction calls the vote program; decodes nothing. */
+/** Tells whether every outer instruction calls the vote program; decodes nothing. */
 export function isVote(opened: OpenedEntry): boolean {
   if (opened.kind === 'wire') return callsOnly(opened.wire, VOTE_PROGRAM_BYTES)
   const { instructions, accountKeys } = opened.message

@@ -3,11 +3,11 @@ import { base58SizeTest } from '../base58.ts'
 export type JsonObject = Readonly<Record<string, unknown>>
 
 /**
- * Ends the reading of one record and names the field that is not as nodes write it. Thrown and caught inside
- * src/chain/rpc only; callers get the outcome `unreadable`.
+ * Ends the reading of one record and names the field that deviates from the form that nodes write. Thrown and caught
+ * inside src/chain/rpc only; callers get the outcome `unreadable`.
  *
  * Shapes are checked by hand for speed. On the recorded transactions, a zod schema takes four times as long for the
- * check alone (43 µs a transaction) as the whole reading does (11 µs). JSON.parse before it takes 36 µs.
+ * check alone (43 µs a transaction) as the whole reading takes (11 µs). JSON.parse before it takes 36 µs.
  */
 export class Unreadable extends Error {
   readonly field: string
@@ -40,7 +40,7 @@ export function readOrExplain<T>(read: () => T): T | UnreadableOutcome {
   }
 }
 
-/** Whether a value is a JSON object: neither null nor an array. */
+/** Tells whether a value is a JSON object: neither null nor an array. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

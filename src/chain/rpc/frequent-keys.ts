@@ -2,7 +2,7 @@ import { pubkeyFromBase58, type Pubkey } from '../pubkey.ts'
 import { SYSTEM_PROGRAM, TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from '../token-movement.ts'
 import { VENUES } from '../venues.ts'
 
-/** Keys that most decoded transactions name. Other keys seldom repeat, so a cache for them does not pay. */
+/** Keys that most decoded transactions name. Other keys seldom repeat, so a cache for them does not pay off. */
 const FREQUENT = new Map<string, Pubkey>(
   [
     ...VENUES.flatMap(({ programs }) => programs),
@@ -16,7 +16,7 @@ const FREQUENT = new Map<string, Pubkey>(
   ].map((text) => [text, pubkeyFromBase58(text)])
 )
 
-/** Decodes a key text already checked to have 32 bytes; a third of the requests need no decoding. */
+/** Decodes a key text that was checked to have 32 bytes; a third of the requests need no decoding. */
 export function keyOfText(text: string): Pubkey {
   return FREQUENT.get(text) ?? pubkeyFromBase58(text)
 }

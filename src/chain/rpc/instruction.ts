@@ -108,7 +108,7 @@ function dataTextOf(value: unknown, field: string): string {
 
 const NO_DATA = new Uint8Array(0)
 
-/** Decodes instruction data. Invalid base58 gives no data, so that the instruction reads as an unknown one. */
+/** Decodes instruction data. Invalid base58 gives no data, so the instruction counts as unknown. */
 function bytesOf(text: string): Uint8Array {
   try {
     return decodeBase58(text)

@@ -9,9 +9,9 @@ export interface EncodedInstruction {
 }
 
 /**
- * Turns a parsed instruction of `jsonParsed` back into accounts and data. It knows memo, the system program, associated
+ * Turns a parsed instruction of `jsonParsed` back into accounts and data. Covers memo, the system program, associated
  * token accounts, and every token instruction that moves or names tokens. Any other instruction becomes empty and so
- * moves nothing. Throws Unreadable if a known one lacks a field.
+ * moves nothing. Throws Unreadable if a covered instruction lacks a field.
  */
 export function encodeParsed(program: unknown, parsed: unknown): EncodedInstruction {
   if (program === 'spl-memo' && typeof parsed === 'string') return { accounts: [], data: utf8(parsed) }
@@ -69,7 +69,7 @@ const TOKEN = new Map<unknown, Form>([
   ['initializeImmutableOwner', form('account', 22)],
   ['initializeMintCloseAuthority', form('mint', 25, option('newAuthority'))],
   ['transferCheckedWithFee', form('source mint destination authority', 26, 1, amount, decimals, feeAmount)],
-  // The accounts that fees are withdrawn from are left out: their balances do not change.
+  // The source accounts of withdrawn fees are left out: their balances do not change.
   ['withdrawWithheldTokensFromMint', form('mint feeRecipient withdrawWithheldAuthority', 26, 2)],
   ['withdrawWithheldTokensFromAccounts', form('mint feeRecipient withdrawWithheldAuthority', 26, 3, 0)],
   ['withdrawExcessLamports', form('source destination authority', 38)],
@@ -138,7 +138,7 @@ const SYSTEM = new Map<unknown, Form>([
 const ASSOCIATED_ACCOUNTS = 'source account wallet mint systemProgram tokenProgram rentSysvar?'
 
 const ASSOCIATED = new Map<unknown, Form>([
-  // Empty data and a zero byte both mean `create`; parsed, they are the same.
+  // Empty data and a zero byte both mean `create`; their parsed forms are identical.
   ['create', form(ASSOCIATED_ACCOUNTS)],
   ['createIdempotent', form(ASSOCIATED_ACCOUNTS, 1)],
   ['recoverNested', form('nestedSource nestedMint destination nestedOwner ownerMint wallet tokenProgram', 2)]
@@ -194,13 +194,13 @@ function pubkey(name: string): Part {
   return (info) => pubkeyFromBase58(keyTextOf(info[name], `parsed.info.${name}`))
 }
 
-/** Writes a tag byte, and the key if there is one. */
+/** Writes a tag byte, and the key if it is present. */
 function option(name: string): Part {
   const some = pubkey(name) as (info: JsonObject) => Iterable<number>
   return (info) => (isAbsent(info[name]) ? [0] : [1, ...some(info)])
 }
 
-/** Writes the key, or 32 zero bytes if there is none. */
+/** Writes the key, or 32 zero bytes if it is absent. */
 function zeroable(name: string): Part {
   const some = pubkey(name) as (info: JsonObject) => Iterable<number>
   return (info) => (isAbsent(info[name]) ? new Uint8Array(32) : some(info))

@@ -12,11 +12,11 @@ import {
 } from './fields.ts'
 import type { KeyScope } from './instruction.ts'
 
-/** Returns the stated version; if none is stated, the version that the message shows. Throws Unreadable. */
+/** Returns the stated version; otherwise the version that the message shows. Throws Unreadable. */
 export function versionOf(version: unknown, message: JsonObject): TransactionVersion {
   if (version === 'legacy' || version === 0 || version === 1) return version
   if (version !== undefined && version !== null) throw new Unreadable('version')
-  // Nodes omit the version if the request does not ask for it; the message still shows it.
+  // Nodes omit the version if the request does not require it; the message still shows it.
   if (isObject(message.transactionConfig)) return 1
   return Array.isArray(message.addressTableLookups) ? 0 : 'legacy'
 }
@@ -47,7 +47,7 @@ export function locksOf(message: JsonObject, meta: JsonObject): AccountLocks | r
   return flags
 }
 
-/** Reads the budget of version 1; a field that cannot be read counts as not stated. */
+/** Reads the budget of version 1; an unreadable field counts as absent. */
 export function configOf({ transactionConfig }: JsonObject): TransactionConfig | undefined {
   if (!isObject(transactionConfig)) return undefined
   const { priorityFee, computeUnitLimit, loadedAccountsDataSizeLimit, heapSize } = transactionConfig
@@ -67,7 +67,7 @@ export function isParsed({ accountKeys }: JsonObject): boolean {
 }
 
 /**
- * Returns static and loaded keys. `jsonParsed` lists both under accountKeys; other encodings keep the loaded ones in
+ * Returns static and loaded keys. `jsonParsed` lists both under accountKeys; other encodings have the loaded ones in
  * the meta.
  */
 export function keyTexts(message: JsonObject, meta: JsonObject): readonly string[] {

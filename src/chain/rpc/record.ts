@@ -4,7 +4,7 @@ import { boundedOrNull, isObject, readOrExplain } from './fields.ts'
 import { unwrapResponse } from './response.ts'
 import { readRpcTransaction, type TransactionOutcome } from './transaction.ts'
 
-/** The outcome `other` means neither a block nor a transaction. */
+/** The outcome `other`: neither a block nor a transaction. */
 export type RecordOutcome = BlockOutcome | TransactionOutcome | { readonly kind: 'other' }
 
 /** A caller's knowledge of a record. The slot is a fallback for the record's own; the position replaces it. */

@@ -9,8 +9,8 @@ const TYPES: ReadonlyMap<unknown, RewardType> = new Map([
 ])
 
 /**
- * Reads the rewards of a getBlock result; undefined if it does not state them: nodes leave them out unless they are
- * requested. A malformed list counts as not stated, because the transactions do not depend on it.
+ * Reads the rewards of a getBlock result; undefined if the result does not state them: nodes omit them unless they are
+ * requested. A malformed list counts as absent, because the transactions do not depend on it.
  */
 export function readRewards(value: unknown): readonly Reward[] | undefined {
   if (value === undefined || value === null) return undefined

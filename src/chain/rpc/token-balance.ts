@@ -35,7 +35,7 @@ function readList(
   })
 }
 
-/** Whether a balance has no owner; some old records write an empty text. */
+/** Tells whether a balance has no owner; some old records have an empty text. */
 function isMissing(owner: unknown): boolean {
   return owner === undefined || owner === null || owner === ''
 }

@@ -72,7 +72,7 @@ export function readRpcTransaction(value: unknown, position: number | null = nul
 
 const VOTES = new PubkeyTable([[VOTE_PROGRAM, true]])
 
-/** Whether a transaction only votes. */
+/** Tells whether a transaction only votes. */
 export function isVoteTransaction({ instructions, keys }: Transaction): boolean {
   if (instructions.length === 0) return false
   return instructions.every(({ innerIndex, program }) => innerIndex !== null || keys.lookup(program, VOTES))
@@ -176,7 +176,7 @@ function ofMessage(
   }
 }
 
-/** Whether a node has recorded a section: else it writes null, or leaves it out. */
+/** Tells whether a node has recorded a section: otherwise the section is null or absent. */
 const isStated = (section: unknown): boolean => section !== undefined && section !== null
 
 function isFailed({ err, status }: JsonObject): boolean {

@@ -6,7 +6,7 @@ import { u64 } from '../codec.ts'
 import { LayoutTable, instruction } from '../layout.ts'
 import { noSelfCall, type Venue } from '../venue.ts'
 
-// Source: the vendor's published interface of version 1; version 2 has the same first accounts. The program has no
+// Source: the vendor's published interface of version 1; version 2 has identical first accounts. The program has no
 // events, so transfers are the only reading. A swap may also mint pool tokens to the fee account, between or after its
 // transfers.
 

@@ -79,8 +79,8 @@ export function decodePermissionedCreate(call: Invocation, emit: Emitter): void 
 }
 
 /**
- * Returns the fee in basis points. A fee tier states it so, a customizable pool in units of 1e-5; null for other pools,
- * whose fee is stored in an account.
+ * Returns the fee in basis points. A fee tier states the fee in that unit, a customizable pool in units of 1e-5. Null for
+ * other pools, whose fee is stored in an account.
  */
 function feeBps(call: Invocation): number | null {
   if (call.is(initializeWithFeeTier)) {

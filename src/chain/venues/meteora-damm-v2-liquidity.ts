@@ -22,9 +22,9 @@ export function decodeLiquidity(call: Invocation, emit: Emitter): void {
 }
 
 /**
- * Returns the amounts that the event of the program's version states; null without one. An add states the vaults'
- * amounts, and the same with the transfer fee. A removal states the credits of its owner and the debits of the
- * vaults; before 0.1.6 only the latter.
+ * Returns the amounts that the event of the program's version states; null if the call states no event. An add states the
+ * vaults' amounts, without and with the transfer fee. A removal states the credits of its owner and the debits of the
+ * vaults; before 0.1.6 only the debits.
  */
 function statedSides(call: Invocation, event: 'add' | 'remove'): SidesPair | null {
   const changed = call.statedEvents(liquidityChangeEvent)[0]?.value

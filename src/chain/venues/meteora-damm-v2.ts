@@ -53,7 +53,7 @@ interface DammSwap extends StatedSwap {
   readonly reserves: TradeReserves | null
 }
 
-/** Returns the swaps that a call states, each once: from EvtSwap2 if there is any, else from the older EvtSwap. */
+/** Returns the swaps that a call states, each once: from EvtSwap2 if present, else from the older EvtSwap. */
 function statedSwaps(call: Invocation): DammSwap[] {
   const newer = call.statedEvents(swap2Event).map(({ value, innerIndex }): DammSwap => {
     const { swapResult: result } = value
@@ -91,7 +91,7 @@ function statedSwaps(call: Invocation): DammSwap[] {
       outGross: result.outputAmount,
       outNet: null,
       sideFee: result.referralFee,
-      // The event does not state which side its fees were taken from.
+      // The event does not state from which side its fees were taken.
       fees: () => [],
       reserves: null
     }
@@ -140,7 +140,7 @@ function exactSide(call: Invocation): 'in' | 'out' | null {
   return mode === undefined ? null : mode === 2 ? 'out' : 'in'
 }
 
-/** Decodes swaps stated by an unknown instruction, or by one with unknown accounts. */
+/** Decodes swaps stated by an unknown instruction, or by an instruction with unknown accounts. */
 function decodeUnknownSwap(call: Invocation, emit: Emitter): void {
   const swaps = statedSwaps(call)
   if (swaps.length === 0 && (call.is(swap) || call.is(swap2))) {

@@ -47,12 +47,12 @@ interface CurveSwap extends StatedSwap {
   readonly referralFee: bigint
   /** Price after the swap, as the program stores it. */
   readonly sqrtPrice: bigint
-  /** Quote tokens in the curve after the swap, and those that complete it; null in the older event. */
+  /** Quote tokens in the curve after the swap, and the amount that completes it; null in the older event. */
   readonly quoteReserve: bigint | null
   readonly threshold: bigint | null
 }
 
-/** Returns the swaps that a call states, each once: from EvtSwap2 if there is any, else from the older EvtSwap. */
+/** Returns the swaps that a call states, each once: from EvtSwap2 if present, else from the older EvtSwap. */
 function statedSwaps(call: Invocation): CurveSwap[] {
   const newer = SWAP_2_EVENTS.flatMap((event) => call.statedEvents(event))
   if (newer.length > 0) {
@@ -151,7 +151,7 @@ function exactSide(call: Invocation): 'in' | 'out' | null {
   return mode === undefined ? null : mode === 2 ? 'out' : 'in'
 }
 
-/** Decodes swaps stated by an unknown instruction, or by one with unknown accounts. */
+/** Decodes swaps stated by an unknown instruction, or by an instruction with unknown accounts. */
 function decodeUnknownSwaps(call: Invocation, emit: Emitter, swaps: readonly CurveSwap[]): void {
   for (const [position, stated] of swaps.entries()) {
     const legs = findLegs(call, emit, stated)

@@ -29,7 +29,7 @@ export function decodeTwoSided(call: Invocation, emit: Emitter): void {
   })
 }
 
-/** Emits an add of one token. The instruction names only that token; the event states which of the pair's two it is. */
+/** Emits an add of one token. The instruction names only that token; the event states its side of the pair. */
 export function decodeOneSidedAdd(call: Invocation, emit: Emitter): void {
   const add = ONE_SIDED_ADDS.find((candidate) => call.is(candidate))
   const accounts = add?.accounts(call.accountCount)

@@ -62,7 +62,7 @@ function netOf({ withdrawn, added, claimed }: Stated): bigint {
 }
 
 /**
- * Returns the sides of the withdrawn and the added amount. The one transfer bears the transfer fee: it belongs to the
+ * Returns the sides of the withdrawn and the added amount. The one transfer bears the transfer fee, which belongs to the
  * add if tokens came into the vault, else to the withdrawal. Amounts settled against each other bear no fee.
  */
 function settleRebalance(stated: Stated, moved: Sides): Rebalanced {
@@ -73,7 +73,7 @@ function settleRebalance(stated: Stated, moved: Sides): Rebalanced {
   if (fee === 0n) return { ...plain, agrees: net === moved.vault }
   const counts = net === moved.trader ? 'trader' : net === moved.vault ? 'vault' : null
   if (net > 0n) return { ...plain, added: sidesWithFee(added, counts, fee), agrees: counts !== null }
-  // The part of the fee that fell on the claimed amount is unknown.
+  // The share of the fee that fell on the claimed amount is unknown.
   const bornAlone = claimed === 0n ? fee : null
   const loss = bornAlone === null ? null : -bornAlone
   return {

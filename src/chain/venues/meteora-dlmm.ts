@@ -66,7 +66,7 @@ interface DlmmSwap extends StatedSwap {
   readonly fees: (tokenX: Pubkey, tokenY: Pubkey) => Fee[]
 }
 
-/** Returns the swaps that a call states, each once: from Swap2Evt if there is any, else from the older Swap. */
+/** Returns the swaps that a call states, each once: from Swap2Evt if present, else from the older Swap. */
 function statedSwaps(call: Invocation): DlmmSwap[] {
   const newer = call.statedEvents(swap2Event).map(({ value, innerIndex }) => ({
     ...grossAmounts(value),
@@ -96,7 +96,7 @@ function statedSwaps(call: Invocation): DlmmSwap[] {
   }))
 }
 
-/** Reads the amounts of either event: those that left the trader and the vault, both before a Token-2022 fee. */
+/** Reads the amounts of either event: the debits of the trader and of the vault, both before a Token-2022 fee. */
 function grossAmounts(value: {
   lbPair: Pubkey
   from: Pubkey
@@ -154,7 +154,7 @@ function decodeSwap(call: Invocation, emit: Emitter): void {
   })
 }
 
-/** Decodes swaps stated by an unknown instruction, or by one with unknown accounts. */
+/** Decodes swaps stated by an unknown instruction, or by an instruction with unknown accounts. */
 function decodeUnknownSwap(call: Invocation, emit: Emitter): void {
   const swaps = statedSwaps(call)
   if (swaps.length === 0 && call.layout !== undefined && SWAPS.has(call.layout)) {

@@ -13,7 +13,7 @@ export interface LiquidityReading {
   readonly user: Pubkey
   /** Null for a token that the transaction does not name; its amount is then zero. */
   readonly mints: readonly [Pubkey | null, Pubkey | null]
-  /** Amounts that the event states; null without one. */
+  /** Amounts that the event states; null if the call states no event. */
   readonly stated: SidesPair | null
   /** Amounts that the transfers show. */
   readonly moved: SidesPair
@@ -23,7 +23,7 @@ export interface LiquidityReading {
 }
 
 /**
- * Emits liquidity as its event states it, or from the transfers without an event. A vault may also have paid amounts
+ * Emits liquidity as its event states it, or from the transfers if no event is stated. A vault may also have paid amounts
  * owed from before, so a difference is noted and the event wins. A change that moved nothing is not emitted.
  */
 export function emitLiquidity(emit: Emitter, reading: LiquidityReading): void {

@@ -5,12 +5,12 @@ import type { Invocation } from '../invocation.ts'
 import type { Pubkey } from '../pubkey.ts'
 import type { Movement } from '../token-movement.ts'
 
-/** The amounts of a swap as the program's event states them, in base units; null if it does not. */
+/** The amounts of a swap as the program's event states them, in base units; null if the event omits them. */
 export interface StatedSwap {
-  /** The amount that left the trader, and the part of it credited to the input vault. */
+  /** The amount that left the trader, and the amount credited to the input vault. */
   readonly inGross: bigint
   readonly inNet: bigint | null
-  /** The amount that left the output vault for the trader, and the part of it credited to the trader. */
+  /** The amount that left the output vault for the trader, and the amount credited to the trader. */
   readonly outGross: bigint
   readonly outNet: bigint | null
   /** The amount that the swap paid to a third account, which may be the trader's own. */
@@ -25,7 +25,7 @@ export interface SwapAccounts {
   readonly destination: number
 }
 
-/** Both sides of both transfers, in base units: gross as they left an account, net as they were credited. */
+/** Both sides of both transfers, in base units: gross as debited, net as credited. */
 export interface SettledSwap {
   readonly inGross: bigint
   readonly inNet: bigint
@@ -62,8 +62,8 @@ export function settleSwap(
     emit.disagreement(`event credits ${inNet} to the vault, transfers ${fill.inNet}`)
   }
   if (sideFee === 0n) return fill
-  // The side fee also went to the trader. The net amount of the trade alone is the event's, or the gross one without a
-  // transfer fee.
+  // The side fee also went to the trader. The net amount of the trade alone is the event's; if there was no transfer fee,
+  // it is the gross amount.
   const untaxed = fill.outNet === fill.outGross
   const tradeNet = outNet ?? (untaxed ? outGross : null)
   return complete(emit, { ...stated, inNet: fill.inNet, outNet: tradeNet }, 'transfer-fee-unknown')

@@ -41,7 +41,7 @@ export const moonshot: Venue = {
   }
 }
 
-/** The amounts of a trade. Collateral is the curve's part, before fees. */
+/** The amounts of a trade. Collateral is the curve's share, before fees. */
 interface Moved {
   readonly isSell: boolean
   readonly tokens: bigint
@@ -139,8 +139,8 @@ function emitTrade(
 }
 
 /**
- * Decodes an instruction newer than the layouts: the event states the amounts, and the transfer of the same amount the
- * token.
+ * Decodes an instruction newer than the layouts: the event states the amounts, and the transfer of an equal amount
+ * identifies the token.
  */
 function decodeUnnamed(call: Invocation, emit: Emitter): void {
   const [event, ...more] = call.loggedEvents(tradeEvent)

@@ -15,7 +15,7 @@ import {
 const INCREASES = [increaseLiquidity, increaseLiquidityV2, increaseLiquidityByTokenAmountsV2] as const
 const DECREASES = [decreaseLiquidity, decreaseLiquidityV2] as const
 
-/** Emits the changes of a position's liquidity; a call of any other instruction gives nothing. */
+/** Emits the changes of a position's liquidity; emits nothing for a call of any other instruction. */
 export function decodePosition(call: Invocation, emit: Emitter): void {
   const increase = INCREASES.find((candidate) => call.is(candidate))
   const decrease = DECREASES.find((candidate) => call.is(candidate))
@@ -130,7 +130,7 @@ function decodeLiquidity(
   emit.liquidity({ ...said, event, ...amounts, lpAmount: null })
 }
 
-/** Whether a vault's change is a stated amount, with or without the transfer fee on top. */
+/** Tells whether a vault's change is a stated amount, with or without the transfer fee on top. */
 function agrees(change: bigint, amount: bigint, transferFee: bigint): boolean {
   return change === amount || change === amount - transferFee
 }

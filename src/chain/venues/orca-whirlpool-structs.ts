@@ -1,4 +1,4 @@
 import { option, struct, u8, vec } from '../codec.ts'
 
-/** Where accounts beyond the named ones belong to. */
+/** Purpose of the accounts beyond the named ones. */
 export const REMAINING = option(struct({ slices: vec(struct({ accountsType: u8, length: u8 })) }))

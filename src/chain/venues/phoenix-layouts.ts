@@ -106,7 +106,7 @@ export const INSTRUCTIONS: readonly InstructionLayout[] = [
 /** Tag of the `Log` instruction; events follow it. */
 export const LOG_TAG = 15
 
-/** Header of each batch; all batches of an instruction have the same sequence. */
+/** Header of each batch; all batches of an instruction have one sequence number. */
 export const header = layout('Header', '01', {
   instruction: u8,
   sequence: u64,

@@ -18,7 +18,7 @@ export interface OrderLog {
 
 const LAYOUTS: LayoutTable<Layout<unknown>> = new LayoutTable(EVENTS)
 
-/** Reads the batches that a call logged, in order; null if there are none. */
+/** Reads the batches that a call logged, in order; null if the call logged no batch. */
 export function readOrderLog(call: Invocation): OrderLog | null {
   const fills: EventOf<typeof fill>[] = []
   const places: EventOf<typeof place>[] = []

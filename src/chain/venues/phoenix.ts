@@ -18,9 +18,9 @@ import {
 import { readOrderLog, type OrderLog, type Summary } from './phoenix-order-log.ts'
 
 /**
- * An order book: a take is one trade, however many makers it fills. The log states it in lots, whose sizes are only in
- * the market's account. The transfers state it in base units, but add the resting part of a limit order and leave out
- * the trader's free funds in the market. A trade is emitted only if both readings fit together.
+ * An order book: a take is one trade, however many makers it fills. The log states the trade in lots, whose sizes are only
+ * in the market's account. The transfers state it in base units, but include the resting share of a limit order and omit
+ * the trader's free funds in the market. A trade is emitted only if both readings agree.
  */
 export const phoenix: Venue = {
   id: 'phoenix',
@@ -38,7 +38,7 @@ export const phoenix: Venue = {
   }
 }
 
-/** Notes a fill from funds held in the market: no token moves, so it is known in lots only. */
+/** Notes a fill from funds held in the market: no token moves, so the fill is known only in lots. */
 function decodeFreeFunds(call: Invocation, emit: Emitter): void {
   const log = readOrderLog(call)
   if (log === null || !log.complete) return emit.missing('event-missing')
@@ -94,8 +94,8 @@ function fixedSide(call: Invocation): 'in' | 'out' | null {
 
 /**
  * Returns the fill in base units. The output is the fill alone; the input is the fill plus the amount locked for the
- * resting part, less the trader's free funds. Both must be whole lots of a power-of-ten size, as in every market; with
- * free funds in use that holds only by a rare accident.
+ * resting order, less the trader's free funds. Both must be whole lots of a power-of-ten size, as in every market; with
+ * free funds in use that is true only by a rare accident.
  */
 function lotSizes(
   log: OrderLog,
@@ -114,7 +114,7 @@ function lotSizes(
 }
 
 /**
- * Returns the lots locked for the resting part of an order. A resting bid locks quote lots at its price. The worth of a
+ * Returns the lots locked for the resting share of an order. A resting bid locks quote lots at its price. The worth of a
  * tick follows from the fills, up to the rounding of their sum.
  */
 function lockedLots(log: OrderLog, taken: Summary, isBid: boolean): { least: bigint; most: bigint } | null {
@@ -134,7 +134,7 @@ function lockedLots(log: OrderLog, taken: Summary, isBid: boolean): { least: big
 }
 
 /**
- * Returns the only power of ten that makes an amount a number of lots within two bounds; null if none or several do.
+ * Returns the only power of ten that makes an amount a number of lots within two bounds; null unless exactly one does.
  */
 function lotSize(amount: bigint, least: bigint, most: bigint): bigint | null {
   let found: bigint | null = null

@@ -14,7 +14,7 @@ export interface PumpEvent {
 
 /**
  * Returns the events of a call, in order. The programs state each event by a self-call and for a time also logged it.
- * The log is read only if it is whole and the call stated nothing, so that no event is read twice.
+ * The log is read only if it is complete and the call stated nothing, so that no event is read twice.
  */
 export function pumpEvents(call: Invocation): PumpEvent[] {
   if (call.stated.length > 0) {
@@ -56,7 +56,7 @@ export function pumpUser(
 
 /**
  * Returns the position of a hop's five accounts in a multi-hop list: base mint, quote mint, pool or curve, base vault,
- * quote vault; -1 when none fits.
+ * quote vault; -1 if no position fits.
  */
 export function hopPosition(call: Invocation, fits: (key: (offset: 0 | 1 | 2) => Pubkey) => boolean): number {
   for (let position = 0; position + 5 <= call.accountCount; position++) {

@@ -126,7 +126,7 @@ const mayhemEvent = layout('UpdateMayhemVirtualParamsEvent', '757be4b6a1a8dcd6',
   realSolReserves: u64
 })
 
-/** Events that are no trade, launch, migration or liquidity change. */
+/** Events that are not a trade, launch, migration or liquidity change. */
 const OTHER_EVENTS = {
   AddQuoteControlMintEvent: 'a4af574a582d213e',
   AdminCtoEvent: '6e7ce262aaff1178',

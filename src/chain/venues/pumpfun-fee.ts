@@ -2,13 +2,13 @@ import type { Invocation } from '../invocation.ts'
 import { VALUE_PROGRAMS, readMovements, type Movement } from '../token-movement.ts'
 import { sell } from './pumpfun-instructions.ts'
 
-/** Events state the fee since May 2025. Before, it was one percent, at first rounded down and later up. */
+/** Events state the fee since May 2025. Before, the fee was one percent, at first rounded down and later up. */
 const UNSTATED_FEE_DIVISOR = 100n
 
 /**
- * Returns the fee in lamports of a trade whose event does not state it. A buyer sent it to the recipient. A sale
+ * Returns the fee in lamports of a trade whose event does not state it. A buyer sent the fee to the recipient. A sale
  * debits it without an instruction. If only one sale paid it, the fee is the recipient's gain in the transaction,
- * without transfers. One percent if the record shows neither.
+ * excluding transfers. One percent if the record shows neither.
  *
  * @param recipient key index of the fee recipient; -1 if unknown
  */

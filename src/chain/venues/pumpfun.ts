@@ -127,7 +127,7 @@ class CurveCall {
     })
   }
 
-  /** Emits the part of a completing buy that is filled by the future pool, at that pool's price. */
+  /** Emits the portion of a completing buy that the future pool fills, at that pool's price. */
   #postCompleteBuy(body: PostCompleteBody, innerIndex: number | null): void {
     const quoteMint = mintOrNative(body.quoteMint)
     const accounts = curveAccounts(this.#call, body.mint, quoteMint)
@@ -218,7 +218,7 @@ class CurveCall {
     })
   }
 
-  /** Returns the identity of the next fill; null, with a note, when a second one has no instruction of its own. */
+  /** Returns the identity of the next fill. Returns null, with a note, if a second fill has no instruction of its own. */
   #place(innerIndex: number | null): { innerIxIndex?: number } | null {
     if (this.#fills++ === 0) return {}
     if (innerIndex !== null) return { innerIxIndex: innerIndex }
@@ -226,7 +226,7 @@ class CurveCall {
     return null
   }
 
-  /** Whether the curve's token account moved another amount than its coin's events state; notes it. */
+  /** Tells whether the curve's token account moved an amount that differs from its coin's events; notes a difference. */
   #contradicts(baseVault: number, { mint, isBuy }: TradeBody): boolean {
     if (baseVault < 0) return false
     const totals = transferredTotals(this.#call, baseVault)
@@ -244,8 +244,8 @@ class CurveCall {
   }
 
   /**
-   * Whether a lone buy sent lamports to its curve, but neither one transfer nor their sum is the stated amount, within
-   * the fees that stay on the curve; notes it. Rent may come in a transfer of its own.
+   * Tells whether a lone buy sent lamports to its curve, but neither one transfer nor their sum is the stated amount. Allows
+   * for the fees that stay on the curve. Notes a difference. Rent may come in a separate transfer.
    */
   #isPaidOtherwise(curve: Pubkey, stated: bigint, fees: bigint): boolean {
     const { movements, transaction } = this.#call
@@ -280,7 +280,7 @@ class CurveCall {
   }
 }
 
-/** Returns at least zero: fees round up, so for the smallest sales they can exceed the proceeds. */
+/** Returns an amount, or zero if it is negative. Fees round up, so for the smallest sales they can exceed the proceeds. */
 function atLeastZero(amount: bigint): bigint {
   return amount > 0n ? amount : 0n
 }

@@ -22,7 +22,7 @@ export interface PoolAccounts {
 
 /**
  * Returns the accounts of an event's pool: from the instruction's own list, or among the hops of a route. For an
- * unknown instruction, the mints of the user's token accounts.
+ * unknown instruction, returns the mints of the user's token accounts.
  */
 export function poolAccounts(call: Invocation, parties: Parties): PoolAccounts {
   const positions = call.layout?.accounts(call.accountCount)

@@ -183,7 +183,7 @@ const initBoostEvent = layout('InitBoostEvent', 'ae7c4af90451f611', {
   realQuoteReservesAfter: u64
 })
 
-/** Events that are no trade, launch, migration or liquidity change. */
+/** Events that are not a trade, launch, migration or liquidity change. */
 const OTHER_EVENTS = {
   AdminCtoPoolEvent: '2f23a3f9969d937a',
   AdminSetCoinCreatorEvent: '2ddc5d181961ac68',

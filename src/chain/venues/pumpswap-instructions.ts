@@ -4,7 +4,7 @@ import { instruction, type InstructionLayout } from '../layout.ts'
 // Source: pump-fun/pump-public-docs (idl and docs) and @pump-fun/pump-sdk. `OptionBool` and `OptionU64` of the IDL
 // have one field and no tag byte. Account lists only ever grew at the end.
 
-/** Accounts of the trade instructions, the same in both versions. */
+/** Accounts of the trade instructions, identical in both versions. */
 const TRADE = {
   pool: 0,
   user: 1,
@@ -113,7 +113,7 @@ const OTHERS = {
   migratePoolCoinCreator: 'd0089f044aaf103a',
   setBoostAuthority: 'e3954c2a8227eacd',
   setCoinCreator: 'd295802dbc3a4eaf',
-  // As adminSetCoinCreatorFeeEditable.
+  // Like adminSetCoinCreatorFeeEditable.
   setCoinCreatorFeeBps: '4259caed08769ea9',
   setReservedFeeRecipients: '6faca2e87259d58e',
   sweepCreatorFee: '20f6bf3408c949ba',

@@ -28,7 +28,7 @@ export function bought(body: BuyBody, innerIndex: number | null): Swap {
 
 /**
  * Returns the quote amount that the user paid. A buy of an exact base states it as the user's amount. A buy of an exact
- * quote states there the amount before all fees, which is less than the vault takes.
+ * quote states the amount before all fees instead, which is less than the vault takes.
  */
 function paidByUser(body: BuyBody): bigint {
   const { quoteAmountInWithLpFee, userQuoteAmountIn, protocolFee, coinCreatorFee, cashback } = body

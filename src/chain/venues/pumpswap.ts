@@ -102,8 +102,8 @@ class PoolCall {
   }
 
   /**
-   * Whether the call should state an event. A multi-hop route with curves only states its events in the curve program's
-   * call.
+   * Tells whether the call should state an event. A multi-hop route with curves only states its events in the curve
+   * program's call.
    */
   #expectsEvent(): boolean {
     const call = this.#call
@@ -154,8 +154,8 @@ class PoolCall {
   }
 
   /**
-   * Whether a lone trade moved another quote amount than it states, and the vault's balances do not contradict the
-   * transfers; notes it. Allows for the fees, which may or may not pass through the vault.
+   * Tells whether a lone trade moved a quote amount that differs from the stated one, and the vault's balances do not
+   * contradict the transfers; notes a difference. Allows for the fees, which may or may not pass through the vault.
    */
   #contradictsQuote({ quoteVault }: PoolAccounts, { isBuy, quote, body }: Swap): boolean {
     if (quoteVault < 0 || this.#swaps.length > 1) return false

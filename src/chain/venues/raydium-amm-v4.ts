@@ -119,7 +119,7 @@ const UPKEEP = [
 
 const SWAPS = [swapBaseIn, swapBaseOut, swapBaseInV2, swapBaseOutV2] as const
 
-/** The `ray_log` of a swap. Both forms have the same bytes; the last u64 is the side that the trader did not fix. */
+/** The `ray_log` of a swap. Both forms have one layout; the last u64 is the side that the trader did not fix. */
 export const swapBaseInLog = layout('ray_log swapBaseIn', '03', {
   amountIn: u64,
   minimumOut: u64,
@@ -233,7 +233,7 @@ function decodeLiquidity(
   })
 }
 
-/** Emits the creation of a pool. Its first deposit is part of that, not a liquidity event too. */
+/** Emits the creation of a pool. Its first deposit belongs to the creation and is not a separate liquidity event. */
 function decodeInitialize(call: Invocation, emit: Emitter, accounts: OpeningAccounts | null): void {
   if (accounts === null) return emit.missing('accounts-unknown', `${call.accountCount} accounts`)
   const moved = depositedAmounts(call, [call.account(accounts.coinVault), call.account(accounts.pcVault)])

@@ -97,8 +97,8 @@ function decodeSwap(call: Invocation, emit: Emitter, swap: (typeof SWAPS)[number
 
 /**
  * Decodes a routed swap. Every hop has its own accounts, then a number of tick arrays that follows only from the
- * accounts' types. A hop is found where an account paid the hop's input vault and its output vault paid the account
- * before them.
+ * accounts' types. A hop is recognized by two transfers: an account paid the hop's input vault, and its output vault paid
+ * the account listed before the vaults.
  */
 function decodeRouter(call: Invocation, emit: Emitter): void {
   const accounts = swapRouterBaseIn.accounts(call.accountCount)
@@ -244,8 +244,8 @@ function deposited(amounts: Pair, transferFees: Pair): StatedLiquidity {
 }
 
 /**
- * Emits a decrease. Fees that the position earned leave the vaults in the same transfers as its liquidity, and only the
- * event separates them: without it the amounts are unknown. A decrease by no liquidity is a claim of fees.
+ * Emits a decrease. Fees that the position earned leave the vaults in the transfers of its liquidity, and only the event
+ * separates them: if the event is missing, the amounts are unknown. A decrease by zero liquidity is a claim of fees.
  */
 function decodeDecrease(call: Invocation, emit: Emitter, layout: (typeof DECREASES)[number]): void {
   const decreased = call.loggedEvents(decreaseLiquidityEvent)[0]?.value

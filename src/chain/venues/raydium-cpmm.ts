@@ -163,7 +163,7 @@ function statedLiquidity(call: Invocation, event: 'add' | 'remove'): StatedLiqui
   return { amounts, moved: amounts, transferFees }
 }
 
-/** Emits the creation of a pool. Its first deposit is part of that, not a liquidity event too. */
+/** Emits the creation of a pool. Its first deposit belongs to the creation and is not a separate liquidity event. */
 function decodeInitialize(
   call: Invocation,
   emit: Emitter,

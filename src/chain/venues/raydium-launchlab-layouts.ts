@@ -102,7 +102,7 @@ export const migrateToAmm = instruction(
   { baseLotSize: u64, quoteLotSize: u64, marketVaultSignerNonce: u8 },
   { payer: 0, baseMint: 1, quoteMint: 2, destination: 13, poolState: 23 }
 )
-/** Takes 28 accounts, or 29 with a permission before the last half: the curve is found from the end. */
+/** Takes 28 accounts, or 29 with a permission before the last half: the curve's position counts from the end. */
 export const migrateToCpswap = instruction('migrateToCpswap', '885cc8671cda908c', {}, (count) =>
   count < 28 ? null : { payer: 0, baseMint: 1, quoteMint: 2, destination: 5, poolState: count - 11 }
 )

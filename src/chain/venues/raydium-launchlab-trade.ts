@@ -83,7 +83,7 @@ export function decodeUnknownTrade(call: Invocation, emit: Emitter): void {
 }
 
 /**
- * Finds the transfers of the event's amounts between the trader's accounts and the vaults; null if there are none, so
+ * Finds the transfers of the event's amounts between the trader's accounts and the vaults. Null if no transfer matches, so
  * that event and transfers contradict each other. The event may state the input as credited to the vault or as sent.
  */
 function findLegs(
@@ -198,9 +198,8 @@ function reservesAfter(event: TradeStated, isBuy: boolean): TradeReserves {
 }
 
 /**
- * Whether the curve is a constant product. Curves of a fixed or linear price use the same fields for other
- * parameters, and the event does not name its curve. The trade shows it: the product stays the same up to one unit of
- * rounding.
+ * Tells whether the curve is a constant product. Curves of a fixed or linear price use these fields for other parameters,
+ * and the event does not name its curve. The trade shows it: the product stays constant up to one unit of rounding.
  */
 function followsConstantProduct(event: TradeStated): boolean {
   const baseBefore = event.virtualBase - event.realBaseBefore

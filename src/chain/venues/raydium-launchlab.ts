@@ -84,7 +84,7 @@ function decodeInitialize(call: Invocation, emit: Emitter, layout: (typeof INITI
   })
 }
 
-/** Emits a migration if it opened a pool, which the pool's own opening names. */
+/** Emits a migration if it opened a pool; the pool's own opening names the destination. */
 function decodeMigration(
   call: Invocation,
   emit: Emitter,

@@ -12,7 +12,7 @@ export interface LiquidityAccounts {
   /** Key indexes of the provider and of the pool's vaults, first token first. */
   readonly owner: number
   readonly vaults: readonly [number, number]
-  /** Key index of the mint of the pool's shares, -1 where a position holds them. */
+  /** Key index of the mint of the pool's shares, -1 if a position holds them. */
   readonly lpMint: number
   readonly position: Pubkey | null
   /** Whether the instruction may move nothing, as when it opens an empty position. */
@@ -112,7 +112,7 @@ function sidesOf(
   if (isAlone && trader !== null) return { vault: amount, trader }
   const statedFee = stated.transferFees[token]
   const fee = vault === null || trader === null ? (event === 'add' ? statedFee : -statedFee) : trader - vault
-  // The part of a transfer fee that fell on the claimed fees is unknown.
+  // The share of a transfer fee that fell on the claimed fees is unknown.
   return { vault: amount, trader: isAlone || fee === 0n ? amount + fee : null }
 }
 

@@ -105,8 +105,8 @@ function decodeLiquidity(call: Invocation, emit: Emitter, event: 'add' | 'remove
 }
 
 /**
- * Returns the provider: the signer that authorized the deposit or the burning of the shares. Without one, the authority
- * of the accounts that paid the shares or the deposit.
+ * Returns the provider: the signer that authorized the deposit or the burning of the shares. If no signer did, returns the
+ * authority of the accounts that paid the shares or the deposit.
  */
 function ownerOf(call: Invocation, vaults: readonly number[]): number {
   const { signerCount } = call.transaction

@@ -1,6 +1,6 @@
 import { integer, optional, flag, choice, listOrAll, text, type Setting } from '../setting.ts'
 
-/** Settings of the process: where it listens, keeps its files and logs. */
+/** Settings of the process: where it listens, stores its files and logs. */
 export const SERVICE_SETTINGS = {
   host: {
     schema: text,

@@ -26,7 +26,7 @@ try {
     displayRequestDuration: true,
     defaultModelsExpandDepth: 0,
     tryItOutEnabled: true,
-    // The key is held by `session-key.js` instead: the library would write it to localStorage.
+    // `session-key.js` holds the key instead: the library would write it to localStorage.
     persistAuthorization: false,
     // The library's theme with the contrast that WCAG AA requires.
     syntaxHighlight: { theme: 'tomorrow-night' },

@@ -2,7 +2,7 @@ import { sessionKey } from './session-key.js'
 
 const SCHEME = 'ApiKey'
 
-/** Asks the service for the owner of a key; returns the refusal's text for a bad key. */
+/** Requests the owner of a key from the service; returns the refusal's text for a bad key. */
 async function identify(key) {
   const response = await fetch('/v1/me', { headers: { 'X-API-Key': key } })
   const body = await response.json()

@@ -1,7 +1,7 @@
 const PROBLEM = 'application/problem+json'
 /**
- * Characters of a description that are shown unfolded; a longer first paragraph is cut after a sentence. Chosen:
- * three lines, so that a list of endpoints stays scannable.
+ * Characters of a description that are shown unfolded; a longer first paragraph is cut after a sentence. Three lines,
+ * so that a list of endpoints stays scannable.
  */
 const LEAD_LENGTH_MAX = 280
 

@@ -1,9 +1,9 @@
 const ITEM = 'millrace.key'
 const listeners = new Set()
 
-/** The API key of this browser tab. It is held only in sessionStorage, which ends with the tab. */
+/** The API key of this browser tab. It is stored only in sessionStorage, which ends with the tab. */
 export const sessionKey = {
-  /** Returns the key; empty without one. */
+  /** Returns the key; empty if no key is set. */
   get: () => sessionStorage.getItem(ITEM) ?? '',
   /** Replaces the key; an empty text removes it. */
   set(key) {

@@ -1,6 +1,6 @@
-/** Messages held and shown; older ones are removed. Chosen: two screenfuls; more would slow down the page. */
+/** Messages stored and shown; older ones are removed. Two screenfuls; more would slow down the page. */
 const SHOWN_MAX = 100
-/** Milliseconds between two updates of the page: a replay sends more messages than a page can draw one by one. */
+/** Update interval of the page, in milliseconds: a replay sends more messages than a page can draw one by one. */
 const SHOW_EVERY_MS = 100
 
 /** A connection to the stream and its messages, newest first. `view` is replaced at each change. */
@@ -58,7 +58,7 @@ export class StreamLog {
     })
   }
 
-  /** A browser hides why a handshake was refused; the same request without an upgrade returns the reason. */
+  /** A browser hides why a handshake was refused; an equal request without an upgrade returns the reason. */
   async #explainRefusal(key) {
     const response = await fetch('/v1/stream', { headers: { 'X-API-Key': key } }).catch(() => null)
     const problem = response === null ? {} : await response.json()

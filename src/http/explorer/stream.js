@@ -2,7 +2,7 @@ import { sessionKey } from './session-key.js'
 import { StreamLog } from './stream-log.js'
 
 const WSOL = 'So11111111111111111111111111111111111111112'
-/** Example values for channel parameters. A pool has to be looked up first. */
+/** Example values for channel parameters. A pool has to be found first. */
 const TRIED = { '<mint>': WSOL, '<venue>': 'pumpfun' }
 
 const nameOf = ({ $ref }) => $ref.split('/').at(-1)

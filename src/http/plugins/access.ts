@@ -17,9 +17,9 @@ import { chargeCall, chargeWork, rateLimited, type ChargedCall } from './limits.
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The caller; null on a route without a key. */
+    /** The caller; null on a route that needs no key. */
     caller: Caller | null
-    /** The call's work; null until it is admitted, and on a route without a key. */
+    /** The call's work; null until it is admitted, and on a route that needs no key. */
     charged: ChargedCall | null
   }
   interface FastifyContextConfig {
@@ -33,12 +33,12 @@ declare module 'fastify' {
     weighted?: WeightedCall | null
     /** The kinds of work that the route counts, besides the call itself. */
     work?: readonly WorkKind[]
-    /** Whether it is the JSON-RPC route, whose handler charges the quota by element. */
+    /** Whether the route is the JSON-RPC route, whose handler charges the quota by element. */
     isRpc?: boolean
   }
 }
 
-/** The query parameters that may carry the key, where a route reads one there. Node providers use either name. */
+/** The query parameters that may carry the key, if a route reads it there. Node providers use either name. */
 export const KEY_PARAMETERS = ['api-key', 'key'] as const
 
 export type RouteScope = Scope | 'any-key' | 'open' | 'loopback-or-admin'
@@ -48,11 +48,11 @@ type Deps = Pick<AppDeps, 'keys' | 'limits' | 'clock' | 'metricsKeyRequired' | '
 }
 
 /**
- * Requests of one client without a good key allowed in a minute. Requests with a good key are neither counted nor
+ * Maximum requests per minute of one client without a good key. Requests with a good key are neither counted nor
  * refused.
  */
 export const FAILURES_PER_MINUTE = 300
-/** Clients whose failures are counted in a minute; beyond it the oldest ones are dropped. */
+/** Maximum clients whose failures are counted in a minute; above it the oldest ones are dropped. */
 const FAILING_CLIENTS_MAX = 10_000
 
 /** Access control of every route: key, page origin, quota and scopes. A route without a scope is not served. */
@@ -63,7 +63,7 @@ export const access = plugin(
     const budget = new WorkBudget(limits.work, metrics?.work)
     const identify = identifyCaller(keys)
     const charge = chargeCall(limits, budget)
-    // Before the head is sent, the work of the answer is known.
+    // The work of the answer is known before the head is sent.
     app.addHook('onSend', (request, reply, payload, done) => {
       const { charged } = request
       if (charged !== null) {
@@ -80,7 +80,7 @@ export const access = plugin(
       const { keyInQuery = false, isRpc = false, weighted = null, work = [] } = route.config ?? {}
       const product = productOf(scope, isRpc)
       const weight = weighted === null ? 1 : weights[weighted]
-      // One hook for all checks: one for each would cost a request 2 µs more.
+      // One hook for all checks: separate hooks would cost a request 2 µs more.
       route.onRequest = (request, reply, done) => {
         if (scope === 'loopback-or-admin' && !metricsKeyRequired && isLocal(request)) return done()
         const nowMs = clock.now()
@@ -101,8 +101,8 @@ export const access = plugin(
 )
 
 /**
- * Returns a function that finds the caller by API key: `X-API-Key` before `Authorization: Bearer`. Two keys that
- * differ are refused (spec choices, section 10).
+ * Returns a function that finds the caller by API key: `X-API-Key` before `Authorization: Bearer`. Two different keys
+ * are refused (spec choices, section 10).
  */
 function identifyCaller(keys: Deps['keys']) {
   const failures = new RateWindow(FAILING_CLIENTS_MAX)
@@ -137,7 +137,7 @@ function scopeMissing(caller: Caller, scope: RouteScope): ServiceError | undefin
   return new ServiceError('SCOPE_MISSING', `this key lacks the scope ${neededScope(scope)}`)
 }
 
-/** Tells whether a request comes from this machine itself, not through a proxy on it. */
+/** Tells whether a request comes from this machine directly, not through a proxy on it. */
 export function isLocal({ socket, headers }: FastifyRequest): boolean {
   const isLoopback = /^(::ffff:)?127\.|^::1$/.test(socket.remoteAddress ?? '')
   return isLoopback && FORWARDING.every((name) => headers[name] === undefined)
@@ -184,7 +184,7 @@ export function callerInQuery(keys: Deps['keys'], query: unknown, nowMs: number)
   return caller !== null && keyState(caller.row, nowMs) === 'active' ? caller : null
 }
 
-/** Returns the only key of a query, which may carry it under both names; empty without one, null for several. */
+/** Returns the only key of a query, which may carry it under both names; empty if absent, null for several. */
 function queryKey(query: unknown): string | null {
   if (typeof query !== 'object' || query === null) return ''
   let key = ''
@@ -197,8 +197,8 @@ function queryKey(query: unknown): string | null {
 }
 
 /**
- * Returns the only key of a request; empty without one. A repeated header arrives as one joined value, which is not accepted: a proxy in
- * front may have checked only one of the keys.
+ * Returns the only key of a request; empty if absent. A repeated header arrives as one joined value, which is refused: a
+ * proxy in front may have checked only one of the keys.
  */
 function presentedKey(headers: IncomingHttpHeaders, inQuery: string | null): string | ServiceError {
   const header = headers['x-api-key'] ?? ''
@@ -209,14 +209,14 @@ function presentedKey(headers: IncomingHttpHeaders, inQuery: string | null): str
   return differ ? REFUSALS.several : key
 }
 
-/** Turns a 401 into a 403: a stream is refused with 403, whatever is wrong with the key (spec, Authentication, 5). */
+/** Turns a 401 into a 403: a stream is refused with 403 for any problem with the key (spec, Authentication, 5). */
 function refusedStream(refusal: ServiceError): ServiceError {
   return ERRORS[refusal.code].status === 401
     ? new ServiceError('STREAM_KEY_REFUSED', refusal.detail)
     : refusal
 }
 
-/** Returns the token of `Bearer`; empty without one or with another scheme, null for more than one. */
+/** Returns the token of `Bearer`; empty if absent or of another scheme, null for more than one. */
 function bearerOf(authorization: string): string | null {
   const [, token] = /^Bearer +(.*)$/i.exec(authorization) ?? []
   if (token === undefined) return ''

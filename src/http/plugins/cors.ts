@@ -23,7 +23,7 @@ const ALLOWED = {
   'access-control-allow-methods': 'GET, HEAD, POST, DELETE',
   'access-control-allow-headers':
     'X-API-Key, Authorization, Content-Type, If-None-Match, Idempotency-Key, Solana-Client, X-Millrace-Track',
-  // Seconds for which a browser may cache this: each request needs a key anyway.
+  // Seconds for which a browser may cache the preflight: each request needs a key anyway.
   'access-control-max-age': '600'
 } as const
 
@@ -39,9 +39,9 @@ type Deps = Pick<AppDeps, 'keys' | 'clock' | 'feed' | 'nodeHead'>
 /**
  * Lets pages of other origins read responses, and answers their preflights.
  *
- * A preflight carries no header with a key. If the query has a known key, its list decides; else the origin is accepted if any active
- * key lists it for this part of the API. Refusals may be read by the pages of every origin that some active key lists, so that a page
- * sees why its key is refused. Any other page gets no such fields.
+ * A preflight carries no header with a key. If the query has a known key, its list decides; else the origin is accepted if
+ * any active key lists it for this section of the API. Pages of every origin that some active key lists may read refusals,
+ * so that a page sees why its key is refused. Other pages get no such fields.
  */
 export const cors = plugin(
   async (app, deps: Deps) => {
@@ -64,7 +64,7 @@ export const cors = plugin(
       const nowMs = clock.now()
       if (method === 'OPTIONS' && headers['access-control-request-method'] !== undefined) {
         if (hostFault(request.raw) !== undefined) return done()
-        // Also while the service drains: the page then sees that it does.
+        // Set even while the service drains, so that the page can read the refusal.
         setPlainHeaders(request, reply, deps)
         const path = request.url.split('?', 1)[0]!
         const keyed = paths.find((each) => each.path.test(path))

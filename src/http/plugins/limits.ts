@@ -46,8 +46,8 @@ export function rateFields({ ratePerMinute: quota, workPerMinute }: Caller, { ca
 }
 
 /**
- * Charges the work of an answer, and what it still does later, and sets its headers. To be called before the head of the
- * answer is sent.
+ * Charges the work of an answer, and its later work, and sets its headers. Called before the head of the answer is
+ * sent.
  */
 export function chargeWork(
   budget: WorkBudget,
@@ -68,9 +68,9 @@ export interface ChargedCall {
 }
 
 /**
- * Returns a function that charges each call to its key's quota of the minute. It also sets the rate limit headers,
- * and refuses excess calls (spec choices, section 4), and calls of a key without work left. A call costs 1, or the given
- * number of units; one refused by the quota costs nothing. `done` gets the refusal, or the calls that are left.
+ * Returns a function that charges each call to its key's quota of the minute. It also sets the rate limit headers. It
+ * refuses excess calls (spec choices, section 4), and calls of a key without work left. A call costs 1, or the given
+ * number of units; a call refused by the quota costs nothing. `done` gets the refusal, or the remaining calls.
  */
 export function chargeCall(limits: RateCounter, budget: WorkBudget) {
   return (

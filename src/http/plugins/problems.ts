@@ -6,7 +6,7 @@ import { problemOf, serviceErrorOf } from '../problem.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The error that the request ended with, for its log line. */
+    /** The error that ended the request, for its log line. */
     failure: ServiceError | null
   }
 }
@@ -21,7 +21,7 @@ export const problems = plugin(
     })
     app.decorateRequest('failure', null)
     app.setErrorHandler((thrown, request, reply) => sendProblem(request, reply, serviceErrorOf(thrown)))
-    // Without a route the body is not read, and its type does not matter.
+    // If no route matches, the body is not read, and its type does not matter.
     app.addHook('preParsing', (request, reply, _payload, done) => {
       if (request.is404) refuseRoute(request, reply)
       else done()

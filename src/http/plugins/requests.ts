@@ -28,7 +28,7 @@ type Deps = Pick<AppDeps, 'storage' | 'logger' | 'metrics' | 'draining' | 'feed'
 export const requests = plugin(
   async (app, deps: Deps) => {
     const { storage, logger, metrics, draining } = deps
-    // Hooks with callbacks: a promise for each would cost a cached answer a tenth of its time.
+    // Hooks with callbacks: promises would cost a cached answer a tenth of its time.
     app.addHook('onRequest', (request, reply, done) => {
       setPlainHeaders(request, reply, deps)
       if (draining() && !request.routeOptions.config.answersWhileDraining) {
@@ -44,7 +44,7 @@ export const requests = plugin(
       const route = request.routeOptions.url ?? 'unknown'
       metrics.requestSeconds.observe(route, reply.statusCode, reply.elapsedTime / 1000)
       const { failure } = request
-      // An outage of the store is logged once by its watcher, not for each request that it refuses.
+      // The store's watcher logs an outage once; refused requests do not log it again.
       const isOfStore = failure?.code === 'STORAGE_UNAVAILABLE' || failure?.code === 'OUTCOME_UNKNOWN'
       const isNew = isOfStore && storage.outage === null
       if (failure?.code === 'SERVICE_FAILED' || isNew)

@@ -7,7 +7,7 @@ import { endpoint } from '../endpoint.ts'
 import { serve } from '../serve.ts'
 import { wholeNumber } from '../parameters.ts'
 
-/** Gaps of one answer at most. A well-read chain has none. */
+/** Maximum gaps of one answer. A completely read chain has no gaps. */
 const GAPS_MAX = 1_000
 const SLOT_MAX = 999_999_999_999
 

@@ -16,14 +16,14 @@ import { idPage, idPaging } from '../id-page.ts'
 import { invalid, oneOf } from '../parameters.ts'
 import { tenantName } from './admin-tenants.ts'
 
-/** Calls a minute. Chosen: 16,700 a second, more than one process answers. */
+/** Maximum calls per minute: 16,700 a second, more than one process answers. */
 const RATE_MAX = 1_000_000
-/** Units of work a minute: those of 166 cores. More would never be met. */
+/** Maximum units of work per minute: those of 166 cores. More would never be reached. */
 const WORK_MAX = 1_000_000_000
-/** Arbitrary; a key with all ranges and origins takes some kilobytes of memory in every process. */
+/** Arbitrary; a key with all ranges and origins takes several kilobytes of memory in every process. */
 const ADDRESSES_MAX = 64
 const ORIGINS_MAX = 16
-/** Chosen: a key that was replaced because it leaked does not work for more than a month. */
+/** A key that was replaced because it leaked does not work for more than a month. */
 const GRACE_SECONDS_MAX = 30 * 86_400
 
 const keyParams = z.object({ id: z.string().min(1).describe('The id of a key') })
@@ -167,7 +167,7 @@ export const rotateKey = endpoint({
   examples: [{ name: 'with a day of grace', params: { id: EXAMPLE_KEY_ID }, body: { grace_seconds: 86_400 } }]
 })
 
-/** Purpose of an encrypted secret of a key, beside the request that makes the key. */
+/** Purpose of the encrypted secret of a key, stored beside the request that creates the key. */
 const PURPOSE = 'api-key'
 
 export const adminKeyRoutes: FastifyPluginAsync<

@@ -82,7 +82,7 @@ export const adminNodeRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'cloc
     await nodes?.followCordons()
     const { present, absent } = await bodies()
     const body = [...present, ...absent].find((each) => each.id === id)
-    // A freed node that this process does not have is in no list any more.
+    // A freed node that this process does not have is no longer in any list.
     const shown = body ?? { ...absentNodeBody({ id, digest: '', cordonedAtMs: 0 }), cordoned_at: null }
     const isLast = isCordoned && present.length > 0 && !present.some((each) => each.is_usable)
     const warning = {

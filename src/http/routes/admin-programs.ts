@@ -100,7 +100,7 @@ export const adminProgramRoutes: FastifyPluginAsync<
 
   serve(app, addProgram, async ({ body, reply, once }) => {
     const program = pubkeyToBase58(body.program)
-    // A repeat of it changes nothing more.
+    // A repeat of the request changes nothing more.
     const add = () => whitelist.add(program, clock.now(), body.index)
     const { isNew, status } = await once({ program, index: body.index }, async () => program, add)
     if (isNew || body.index !== undefined) programsChanged?.()

@@ -89,7 +89,7 @@ export const bundleRoutes: FastifyPluginAsync<Pick<AppDeps, 'transactions' | 'st
   })
 }
 
-/** Reads and checks all members. Throws an error that names the first wrong one. */
+/** Reads and checks all members. Throws an error that names the first wrong member. */
 function wishIn(txs: readonly string[]): BundleWish {
   const members = txs.map((text, at) => transactionIn(`txs.${at}`, text))
   for (const [at, { signature }] of members.entries()) {

@@ -105,7 +105,7 @@ function sourceOf(
   )
 }
 
-/** Returns the requested pair. For a further page without `cash` it is the pair whose list the cursor belongs to. */
+/** Returns the requested pair. For a further page without `cash`, this is the pair to whose list the cursor belongs. */
 async function pairOf(
   market: MarketStores,
   mint: Pubkey,

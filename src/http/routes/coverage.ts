@@ -18,7 +18,7 @@ import { readPageCursor, writePageCursor } from '../page-cursor.ts'
 import { oneOf, wholeNumber } from '../parameters.ts'
 
 const LIST = 'coverage'
-/** Slots in which the block at an end of a range is looked for. Chosen: leaders skip a few slots in a row. */
+/** Slots that are searched for the block at an end of a range: leaders skip a few slots in a row. */
 const NEAR = 64
 
 export const coverage = endpoint({
@@ -51,7 +51,7 @@ export const coverageRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'archi
     const standing = archive?.standing ?? null
     const current = archive?.current ?? null
     const served = current === null ? null : countedArchive(current)
-    // A filter can pass over any number of ranges, so it needs all gaps.
+    // A filter can skip any number of ranges, so it needs all gaps.
     const gaps =
       venue === undefined ? await firstGaps(storage, from, limit) : await gapsAfter(storage.coverage, from)
     const indexed = { ...(await liveIndexed(storage)), gaps, archive: served }
@@ -92,7 +92,7 @@ const firstGaps = ({ coverage }: Storage, after: number, limit: number): Promise
 const hasVenue = ({ period }: CoveredRange, venue: VenueId | undefined): boolean =>
   venue === undefined || period?.venues.includes(venue) === true
 
-/** Finds the blocks at the ends of a range; those around it if it is missing. */
+/** Finds the blocks at the ends of a range; if the range is missing, the blocks around it. */
 async function endsOf(range: CoveredRange, live: Storage, archive: Storage | null): Promise<RangeEnds> {
   const stores = archive === null ? [live] : [archive, live]
   const within = async (from: number, to: number): Promise<SlotRow[]> =>

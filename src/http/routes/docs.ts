@@ -28,7 +28,7 @@ const POLICY = [
 
 const REUSE = { cacheControl: 'no-cache', vary: 'Accept-Encoding' } as const
 
-/** Milliseconds for which the document's examples are reused; the data they name stays in the store for days. */
+/** TTL of the document's examples in milliseconds; the data that they name stays in the store for days. */
 const EXAMPLES_MS = 60_000
 
 type Deps = Pick<AppDeps, 'version' | 'sourceKind' | 'demoKey' | 'keys' | 'clock' | 'storage'>
@@ -41,7 +41,7 @@ export const docsRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   let streamDocument: Promise<Asset> | null = null
 
   app.get('/openapi.json', { config }, async (request, reply) => {
-    // Built on the first request: every endpoint is registered by then, and the examples are of the newest data.
+    // Built on the first request: by then every endpoint is registered, and the newest data serves as examples.
     const nowMs = deps.clock.now()
     if (document === null || nowMs >= document.untilMs) {
       // While the store is unavailable the document only lacks its examples.
@@ -83,7 +83,7 @@ function isOwnPageOnThisMachine(request: FastifyRequest): boolean {
   return site === 'same-origin' && isLoopbackName(hostName(host)) && isLocal(request)
 }
 
-/** Returns the demo key while it is active; null without one. */
+/** Returns the demo key while it is active; otherwise null. */
 async function offeredKey({ demoKey, keys, clock }: Deps): Promise<string | null> {
   const key = (await demoKey?.read()) ?? null
   if (key === null) return null

@@ -82,7 +82,7 @@ type Deps = Pick<
   | 'redisAway'
 >
 
-/** Answers from memory alone, so that it works while the store is unavailable. */
+/** Answers from memory only, so that it works while the store is unavailable. */
 export const healthRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   const { storage, feed, clock, version, draining, sourceKind, source, redisAway } = deps
   serve(app, health, async ({ reply }) => {

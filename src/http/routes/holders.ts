@@ -23,7 +23,7 @@ import { knownFacts } from '../known-mint.ts'
 import { readWordsCursor, writeWordsCursor } from '../page-cursor.ts'
 import { address, checkPaging, oneOf, paging } from '../parameters.ts'
 
-/** Milliseconds for an answer that may wait for a list. Below the 30 s after which many clients and proxies give up. */
+/** Deadline in milliseconds of an answer that may wait for a list. Below the 30 s of many clients and proxies. */
 export const LIST_DEADLINE_MS = 25_000
 /**
  * Milliseconds that a request waits for a list to be read. Below the deadline, so that the refusal can state the
@@ -89,7 +89,7 @@ export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
           status = await lists.readable(mint, late.signal)
         } finally {
           const charged = isBegun ? chargeFirstReading(lists, mint, work, clock, closing.signal) : null
-          // A list that is read in time is a part of what the answer costs.
+          // The answer pays for a list that is read in time.
           if (status.kind === 'view') await charged
         }
       } else status = await lists.readable(mint, late.signal)
@@ -114,7 +114,7 @@ export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     if (place !== null && place.reading !== view.state.reading) throw expired(slot)
     const skip = query.offset
     const end = skip + query.limit
-    // The first page is a part of facts that were just read.
+    // Facts that were just read include the first page.
     const largest = place === null && by === 'owner' ? found.largest : null
     const read =
       largest !== null && (end <= largest.length || largest.length === found.sums.owners)
@@ -175,7 +175,7 @@ export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     }
   })
 
-  /** Returns the account of a listed mint; null if it is unread and no node answers. Only Token-2022 waits for it. */
+  /** Returns the account of a listed mint; null if it is unread and no node answers. Only Token-2022 waits for a node. */
   const mintOf = async (mint: Pubkey, { about }: HolderView) => {
     const known = knownFacts(parts, mint)
     if (known.facts !== null) return { account: known.facts.account, slot: known.slot }
@@ -184,7 +184,7 @@ export const holderRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
     return read?.reading.kind === 'facts' ? { account: read.reading.account, slot: read.slot } : null
   }
 
-  /** Returns the chain's time at a slot, in Unix seconds: that of its block, or of the head if the block is deleted. */
+  /** Returns the chain's time at a slot, in Unix seconds: its block's, or the head's if the block is deleted. */
   const secondsAt = async (slot: number): Promise<number> =>
     (await storage.blocks.at(slot))?.blockTime ?? chainTime({ feed, clock })
 
@@ -221,7 +221,7 @@ function unread(mint: Pubkey, status: HolderStatus): ServiceError {
   return new ServiceError('INDEX_LOADING', `the holders of ${token} are being read: ${progressOf(state)}`)
 }
 
-/** Describes how far the read of a list is; `state` is null before its follower has begun. */
+/** Describes the progress of reading a list; `state` is null before its follower has begun. */
 function progressOf(state: HolderListState | null): string {
   if (state === null || state.begun === 0) return 'other lists are read before it'
   if (state.fromSlot !== null)

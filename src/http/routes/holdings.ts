@@ -29,7 +29,7 @@ import { decimalsOf } from '../mint-decimals.ts'
 import { readWordsCursor, writeWordsCursor } from '../page-cursor.ts'
 import { address, flag, wholeNumber } from '../parameters.ts'
 
-/** Prices that are read before other clients' requests may run. Chosen: about 1 ms of CPU time. */
+/** Prices that are read before other clients' requests may run: about 1 ms of CPU time. */
 const PRICES_AT_ONCE = 250
 
 export const walletHoldings = endpoint({
@@ -124,7 +124,7 @@ async function holdingsOf(
   const atMs = clock.now()
   const priceOf = (mint: Pubkey, pairs: readonly PairRow[]): Pick<Holding, 'priceUsd' | 'priceAt'> => {
     const pair = newestPair(pairs)
-    // Without a trade, a dollar mint has the price 1, as in the answer about its price.
+    // A dollar mint that was never traded has the price 1, as in the answer about its price.
     if (pair === null) return { priceUsd: cash.of(mint)?.pegged === true ? 1 : null, priceAt: null }
     return { priceUsd: usdOf(pair.last), priceAt: pair.last.blockTime }
   }
@@ -135,7 +135,7 @@ async function holdingsOf(
     const isValued = priceUsd !== null && decimals !== null
     const valueUsd = isValued ? humanAmount(amount, decimals) * priceUsd : null
     tokensUsd += valueUsd ?? 0
-    // One literal, because thousands of them are made.
+    // A single literal, because thousands of them are made.
     return { mint, amount, tokenProgram, accounts: count, isFrozen, decimals, priceUsd, priceAt, valueUsd }
   }
   const list: Holding[] = []
@@ -190,7 +190,7 @@ function nativeOf(found: Holdings): HoldingBody {
   return holdingBody(held, { symbol: 'SOL', name: 'Solana' }, shownAmounts(held, null, 0))
 }
 
-/** Renders holdings with their names, for which mints that are not cached are read. */
+/** Renders holdings with their names. Reads the mints that are not cached. */
 async function namedAll(
   list: readonly Holding[],
   accounts: AccountParts,

@@ -59,7 +59,7 @@ export const metadataRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   const bodyOf = async (facts: MintFacts, known: KnownMint): Promise<Body> =>
     metadataBody(facts, known, await statedNames(deps, facts), clock.now())
 
-  /** Adds known fields of the JSON behind the URIs, if the operator has allowed off-chain reads. */
+  /** Adds known fields of the JSON at the URIs, if the operator has allowed off-chain reads. */
   const withOffChain = async (bodies: readonly Body[]): Promise<readonly Body[]> => {
     const { offChain } = accounts
     if (offChain === null) return bodies

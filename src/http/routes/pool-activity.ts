@@ -12,7 +12,7 @@ import { EXAMPLE_POOL } from '../example-values.ts'
 import { marketReader } from '../market-reader.ts'
 import { address, wholeNumber } from '../parameters.ts'
 
-/** Hours of a pool read at a time. */
+/** Hours of a pool that one read returns. */
 const HOURS_PER_READ = 24
 
 export const poolActivity = endpoint({
@@ -44,7 +44,7 @@ export const poolActivityRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'a
 }
 
 /**
- * Reads the newest minutes of a pool, newest first. Every stored hour has at least one minute, so that few hours are
+ * Reads the newest minutes of a pool, newest first. Every stored hour has at least one minute, so only few hours are
  * read.
  */
 async function newestMinutes(activity: PoolActivity, pool: Pubkey, limit: number): Promise<ActivityMinute[]> {

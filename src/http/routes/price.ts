@@ -22,10 +22,10 @@ import { readPricedToken } from '../valued-token.ts'
 const DAY = 86_400
 const WINDOWS = { day: DAY } as const
 /**
- * More candles than a day has in any of the intervals that windows are read from: 24 hours, and minutes at both ends.
+ * More candles than a day has in any interval from which windows are read: 24 hours, and minutes at both ends.
  */
 const CANDLES_OF_DAY = 120
-/** Tokens of one request, as many as of a metadata request (spec, Limits). */
+/** Maximum tokens of one request, equal to a metadata request's (spec, Limits). */
 const MINTS_MAX = 100
 
 export const tokenPrice = endpoint({
@@ -96,7 +96,7 @@ export const priceRoutes: FastifyPluginAsync<Deps> = async (app, { storage, arch
   })
 }
 
-/** Returns a token's price. Null without a price-forming trade of the token, unless it is a cash mint. */
+/** Returns a token's price. Null if the token has no price-forming trade, unless it is a cash mint. */
 async function priceAt(
   newest: SlotRow | null,
   mint: Pubkey,
@@ -129,7 +129,7 @@ async function priceAt(
 }
 
 /**
- * Returns a pair's volume of the last day in base units of its cash. A mint's activity counts it for wrapped SOL
+ * Returns a pair's volume of the last day in base units of its cash. A mint's activity has this volume for wrapped SOL
  * only.
  */
 async function cashOf(

@@ -8,7 +8,7 @@ import type { AppDeps } from '../deps.ts'
 import { endpoint } from '../endpoint.ts'
 import { serveCached } from '../serve-cached.ts'
 
-/** As many as `getRecentPrioritizationFees` takes (choices, 8). */
+/** Maximum accounts: as many as `getRecentPrioritizationFees` takes. */
 const ACCOUNTS_MAX = 128
 
 export const priorityFees = endpoint({

@@ -5,7 +5,7 @@ import { problemBody, problemIndex, problemNamed, problemPage } from '../problem
 const POLICY =
   "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** Serves the page behind the `type` of a problem, as HTML for people and as JSON for programs. */
+/** Serves the page at the `type` of a problem, as HTML for people and as JSON for programs. */
 export const problemRoutes: FastifyPluginAsync = async (app) => {
   const config = { scope: 'open', answersWhileDraining: true } as const
 

@@ -35,11 +35,11 @@ import { readWordsCursor, writeWordsCursor } from '../page-cursor.ts'
 import { address, invalid, oneOf, wholeNumber } from '../parameters.ts'
 
 /**
- * Account versions that one request examines: 10 ms where they are in memory, and 0.3 s where the engine reads them. If the
- * filters match rarely, a page has fewer accounts than `limit`, and a cursor.
+ * Maximum account versions that one request examines: 10 ms if they are in memory, and 0.3 s if the engine reads them. If
+ * the filters match rarely, a page has fewer accounts than `limit`, and a cursor.
  */
 const EXAMINED_MAX = 100_000
-/** Bytes of data in an answer, at most about: what most clients read at once. */
+/** Approximate maximum bytes of data in an answer: as much as most clients read at once. */
 const ANSWER_DATA_BYTES_MAX = 4 * 2 ** 20
 
 export const programAccounts = endpoint({

@@ -32,7 +32,7 @@ const LABEL_MAX = 64
 const LABEL_MESSAGE = `must be 1 to ${LABEL_MAX} characters, without control characters`
 /** Text for tables of a terminal; without \p{Cc}, which few clients know. */
 const CONTROL_FREE = /^[^\u0000-\u001f\u007f-\u009f]+$/
-/** Role of an address that was given none. */
+/** Role of an address that was registered without a role. */
 const OTHER = 'other'
 
 export const watchAddress = endpoint({

@@ -22,7 +22,7 @@ import { serve } from '../serve.ts'
 import { ledgerEnd } from '../ledger-end.ts'
 import { address } from '../parameters.ts'
 
-/** Gaps of one address, and of one answer, at most. Chosen: 1 MB for an answer. */
+/** Maximum gaps of one address, and of one answer: 1 MB for an answer. */
 const GAPS_MAX = 1_000
 const GAPS_OF_ANSWER_MAX = 10_000
 
@@ -47,7 +47,7 @@ export const revenueCoverageRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage'>>
   const ledgerGaps = new LedgerGaps(storage.documents)
 
   serve(app, revenueCoverage, async ({ query, caller, slices }) => {
-    // Before the gaps, which are stored before the end passes them; the head after it, which is never before the end.
+    // Read before the gaps, which are stored before the end passes them, and before the head, which is never before the end.
     const end = await ledgerEnd(reader, storage.blocks)
     const indexed = await storage.blocks.head()
     const all = await registry.list(tenantOf(caller))
@@ -57,7 +57,7 @@ export const revenueCoverageRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage'>>
     const gaps = first === null ? [] : await ledgerGaps.since(first.slot)
     const gapsMax = Math.min(GAPS_MAX, Math.floor(GAPS_OF_ANSWER_MAX / Math.max(1, listed.length)))
     const isBehind = end === null || (indexed !== null && end.slot < indexed.slot - LAG_SLOTS_MAX)
-    // Those that end at or after a slot are then the last ones.
+    // Sorted by their ends, so that gaps that end at or after a slot are the last ones.
     const sorted = gaps.toSorted((a, b) => a.to - b.to)
     const bodies = await slices.map(sorted, gapBody)
     const known = { gaps: sorted, bodies, gapsMax, end, isBehind }
@@ -72,7 +72,7 @@ export const revenueCoverageRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage'>>
   })
 }
 
-/** Returns the earliest start of the ledgers of addresses; null if none has begun. */
+/** Returns the earliest start of the ledgers of addresses; null if no ledger has begun. */
 function earliest(watched: readonly WatchedAddress[]): WatchedAddress['captureFrom'] {
   return watched
     .map(({ captureFrom }) => captureFrom)
@@ -116,7 +116,7 @@ function addressBody(
   }
 }
 
-/** Returns the index of the first gap that ends at or after a slot; their number if there is none. */
+/** Returns the index of the first gap that ends at or after a slot; the number of gaps if no gap does. */
 function firstEndingSince(gaps: readonly LedgerGap[], slot: number): number {
   let [low, high] = [0, gaps.length]
   while (low < high) {
@@ -127,7 +127,7 @@ function firstEndingSince(gaps: readonly LedgerGap[], slot: number): number {
   return low
 }
 
-/** Returns the slot after everything that a ledger lacks; null if that is beyond its end. */
+/** Returns the slot after all gaps and holes of a ledger; null if that slot is beyond its end. */
 function completeFrom(
   first: number,
   end: number,

@@ -87,7 +87,7 @@ export const revenueEventRoutes: FastifyPluginAsync<Pick<AppDeps, 'storage' | 'n
   })
 }
 
-/** Returns the watched addresses of a tenant, or the one that it asks for. Rejects with WATCH_NOT_FOUND. */
+/** Returns the watched addresses of a tenant, or the requested one. Rejects with WATCH_NOT_FOUND. */
 async function watchedBy(
   registry: WatchedAddresses,
   tenant: string,

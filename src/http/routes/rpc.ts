@@ -116,7 +116,7 @@ export const rpcRoutes: FastifyPluginAsync<Deps> = async (
         body.length < LONG_BODY_BYTES ? parse() : await app.turns.run(request.caller!.tenant, parse)
       return answerParsed(parsed, request, reply).catch((error: unknown) => {
         if (error === LEFT) return reply.hijack()
-        // A part of the answer is sent already.
+        // The answer is partly sent already.
         if (reply.sent) throw error
         return sendRpcProblem(error, request, reply, idOf(parsed))
       })
@@ -147,7 +147,7 @@ export const rpcRoutes: FastifyPluginAsync<Deps> = async (
         app.turns.run(caller.tenant, piece, { signal: left.signal, isPatient: true })
       return await sendReply(request, reply, meteredReply(made, work), inTurn)
     } catch (error) {
-      // A request that fails is charged for what it took until then.
+      // A request that fails is charged for the work until then.
       setFields(reply, rateFields(caller, { calls, units: work.charge(), work: work.left }))
       throw error
     } finally {

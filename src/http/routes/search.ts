@@ -21,12 +21,12 @@ import { marketReader } from '../market-reader.ts'
 import { wholeNumber } from '../parameters.ts'
 import { isSignature } from '../signature.ts'
 
-/** Characters of a search. Chosen: a signature has 88. */
+/** Maximum characters of a search; a signature has 88. */
 const TEXT_MAX = 100
 const TEXT_RULE = `must have 2 to ${TEXT_MAX} characters; one ideograph or emoji is enough`
 /** The window of a hit's volume, in seconds. */
 const WINDOWS = { day: 86_400 }
-/** Maximum hits of an answer. Chosen: beyond one screen, a longer search text helps more. */
+/** Maximum hits of an answer. Beyond one screen, a longer search text helps more. */
 const LIMIT_MAX = 50
 
 export const search = endpoint({

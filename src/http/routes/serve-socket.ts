@@ -21,7 +21,7 @@ export interface SocketRoute {
   }
 }
 
-/** Upgrades connections at a path, and hands them to their owner. The app needs the WebSocket plugin. */
+/** Upgrades connections at a path, and passes them to their owner. The app needs the WebSocket plugin. */
 export function serveSocket(
   app: FastifyInstance,
   { path, scope, refusesWith403, gateway }: SocketRoute
@@ -41,7 +41,7 @@ export function serveSocket(
         const detail = 'this key, or this process, has its maximum number of connections'
         return done(new ServiceError('CONNECTIONS_EXCEEDED', detail))
       }
-      // Releases the request and its response, which the socket would otherwise hold for its whole life.
+      // Releases the request and its response, which the socket would otherwise retain until it closes.
       reply.raw.detachSocket(request.socket)
       done()
     },
@@ -49,7 +49,7 @@ export function serveSocket(
       throw new ServiceError('UPGRADE_MISSING', NO_HANDSHAKE)
     },
     wsHandler: (ws, { socket, caller }) => {
-      // The plugin's error listener would hold them too.
+      // The plugin's error listener would retain them too.
       ws.removeAllListeners('error').on('error', () => ws.terminate())
       app.connections.becomeStream(socket)
       gateway.open(ws, socket, caller!)

@@ -16,13 +16,13 @@ export const socketRoutes: FastifyPluginAsync<Deps> = async (app, deps) => {
   const { stream, rpcSockets = null } = deps
   if (stream === null) throw new TypeError('a process that serves the stream needs its connections')
   await app.register(websocket, {
-    // The stream has a lower limit of its own.
+    // The stream has its own, lower limit.
     options: { maxPayload: BODY_BYTES_MAX, perMessageDeflate: false, clientTracking: false },
-    // The owners of the connections close them, and tell clients when to reconnect.
+    // The owners of the connections close them, and state when clients should reconnect.
     preClose: (done) => done(),
     errorHandler: (_error, socket) => socket.terminate()
   })
-  // A connection whose handshake was refused is closed. The plugin does so only if its own hook ran first.
+  // A connection whose handshake was refused is closed. The plugin closes it only if its own hook ran first.
   app.addHook('onSend', (request, reply, payload, done) => {
     if (isHandshake(request.raw)) void reply.header('connection', 'close')
     done(null, payload)

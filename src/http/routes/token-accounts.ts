@@ -74,7 +74,7 @@ export const tokenAccountRoutes: FastifyPluginAsync<Pick<AppDeps, 'accounts' | '
   })
 }
 
-/** Reads the token accounts of a wallet in both programs, as of the older of both slots. */
+/** Reads the token accounts of a wallet in both programs, at the older of both slots. */
 async function heldBy(
   wallet: Pubkey,
   { node }: AccountParts,

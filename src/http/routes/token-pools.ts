@@ -57,7 +57,7 @@ pools, the newest ${RANKED_POOLS_MAX} are in this order. Older ones follow, the 
 
 type Deps = Pick<AppDeps, 'storage' | 'archive' | 'cash' | 'accounts' | 'clock'>
 
-/** The parts that pools are read from. The windows of pools are live, as those of mints. */
+/** The stores that provide pools. The windows of pools are live, like those of mints. */
 export interface PoolDeps extends Pick<AppDeps, 'storage' | 'cash' | 'accounts' | 'clock'> {
   readonly market: MarketStores
 }
@@ -88,9 +88,9 @@ export const tokenPoolRoutes: FastifyPluginAsync<Deps> = async (app, { archive, 
 /** A page of a token's pools. */
 interface PoolPage {
   readonly rows: readonly MarketPool[]
-  /** Names, decimals and reserves of the rows; undefined where they were not read. */
+  /** Names, decimals and reserves of the rows; undefined if they were not read. */
   readonly known: KnownPools | undefined
-  /** Place where the next page begins; null at the end. */
+  /** Position of the next page; null on the last page. */
   readonly next: RankingPlace | null
 }
 
@@ -112,7 +112,7 @@ async function pageOf(mint: Pubkey, query: PageQuery, deps: PoolDeps): Promise<P
   return { ...older, rows: [...ranked.rows, ...older.rows] }
 }
 
-/** Reads ranked pools: in the order of their liquidity now, or in that of the first page. */
+/** Reads ranked pools: ordered by their current liquidity, or as on the first page. */
 async function rankedPage(mint: Pubkey, query: PageQuery, deps: PoolDeps): Promise<PoolPage> {
   const { place, curve, order, limit } = query
   const newest = await poolsBefore(mint, place?.before, RANKED_POOLS_MAX, deps)
@@ -152,12 +152,12 @@ function poolsBefore(mint: Pubkey, before: number | undefined, limit: number, { 
   return market.pools.ofMint(mint, { ...from, order: 'desc', limit })
 }
 
-/** Pools as they are served, and what an answer with them depends on besides them. */
+/** Pools as they are served, and the other values on which an answer with them depends. */
 interface PoolBodies {
   readonly bodies: z.input<typeof POOL>[]
   /**
-   * Mints without a symbol. One may still be launched; that block changes the mint, but not the token whose pools these
-   * are.
+   * Mints without a symbol. One may still be launched; that block changes the mint, but not the token that owns these
+   * pools.
    */
   readonly unnamed: readonly Pubkey[]
   readonly limits: AgeLimit
@@ -184,7 +184,7 @@ const withDecimals = (row: PoolRow, { decimals }: KnownMints): PoolRow => ({
 const liquidityOf = (row: PoolRow, reserves: PoolReserves, mints: KnownMints, curve: CurveRow | null) =>
   poolLiquidityUsd(withReserves(withDecimals(row, mints), reserves), curve)
 
-/** Renders pools, in the order given. `curve` is the bonding curve of their token; `known` is read where it is not given. */
+/** Renders pools, in the order given. `curve` is the bonding curve of their token; `known` is read if it is not given. */
 export async function poolBodies(
   rows: readonly MarketPool[],
   curve: CurveRow | null,
@@ -209,7 +209,7 @@ export async function poolBodies(
   return { bodies, unnamed, limits: deps.accounts === null ? {} : { maxAgeMs: ANSWER_MS } }
 }
 
-/** Reads the hours of a pool's last day; none if it did not trade then, so that old pools cost nothing. */
+/** Reads the hours of a pool's last day; an empty list if it did not trade then, so that old pools cost nothing. */
 async function dayOf(
   { pool, lastTrade }: PoolRow,
   now: number,
@@ -219,15 +219,15 @@ async function dayOf(
   return isTraded ? activity.range('pool', pool, windowHours(now, DAY)) : []
 }
 
-/** Symbols and decimals by `pubkeyMapKey` of a mint, each null when unknown. */
+/** Symbols and decimals by `pubkeyMapKey` of a mint, each null if unknown. */
 interface KnownMints {
   readonly symbols: ReadonlyMap<string, string | null>
   readonly decimals: ReadonlyMap<string, number | null>
 }
 
 /**
- * Returns the symbols of pools' mints: of cash from the configuration, of tokens from their accounts, else their launch; and
- * the decimals that the configuration or the accounts state.
+ * Returns the symbols of pools' mints: of cash from the configuration, of tokens from their accounts, else their launch.
+ * Includes the decimals that the configuration or the accounts state.
  */
 async function knownMints(
   pools: readonly PoolRow[],

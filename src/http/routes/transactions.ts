@@ -20,7 +20,7 @@ import { invalid, oneOf, wholeNumber } from '../parameters.ts'
 import { isSignature } from '../signature.ts'
 import { foreignBody, memberBody, repeatBody, submissionBody } from '../transaction-bodies.ts'
 
-/** Submissions of one page at most. Chosen: as other lists. */
+/** Maximum submissions of one page, as in other lists. */
 const LIST_MAX = 1_000
 
 const signatureParam = z
@@ -170,8 +170,8 @@ export const transactionRoutes: FastifyPluginAsync<
   })
 
   /**
-   * Returns the status of a transaction that the tenant has not submitted: that of a bundle member, or that of the
-   * chain.
+   * Returns the status of a transaction that the tenant has not submitted: the status of a bundle member, or the chain's
+   * status.
    */
   async function notSent(tenant: string, signature: string): Promise<ReturnType<typeof foreignBody>> {
     const member = await bundles.findMember(tenant, signature)
@@ -180,9 +180,9 @@ export const transactionRoutes: FastifyPluginAsync<
   }
 
   /**
-   * Asks the nodes for a submission that seems not to have landed, unless this process tracks it and a node has told it
-   * so. It may have landed before its reception, the process that tracks it may be down, and an expiry may rest on a
-   * lost fork. Without an answer, and with one that cannot be true, the stored record stands.
+   * Requests the status of a submission that seems not to have landed, unless this process tracks it and a node has already
+   * reported its absence. It may have landed before its reception, the process that tracks it may be down, and an expiry
+   * may rest on an abandoned fork. If no node answers, or its answer cannot be true, the stored record stands.
    */
   async function onChain({
     progress,

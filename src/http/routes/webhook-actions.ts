@@ -25,10 +25,10 @@ import { rateLimited } from '../plugins/limits.ts'
 import { attemptBody, webhookBody } from '../webhook-bodies.ts'
 import { webhookParams } from './webhook-parameters.ts'
 
-/** Chosen as for keys: a replaced secret does not sign for more than a month. */
+/** As for keys: a replaced secret does not sign for more than a month. */
 const GRACE_SECONDS_MAX = 30 * 86_400
 const GRACE_MESSAGE = `must be a whole number between 0 and ${GRACE_SECONDS_MAX}`
-/** Calls a minute (spec choices, section 7). */
+/** Maximum calls per minute (spec choices, section 7). */
 const ENABLES_PER_MINUTE = 6
 
 /** The `nextCursor` of a list of attempts: the id of the webhook, and the place of the last attempt. */
@@ -168,7 +168,7 @@ export function webhookActionRoutes(app: FastifyInstance, registry: WebhookRegis
 
   serve(app, rotateWebhookSecret, async ({ params: { id }, body, caller, reply, once }) => {
     const { grace_seconds: graceSeconds } = body ?? rotateWebhookSecret.body.unwrap().parse({})
-    // A repeat states the time of the first.
+    // A repeat states the time of the first request.
     const prepare = async (): Promise<string> => `${clock.now() + graceSeconds * 1000} ${randomUUID()}`
     const { secret, expiresAtMs } = await once(
       { grace_seconds: graceSeconds },
@@ -195,7 +195,7 @@ export function webhookActionRoutes(app: FastifyInstance, registry: WebhookRegis
   })
 }
 
-/** Returns the reasons for which a webhook does not deliver all events after a cursor. */
+/** Returns the reasons why a webhook does not deliver all events after a cursor. */
 function warningsOf(since: number, stream: Deps['stream']): EnableWarning[] {
   const { head = -1, horizon = null } = stream?.health ?? {}
   const warnings: (EnableWarning | null)[] = [

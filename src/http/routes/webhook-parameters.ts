@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /**
- * Path of a webhook. Every whole number is understood, and one that is no id is answered like an unknown id with
+ * Path of a webhook. Every whole number is accepted. A number that is not an id is answered like an unknown id with
  * `webhook_not_found`; other text is refused with `invalid_parameter`.
  */
 export const webhookParams = z.object({

@@ -16,11 +16,11 @@ import { createdWebhookBody, webhookBody } from '../webhook-bodies.ts'
 import { webhookActionRoutes } from './webhook-actions.ts'
 import { webhookParams } from './webhook-parameters.ts'
 
-/** Characters of a URL at most. Chosen: the length that browsers and proxies accept everywhere. */
+/** Maximum characters of a URL: the length that browsers and proxies accept everywhere. */
 const URL_MAX = 2_048
 /** Wrong channels that an answer lists; a body of 64 KiB can have thousands. */
 const FAULTS_SHOWN = WEBHOOK_CHANNELS_MAX
-/** Milliseconds to create a webhook. Chosen: a name server may take several seconds to answer. */
+/** Deadline in milliseconds to create a webhook: a name server may take several seconds to answer. */
 const CREATE_MS = 10_000
 
 export const createWebhook = endpoint({

@@ -5,8 +5,8 @@ import type { AccountChange } from './runtime.ts'
 type States = ReadonlyMap<string, LocalAccount | null>
 
 /**
- * The states of accounts before each block that is not finalized, for reads as of an earlier block. States are null
- * where there was no account.
+ * The states of accounts before each block that is not finalized, for reads at an earlier block. A state is null if the
+ * account did not exist.
  */
 export class AccountHistory {
   /** By slot, ascending. */
@@ -21,12 +21,12 @@ export class AccountHistory {
     this.#before.delete(slot)
   }
 
-  /** Drops what no read needs once the blocks up to a slot are finalized. */
+  /** Drops states that no read needs once the blocks up to a slot are finalized. */
   finalized(slot: number): void {
     for (const known of this.#before.keys()) if (known <= slot) this.#before.delete(known)
   }
 
-  /** Returns an account as of a slot; undefined if no later block has changed it. */
+  /** Returns an account at a slot; undefined if no later block has changed it. */
   at(address: Uint8Array, slot: number): LocalAccount | null | undefined {
     const key = pubkeyMapKey(address)
     for (const [changed, before] of this.#before) {
@@ -36,7 +36,7 @@ export class AccountHistory {
     return undefined
   }
 
-  /** Returns the accounts that blocks after a slot have changed, as of that slot. */
+  /** Returns the accounts that blocks after a slot have changed, in their state at that slot. */
   changedAfter(slot: number): States {
     const states = new Map<string, LocalAccount | null>()
     for (const [changed, before] of this.#before)

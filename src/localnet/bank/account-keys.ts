@@ -9,7 +9,7 @@ export interface AccountKeys {
   readonly all: readonly Uint8Array[]
   readonly loadedWritable: readonly Uint8Array[]
   readonly loadedReadonly: readonly Uint8Array[]
-  /** Whether the transaction may change the account at an index. */
+  /** Tells whether the transaction may change the account at an index. */
   isWritable(index: number): boolean
 }
 

@@ -11,10 +11,10 @@ export function addressesOf({ wire, meta }: ExecutedTransaction): Uint8Array[] {
   return [...fixed, ...meta.loadedWritable, ...meta.loadedReadonly]
 }
 
-/** Numbers of transactions in a block are less. */
+/** Above the number of transactions in any block. */
 export const INDEXES = 2 ** 21
 
-/** Returns four bytes of an address. They rarely collide within a block; a collision costs time only. */
+/** Returns four bytes of an address. They rarely collide within a block; a collision costs only time. */
 export function addressPrefix(address: Uint8Array): number {
   return prefixAt(address, 0)
 }

@@ -4,7 +4,7 @@ export interface LocalBankOptions {
   readonly clock: Clock
   /** Determines genesis hash, blockhashes and the faucet's key. */
   readonly seed: string
-  /** Directory of the chain; without it, the chain ends with the process. */
+  /** Directory of the chain; if absent, the chain ends with the process. */
   readonly directory?: string
   readonly slotMs?: number
   /**
@@ -32,7 +32,7 @@ export interface TimedSlot {
 }
 
 export const SLOT_MS = 400
-/** Ten minutes at the usual pace. Counted in blocks, so that memory and disk are the same at any pace. */
+/** Ten minutes at the usual pace. Counted in blocks, so that memory and disk are constant at any pace. */
 export const RETAINED_SLOTS = 1_500
 export const RETAINED_SLOTS_MIN = 512
 export const WAITING_MAX = 1_000

@@ -12,7 +12,7 @@ const WRITE_BUFFER_BYTES = 4 * 2 ** 20
 const CACHE_BYTES = 2 * 2 ** 20
 /**
  * Dropped slots after which their disk space is reclaimed. Compacting that many takes a tenth of a second, off the main
- * thread; fewer would repeat it often, more would leave dead data on disk.
+ * thread. Fewer would repeat the compaction often, more would leave dead data on disk.
  */
 const DROPPED_MAX = 300
 
@@ -53,12 +53,12 @@ export interface StoredChain {
   readonly notes: ReadonlyMap<string, Uint8Array>
 }
 
-/** Takes a stored block, and its packed accounts; they are null for a finalized one. */
+/** Receives a stored block, and its packed accounts; null for a finalized block. */
 export type TakeBlock = (packed: PackedBlock, accounts: Uint8Array | null) => void
 
 /** Storage of a chain. */
 export interface ChainStore {
-  /** Reads the chain, and its blocks one by one, oldest first; null if nothing was written yet. */
+  /** Reads the chain, and its blocks one by one, oldest first; null on an empty store. */
   load(take: TakeBlock): Promise<StoredChain | null>
   /** Resolves when the slot is on disk. Writes must not overlap. */
   write(slot: SlotWrite): Promise<void>
@@ -71,11 +71,11 @@ type Level = ClassicLevel<Buffer, Uint8Array>
 
 /**
  * The chain on disk. Each slot is one synced batch of LevelDB. LevelDB has checksums and drops a batch whose last
- * bytes are missing, so a killed process leaves whole slots.
+ * bytes are missing, so a killed process leaves complete slots.
  *
- * Disk: kept blocks (about 2 KB a transaction before compression), every account once with about 100 bytes more, and
- * up to as much again until the engine has compacted. The engine hardly compacts the range of dropped blocks by
- * itself, because nothing is written there, so compaction is requested.
+ * Disk: retained blocks (about 2 KB a transaction before compression), every account once with about 100 bytes more, and
+ * up to as much again until the engine has compacted. The engine hardly compacts the range of dropped blocks by itself,
+ * because nothing is written there, so compaction is requested.
  */
 export class BankStore implements ChainStore {
   readonly #level: Level
@@ -91,7 +91,7 @@ export class BankStore implements ChainStore {
     this.#directory = directory
   }
 
-  /** Opens a store. Throws a ServiceError that names the directory when it is in use or cannot be read. */
+  /** Opens a store. Throws a ServiceError that names the directory if the store is in use or cannot be read. */
   static async open(directory: string): Promise<BankStore> {
     const level: Level = new ClassicLevel(directory, {
       keyEncoding: 'buffer',
@@ -156,7 +156,7 @@ export class BankStore implements ChainStore {
     this.#dropped += slot.dropped.length
     if (this.#dropped < DROPPED_MAX) return
     this.#dropped = 0
-    // At most one at a time. After a failed one, the chain can no longer be written.
+    // At most one compaction at a time. After a failed one, the chain can no longer be written.
     await this.#clearing
     this.#clearing = this.#clear(slot.firstSlot)
     this.#clearing.catch(() => undefined)

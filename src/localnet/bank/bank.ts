@@ -26,12 +26,12 @@ const MADE_UP_SLOTS = 8
  * A chain in this process.
  *
  * B1. A block is on disk before it is reported as confirmed.
- * B2. The disk has whole slots, so a killed process continues at its last block with the accounts of that block. Waiting
+ * B2. The disk has complete slots, so a killed process continues at its last block with the accounts of that block. Waiting
  * transactions are lost, as on a node.
- * B3. The same seed, times of slots and sent transactions give the same chain.
+ * B3. Equal seeds, times of slots and sent transactions give equal chains.
  *
- * A slot of 50 transfers costs about 5 ms. Memory: all accounts; 2 KB a kept transaction where there is no disk. Disk: see
- * BankStore.
+ * A slot of 50 transfers costs about 5 ms. Memory: all accounts, and 2 KB per retained transaction if there is no disk.
+ * Disk: see BankStore.
  */
 export class LocalBank implements chain.LocalChain {
   readonly genesisHash: Uint8Array
@@ -125,7 +125,7 @@ export class LocalBank implements chain.LocalChain {
       await sleep(this.#clock, Math.min(Math.max(due - this.#clock.now(), 0), this.#slotMs), signal)
       if (signal.aborted) return
       await this.produceSlot()
-      // Slots keep to the clock on average. After a longer delay, as when the machine slept, the schedule moves.
+      // Slots follow the clock on average. After a longer delay, as when the machine slept, the schedule moves.
       due = Math.max(due + this.#slotMs, this.#clock.now() - MADE_UP_SLOTS * this.#slotMs)
     }
   }
@@ -133,8 +133,8 @@ export class LocalBank implements chain.LocalChain {
   /**
    * Produces one slot now, unless a fault prevents it. Its block is processed and reported when this returns. The
    * promise resolves when the block is durable and newly confirmed and finalized blocks were reported. After a failed
-   * write, an exception of the market or a listener, or `close`, it rejects and no further slot is produced. In a loop
-   * that never yields to the event loop, memory of the engine is not freed.
+   * write, an exception of the market or a listener, or `close`, it rejects and no further slot is produced. A loop that
+   * never yields to the event loop does not free the memory of the engine.
    */
   produceSlot(): Promise<void> {
     if (this.#ended !== null) return Promise.reject(this.#ended)
@@ -148,7 +148,7 @@ export class LocalBank implements chain.LocalChain {
       const fork = this.#production.canFork() ? this.faults.takeFork() : null
       return this.#commits.commit(this.#makeSlot(this.#clock.now(), fork))
     } catch (error) {
-      // Half a slot: the accounts are undefined, so the next start continues at the last durable block.
+      // The slot is incomplete: the accounts are undefined, so the next start continues at the last durable block.
       this.#end = error as Error
       return Promise.reject(this.#end)
     }
@@ -178,7 +178,7 @@ export class LocalBank implements chain.LocalChain {
     this.#production.skipTo(slot)
   }
 
-  /** Returns the time of a block's slot in Unix seconds; null if there is no such block, or it was pruned. */
+  /** Returns the time of a block's slot in Unix seconds; null if the slot has no block, or the block was pruned. */
   blockTime(slot: number): number | null {
     return this.#blocks.header(slot)?.blockTime ?? null
   }
@@ -188,7 +188,7 @@ export class LocalBank implements chain.LocalChain {
     this.#production.onSlot(fill)
   }
 
-  /** Returns the market's note under a name, as of the newest block; null without one. */
+  /** Returns the market's note under a name, at the newest block; null if the name has no note. */
   note(name: string): Uint8Array | null {
     return this.#commits.note(name)
   }
@@ -280,7 +280,7 @@ export class LocalBank implements chain.LocalChain {
     return () => this.#listeners.delete(listener)
   }
 
-  /** The reason why no further slot is produced; null while there is none. */
+  /** The reason why no further slot is produced; null while slots are produced. */
   get #ended(): Error | null {
     return this.#end ?? this.#commits.failure
   }

@@ -25,7 +25,7 @@ export type FillSlot = (
   keep: (name: string, note: Uint8Array | null) => void
 ) => void
 
-/** A part of a block, in a form that can be added to another block. */
+/** An entry of a block, in a form that can be added to another block. */
 type Entry =
   | Sent
   | {
@@ -98,12 +98,12 @@ export class BlockProduction {
     this.#nextSlot++
   }
 
-  /** Whether the newest block may be undone: this process produced it, and it was not reported as confirmed. */
+  /** Tells whether the newest block may be undone: this process produced it, and it was not reported as confirmed. */
   canFork(): boolean {
     return this.#undo.has(this.#deps.blocks.head.packed.header.slot)
   }
 
-  /** Skips all slots before this one. Never goes back: produced slots stay. */
+  /** Skips all slots before this one. Never moves back: produced slots stay. */
   skipTo(slot: number): void {
     this.#nextSlot = Math.max(this.#nextSlot, slot)
   }
@@ -145,7 +145,7 @@ export class BlockProduction {
     for (const known of this.#undo.keys()) if (known <= slot) this.#undo.delete(known)
   }
 
-  /** Whether a transaction's blockhash or nonce is valid for a block of this height. */
+  /** Tells whether a transaction's blockhash or nonce is valid for a block of this height. */
   mayLand({ wire }: ReadTransaction, height: number): boolean {
     const { blocks, runtime } = this.#deps
     return blocks.isValid(wire.lifetime, height) || standsOnNonce(wire, (address) => runtime.account(address))
@@ -281,7 +281,7 @@ function executed(
   return { signature, wire: bytes, isVote, meta }
 }
 
-/** Returns past slots, which drop no blocks, as one. */
+/** Combines past slots, which drop no blocks, into one. */
 export function joinedSlots(slots: readonly MadeSlot[]): MadeSlot {
   return {
     made: slots.flatMap(({ made }) => made),

@@ -34,7 +34,7 @@ export function packBlock(block: LocalBlock): PackedBlock {
   return { header, bytes: writer.take(), offsets }
 }
 
-/** Reads a stored block's header and offsets; throws a RangeError when the bytes are no block. */
+/** Reads a stored block's header and offsets; throws a RangeError if the bytes are not a block. */
 export function readPackedBlock(bytes: Uint8Array): PackedBlock {
   const from = new RecordReader(bytes)
   const header = {
@@ -53,7 +53,7 @@ export function readPackedBlock(bytes: Uint8Array): PackedBlock {
   return { header, bytes, offsets }
 }
 
-/** Returns a stored block that does not hold its bytes; they are read each time they are needed. */
+/** Returns a stored block that does not retain its bytes; they are read each time they are needed. */
 export function blockOnDisk(
   { header, offsets }: PackedBlock,
   read: (slot: number) => Uint8Array

@@ -2,7 +2,7 @@ import type { Account } from 'litesvm/dist/internal.js'
 import { pubkeyMapKey, samePubkey } from '../../chain/pubkey.ts'
 import type { LocalAccount } from '../chain.ts'
 
-/** Tells whether two states of an account are equal; null for none. */
+/** Tells whether two states of an account are equal; null if the account does not exist. */
 export function isSameAccount(a: LocalAccount | null, b: LocalAccount | null): boolean {
   if (a === null || b === null) return a === b
   return (
@@ -26,7 +26,7 @@ export function localAccount(address: Uint8Array, found: Account): LocalAccount 
   }
 }
 
-/** Returns a program's accounts in their state before some changes; null for one that did not exist. */
+/** Returns a program's accounts in their state before some changes; null for an account that did not exist. */
 export function accountsBefore(
   newest: readonly LocalAccount[],
   before: ReadonlyMap<string, LocalAccount | null>,

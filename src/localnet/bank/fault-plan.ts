@@ -1,12 +1,12 @@
 /**
- * With `drop` the newest block is lost and the next slot follows its parent; with `replace` its slot also gets another
+ * With `drop` the newest block is lost and the next slot follows its parent; with `replace` its slot also gets a second
  * block.
  */
 export type ForkKind = 'drop' | 'replace'
 
 /**
- * Faults that tests request, each at the next slot where it can happen. Repeated requests before that add up for skips;
- * for forks the last one counts.
+ * Faults that tests request, each at the next slot where it can happen. Repeated requests before that slot add up for
+ * skips; for forks the last one counts.
  */
 export class FaultPlan {
   #skips = 0

@@ -14,7 +14,7 @@ const SET_COMPUTE_UNIT_PRICE = 3
 /**
  * Returns the lamports that a transaction pays whether it succeeds or fails: 5,000 per signature, plus the priority
  * fee. Signatures include those that precompiles check. The priority fee is price × compute unit limit, rounded up.
- * The engine charges the same.
+ * The engine charges an equal amount.
  */
 export function feeOf(wire: WireTransaction): bigint {
   let signatures = wire.header.signatures

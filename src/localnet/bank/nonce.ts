@@ -5,8 +5,8 @@ import type { WireTransaction } from '../../chain/wire.ts'
 import type { LocalAccount } from '../chain.ts'
 
 /**
- * Whether a transaction uses a durable nonce instead of a blockhash: its first instruction advances the nonce account,
- * whose value equals the transaction's blockhash field and whose authority signs.
+ * Tells whether a transaction uses a durable nonce instead of a blockhash: its first instruction advances the nonce
+ * account, whose value equals the transaction's blockhash field and whose authority signs.
  */
 export function standsOnNonce(
   wire: WireTransaction,

@@ -9,7 +9,7 @@ const PRECOMPILES = keySet(
   'Secp256r1SigVerify1111111111111111111111111'
 )
 
-/** Programs that count 3,000 units without a limit, because they are no bytecode (SIMD-0170). */
+/** Programs that cost 3,000 units if no limit is set, because they are not bytecode (SIMD-0170). */
 const BUILTINS = keySet(
   '11111111111111111111111111111111',
   'ComputeBudget111111111111111111111111111111',

@@ -4,7 +4,7 @@ import type { WireTransaction } from '../../chain/wire.ts'
 import { SendFailure } from '../chain.ts'
 import { VOTE } from '../programs.ts'
 
-/** The text of a node for every message that it reads and refuses. */
+/** A node's text for every message that it reads and refuses. */
 const UNSOUND = 'Transaction failed to sanitize accounts offsets correctly'
 
 /** A transaction that is safe to pass to the engine, which ends the process on bytes that it cannot read. */

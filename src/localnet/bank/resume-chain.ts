@@ -3,7 +3,7 @@ import type { RetainedBlocks } from './retained-blocks.ts'
 import type { Runtime } from './runtime.ts'
 import { leaveOnDisk, type SlotCommits } from './slot-commits.ts'
 
-/** Returns a function that adds stored blocks, oldest first. Finalized ones are read again when they are needed. */
+/** Returns a function that adds stored blocks, oldest first. Finalized blocks are reread when they are needed. */
 export function blockTaker(blocks: RetainedBlocks, store: ChainStore): TakeBlock {
   return (packed, accounts) => {
     const retained = { packed, accounts, whole: null, isDurable: true }
@@ -28,8 +28,8 @@ export function resumeChain(
     }
   }
   blocks.resume(stored.firstSlot, stored.settled)
-  // The disk has no earlier states of accounts, so a restart finalizes its blocks. They were reported before the process
-  // ended, or have no listener; listeners read older blocks by slot.
+  // The disk has no earlier states of accounts, so a restart finalizes its blocks. These blocks were reported before the
+  // process ended, or have no listener; listeners read older blocks by slot.
   for (const { commitment, retained } of blocks.settle({ confirmedAfter: 0, finalizedAfter: 0 })) {
     if (commitment === 'finalized') commits.finalize(retained)
   }

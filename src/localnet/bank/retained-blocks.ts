@@ -5,7 +5,7 @@ import type { BlockAnswer, FoundTransaction, LatestBlockhash, LocalAccount, Loca
 import { unpackBlock, unpackTransaction } from './block-records.ts'
 import type { BlockHeader, PackedBlock } from './block-records.ts'
 
-/** Number of blocks after that of its blockhash in which a transaction can land. */
+/** Number of blocks after its blockhash's block in which a transaction can land. */
 const BLOCKHASH_BLOCKS = 150
 
 /** A block of the chain, with the data that is still needed. */
@@ -37,8 +37,8 @@ export interface SettledSlots {
 /**
  * The blocks of the newest slots in one chain, each the parent of the next.
  *
- * K1. A confirmed block stays, also after a fork and a restart.
- * K2. Finalized blocks are unpacked on demand, from the disk if there is one: in memory they would take 40 MB.
+ * K1. A confirmed block stays, even after a fork and a restart.
+ * K2. Finalized blocks are unpacked on demand, from the disk if the chain has one: in memory they would take 40 MB.
  */
 export class RetainedBlocks {
   readonly #rule: SettlingRule
@@ -94,7 +94,7 @@ export class RetainedBlocks {
     return removed
   }
 
-  /** Returns the slot of the oldest of the newest `count` blocks; with fewer blocks, the first retained slot. */
+  /** Returns the slot of the oldest of the newest `count` blocks; the first retained slot if there are fewer. */
   slotFromEnd(count: number): number {
     return this.#blocks.at(-count)?.packed.header.slot ?? this.#firstSlot
   }
@@ -119,7 +119,7 @@ export class RetainedBlocks {
     return pruned.map(({ packed }) => packed.header.slot)
   }
 
-  /** Sets where a loaded chain begins and how far it was settled. */
+  /** Sets the start of a loaded chain, and the slots up to which it was settled. */
   resume(firstSlot: number, settled: SettledSlots): void {
     this.#firstSlot = firstSlot
     this.#settled = settled
@@ -163,7 +163,7 @@ export class RetainedBlocks {
     return { blockhash, lastValidBlockHeight: blockHeight + BLOCKHASH_BLOCKS, slot }
   }
 
-  /** Whether a transaction with this blockhash can land in a block of this height. */
+  /** Tells whether a transaction with this blockhash can land in a block of this height. */
   isValid(blockhash: Uint8Array, height: number): boolean {
     const since = this.#heightOfBlockhash.get(pubkeyMapKey(blockhash))
     return since !== undefined && since < height && height - since <= BLOCKHASH_BLOCKS
@@ -202,7 +202,7 @@ export class RetainedBlocks {
     page: { readonly before?: Uint8Array; readonly until?: Uint8Array; readonly limit: number }
   ): FoundTransaction[] {
     const before = page.before === undefined ? null : this.#placeOf(page.before)
-    // Nothing is known to come before an unknown transaction.
+    // No transaction is known to precede an unknown one.
     if (page.before !== undefined && before === null) return []
     const until = page.until === undefined ? null : this.#placeOf(page.until)
     const found: FoundTransaction[] = []

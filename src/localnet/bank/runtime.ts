@@ -21,7 +21,7 @@ export interface AccountChange {
   readonly after: LocalAccount | null
 }
 
-/** Accounts as they were, by their keys in maps. */
+/** Earlier states of accounts, by their keys in maps. */
 type AccountsBefore = Map<string, Pick<AccountChange, 'address' | 'before'>>
 
 /** The result of executing. A transaction that cannot pay, or whose accounts cannot be loaded, is in no block. */
@@ -42,12 +42,12 @@ const SLOT_HASHES_MAX = 512
 /** Value for an account that pays no rent. */
 const RENT_EPOCH = 2n ** 64n - 1n
 /**
- * Limits the cache of accounts. A read of the engine takes 10 µs, and its memory is freed late; 8 MiB hold the hot
- * accounts.
+ * Limits the cache of accounts, in bytes. A read of the engine takes 10 µs, and its memory is freed late; 8 MiB hold the
+ * hot accounts.
  */
 const RECENT_BYTES_MAX = 8 * 2 ** 20
 const RECENT_ENTRY_BYTES = 300
-/** Loading errors for which a fee is charged all the same (SIMD-0082). */
+/** Loading errors for which a fee is charged nevertheless (SIMD-0082). */
 const FEE_ONLY = ['ProgramAccountNotFound', 'InvalidProgramForExecution', 'MaxLoadedAccountsDataSizeExceeded']
 
 /**
@@ -58,7 +58,7 @@ export class Runtime {
   readonly #svm = new LiteSvm()
   readonly #recent = new SecondChanceCache<LocalAccount | null>(RECENT_BYTES_MAX)
   #changes: AccountsBefore = new Map()
-  /** Accounts as they were before the attempt that runs; null outside of one. */
+  /** States of accounts before the running attempt; null if none runs. */
   #attempted: AccountsBefore | null = null
   /** Set until the first program runs, which then writes the sysvars that only programs read. */
   #slotHashes: SlotState['slotHashes'] | null = null
@@ -106,7 +106,7 @@ export class Runtime {
     return this.#svm.minimumBalanceForRentExemption(BigInt(dataLength))
   }
 
-  /** Sets an account; one without lamports is deleted. */
+  /** Sets an account; an account without lamports is deleted. */
   put(account: LocalAccount): void {
     this.#remember(account.address)
     this.#write(account)
@@ -206,7 +206,7 @@ export class Runtime {
     return { err: null, outcome: result.meta(), accounts }
   }
 
-  /** Corrects an error: the engine reports a missing program like a node reports an account that is no program. */
+  /** Corrects an error: the engine reports a missing program as a node reports an account that is not a program. */
   #explain({ wire }: Pick<ReadTransaction, 'wire'>, keys: AccountKeys, err: unknown): unknown {
     if (err !== 'InvalidProgramForExecution') return err
     const isMissing = wire.instructions.some(({ program }) => this.account(keys.all[program]!) === null)
@@ -262,7 +262,7 @@ export class Runtime {
     if (this.#slotHashes === null) return
     const hashes = Iterator.from(this.#slotHashes()).take(SLOT_HASHES_MAX).toArray()
     this.#slotHashes = null
-    // Programs read it in its full size, as on chain.
+    // Programs read the sysvar in its full size, as on chain.
     const data = new Uint8Array(8 + SLOT_HASHES_MAX * 40)
     const view = new DataView(data.buffer)
     view.setBigUint64(0, BigInt(hashes.length), true)

@@ -13,7 +13,7 @@ interface SlotCommitsDeps {
   /** Number of slots whose blocks are retained. */
   readonly retainedSlots: number
   readonly blocks: RetainedBlocks
-  /** Null for a chain without a directory. */
+  /** Null if the chain has no directory. */
   readonly store: ChainStore | null
   /** Called with each block that is newly confirmed or finalized. */
   readonly settled: (event: BlockEvent) => void
@@ -35,17 +35,17 @@ export class SlotCommits {
     this.#writes = deps.store === null ? null : new WriteQueue(deps.store)
   }
 
-  /** The reason why the disk queue accepts no further slot; null while it does. */
+  /** The reason why the disk queue accepts no further slot; null while it accepts slots. */
   get refusal(): Error | null {
     return this.#writes?.isFull === true ? new Error('the disk is too slow') : null
   }
 
-  /** The error of a write; null while there is none. */
+  /** The error of a write; null before the first error. */
   get failure(): Error | null {
     return this.#writes?.failure ?? null
   }
 
-  /** Returns the market's note under a name; null without one. */
+  /** Returns the market's note under a name; null if the name has no note. */
   note(name: string): Uint8Array | null {
     return this.#notes.get(name) ?? null
   }
@@ -94,7 +94,7 @@ export class SlotCommits {
     return writes.write(write, () => this.#settle(slot.made))
   }
 
-  /** Records that a block is finalized. From then on it is read from the disk, if there is one. */
+  /** Records that a block is finalized. From then on the block is read from the disk, if the chain has one. */
   finalize(retained: RetainedBlock): void {
     const { store } = this.#deps
     retained.whole = null
@@ -127,7 +127,7 @@ function eventOf({ packed, accounts, whole }: RetainedBlock, commitment: Commitm
   }
 }
 
-/** Has the bytes of a block on disk read when they are needed. */
+/** Leaves the bytes of a block on disk; they are read when they are needed. */
 export function leaveOnDisk(retained: RetainedBlock, store: ChainStore): void {
   retained.packed = blockOnDisk(retained.packed, (slot) => store.block(slot))
 }

@@ -14,7 +14,7 @@ const ACCOUNT_TYPE = 2
 
 /**
  * Returns the balances that a node records for the token accounts of a transaction, in order. `accounts` has null for
- * missing accounts and for those called as programs, for which a node records nothing.
+ * missing accounts and for accounts called as programs, for which a node records no balance.
  */
 export function tokenBalancesOf(
   accounts: readonly (LocalAccount | null)[],

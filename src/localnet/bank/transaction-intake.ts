@@ -18,7 +18,7 @@ interface IntakeDeps {
   readonly faucet: Signer
 }
 
-/** Takes transactions of users: they wait for a block, are only simulated, or are refused. */
+/** Receives transactions of users: they wait for a block, are only simulated, or are refused. */
 export class TransactionIntake {
   readonly #deps: IntakeDeps
   #airdrops = 0
@@ -38,7 +38,7 @@ export class TransactionIntake {
       const simulation = this.#simulated(transaction, [], true)
       if (simulation.err !== null) throw new SendFailure({ kind: 'preflight', simulation })
     }
-    // Without preflight a node accepts a landed transaction again, but it does not land a second time.
+    // Without preflight, a node accepts a landed transaction again, but does not land it a second time.
     if (!blocks.has(signature)) waiting.add(transaction)
     return signature
   }

@@ -3,10 +3,10 @@ import type { BundleOutcome } from '../chain.ts'
 import { signatureKey } from './retained-blocks.ts'
 import type { ReadTransaction } from './read-transaction.ts'
 
-/** Transactions that land in one block, in order and all of them successful, or not at all. */
+/** Transactions that land in one block, in order and all successful, or not at all. */
 export interface WaitingBundle {
   readonly members: readonly ReadTransaction[]
-  /** Called each time that a block has taken or refused it: again after a fork. */
+  /** Called each time a block has executed or refused the bundle: again after a fork. */
   readonly onOutcome: (outcome: BundleOutcome) => void
 }
 
@@ -23,7 +23,7 @@ export class WaitingTransactions {
   #size = 0
   #bundles = 0
 
-  /** Takes the limit at which further transactions are refused. */
+  /** `max` is the limit at which further transactions are refused. */
   constructor(max: number) {
     this.#max = max
   }
@@ -33,7 +33,7 @@ export class WaitingTransactions {
     return this.#size
   }
 
-  /** Whether a transaction waits by itself. */
+  /** Tells whether a transaction waits by itself. */
   has(signature: Uint8Array): boolean {
     return this.#waiting.has(signatureKey(signature))
   }
@@ -48,7 +48,7 @@ export class WaitingTransactions {
     this.#put(`bundle ${this.#bundles++}`, { kind: 'bundle', bundle })
   }
 
-  /** Removes and returns the oldest, at most `max` transactions. A bundle stays whole. */
+  /** Removes and returns the oldest, at most `max` transactions. A bundle is never split. */
   take(max: number): Sent[] {
     const taken: Sent[] = []
     let left = max

@@ -15,7 +15,7 @@ export class WriteQueue {
     this.#store = store
   }
 
-  /** The first failure of a write or of a callback after it; null without one. */
+  /** The first failure of a write or of a callback after it; null before the first failure. */
   get failure(): Error | null {
     return this.#failure
   }

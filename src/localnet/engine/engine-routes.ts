@@ -9,7 +9,7 @@ import { internalError, invalidParams, methodNotFound, RpcError } from '../node/
 import { BundleRefusal, type LocalEngine } from './local-engine.ts'
 import { TIP_ACCOUNTS } from './tip-accounts.ts'
 
-/** Bundle ids of one call at most, as at the real engine. */
+/** Maximum bundle ids of one call, as at the real engine. */
 const IDS_MAX = 5
 
 /**

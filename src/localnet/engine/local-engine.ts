@@ -7,15 +7,15 @@ import type { Clock } from '../../ports.ts'
 import type { BundleOutcome, LocalChain } from '../chain.ts'
 import { TIP_ACCOUNTS } from './tip-accounts.ts'
 
-/** Milliseconds that the engine remembers a bundle (`getInflightBundleStatuses` of the real one). */
-const LOOK_BACK_MS = 300_000
-/** Maximum number of bundles remembered; the oldest is evicted first. Chosen: 30 a second for the whole look-back. */
+/** Milliseconds for which the engine retains a bundle (`getInflightBundleStatuses` of the real engine). */
+const RETENTION_MS = 300_000
+/** Maximum number of bundles retained; the oldest is evicted first. 30 a second for the whole retention. */
 const BUNDLES_MAX = 10_000
-/** Landed tips that the tip floor is computed of, newest last. Arbitrary: some minutes of a busy localnet. */
+/** Landed tips that determine the tip floor, newest last. Arbitrary: several minutes of a busy localnet. */
 const TIPS_MAX = 1_000
 /**
- * Tips in lamports of a new localnet, so that the floor has a plausible form before anyone has paid a tip: quarters and
- * tails as the feed's documentation shows them for mainnet.
+ * Tips in lamports of a new localnet, so that the floor has a plausible form before the first paid tip. Quarters and tails
+ * are those that the feed's documentation shows for mainnet.
  */
 const FIRST_TIPS: readonly number[] = [
   ...Array.from({ length: 25 }, (_, index) => 1_000 + index * 208),
@@ -29,7 +29,7 @@ export interface InflightStatus {
   readonly bundle_id: string
   readonly status: 'Invalid' | 'Pending' | 'Failed' | 'Landed'
   readonly landed_slot: number | null
-  /** Why a bundle has failed: not a part of the real engine's answer. */
+  /** Why a bundle has failed; not in the real engine's answer. */
   readonly reason?: string
   readonly err?: unknown
 }
@@ -78,13 +78,13 @@ export class LocalEngine {
     this.#clock = clock
   }
 
-  /** Slot as of which statuses hold. */
+  /** The slot at which statuses are true. */
   get slot(): number {
     return this.#chain.slot('processed')
   }
 
   /**
-   * Takes a bundle and returns its id. A known one is taken again only if it was refused: it may succeed by now.
+   * Accepts a bundle and returns its id. A known bundle is accepted again only if it was refused: it may succeed by now.
    *
    * @throws BundleRefusal, or SendFailure for wrong bytes or signatures or a full queue
    */
@@ -139,7 +139,7 @@ export class LocalEngine {
     })
   }
 
-  /** Statuses of landed bundles; null for any other. */
+  /** Returns statuses of landed bundles; null for any other. */
   statuses(ids: readonly string[]): (BundleStatus | null)[] {
     return ids.map((id) => {
       const bundle = this.#known(id)
@@ -172,7 +172,7 @@ export class LocalEngine {
   #note(bundle: Remembered, outcome: BundleOutcome): void {
     const isFirst = bundle.outcome?.kind !== 'landed'
     bundle.outcome = outcome
-    // A fork lands a bundle again.
+    // After a fork, a bundle lands again.
     if (outcome.kind !== 'landed' || !isFirst) return
     this.#tips.push(bundle.tip)
     if (this.#tips.length > TIPS_MAX) this.#tips.shift()
@@ -187,7 +187,7 @@ export class LocalEngine {
   #known(id: string): Remembered | null {
     const bundle = this.#bundles.get(id)
     if (bundle === undefined) return null
-    if (this.#clock.now() - bundle.takenAtMs <= LOOK_BACK_MS) return bundle
+    if (this.#clock.now() - bundle.takenAtMs <= RETENTION_MS) return bundle
     this.#bundles.delete(id)
     return null
   }

@@ -15,5 +15,5 @@ export const TIP_ACCOUNTS: readonly string[] = [
   '3AVi9Tg9Uo68tJfuvoKvqKNWKkC5wPdSSdeBnizKZ6jT'
 ]
 
-/** The same as raw keys. */
+/** The tip accounts as raw keys. */
 export const TIP_ACCOUNT_KEYS: readonly Uint8Array[] = TIP_ACCOUNTS.map(pubkeyFromBase58)

@@ -9,7 +9,7 @@ import type { MarketTurn } from './turn.ts'
 interface PoolKind {
   /** Share by which the price may be off before a trade back earns more than its fee. */
   readonly band: number
-  /** Change in the logarithm of the price by a trade of all that one side holds. */
+  /** Change in the logarithm of the price by a trade of everything that one side holds. */
   readonly impact: number
 }
 
@@ -18,14 +18,14 @@ const PRODUCT = 2
 
 /** By venue. The band is the fee plus the venue's own price steps. */
 const POOL_KINDS: Partial<Record<VenueId, PoolKind>> = {
-  // Its price wanders by itself: twice the fee of 0.1 %.
+  // Its price wanders independently: twice the fee of 0.1 %.
   lifinity: { band: 0.002, impact: 0.5 },
   'meteora-damm-v1': { band: 0.0025, impact: PRODUCT },
   'meteora-damm-v2': { band: 0.0025, impact: PRODUCT },
   // Bins of 0.5 %, of which one is always within the fee of 0.25 %; 34 of them hold a side.
   'meteora-dlmm': { band: 0.0027, impact: 0.17 },
   'orca-whirlpool': { band: 0.003, impact: PRODUCT },
-  // The best orders are 0.3 % away from the middle; the fee is 0.02 %.
+  // The best orders are 0.3 % from the middle; the fee is 0.02 %.
   phoenix: { band: 0.0035, impact: PRODUCT },
   pumpswap: { band: 0.003, impact: PRODUCT },
   'raydium-amm-v4': { band: 0.0025, impact: PRODUCT },
@@ -34,13 +34,13 @@ const POOL_KINDS: Partial<Record<VenueId, PoolKind>> = {
   'raydium-stable': { band: 0.0004, impact: 0.1 }
 }
 
-/** Part of the band to which an arbitrageur trades back, so that the next small move needs no further trade. */
+/** Fraction of the band to which an arbitrageur trades back, so that the next small move needs no further trade. */
 const TARGET = 0.1
-/** Maximum number of trades on one pool in a slot. More than one is needed only where the price moves in steps. */
+/** Maximum number of trades on one pool in a slot. More than one is needed only if the price moves in steps. */
 const ATTEMPTS = 4
 
-/** Slots between two checks of a pool without trades; its price drifts by less than 0.05 % in that time. */
-const LOOK_EVERY_SLOTS = 8
+/** Check interval of a pool without trades, in slots; its price drifts by less than 0.05 % in that time. */
+const CHECK_INTERVAL_SLOTS = 8
 
 /**
  * Trades pools of listed tokens back to the tokens' price within their fees. `elapsed` is the number of slots since the
@@ -51,7 +51,7 @@ export function arbitrage(turn: MarketTurn, elapsed: number): void {
   for (const pair of state.pairs.values()) {
     const kind = POOL_KINDS[pair.venue]
     if (pair.coin !== null || kind === undefined) continue
-    const isDue = elapsed >= LOOK_EVERY_SLOTS || (turn.slot + pair.id) % LOOK_EVERY_SLOTS === 0
+    const isDue = elapsed >= CHECK_INTERVAL_SLOTS || (turn.slot + pair.id) % CHECK_INTERVAL_SLOTS === 0
     if (isDue || state.isTouched(pair)) tradeBack(turn, pair, kind)
   }
 }

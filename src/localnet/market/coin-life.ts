@@ -16,7 +16,7 @@ export interface CoinLife {
 const STILL_SHARE = 0.52
 const RISER_SHARE = 0.035
 
-/** Minimum heat, so that a live coin is traded now and then. */
+/** Minimum heat, so that a live coin is traded occasionally. */
 const LEAST_HEAT = 0.0001
 /** Heat of a coin that has just graduated. */
 const GRADUATED_HEAT = 2.5
@@ -25,7 +25,7 @@ const DAY_SLOTS = 216_000
 
 /**
  * Draws the life of a coin from the seed and its number. One coin in every `graduateEvery` graduates, at a place within
- * its group that follows from the seed. So each group has one, however few coins a market launches.
+ * its group that follows from the seed. So each group has one graduate, however few coins a market launches.
  */
 export function lifeOf(seed: string, id: number, graduateEvery: number): CoinLife {
   const row = Math.floor(id / graduateEvery)
@@ -56,7 +56,7 @@ export function heatOf(coin: Coin, slot: number): number {
 }
 
 /**
- * Returns the size of buys of a coin relative to usual ones: buyers spend more on a rising coin and less on a falling
+ * Returns the size of buys of a coin relative to usual buys: buyers spend more on a rising coin and less on a falling
  * one.
  */
 export function buySizeOf(coin: Coin, slot: number): number {
@@ -87,7 +87,7 @@ function waveOf({ id, spanSlots }: Coin, slot: number, swing: number): number {
   return swing * Math.sin((4 * slot) / spanSlots + id * 2.4)
 }
 
-/** Whether a coin is sold off within its first half-lives. */
+/** Tells whether a coin is sold off within its first half-lives. */
 export function isShortLived({ fate }: Pick<CoinLife, 'fate'>): boolean {
   return fate === 'still' || fate === 'flash'
 }

@@ -17,18 +17,18 @@ export interface Coin {
   readonly bornSlot: number
   readonly creator: Pubkey
   readonly fate: CoinFate
-  /** Trading activity at its birth; 1 for the usual one. */
+  /** Trading activity at its birth; 1 for a usual coin. */
   readonly heat: number
   /** Half-life of its heat, in slots. */
   readonly spanSlots: number
   /** Price on its curve before the first trade, in raw units. */
   readonly launchPrice: number
   readonly curve: MarketPool
-  /** Slot in which the creator and the snipers sell all; null if they have sold or keep it. */
+  /** Slot in which the creator and the snipers sell everything; null if they have sold it or keep it. */
   exitSlot: number | null
   graduatedSlot: number | null
-  /** Numbers of the traders who may hold some of it. */
+  /** Numbers of the traders who may hold the coin. */
   holders: number[]
-  /** Numbers of the traders who ever held some of it; their accounts may still exist. */
+  /** Numbers of the traders who ever held the coin; their accounts may still exist. */
   everHeld: number[]
 }

@@ -17,12 +17,12 @@ const LARGEST_BUY_SOL = 40
 /** Square root of a sold-out curve's price over that of a new one, minus one. */
 const ROOT_PRICE_RISE = 2.83
 
-/** Returns the amount of wrapped SOL that a trader needs: none if the curve takes lamports. */
+/** Returns the amount of wrapped SOL that a trader needs: zero if the curve takes lamports. */
 export function giveOf({ paidIn }: LaunchpadVenue<MarketPool>, amount: bigint) {
   return { mint: NATIVE_MINT, amount: paidIn === 'lamports' ? 0n : amount }
 }
 
-/** Draws a trade of a coin; null when nobody holds any to sell. */
+/** Draws a trade of a coin; null for a sale of a coin without holders. */
 export function chooseCoinTrade(turn: MarketTurn, coin: Coin): (Swap & { readonly number: number }) | null {
   const { people, ledger } = turn.parts
   const isBuy = turn.chance(buyShareOf(coin, turn.slot, raisedShareOf(turn, coin)))
@@ -53,7 +53,7 @@ function launchpadOf(turn: MarketTurn, coin: Coin): LaunchpadVenue<MarketPool> |
   return turn.parts.launchpads.find(({ venue }) => venue === coin.launchpad)
 }
 
-/** Trades on a curve; with `fails` the transaction lands as failed. False when no trader could trade. */
+/** Trades on a curve; with `fails` the transaction lands as failed. False if no trader could trade. */
 export function tradeOnCurve(turn: MarketTurn, coin: Coin, fails: boolean): boolean {
   const chosen = chooseCoinTrade(turn, coin)
   if (chosen === null) return false
@@ -63,7 +63,7 @@ export function tradeOnCurve(turn: MarketTurn, coin: Coin, fails: boolean): bool
 }
 
 /** Number of the largest holders who sell out when a coin is over; the others keep a worthless rest. */
-const GIVING_UP = 3
+const LARGEST_SELLERS = 3
 
 /**
  * Sells everything of a coin's first holders: its creator, then its snipers. When the coin is over, its largest holders
@@ -82,13 +82,13 @@ export function sellOut(turn: MarketTurn, coin: Coin): void {
   }
   sellAll(coin.creator)
   const largest = isOver ? coin.holders.toSorted((a, b) => Number(tokensOf(b) - tokensOf(a))) : []
-  for (const number of new Set([...coin.holders.filter(isSniper), ...largest.slice(0, GIVING_UP)])) {
+  for (const number of new Set([...coin.holders.filter(isSniper), ...largest.slice(0, LARGEST_SELLERS)])) {
     sellAll(people.traders[number]!)
     noteHolder(turn, coin, number)
   }
 }
 
-/** Swaps on a curve. A seller of everything usually closes the account. False when the swap could not happen. */
+/** Swaps on a curve. A seller of everything usually closes the account. False if the swap could not happen. */
 export function swapOnCurve(turn: MarketTurn, coin: Coin, swap: Swap, fails: boolean): boolean {
   const { ledger, state } = turn.parts
   const { mint, curve } = coin
@@ -168,7 +168,7 @@ export function graduateCoin(turn: MarketTurn, coin: Coin): void {
   addPair(turn, { ...destination, base: mint, quote: NATIVE_MINT, coin: coin.id, depthUsd: 12_000 })
 }
 
-/** Whether a curve is sold out and waits for its migration. */
+/** Tells whether a curve is sold out and waits for its migration. */
 export function isReadyToGraduate(turn: MarketTurn, coin: Coin): boolean {
   return coin.graduatedSlot === null && launchpadOf(turn, coin)?.isComplete(coin.curve) === true
 }

@@ -24,7 +24,7 @@ export interface TransactionFrame {
   readonly blockhash: Uint8Array
   /** Makes its signatures unique. */
   readonly nonce: string
-  /** Lookup tables; the transaction has version 0 if there are any. */
+  /** Lookup tables; if there are any, the transaction has version 0. */
   readonly tables?: readonly LookupTable[]
   readonly version?: 'legacy' | 0
   readonly isVote?: boolean
@@ -32,14 +32,14 @@ export interface TransactionFrame {
 
 export interface ExecutedScript {
   readonly transaction: ExecutedTransaction
-  /** Accounts that it changed, in their state after it; those without lamports are deleted. */
+  /** Accounts that it changed, in their state after it; accounts without lamports are deleted. */
   readonly accounts: readonly LocalAccount[]
 }
 
 /** The longest transaction that a cluster accepts (agave, PACKET_DATA_SIZE). */
 const PACKET_BYTES = 1232
 
-/** Thrown when a script's transaction exceeds a packet, so that nobody could send it. */
+/** Thrown if a script's transaction exceeds a packet, so that nobody could send it. */
 export class PacketOverflow extends Error {
   constructor(bytes: number) {
     super(`a transaction of ${bytes} bytes does not fit a packet of ${PACKET_BYTES}`)
@@ -51,8 +51,8 @@ const DEFAULT_UNITS = 200_000
 const BUILTIN_UNITS = 150
 
 /**
- * Runs a script on the ledger and records it as a node does. When the script throws or its transaction does not fit a
- * packet, the ledger stays as it was. When it ends as failed, only the fee is charged.
+ * Runs a script on the ledger and records it as a node does. If the script throws or its transaction does not fit a
+ * packet, the ledger is unchanged. If the script ends as failed, only the fee is charged.
  */
 export function executeScript(
   ledger: Ledger,
@@ -65,7 +65,7 @@ export function executeScript(
   try {
     write(writer)
     const { failure } = writer
-    // A failed transaction changes nothing; its instructions, inner ones and logs are recorded all the same.
+    // A failed transaction changes nothing; its instructions, inner ones and logs are recorded nevertheless.
     if (failure !== null) {
       ledger.drop()
       ledger.begin()
@@ -120,7 +120,7 @@ class OuterWriter extends CallWriter implements TransactionScript {
   }
 }
 
-/** Returns the calls below one, in execution order. */
+/** Returns the calls below a call, in execution order. */
 function callsBelow(call: WrittenCall): WrittenCall[] {
   const below: WrittenCall[] = []
   for (const item of call.items) {
@@ -214,7 +214,7 @@ class ExecutionLog {
     this.#limit = limit
   }
 
-  /** Logs a call. A failure is the call's own, after everything that it called succeeded. */
+  /** Logs a call. A failure is the call's own, after all calls below it succeeded. */
   run(call: WrittenCall, failure: number | null): void {
     const name = pubkeyToBase58(call.program)
     const left = this.#limit - this.used

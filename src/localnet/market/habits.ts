@@ -1,6 +1,6 @@
 import type { MarketTurn } from './turn.ts'
 
-/** A trader's number in `People.traders`, and the size of the trader's trades relative to usual ones. */
+/** A trader's number in `People.traders`, and the size of the trader's trades relative to usual trades. */
 export interface ChosenTrader {
   readonly number: number
   readonly sizeFactor: number
@@ -11,7 +11,7 @@ const SNIPERS_END = 12
 const BOTS_END = 32
 const WHALES_END = 40
 
-/** Shares of trades. Bots trade often and little, whales seldom and much; a few of all others trade most. */
+/** Shares of trades. Bots trade often and little, whales seldom and much; a few of the others trade most. */
 const BOT_SHARE = 0.4
 const WHALE_SHARE = 0.04
 const CROWD_SKEW = 2.2
@@ -34,7 +34,7 @@ export function isSniper(number: number): boolean {
   return number < SNIPERS_END
 }
 
-/** Draws the selling holder of a coin: usually a sniper before all others. */
+/** Draws the selling holder of a coin: usually a sniper, if one holds it. */
 export function chooseSeller(turn: MarketTurn, holders: readonly number[]): number {
   const sniper = holders.find(isSniper)
   return sniper !== undefined && turn.chance(0.7) ? sniper : turn.pick(holders)

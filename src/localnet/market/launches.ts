@@ -21,7 +21,7 @@ const LAUNCHES_PER_SLOT = 4
 /** Launchpads by launch: each is used early, and most coins are on the first one, as on mainnet. */
 const LAUNCHPAD_ORDER = [0, 1, 2, 3, 0, 0, 1, 0] as const
 
-/** Share of launches with snipers, which are not part of the launch but buy in its block, and their maximum number. */
+/** Share of launches with snipers, who buy in the launch's block but not in its transaction, and their maximum number. */
 const SNIPED_SHARE = 0.55
 const SNIPERS_MAX = 3
 

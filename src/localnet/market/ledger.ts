@@ -11,12 +11,12 @@ type Draft = { -readonly [K in keyof LocalAccount]: LocalAccount[K] }
 const NO_RENT_EPOCH = 2n ** 64n - 1n
 
 /**
- * The market's accounts, with their data as on chain and nothing else. Changes of a transaction are a draft until it is
- * committed or dropped; reads see the draft. Returned accounts are never modified.
+ * The market's accounts, with their data as on chain and nothing else. Changes of a transaction are a draft until the
+ * transaction is committed or dropped; reads see the draft. Returned accounts are never modified.
  */
 export class Ledger implements LedgerView {
   readonly #accounts = new Map<string, LocalAccount>()
-  /** Reads accounts that this ledger has not seen from the chain; null without a chain. */
+  /** Reads accounts that this ledger has not seen from the chain; null if there is no chain. */
   readonly #elsewhere: ((address: Pubkey) => LocalAccount | null) | null
   #draft: Map<string, Draft> | null = null
 
@@ -29,7 +29,7 @@ export class Ledger implements LedgerView {
     for (const account of accounts) this.#set(account)
   }
 
-  /** Returns all accounts in order of creation; they are enough to create the same ledger again. */
+  /** Returns all accounts in order of creation; they suffice to recreate the ledger. */
   accounts(): readonly LocalAccount[] {
     return [...this.#accounts.values()].filter(({ lamports }) => lamports > 0n)
   }
@@ -39,8 +39,8 @@ export class Ledger implements LedgerView {
   }
 
   /**
-   * Drops all accounts, so that they are read from the chain again: others may have paid into them. To be called only
-   * once the chain has everything that was committed here. Without a chain, nothing happens.
+   * Drops all accounts, so that they are read from the chain again: others may have paid into them. Called only once the
+   * chain has everything that was committed here. If there is no chain, nothing happens.
    */
   refresh(): void {
     if (this.#elsewhere !== null) this.#accounts.clear()
@@ -64,14 +64,14 @@ export class Ledger implements LedgerView {
     this.#draft = null
   }
 
-  /** Returns an account in its current state; null if there is none. */
+  /** Returns an account in its current state; null if it does not exist. */
   account(address: Pubkey): LocalAccount | null {
     const key = pubkeyMapKey(address)
     const account = this.#draft?.get(key) ?? this.#known(key, address)
     return account === undefined || account.lamports === 0n ? null : account
   }
 
-  /** Whether the open transaction changed an account. */
+  /** Tells whether the open transaction changed an account. */
   isDrafted(address: Pubkey): boolean {
     return this.#open().has(pubkeyMapKey(address))
   }
@@ -105,7 +105,7 @@ export class Ledger implements LedgerView {
     return associatedTokenAccount(owner, mint, this.mint(mint).program)
   }
 
-  /** Adds lamports, or takes them if negative; a missing account is created with the system program as owner. */
+  /** Adds lamports, or removes them if negative; a missing account is created with the system program as owner. */
   addLamports(address: Pubkey, lamports: bigint): void {
     const draft = this.#touch(address)
     draft.lamports += lamports
@@ -135,7 +135,7 @@ export class Ledger implements LedgerView {
     this.create(address, this.mint(mint).program, newTokenAccount(mint, owner, immutable))
   }
 
-  /** Adds tokens to an account, or takes them if negative; wrapped SOL also moves its lamports. */
+  /** Adds tokens to an account, or removes them if negative; wrapped SOL also moves its lamports. */
   addTokens(address: Pubkey, mint: Pubkey, amount: bigint): void {
     const draft = this.#touch(address)
     if (!holdsTokens(draft)) throw new Error('there is no such token account')
@@ -173,7 +173,7 @@ export class Ledger implements LedgerView {
 
   #known(key: string, address: Pubkey): LocalAccount | undefined {
     const known = this.#accounts.get(key)
-    // A closed account stays here as such: the chain may still have it open.
+    // A closed account stays recorded here: the chain may still have it open.
     if (known !== undefined) return known
     const found = this.#elsewhere?.(address) ?? null
     if (found === null || found.lamports === 0n) return undefined
@@ -198,7 +198,7 @@ export class LackingFunds extends Error {
   }
 }
 
-/** Whether an account is a token account of one of the token programs. */
+/** Tells whether an account is a token account of one of the token programs. */
 export function holdsTokens({ owner, data }: LocalAccount): boolean {
   return (samePubkey(owner, TOKEN) || samePubkey(owner, TOKEN_2022)) && tokenAccount.is(data)
 }

@@ -43,7 +43,7 @@ export interface MarketHead {
   abandonedCoins: number[]
 }
 
-/** The lookup tables. They are stored apart, because they are large and change only while pools are opened. */
+/** The lookup tables. Stored separately, because they are large and change only while pools are opened. */
 export interface MarketTables {
   tables: LookupTable[]
   /** Accounts to be added to a table: a pair, and the accounts that it names. */
@@ -51,8 +51,8 @@ export interface MarketTables {
 }
 
 /**
- * The market's state other than the accounts: plain data in named parts, so that only parts that a slot changed are
- * written again.
+ * The market's state other than the accounts: plain data in named sections, so that only sections that a slot changed are
+ * rewritten.
  */
 export class MarketState {
   head: MarketHead
@@ -68,7 +68,7 @@ export class MarketState {
     this.lookup = lookup
   }
 
-  /** Restores the state from its parts; null if there is no market yet. */
+  /** Restores the state from its sections; null if the store has no market yet. */
   static restore(part: (name: string) => Uint8Array | null): MarketState | null {
     const head = part('head')
     if (head === null) return null
@@ -92,12 +92,12 @@ export class MarketState {
     return state
   }
 
-  /** Marks a coin or a pair as changed or removed since the parts were last taken. */
+  /** Marks a coin or a pair as changed or removed since the sections were last taken. */
   touch(part: Coin | Pair): void {
     this.#changed.add(nameOf(part))
   }
 
-  /** Whether a coin or a pair was marked since the parts were last taken. */
+  /** Tells whether a coin or a pair was marked since the sections were last taken. */
   isTouched(part: Coin | Pair): boolean {
     return this.#changed.has(nameOf(part))
   }
@@ -107,7 +107,7 @@ export class MarketState {
     this.#changed.add('tables')
   }
 
-  /** Returns the parts changed since the last call, by name; always the head, and null for removed parts. */
+  /** Returns the sections changed since the last call, by name; always the head, and null for removed sections. */
   takeParts(): Map<string, Uint8Array | null> {
     const parts = new Map<string, Uint8Array | null>()
     for (const name of this.#changed) {

@@ -22,7 +22,7 @@ export interface MessageParts {
   readonly outer: readonly CompiledCall[]
   /** Calls below the outer ones; the message must name their accounts too. */
   readonly inner: readonly CompiledCall[]
-  /** Whether execution changed an account, so that the message must mark it writable. */
+  /** Tells whether execution changed an account, so that the message must mark it writable. */
   readonly isChanged: (address: Pubkey) => boolean
 }
 
@@ -173,7 +173,7 @@ class Bytes {
     this.u8(rest)
   }
 
-  /** Returns the bytes; throws a RangeError when they exceed the buffer. */
+  /** Returns the bytes; throws a RangeError if they exceed the buffer. */
   finish(): Uint8Array {
     if (this.#size > SCRATCH.length) throw new RangeError('a transaction is too long')
     return SCRATCH.slice(0, this.#size)

@@ -1,8 +1,8 @@
 import type { VenueId } from '../../chain/venue-id.ts'
 
 /**
- * The market's intention for a slot. The service never reads it; tests compare its output with it. Keys are raw bytes,
- * amounts raw units.
+ * The market's intention for a slot. The service never reads it; tests compare the service's output with it. Keys are raw
+ * bytes, amounts raw units.
  */
 export interface IntendedSlot {
   readonly slot: number
@@ -50,7 +50,7 @@ export interface IntendedTrade {
   readonly amountOut: bigint
   /** Position among the fills of a route, from 1; null outside a route. */
   readonly hop: number | null
-  /** Whether it bought the rest of a curve. */
+  /** Whether the trade bought the rest of a curve. */
   readonly completes: boolean
 }
 

@@ -1,8 +1,8 @@
 /** Activity of a market per slot, and sizes of its trades. */
 export interface MarketPace {
-  /** Transactions of an average slot, votes and failures included; arbitrage and launches come on top. */
+  /** Transactions of an average slot, votes and failures included; arbitrage and launches are added. */
   readonly transactionsPerSlot: number
-  /** Average number of slots between two launches; launches come in bursts. */
+  /** Launch interval in slots, on average; launches come in bursts. */
   readonly launchEverySlots: number
   /** Share of votes among the transactions; payments are half as many. */
   readonly voteShare: number
@@ -17,7 +17,7 @@ export interface MarketPace {
 
 /**
  * The pace of a localnet: 10 transactions a second at 400 ms a slot. Every page then changes several times a second,
- * and an idle service stays below 5 % of a core. The past ends with the same rate of launches, a coin every 88 seconds.
+ * and an idle service stays below 5 % of a core. The past ends with an equal rate of launches, a coin every 88 seconds.
  */
 export const USUAL_PACE: MarketPace = {
   transactionsPerSlot: 4,

@@ -13,7 +13,7 @@ const SLIPPAGE = 6001
 const JUPITER = pubkeyFromBase58('JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4')
 const ROUTE = Uint8Array.fromHex('e517cb977ae3ad2a')
 
-/** Trades on a pool; with `fails` the transaction lands as failed. False when no trader could trade. */
+/** Trades on a pool; with `fails` the transaction lands as failed. False if no trader could trade. */
 export function tradeOnPair(turn: MarketTurn, pair: Pair, fails: boolean): boolean {
   const coin = pair.coin === null ? null : (turn.parts.state.coins.get(pair.coin) ?? null)
   if (pair.coin !== null && coin === null) return false
@@ -24,7 +24,7 @@ export function tradeOnPair(turn: MarketTurn, pair: Pair, fails: boolean): boole
   return done
 }
 
-/** Swaps on a pool. False when the swap could not happen. */
+/** Swaps on a pool. False if the swap could not happen. */
 export function swapOnPair(turn: MarketTurn, pair: Pair, swap: Swap, fails: boolean): boolean {
   const { pools, state } = turn.parts
   const venue = pools.find((candidate) => candidate.venue === pair.venue)
@@ -48,7 +48,7 @@ export function swapOnPair(turn: MarketTurn, pair: Pair, swap: Swap, fails: bool
   return done
 }
 
-/** Size limit of a trade that is no arbitrage, as a part of the pool: it moves the price by one percent. */
+/** Maximum trade other than arbitrage, as a fraction of the pool: it moves the price by one percent. */
 const LARGEST_PART = 1 / 200
 
 /**
@@ -74,7 +74,7 @@ function chooseListedTrade(turn: MarketTurn, pair: Pair): (Swap & { readonly num
 
 /**
  * Routes two hops over SOL through an aggregator, such as dollars to SOL to a token; its pools are in lookup tables.
- * False when no two pools fit.
+ * False if no two pools fit.
  */
 export function tradeRoute(turn: MarketTurn, fails: boolean): boolean {
   const { state, people, pools, prices, ledger } = turn.parts
@@ -158,7 +158,7 @@ function routeData(amountIn: bigint): Uint8Array {
   return Uint8Array.of(...ROUTE, 2, 0, 0, 0, 7, 100, 0, 1, 7, 100, 1, 2, ...new Uint8Array(tail.buffer))
 }
 
-/** Adds a part of a pool's liquidity for a maker, or removes some. False if the venue has no liquidity changes. */
+/** Adds or removes a fraction of a pool's liquidity for a maker. False if the venue has no liquidity changes. */
 export function changePairLiquidity(turn: MarketTurn, pair: Pair): boolean {
   const { pools, people, ledger, state } = turn.parts
   const venue = pools.find((candidate) => candidate.venue === pair.venue)

@@ -14,19 +14,19 @@ export const DAY_MS = 86_400_000
 export const PAST_SLOTS = DAY_MS / SLOT_MS
 
 /**
- * Time between two blocks, in milliseconds: the minimum at the end of the day, and the amount added at its beginning.
+ * Block interval in milliseconds: the minimum at the end of the day, and the amount added at its beginning.
  */
 const CLOSEST_MS = 15_000
 const WIDENING_MS = 285_000
 
 /**
- * Average number of slots between two launches, added at the beginning of the day; at its end the pace is that of live
+ * Average launch interval in slots, added at the beginning of the day; at its end the pace equals that of live
  * slots.
  */
 const LAUNCH_EVERY_MORE = 950
 
 /**
- * Plans the day before the first live slot: some 500 blocks, each with the events of one to three minutes. They are
+ * Plans the day before the first live slot: about 500 blocks, each with the events of one to three minutes. They are
  * closer together toward its end, so that both the last hour and the day have charts. Slots between are skipped.
  */
 export function planPast(): PastBlock[] {

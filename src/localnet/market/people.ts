@@ -41,7 +41,7 @@ export function peopleOf(seed: string): People {
   }
 }
 
-/** Whether a wallet keeps an account of wrapped SOL; others wrap the amount of a trade and unwrap the rest. */
+/** Tells whether a wallet keeps an account of wrapped SOL; others wrap the amount of a trade and unwrap the rest. */
 export function keepsWrapped(wallet: Pubkey): boolean {
   return (wallet[0]! & 1) === 0
 }

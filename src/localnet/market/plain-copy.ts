@@ -1,6 +1,6 @@
 /**
  * Copies plain data deeply: objects, lists, maps and sets of values and bytes. Addresses are shared, because their
- * bytes never change; that makes it ten times as fast as `structuredClone`.
+ * bytes never change, which makes the copy ten times as fast as `structuredClone`.
  */
 export function plainCopy<T>(value: T): T {
   return copyOf(value) as T

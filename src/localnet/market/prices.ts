@@ -28,7 +28,7 @@ const LISTED = [
 
 /**
  * Swing of a token's price: the largest move by one octave, as a logarithm. A price stays within twice its swing
- * around the listed one. So a pair of two tokens stays within the 17 % that the bins of a meteora-dlmm pool span.
+ * around the listed price. So a pair of two tokens stays within the 17 % that the bins of a meteora-dlmm pool span.
  */
 const SOL_SWING = 0.022
 const LISTED_SWING = 0.05
@@ -60,13 +60,13 @@ export class ReferencePrices {
     this.#byMint.set(pubkeyMapKey(USDC), { decimals: 6, at: () => 1 })
   }
 
-  /** Returns the dollars of a raw unit; null for a coin without a reference price. */
+  /** Returns the dollars of a raw unit; null if the coin has no reference price. */
   rawUsd(mint: Pubkey, slot: number): number | null {
     const price = this.#byMint.get(pubkeyMapKey(mint))
     return price === undefined ? null : price.at(slot) / 10 ** price.decimals
   }
 
-  /** Returns the raw units of quote that a raw unit of base is worth; null without a reference price. */
+  /** Returns the raw units of quote that a raw unit of base is worth; null if either has no reference price. */
   pairPrice(base: Pubkey, quote: Pubkey, slot: number): number | null {
     const [baseUsd, quoteUsd] = [this.rawUsd(base, slot), this.rawUsd(quote, slot)]
     return baseUsd === null || quoteUsd === null ? null : baseUsd / quoteUsd
@@ -75,7 +75,7 @@ export class ReferencePrices {
 
 /**
  * Returns a price by slot that wanders like a random walk and comes back: value noise in octaves. The last result is
- * cached, because a slot needs the same price many times.
+ * cached, because a slot needs each price many times.
  */
 function wandering(usd: number, swing: number, random: SeededRandom): (slot: number) => number {
   const key = Math.floor(random.next() * 2 ** 32)

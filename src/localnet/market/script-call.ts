@@ -108,7 +108,7 @@ export class CallWriter implements CallScript {
     const data = account.data.slice()
     mintAccount.dropAuthority(data)
     this.#ledger.setData(mint, data)
-    // SetAuthority of the mint's tokens, to none.
+    // SetAuthority of the mint's tokens, to null.
     const accounts = [writable(mint), signing(authority)]
     this.#token(account.owner, 'SetAuthority', accounts, Uint8Array.of(6, 0, 0))
   }

@@ -1,6 +1,6 @@
 /**
  * A market transaction being written: its instructions, calls, transfers and logs. Balances, account indexes, stack
- * heights and rent follow from them, so a venue only states what its program does.
+ * heights and rent follow from them, so a venue states only what its program does.
  */
 export interface TransactionScript extends TokenCalls {
   /** Pays the fee and signs. */
@@ -29,12 +29,12 @@ export interface CallScript extends TokenCalls {
 
 /** Calls of programs: outer instructions of a transaction's script, inner ones of a call's. */
 export interface TokenCalls {
-  /** Unix seconds of the block that it goes into, and its slot: some events and accounts state them. */
+  /** Unix seconds of the block that includes it, and its slot: some events and accounts state them. */
   readonly blockTime: number
   readonly slot: number
   /**
    * Calls a program, which may be the caller: in a self-call with an event, `data` is the event with its tag. Accounts
-   * of an outer instruction must mark their signers; below one, the mark is ignored.
+   * of an outer instruction must mark their signers; below an instruction, the mark is ignored.
    */
   call(
     program: Uint8Array,
@@ -43,8 +43,8 @@ export interface TokenCalls {
     body?: (call: CallScript) => void
   ): void
   /**
-   * Moves tokens between two token accounts by a call of the mint's token program. Throws a LackingFunds when the
-   * source lacks them, an Error when one of the two is missing or of another mint.
+   * Moves tokens between two token accounts by a call of the mint's token program. Throws a LackingFunds if the source
+   * lacks them, an Error if an account is missing or of another mint.
    */
   transfer(movement: TokenMovement): void
   mintTo(movement: {
@@ -63,7 +63,7 @@ export interface TokenCalls {
   transferLamports(from: Uint8Array, to: Uint8Array, lamports: bigint): void
   /** Creates a mint; its first supply comes from `mintTo`. */
   createMint(mint: NewMint): void
-  /** Removes a mint's authority, so that no more can be minted. */
+  /** Removes a mint's authority, so that no more tokens can be minted. */
   dropMintAuthority(mint: Uint8Array, authority: Uint8Array): void
   /** Creates the owner's associated token account unless it exists; returns its address. */
   ensureTokenAccount(owner: Uint8Array, mint: Uint8Array): Uint8Array
@@ -96,11 +96,11 @@ export interface NewMint {
 /** The market's reads of accounts, in their state after everything written so far. */
 export interface LedgerView {
   lamports(address: Uint8Array): bigint
-  /** Returns the raw amount in a token account; 0n when it does not exist. */
+  /** Returns the raw amount in a token account; 0n if the account does not exist. */
   tokens(tokenAccount: Uint8Array): bigint
   /** Returns the bytes of an account; null if it does not exist. */
   data(address: Uint8Array): Uint8Array | null
-  /** Returns a mint's facts; throws when it does not exist. */
+  /** Returns a mint's facts; throws if the mint does not exist. */
   mint(address: Uint8Array): {
     readonly decimals: number
     readonly supply: bigint

@@ -22,11 +22,11 @@ import { WeightedChoice } from './weighted-choice.ts'
 export interface MarketSettings {
   /** Determines everything that happens. */
   readonly seed: string
-  /** The pace of slots for which `fill` gets none. */
+  /** The pace of slots for which `fill` gets no pace. */
   readonly pace: MarketPace
-  /** Number of launched coins of which one graduates. */
+  /** One in this many launched coins graduates. */
   readonly graduateEvery: number
-  /** Maximum number of traded coins; beyond it the coldest are abandoned. */
+  /** Maximum number of traded coins; above it the coldest are abandoned. */
   readonly liveCoinsMax: number
 }
 
@@ -44,7 +44,7 @@ export const BUSY_MARKET: Omit<MarketSettings, 'seed'> = {
   liveCoinsMax: 100
 }
 
-/** Reads of the chain that a market resumes on: its parts by name, as `takeParts` returned them, and its accounts. */
+/** The stored state from which a market resumes: its sections by name, as `takeParts` returned them, and its accounts. */
 export interface KeptMarket {
   part(name: string): Uint8Array | null
   account(address: Uint8Array): LocalAccount | null
@@ -52,14 +52,14 @@ export interface KeptMarket {
 
 export interface MarketTransaction {
   readonly transaction: ExecutedTransaction
-  /** Accounts in their state after it; those without lamports are deleted. */
+  /** Accounts in their state after it; accounts without lamports are deleted. */
   readonly accounts: readonly LocalAccount[]
 }
 
 const OPENINGS_PER_SLOT = 5
 /** Share of coin trades in newly launched coins, if both new and older ones are warm. */
 const FRESH_SHARE = 0.5
-/** Total heat below which a kind of coins gets no trades of its own: that of a few hardly traded ones. */
+/** Total heat below which a kind of coins gets no trades of its own: the heat of a few hardly traded coins. */
 const WARM_HEAT = 0.2
 /** Shares of routes of two hops and of liquidity changes among the transactions. */
 const ROUTE_SHARE = 0.06
@@ -143,8 +143,8 @@ export class MarketSimulator {
   }
 
   /**
-   * Returns the market's changed parts by name since the last call, to be stored with its accounts; null deletes a
-   * part.
+   * Returns the market's changed sections by name since the last call, to be stored with its accounts; null deletes a
+   * section.
    */
   takeParts(): Map<string, Uint8Array | null> {
     return this.#parts.state.takeParts()
@@ -158,7 +158,7 @@ export class MarketSimulator {
     for (let i = 0; i < 4 && extendTables(turn); i++);
   }
 
-  /** Abandons the coldest coins when there are too many. */
+  /** Abandons the coldest coins above the maximum. */
   #retire(turn: MarketTurn): void {
     const { state } = this.#parts
     const excess = state.coins.size - this.#settings.liveCoinsMax
@@ -194,7 +194,7 @@ export class MarketSimulator {
     for (let i = 0; i < count; i++) this.#act(turn, i / count, choices)
   }
 
-  /** Creates one transaction of the usual mix; tries another kind if nobody could do the first. */
+  /** Creates one transaction of the usual mix; tries another kind if no trader could do the first. */
   #act(turn: MarketTurn, share: number, { fresh, known, listed }: Choices): void {
     const { random, pace } = turn
     const dice = random.next()

@@ -15,10 +15,10 @@ import { seededRandom } from './random.ts'
 import type { TransactionScript } from './script.ts'
 import type { LaunchpadVenue, MarketPool, PoolVenue, SeededRandom, VenueWorld } from './venue.ts'
 
-/** The parts of a market, the same in every slot. */
+/** The components of a market, identical in every slot. */
 export interface MarketParts {
   readonly seed: string
-  /** Number of launched coins of which one graduates. */
+  /** One in this many launched coins graduates. */
   readonly graduateEvery: number
   readonly ledger: Ledger
   readonly state: MarketState
@@ -31,7 +31,7 @@ export interface MarketParts {
 export interface TransactionPlan {
   readonly kind: TransactionKind
   readonly payer: Pubkey
-  /** Pools and curves that the script changes; they are restored when the transaction does not happen. */
+  /** Pools and curves that the script changes; they are restored if the transaction does not happen. */
   readonly changes?: readonly MarketPool[]
   /** Whether to use version 0 with the market's lookup tables. */
   readonly usesTables?: boolean
@@ -74,8 +74,8 @@ export class MarketTurn {
   }
 
   /**
-   * Writes a transaction and its intention. Returns false without any change when the script was refused, does not fit
-   * a packet, or an account lacks funds.
+   * Writes a transaction and its intention. Returns false without any change if the script was refused, the transaction does
+   * not fit a packet, or an account lacks funds.
    */
   run(
     plan: TransactionPlan,
@@ -140,7 +140,7 @@ export class MarketTurn {
   }
 
   /**
-   * Puts the paid amount into the trader's account and creates the receiving one. Returns a function that closes
+   * Puts the paid amount into the trader's account and creates the receiving account. Returns a function that closes
    * temporary accounts of wrapped SOL after the trade.
    */
   prepare(

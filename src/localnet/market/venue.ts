@@ -13,7 +13,7 @@ export interface VenueWorld {
   readonly random: SeededRandom
 }
 
-/** The common part of a venue's pool or curve. */
+/** The fields that pools and curves of all venues share. */
 export interface MarketPool {
   readonly address: Uint8Array
 }
@@ -42,9 +42,9 @@ export interface Executed {
 }
 
 /**
- * A venue's trading, in its program's true layouts: instructions, events, logs and accounts are those that the decoder
- * reads from mainnet, but from tables of their own. Pools are plain data, so that a market can be stored and resumed. A
- * pool's reserves are read from the ledger, or stored in the plain data, which the market restores when the transaction
+ * A venue's trading, in its program's true layouts: its tables are its own, but its instructions, events, logs and accounts
+ * are those that the decoder reads from mainnet. Pools are plain data, so that a market can be stored and resumed. A
+ * pool's reserves are read from the ledger, or stored in the plain data, which the market restores if the transaction
  * fails. Amounts follow the venue's own curve, rounded in the pool's favor.
  *
  * Users' accounts: creator and trader have associated token accounts of both mints, wrapped SOL included, that hold the
@@ -55,9 +55,9 @@ export interface PoolVenue<Pool> {
   readonly venue: VenueId
   /** Opens a pool. The creator pays; in a migration that is the migrating program's own address, below its call. */
   open(script: TransactionScript | CallScript, pool: NewPool, world: VenueWorld): Pool
-  /** Swaps; null if the pool has no output. In a route, `script` is the call below which it happens. */
+  /** Swaps; null if the pool has no output. In a route, the swap happens below the call `script`. */
   swap(script: TransactionScript | CallScript, pool: Pool, swap: Swap, world: VenueWorld): Executed | null
-  /** Adds or removes a part of the pool's liquidity, in thousandths; null if the venue has no liquidity. */
+  /** Adds or removes a fraction of the pool's liquidity, in thousandths; null if the venue has no liquidity. */
   changeLiquidity:
     | ((
         script: TransactionScript,
@@ -79,17 +79,17 @@ export interface NewCurve {
 }
 
 /**
- * A launchpad: a curve that sells a new mint until it graduates to a pool. If it is paid in lamports, a trader has the
- * mint's token account and lamports; else both token accounts, as with pools. The new mint's key signs the launch.
+ * A launchpad: a curve that sells a new mint until it graduates to a pool. If the curve is paid in lamports, a trader has
+ * the mint's token account and lamports; else both token accounts, as with pools. The new mint's key signs the launch.
  * `graduate` opens the pool by the rules of its program; a migrator pays that transaction.
  */
 export interface LaunchpadVenue<Curve> extends Pick<PoolVenue<Curve>, 'venue' | 'swap' | 'price'> {
   readonly paidIn: 'lamports' | 'wrapped-sol'
   launch(script: TransactionScript, curve: NewCurve, world: VenueWorld): Curve
   mintOf(curve: Curve): Uint8Array
-  /** Whether everything is sold, so that only `graduate` remains. */
+  /** Tells whether everything is sold, so that only `graduate` remains. */
   isComplete(curve: Curve): boolean
-  /** Migrates the curve to the venue that it graduates to; returns that venue's pool. */
+  /** Migrates the curve to its destination venue; returns that venue's pool. */
   graduate(
     script: TransactionScript,
     curve: Curve,

@@ -44,7 +44,7 @@ function sliceOf(value: unknown): DataSlice {
   return { offset: field('offset'), length: field('length') }
 }
 
-/** Encodes an account as nodes answer it. Throws an RpcError when it has too much data for base58. */
+/** Encodes an account as nodes answer it. Throws an RpcError if it has too much data for base58. */
 export function encodeAccount(account: LocalAccount, form: AccountForm, decimalsOf: DecimalsOf): object {
   const isBase58 = form.encoding === 'binary' || form.encoding === 'base58'
   if (isBase58 && dataOf(account, form).length > BASE58_BYTES_MAX)
@@ -58,7 +58,7 @@ export function encodeKeyedAccount(account: LocalAccount, form: AccountForm, dec
   return { pubkey: pubkeyToBase58(account.address), account: encodeAccount(account, form, decimalsOf) }
 }
 
-/** Encodes an account as nodes notify of it: a text takes the place of data that is too long for base58. */
+/** Encodes an account as nodes notify of it: a text replaces data that is too long for base58. */
 export function encodeNotifiedAccount(
   account: LocalAccount,
   form: AccountForm,

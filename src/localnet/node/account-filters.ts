@@ -15,7 +15,7 @@ import { isTokenAccount } from './token-state.ts'
 
 export type AccountFilter = (account: LocalAccount) => boolean
 
-// Both as in agave: MAX_GET_PROGRAM_ACCOUNT_FILTERS, and the limit of a memcmp (filter.rs).
+// Limits of agave: MAX_GET_PROGRAM_ACCOUNT_FILTERS, and the length of a memcmp (filter.rs).
 const FILTERS_MAX = 4
 const COMPARED_BYTES_MAX = 128
 const KINDS = ['dataSize', 'memcmp', 'tokenAccountState']

@@ -14,14 +14,14 @@ interface BlockFees {
   readonly byAccount: ReadonlyMap<string, number>
 }
 
-/** Counts of transactions and lowest fees by block, so that blocks need not be read again. */
+/** Counts of transactions and lowest fees by block, so that blocks need not be reread. */
 export class BlockStatistics {
   readonly #chain: LocalChain
   /** Fees of confirmed blocks, oldest first. */
   #fees: BlockFees[] = []
   #counted = { confirmed: 0, finalized: 0 }
 
-  /** Counts from the first kept block on. */
+  /** Counts from the first retained block on. */
   constructor(chain: LocalChain) {
     this.#chain = chain
     const [confirmed, finalized] = [chain.slot('confirmed'), chain.slot('finalized')]

@@ -4,7 +4,7 @@ import { isMap, type JsonMap } from './params.ts'
 import { internalError, invalidRequest, methodNotFound, parseError, RpcError } from './rpc-error.ts'
 
 /**
- * Maximum total length of a batch's answers, in characters; calls beyond it are refused without running. It bounds the
+ * Maximum total length of a batch's answers, in characters; calls above it are refused without running. It bounds the
  * memory of one request.
  */
 export const BATCH_ANSWER_CHARACTERS_MAX = 64 * 1024 * 1024
@@ -13,7 +13,7 @@ export const BATCH_ANSWER_CHARACTERS_MAX = 64 * 1024 * 1024
 export type Run = (name: string, params: unknown) => string
 
 /**
- * Builds a runner of methods. An error other than RpcError is a bug: it is passed to `onFault`. `check` may throw one
+ * Builds a runner of methods. An error other than RpcError is a bug, and is passed to `onFault`. `check` may throw one
  * before a call is run.
  */
 export function runner(
@@ -69,7 +69,7 @@ const refuseMore: Run = () => {
 
 const U64_MAX = 2n ** 64n - 1n
 
-/** Whether a value is an object with an id that a node accepts: text, a u64, null, or none. */
+/** Tells whether a value is an object whose id a node accepts: text, a u64, null, or absent. */
 function isCall(value: unknown): value is JsonMap {
   if (!isMap(value)) return false
   const { id } = value
@@ -92,7 +92,7 @@ function answerCall(call: JsonMap, run: Run): string | null {
     Object.keys(call).every((name) => MEMBERS.has(name))
   if (!wellFormed) return failure(invalidRequest(), text)
   if (jsonrpc !== '2.0') {
-    // A request without a version gets an answer without one.
+    // A request without a version gets an answer without a version.
     const { code, message } = invalidRequest('Unsupported JSON-RPC protocol version')
     return `{"error":${JSON.stringify({ code, message })},"id":${text}}`
   }

@@ -1,4 +1,4 @@
-/** A value that is already JSON text, inserted into an answer as it is. */
+/** A value that is already JSON text, inserted into an answer unchanged. */
 export class Rendered {
   readonly text: string
 

@@ -33,12 +33,12 @@ export interface LocalNodeOptions {
   readonly chain: LocalChain
   readonly clock: Clock
   readonly host: string
-  /** Port of JSON-RPC, with pubsub on it and on the next one; 0 uses two free ones. */
+  /** Port of JSON-RPC, and of pubsub, which is on the next port too; 0 uses two free ports. */
   readonly port: number
   /** Called for bugs; the client gets only -32603. */
   readonly onFault: (error: unknown) => void
   readonly limits?: PubsubLimits
-  /** Memory for rendered blocks; by default as much as is useful. */
+  /** Memory for rendered blocks; by default the largest useful amount. */
   readonly renderedBytes?: number | undefined
 }
 
@@ -60,8 +60,9 @@ export interface LocalNode {
 const PORT_TRIES = 20
 
 /**
- * Serves a chain as a node does: JSON-RPC over HTTP and pubsub over WebSocket on one port, and pubsub on the next one
- * too, so that a client given only the HTTP address finds it. A block engine answers under `/api/v1`. Rejects when a port is in use.
+ * Serves a chain as a node does: JSON-RPC over HTTP and pubsub over WebSocket on one port. Pubsub is on the next port too,
+ * so that a client given only the HTTP address finds it. A block engine answers under `/api/v1`. Rejects if a port is in
+ * use.
  */
 export async function startLocalNode(options: LocalNodeOptions): Promise<LocalNode> {
   const { chain, clock, host, limits = PUBSUB_LIMITS } = options
@@ -114,7 +115,7 @@ export async function startLocalNode(options: LocalNodeOptions): Promise<LocalNo
   }
 }
 
-/** Returns the key of the only validator, derived from the genesis, so that it stays the same. */
+/** Returns the key of the only validator, derived from the genesis, so that the key stays constant. */
 function identityOf(genesisHash: Uint8Array): Uint8Array {
   return createHash('sha256').update('localnet identity').update(genesisHash).digest()
 }

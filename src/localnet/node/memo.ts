@@ -6,7 +6,7 @@ const MEMO_PROGRAMS = [
   'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo'
 ].map(pubkeyFromBase58)
 
-/** Returns the memos of a transaction as nodes store them: each with its length, in one line; null without memos. */
+/** Returns the memos of a transaction as nodes store them, in one line, each with its length; null if it has no memos. */
 export function memoOf({ instructions, keys }: WireTransaction): string | null {
   const memos: string[] = []
   for (const { program, data } of instructions) {

@@ -5,7 +5,7 @@ import { commitmentOf, countOf, isMap, optional, type JsonMap } from './params.t
 import { invalidParams, minContextSlotNotReached } from './rpc-error.ts'
 import type { RenderedBlocks } from './rendered-blocks.ts'
 
-/** The release of Agave whose answers this node imitates; clients read it to learn which methods exist. */
+/** The release of Agave whose answers this node imitates; clients derive from it which methods exist. */
 export const NODE_VERSION = '4.2.1'
 
 /** The context in which methods run. */
@@ -53,7 +53,7 @@ export function paramsOf({ required, most }: Method, params: unknown): readonly 
 }
 
 /**
- * Checks the parameters of a method without optional ones. They are slots, counts and ids, and a node checks given
+ * Checks the parameters of a method without optional parameters. They are slots, counts and ids, and a node checks given
  * values before their number.
  */
 function exactly(size: number, list: readonly unknown[], absent: boolean): readonly unknown[] {
@@ -88,7 +88,7 @@ function debugOf(values: readonly unknown[]): string {
   return show(values).slice(0, DEBUG_CHARACTERS_MAX)
 }
 
-/** Returns the slot of an answer at a commitment; refuses one below the client's minimum. */
+/** Returns the slot of an answer at a commitment; refuses a slot below the client's minimum. */
 export function contextSlot({ chain }: NodeContext, commitment: Commitment, config: JsonMap): number {
   const slot = chain.slot(commitment)
   const least = optional(config.minContextSlot, countOf)

@@ -30,7 +30,7 @@ export class NodeFaults {
     this.#slowMs = ms
   }
 
-  /** Reports the node as `slots` behind; 0 stops it. Its answers stay as they are. */
+  /** Reports the node as `slots` behind; 0 stops it. Its answers do not change. */
   fallBehind(slots: number): void {
     this.#behind = slots
   }
@@ -40,7 +40,7 @@ export class NodeFaults {
     this.#fired.droppedSockets += this.#dropSockets()
   }
 
-  /** Throws when a call of this method is to fail. */
+  /** Throws if a call of this method must fail. */
   check(method: string): void {
     if (method === 'getHealth' && this.#behind > 0) {
       this.#fired.unhealthy++

@@ -45,7 +45,7 @@ export function booleanOf(value: unknown): boolean {
   return value
 }
 
-/** Reads a value inside another, and puts its place before that of a refusal: `.name` or `[index]`. */
+/** Reads a value inside another value, and prefixes the place in a refusal with its own: `.name` or `[index]`. */
 export function within<T>(place: string, read: () => T): T {
   try {
     return read()
@@ -64,12 +64,12 @@ export function u64Of(value: unknown, expected = 'u64'): bigint {
   if (integer < 0n) {
     throw invalidParams(`Invalid params: invalid value: integer \`${integer}\`, expected ${expected}.`)
   }
-  // Beyond 64 bits a node reads a floating point number.
+  // Above 64 bits a node reads a floating point number.
   if (integer > U64_MAX) throw invalidType(Number(integer) + 0.5, expected)
   return integer
 }
 
-/** Reads a u64 that is a slot, a length or a limit: none exists beyond 2^53, so the nearest double suffices. */
+/** Reads a u64 that is a slot, a length or a limit: these stay below 2^53, so the nearest double suffices. */
 export function countOf(value: unknown, expected = 'u64'): number {
   return Number(u64Of(value, expected))
 }
@@ -86,7 +86,7 @@ export function configOf(value: unknown, name: string): JsonMap {
   return value
 }
 
-/** Reads one of several words; the refusal of another lists them all. */
+/** Reads one of several words; the refusal of any other word lists them all. */
 export function variantOf<T extends string>(value: unknown, variants: readonly T[]): T {
   if (typeof value !== 'string') throw invalidType(value, 'string or map')
   if ((variants as readonly string[]).includes(value)) return value as T
@@ -101,7 +101,7 @@ export function unknownVariant(value: string, variants: readonly string[]): RpcE
 
 const COMMITMENTS = ['processed', 'confirmed', 'finalized'] as const
 
-/** Reads the commitment of a configuration. Like on a node, an unknown one counts as absent: finalized. */
+/** Reads the commitment of a configuration. As on a node, an unknown commitment counts as absent: finalized. */
 export function commitmentOf({ commitment }: JsonMap): Commitment {
   return COMMITMENTS.find((known) => known === commitment) ?? 'finalized'
 }
@@ -128,7 +128,7 @@ export function atLeastConfirmed(commitment: Commitment): Commitment {
   throw invalidParams('Method does not support commitment below `confirmed`')
 }
 
-// Texts longer than this are no key, hash or signature, and are not decoded.
+// Longer texts cannot be a key, hash or signature, and are not decoded.
 const DIGITS_MAX = 90
 
 function bytesOf(text: string, size: number): Uint8Array {
@@ -155,7 +155,7 @@ function sized(value: unknown, size: number, prefix: string): Uint8Array {
 
 export const addressOf = (value: unknown): Uint8Array => sized(value, 32, 'Invalid param: ')
 export const signatureOf = (value: unknown): Uint8Array => sized(value, 64, 'Invalid param: ')
-/** Reads a blockhash; a node's refusal of one has no prefix. */
+/** Reads a blockhash; a node's refusal of a blockhash has no prefix. */
 export const blockhashOf = (value: unknown): Uint8Array => sized(value, 32, '')
 
 /** Decodes a key or signature; null if the text is neither. */

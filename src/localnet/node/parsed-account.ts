@@ -6,13 +6,13 @@ import { readMint, readMultisig, readTokenAccount, tokenProgramOf } from './toke
 
 const LOADER = pubkeyFromBase58('BPFLoaderUpgradeab1e11111111111111111111111')
 
-/** Returns the decimals of a mint; null if the account is no mint. */
+/** Returns the decimals of a mint; null if the account is not a mint. */
 export type DecimalsOf = (mint: Uint8Array) => number | null
 
 /**
  * Returns the `jsonParsed` form of account data: mints, token accounts and multisigs of both token programs,
- * nonces, programs, and lookup tables. Null for all other accounts, and for a token account without its mint: a node then answers with
- * base64.
+ * nonces, programs, and lookup tables. Null for all other accounts, and for a token account whose mint is missing: a node
+ * then answers with base64.
  */
 export function parseAccount(
   { owner, data }: Pick<LocalAccount, 'owner' | 'data'>,
@@ -96,7 +96,7 @@ function parseMultisig(data: Uint8Array): object | null {
 const IMMUTABLE_OWNER = 7
 
 /**
- * Lists extensions. Only those without a value have names; the others are written like those that a node cannot
+ * Lists extensions. Only extensions without a value have names; the others are written like those that a node cannot
  * parse.
  */
 function extensions(types: readonly number[]): object {

@@ -13,11 +13,11 @@ export interface PubsubLimits {
   /** Maximum number of subscriptions of one connection; a further one is refused with -32603, like Agave's limit. */
   readonly subscriptionsMax: number
   /**
-   * Maximum number of unsent bytes of a connection; beyond it the connection is closed with 1013, because it would miss
+   * Maximum number of unsent bytes of a connection; above it the connection is closed with 1013, because it would miss
    * messages.
    */
   readonly owedBytesMax: number
-  /** Interval of pings; a client that has not answered the last one is cut off. */
+  /** Interval of pings in milliseconds; a client that has not answered the last one is cut off. */
   readonly pingMs: number
 }
 

@@ -12,22 +12,22 @@ import {
 
 export const TRANSACTION_DETAILS = ['full', 'signatures', 'none', 'accounts'] as const
 
-/** Number of texts whose second request is detected. Chosen: followers that are a minute apart, in a few forms. */
+/** Number of texts whose second request is detected: for followers that are a minute apart, in a few forms. */
 const ONCE_MAX = 512
 
 export interface BlockForm {
   readonly encoding: TransactionEncoding
   readonly details: (typeof TRANSACTION_DETAILS)[number]
   readonly rewards: boolean
-  /** The highest version that the client supports; null if it states none. */
+  /** The highest version that the client supports; null if the client states no version. */
   readonly versionMax: number | null
 }
 
 /**
  * Caches blocks in the form of getBlock. Only confirmed blocks are requested, so they never change. A block is cached
- * in a form at the second request: several followers request the same few, but a single follower would fill the cache
- * with texts that nobody reads. The cache is an LRU with at most `charactersMax` characters (one byte each, except
- * for logs in other scripts).
+ * in a form at the second request. Several followers request equal blocks, but a single follower would fill the cache with
+ * texts that nobody reads. The cache is an LRU with at most `charactersMax` characters (one byte each, except for logs in
+ * other scripts).
  */
 export class RenderedBlocks {
   readonly #charactersMax: number
@@ -49,7 +49,7 @@ export class RenderedBlocks {
     return { bytes: this.#characters, bytesMax: this.#charactersMax }
   }
 
-  /** Returns the cached block of a slot, or null. Throws as `render` does. */
+  /** Returns the cached block of a slot; null if it is not cached. Throws as `render` does. */
   find(slot: number, form: BlockForm): Rendered | null {
     const key = keyOf(slot, form)
     const cached = this.#cached.get(key)
@@ -59,7 +59,7 @@ export class RenderedBlocks {
     return readable(cached, form)
   }
 
-  /** Renders a block. Throws when it has a transaction of a version that the client does not support. */
+  /** Renders a block. Throws if it has a transaction of a version that the client does not support. */
   render(block: LocalBlock, form: BlockForm): Rendered {
     const cached = renderBlock(block, form)
     const key = keyOf(block.slot, form)
@@ -96,7 +96,7 @@ function readable({ rendered, version }: CachedText, { versionMax }: BlockForm):
 /** Returns the cache key. Every version is rendered; whether the client supports it is checked afterwards. */
 function keyOf(slot: number, { encoding, details, rewards, versionMax }: BlockForm): string {
   const said = versionMax === null ? 'unsaid' : 'said'
-  // Without whole transactions the encoding has no effect.
+  // If transactions are not complete, the encoding has no effect.
   const body = details === 'full' ? `${details} ${encoding}` : details
   return `${slot} ${body} ${said} ${rewards}`
 }

@@ -28,7 +28,7 @@ const JSON_TYPE = 'application/json; charset=utf-8'
 
 /**
  * Builds the app for JSON-RPC over HTTP at any path, and for pubsub by upgrade. Answers wait for `delayed`. `more` adds
- * routes that go before. It does not listen.
+ * routes that take precedence. The app does not listen.
  */
 export function rpcApp(
   run: Run,
@@ -62,7 +62,7 @@ export function rpcApp(
       wsHandler: connect
     })
     app.post('*', async (request, reply) => {
-      // Without a body there is no content type, and no parser has run.
+      // A request without a body has no content type, and no parser has run.
       if (typeof request.body !== 'string') return reply.code(415).type(TEXT).send(NOT_JSON)
       await delayed()
       const text = answer(request.body, run)
@@ -114,7 +114,7 @@ function bareApp(): FastifyInstance {
 async function send(request: FastifyRequest, reply: FastifyReply, text: string): Promise<FastifyReply> {
   void reply.type(JSON_TYPE)
   if (text.length < GZIP_CHARACTERS_MIN || !acceptsGzip(request.headers['accept-encoding'])) {
-    // A text is copied to be measured, and again to be written: as bytes the text of a block is copied once.
+    // A text is copied to be measured, and again to be written: as bytes, the text of a block is copied once.
     return reply.send(text.length < GZIP_CHARACTERS_MIN ? text : Buffer.from(text))
   }
   void reply.header('content-encoding', 'gzip')

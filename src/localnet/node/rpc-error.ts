@@ -2,7 +2,7 @@
 export class RpcError extends Error {
   readonly code: number
   readonly data: unknown
-  /** Place of the wrong value inside the one that was read, as `[0].memcmp.offset`. A node's answer does not show it. */
+  /** Place of the wrong value inside the value that was read, as `[0].memcmp.offset`. A node's answer does not show it. */
   place = ''
 
   constructor(code: number, message: string, data?: unknown) {

@@ -11,13 +11,13 @@ import { simulatedProgramNote } from './simulated-programs.ts'
 import { encodeReturnData } from './transaction-encoding.ts'
 import { decimalsOf } from './methods/accounts.ts'
 
-/** Accounts that a caller requests as they are after a simulation. */
+/** Accounts that a caller requests in their state after a simulation. */
 export interface RequestedAccounts {
   readonly addresses: readonly Uint8Array[]
   readonly form: AccountForm
 }
 
-/** Reads them from a config; null if it names none. Throws as a node does. */
+/** Reads the requested accounts from a config; null if it names none. Throws as a node does. */
 export function requestedAccounts(config: JsonMap, wire: WireTransaction): RequestedAccounts | null {
   return optional(config.accounts, (value) => {
     if (!isMap(value)) throw invalidType(value, 'struct RpcSimulateTransactionAccountsConfig')
@@ -54,8 +54,8 @@ export function simulate(
 }
 
 /**
- * Returns the requested accounts after a simulation; none after a failure. An account that the transaction does not
- * name is returned as it is.
+ * Returns the requested accounts after a simulation; an empty list after a failure. An account that the transaction does
+ * not name is returned unchanged.
  */
 export function accountsAfter(
   chain: LocalChain,
@@ -97,7 +97,7 @@ export function staticKeys({ keys, keyCount }: WireTransaction): string[] {
 }
 
 /**
- * Encodes a simulation as nodes write it. Values that the chain does not measure are null, as on a node without them.
+ * Encodes a simulation as nodes write it. Values that the chain does not measure are null, as on a node that lacks them.
  * A failed simulation of a program that only a real chain has gets a log line that explains it.
  */
 export function encodeSimulation(simulation: Simulation, wire: WireTransaction): object {

@@ -45,7 +45,7 @@ export function transactionOf(bytes: Uint8Array): WireTransaction {
   throw invalidParams(`failed to deserialize ${TRANSACTION}: ${outcome.reason}`)
 }
 
-/** Faults by `readWire` of bytes that are a transaction, but an invalid one. */
+/** Faults that `readWire` reports for bytes that are a transaction, but an invalid one. */
 const SANITIZE_FAULTS = new Set([
   'message header',
   TOO_FEW_SIGNATURES,
@@ -58,7 +58,7 @@ const SANITIZE_FAULTS = new Set([
 function readLeading(bytes: Uint8Array): ReturnType<typeof readWire> {
   const outcome = readWire(bytes)
   if (outcome.kind === 'wire' || outcome.reason !== 'bytes after the transaction') return outcome
-  // The readable length lies in between: shorter prefixes end early.
+  // The readable length lies between the bounds: shorter prefixes end early.
   for (let length = bytes.length - 1; length > 0; length--) {
     const shorter = readWire(bytes.subarray(0, length))
     if (shorter.kind === 'wire' || shorter.reason !== 'bytes after the transaction') return shorter

@@ -23,8 +23,8 @@ interface Subscription {
 }
 
 /**
- * All subscriptions of a node. Equal requests share one: it has one id on all connections, as on Agave, and its
- * notifications are written once. Subscriptions are indexed by their topic, so that a block costs only those that it
+ * All subscriptions of a node. Equal requests share one subscription: it has one id on all connections, as on Agave, and
+ * its notifications are written once. Subscriptions are indexed by their topic, so that a block costs only those that it
  * concerns, not all of them.
  */
 export class SubscriptionHub {
@@ -33,7 +33,7 @@ export class SubscriptionHub {
   readonly #byKey = new Map<string, Subscription>()
   /** Subscriptions by kind, commitment and subject, such as an address. */
   readonly #index = new Map<string, Set<Subscription>>()
-  /** Numbers of subscriptions to logs of an account; without any, accounts of transactions are not read. */
+  /** Numbers of subscriptions to logs of an account; while all are 0, accounts of transactions are not read. */
   readonly #mentions = { processed: 0, confirmed: 0, finalized: 0 }
   #nextId = 1
 
@@ -74,7 +74,7 @@ export class SubscriptionHub {
     if (subscription.subscribers.size === 0) this.#drop(subscription)
   }
 
-  /** Notifies of a signature that has already reached its commitment, because no later block will. */
+  /** Sends the notification of a signature that has already reached its commitment, because no later block will. */
   catchUp(id: number): void {
     const subscription = this.#byId.get(id)
     if (subscription?.topic.kind !== 'signature') return

@@ -12,7 +12,7 @@ const DIVIDED_DECIMALS_MAX = 19
 export function uiTokenAmount(amount: bigint, decimals: number): UiTokenAmount {
   const digits = amount.toString()
   const uiAmountString = decimals === 0 ? digits : withPoint(digits, decimals)
-  // Like a node divides: of a long amount the quotient is not the double nearest to the text.
+  // As a node divides: for a long amount the quotient is not the double nearest to the text.
   const uiAmount = decimals > DIVIDED_DECIMALS_MAX ? null : Number(amount) / 10 ** decimals
   return { amount: digits, decimals, uiAmount, uiAmountString }
 }

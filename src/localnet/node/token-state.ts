@@ -41,7 +41,7 @@ export interface MultisigState {
 
 const MINT_BYTES = 82
 const ACCOUNT_BYTES = 165
-/** No account with extensions has this length, by which multisigs are known. */
+/** Length of a multisig; no account with extensions has this length. */
 const MULTISIG_BYTES = 355
 const SIGNERS_MAX = 11
 // With extensions both kinds are at least as long as an account, and the next byte states the kind.
@@ -50,11 +50,11 @@ const MINT_KIND = 1
 const ACCOUNT_KIND = 2
 const EXTENSIONS_AT = 166
 
-/** Reads the mint in account data; null if there is none. */
+/** Reads the mint in account data; null if the data is not a mint. */
 export function readMint(data: Uint8Array): MintState | null {
   const extended = isExtended(data, MINT_KIND)
   if (data.length !== MINT_BYTES && !extended) return null
-  // Between a mint and the kind of its extensions is nothing.
+  // The bytes between a mint and the kind of its extensions are zero.
   if (extended && data.subarray(MINT_BYTES, KIND_AT).some((byte) => byte !== 0)) return null
   const view = viewOf(data)
   if (data[45] !== 1 || !areOptions(view, [0, 46])) return null
@@ -68,7 +68,7 @@ export function readMint(data: Uint8Array): MintState | null {
   }
 }
 
-/** Reads the token account in account data; null if there is none or it is uninitialized. */
+/** Reads the token account in account data; null if the data is not a token account, or is uninitialized. */
 export function readTokenAccount(data: Uint8Array): TokenAccountState | null {
   if (!isTokenAccount(data) || data[108]! > 2) return null
   const view = viewOf(data)
@@ -86,19 +86,19 @@ export function readTokenAccount(data: Uint8Array): TokenAccountState | null {
   }
 }
 
-/** Reads the multisig in account data; null if there is none or it is uninitialized. */
+/** Reads the multisig in account data; null if the data is not a multisig, or is uninitialized. */
 export function readMultisig(data: Uint8Array): MultisigState | null {
   if (data.length !== MULTISIG_BYTES || data[2] !== 1) return null
   const keys = Array.from({ length: SIGNERS_MAX }, (_, i) => data.subarray(3 + 32 * i, 35 + 32 * i))
   return { required: data[0]!, valid: data[1]!, signers: keys.filter((key) => !isZeroPubkey(key)) }
 }
 
-/** Whether account data is an initialized token account, as `tokenAccountState` tells; reads only length and state. */
+/** Tells whether account data is an initialized token account (filter `tokenAccountState`); reads only length and state. */
 export function isTokenAccount(data: Uint8Array): boolean {
   return isTokenAccountIn(data, 0, data.length)
 }
 
-/** The same for data that is a range of bytes. */
+/** Tells whether a range of bytes is the data of an initialized token account. */
 export function isTokenAccountIn(bytes: Uint8Array, from: number, to: number): boolean {
   const length = to - from
   const isAccount =
@@ -111,7 +111,7 @@ function isExtended(data: Uint8Array, kind: number): boolean {
   return data.length > KIND_AT && data.length !== MULTISIG_BYTES && data[KIND_AT] === kind
 }
 
-/** Whether the tags of optional values are valid. */
+/** Tells whether the tags of optional values are valid. */
 function areOptions(view: DataView, places: readonly number[]): boolean {
   return places.every((at) => view.getUint32(at, true) <= 1)
 }

@@ -20,8 +20,8 @@ export interface EncodedTransaction {
 }
 
 /**
- * Encodes a transaction as getTransaction and getBlock write it. Throws when the client does not support its version;
- * null means a client that states no version, and gets none.
+ * Encodes a transaction as getTransaction and getBlock write it. Throws if the client does not support its version;
+ * null is a client that states no version, and gets none.
  */
 export function encodeExecuted(
   executed: ExecutedTransaction,

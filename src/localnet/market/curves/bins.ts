@@ -23,7 +23,7 @@ export interface BinFill {
 const BITS = 128n
 const BILLION = 1_000_000_000n
 
-/** Maximum number of cached prices: many times the bins of all pools of a market. Beyond it all are dropped. */
+/** Maximum number of cached prices: many times the bins of all pools of a market. Above it the cache is cleared. */
 const KNOWN_PRICES_MAX = 10_000
 const knownPrices = new Map<number, bigint>()
 
@@ -57,7 +57,7 @@ export function binAtPrice(price: number, step: number): number {
 }
 
 /**
- * Fills bins from the active one until the input is used up: downward for X in, upward for Y in. The fee is part of the
+ * Fills bins from the active one until the input is used up: downward for X in, upward for Y in. The fee is taken from the
  * input, in units of 1e-9 of it. Null if the bins run out or the output is zero.
  */
 export function fillBins(

@@ -11,7 +11,7 @@ export interface Range {
 
 type Pair = readonly [bigint, bigint]
 
-/** Returns the price at which two amounts are worth the same. */
+/** Returns the price at which two amounts have equal worth. */
 export function sqrtPriceOf([first, second]: Pair): bigint {
   return floorSqrt((second << 128n) / first)
 }
@@ -36,7 +36,7 @@ export function liquidityWorth(
   ]
 }
 
-/** Returns the most liquidity for which both amounts suffice. */
+/** Returns the maximum liquidity for which both amounts suffice. */
 export function liquidityOf([first, second]: Pair, sqrtPrice: bigint, range: Range, bits: bigint): bigint {
   const ofFirst = ((first * sqrtPrice * range.upper) << bits) / ((range.upper - sqrtPrice) << 64n)
   const ofSecond = (second << (64n + bits)) / (sqrtPrice - range.lower)
@@ -45,7 +45,7 @@ export function liquidityOf([first, second]: Pair, sqrtPrice: bigint, range: Ran
 
 export interface Step {
   readonly sqrtPrice: bigint
-  /** The part of the input that moves the price; the rest is rounding, which programs count as fee. */
+  /** The portion of the input that moves the price; the rest is rounding, which programs count as fee. */
   readonly used: bigint
   readonly output: bigint
 }
@@ -82,8 +82,8 @@ export function stepOf(
 const MILLION = 1_000_000n
 
 /**
- * Swaps with a fee on the input, in millionths; the fee is the part of the input that does not move the price. Null
- * when the output is zero or the liquidity ends before. Liquidity is a whole number.
+ * Swaps with a fee on the input, in millionths; the fee is the portion of the input that does not move the price. Null
+ * if the output is zero or the liquidity ends before. Liquidity is a whole number.
  */
 export function swapWithFee(
   amountIn: bigint,

@@ -22,7 +22,7 @@ export function shareWorth(
   return [worth(reserves[0]), worth(reserves[1])]
 }
 
-/** Returns a part of the supply, in thousandths, as shares; a removal is limited to the owned shares. */
+/** Returns a fraction of the supply, in thousandths, as shares; a removal is limited to the owned shares. */
 export function sharesOf(thousandths: number, supply: bigint, owned: bigint): bigint {
   const shares = (supply * BigInt(Math.abs(thousandths))) / 1000n
   return thousandths < 0 ? smaller(shares, owned) : shares

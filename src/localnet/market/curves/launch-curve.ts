@@ -2,7 +2,7 @@ import { productOut } from './constant-product.ts'
 import { ceilDiv } from './integers.ts'
 
 /**
- * A curve that sells a part of a supply: its virtual reserves, and the base sold and quote raised so far. Plain data.
+ * A curve that sells a fraction of a supply: its virtual reserves, and the base sold and quote raised so far. Plain data.
  */
 export interface LaunchCurve {
   readonly virtualBase: bigint
@@ -35,7 +35,7 @@ export function isSoldOut({ sold, forSale }: LaunchCurve): boolean {
   return sold === forSale
 }
 
-/** Returns the base bought by an input without fees, and the part of the input used: the last buy takes the rest. */
+/** Returns the base bought by an input without fees, and the portion of the input used: the last buy takes the rest. */
 export function buyFromCurve(curve: LaunchCurve, input: bigint): { quote: bigint; base: bigint } | null {
   const left = curve.forSale - curve.sold
   const [base, quote] = reservesOf(curve)

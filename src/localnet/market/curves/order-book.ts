@@ -34,7 +34,7 @@ export interface TakerExecution {
 
 const BASIS = 10_000n
 
-/** Buys from the asks within a budget in quote lots, fee included; null if it buys no lot. */
+/** Buys from the asks within a budget in quote lots, fee included; null if the budget buys no lot. */
 export function takeAsks(
   asks: readonly RestingOrder[],
   budget: bigint,

@@ -1,7 +1,7 @@
 import type { Range } from './concentrated.ts'
 import { floorSqrt } from './integers.ts'
 
-/** The highest tick of programs; the lowest is its negative. A tick's price is 1.0001 times that of the one before. */
+/** The highest tick of programs; the lowest is its negative. A tick's price is 1.0001 times the previous tick's. */
 const MAX_TICK = 443_636
 const BITS = 256n
 const ONE = 1n << BITS

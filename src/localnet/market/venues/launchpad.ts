@@ -9,7 +9,7 @@ import type { Instruction } from './program.ts'
 /** Metaplex, whose account with a mint's name is created with the mint. */
 export const METADATA = key('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s')
 
-/** The parts in which launchpads with launch curves differ. */
+/** The members in which launchpads with launch curves differ. */
 interface Launchpad<Curve> extends Pick<LaunchpadVenue<Curve>, 'venue' | 'paidIn' | 'launch' | 'swap'> {
   /** Opens the pool that replaces the curve. */
   readonly migrate: (script: TransactionScript, curve: Curve, world: VenueWorld) => MarketPool

@@ -21,7 +21,7 @@ import { payIn, payOut, poolSwap, type SwapRoute, type Swapped } from './pool-sw
 import { Program } from './program.ts'
 import { account } from './record.ts'
 
-// Source: the vendor's published interface of version 1; accounts and layouts of version 2, whose program this is. A
+// Source: the vendor's published interface of version 1; accounts and layouts of version 2, which this program is. A
 // swap mints pool tokens to the fee account between its two transfers. The creation of a pool is not published: its
 // accounts come with its first deposit.
 

@@ -76,7 +76,7 @@ const poolAccount = account(
   protocolAccounts:pubkey[2]@234 poolType:u8@362`
 )
 
-/** Fee on the input in units of 1e-5, and the protocol's part of it in hundredths. */
+/** Fee on the input in units of 1e-5, and the protocol's share of it in hundredths. */
 const FEE = 250
 const PROTOCOL_SHARE = 20n
 

@@ -47,7 +47,7 @@ import {
 /** The program's full price range; liquidity is in Q64.64. */
 const RANGE = { lower: 4295048016n, upper: 79226673521066979257578248091n }
 const BITS = 64n
-/** Fee in units of 1e-9, and the protocol's part of it in hundredths. */
+/** Fee in units of 1e-9, and the protocol's share of it in hundredths. */
 const FEE = 2_500_000n
 const BILLION = 1_000_000_000n
 const PROTOCOL_SHARE = 20n

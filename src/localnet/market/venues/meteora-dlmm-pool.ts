@@ -4,13 +4,13 @@ import type { CallScript } from '../script.ts'
 import type { Pair, PoolSides } from './pool-sides.ts'
 import { account } from './record.ts'
 
-/** Distance of two bins in basis points: twice the fee, so that one bin is always within the fee of a price. */
+/** Bin distance in basis points: twice the fee, so that one bin is always within the fee of a price. */
 export const BIN_STEP = 50
 /** Bins on either side of the first price: a position's 70 bins hold them. */
 export const BINS_EACH_SIDE = 34
 /**
  * Base factor and protocol share. The fee in units of 1e-9 is factor × step × 10; the share is in ten-thousandths of
- * it.
+ * the fee.
  */
 export const BASE_FACTOR = 5000
 export const FEE = BigInt(BASE_FACTOR * BIN_STEP * 10)
@@ -64,7 +64,7 @@ export function arrayIndexOf(id: number): number {
   return Math.floor(id / BINS_OF_ARRAY)
 }
 
-/** Returns the arrays that hold the bins between two, ordered from the first to the second. */
+/** Returns the arrays that hold the bins of a range, ordered from its first bin to its second. */
 export function arraysBetween({ arrays }: DlmmPool, from: number, to: number): readonly BinArray[] {
   const [first, last] = [arrayIndexOf(Math.min(from, to)), arrayIndexOf(Math.max(from, to))]
   const between = arrays.filter(({ index }) => index >= first && index <= last)

@@ -36,7 +36,7 @@ const vaultAccount = account(
   `enabled:bool@8 total:u64@11 tokenVault:pubkey@19 mint:pubkey@83 lpMint:pubkey@115`
 )
 
-/** A vault of one mint that holds a pool's tokens. It earns nothing here, so that a share is worth one token. */
+/** A vault of one mint that holds a pool's tokens. It earns nothing here, so a share is worth one token. */
 export interface MeteoraVault {
   readonly address: Pubkey
   readonly mint: Pubkey

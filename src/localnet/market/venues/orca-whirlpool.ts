@@ -102,7 +102,7 @@ const poolAccount = account(
 const TICK_SPACING = 64
 const RANGE = fullRange(TICK_SPACING)
 const RANGE_TICKS = { tickLowerIndex: RANGE.lowerTick, tickUpperIndex: RANGE.upperTick }
-/** Fee on the input in millionths, and the protocol's part of it in ten-thousandths. */
+/** Fee on the input in millionths, and the protocol's share of it in ten-thousandths. */
 const FEE = 3000
 const PROTOCOL_SHARE = 1300n
 
@@ -202,7 +202,7 @@ function writeSwap(
     userB: users[1],
     vaultA: vaults[0],
     vaultB: vaults[1],
-    // Repeats the current array, like clients do where the next ones do not exist.
+    // Repeats the current array, as clients do if the next ones do not exist.
     ticks: [tickArrays[1], tickArrays[1], tickArrays[1]]
   }
   const args = {

@@ -5,7 +5,7 @@ import { key, newAddress } from './pool-sides.ts'
 /** The order book program that Raydium's older pools name. */
 export const OPEN_BOOK = key('srmqPvymJeFKQ4zGQed1GFppgkRHL9kaELCbyksJtPX')
 
-/** Accounts of a market that a pool names. It has no trades, and none of the accounts exists. */
+/** Accounts of a market that a pool names. The market has no trades, and its accounts do not exist. */
 export interface OrderBook {
   readonly market: Pubkey
   readonly bids: Pubkey

@@ -77,7 +77,7 @@ function powerOfTenBelow(value: bigint): bigint {
   return power
 }
 
-/** Whether the maker must replace the orders: few are left on the taken side, or the sides are far apart. */
+/** Tells whether the maker must replace the orders: few are left on the taken side, or the sides are far apart. */
 export function needsQuotes({ bids, asks }: Book, isBuy: boolean): boolean {
   const taken = isBuy ? asks : bids
   if (taken.length < LEVELS_LEFT) return true
@@ -85,14 +85,14 @@ export function needsQuotes({ bids, asks }: Book, isBuy: boolean): boolean {
   return bid === undefined || ask === undefined || ask.price * BASIS > bid.price * (BASIS + WIDEST_SPREAD)
 }
 
-/** Returns the maker's price in ticks: the one at which base and quote funds are worth the same. */
+/** Returns the maker's price in ticks: the price at which base and quote funds have equal worth. */
 export function fairPrice({ makerBase, makerQuote, terms }: PhoenixMarket): bigint {
   return makerBase === 0n ? 0n : (makerQuote * terms.baseLotsPerUnit) / makerBase
 }
 
 /**
- * The maker's orders around the fair price. Taking one moves the middle between the sides by half the distance of two
- * orders. Each order is so large that the fair price moves as far, so new quotes stand where the old ones stood.
+ * Returns the maker's orders around the fair price. Taking one moves the middle between the sides by half the distance of
+ * two orders. Each order is so large that the fair price moves as far, so new quotes stand where the old ones stood.
  */
 export function quotesOf(market: PhoenixMarket): Book {
   const { makerBase, makerQuote, terms, orderSequence } = market

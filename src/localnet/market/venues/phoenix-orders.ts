@@ -88,7 +88,7 @@ export function seatMaker(script: Caller, market: PhoenixMarket, ledger: LedgerV
 }
 
 /** Cancels the maker's old orders and places new ones, in two instructions that the maker signs. */
-export function quoteAnew(script: Caller, market: PhoenixMarket, book: Book, ledger: LedgerView): void {
+export function requote(script: Caller, market: PhoenixMarket, book: Book, ledger: LedgerView): void {
   const { maker: signer, seat } = market
   const { bids, asks } = book
   const addresses = { market: market.address, signer, seat }

@@ -13,13 +13,13 @@ import {
   writeMarket,
   type PhoenixMarket
 } from './phoenix-market.ts'
-import { logEvents, quoteAnew, seatMaker } from './phoenix-orders.ts'
+import { logEvents, requote, seatMaker } from './phoenix-orders.ts'
 import { newAddress, newSides, type Caller } from './pool-sides.ts'
 import { payIn, payOut, swapRoute } from './pool-swap.ts'
 import { record } from './record.ts'
 
-// Source: Ellipsis-Labs/phoenix-v1, program source. A market pays out before it takes in. Its only maker opened it, and
-// places new orders in the taker's transaction when they run out; below a router only the existing orders are used.
+// Source: Ellipsis-Labs/phoenix-v1, program source. A market pays out before it takes in. Its only maker opened it. The
+// maker places new orders in the taker's transaction when they run out; below a router only the existing orders are used.
 
 const initializeMarket = phoenix.instruction(
   'InitializeMarket',
@@ -94,7 +94,7 @@ function open(script: Caller, pool: NewPool, world: VenueWorld): PhoenixMarket {
     logEvents(call, script, market, { data, signer: creator }, [])
   })
   seatMaker(script, market, ledger)
-  quoteAnew(script, market, quotesOf(market), ledger)
+  requote(script, market, quotesOf(market), ledger)
   return market
 }
 
@@ -109,7 +109,7 @@ function swap(script: Caller, market: PhoenixMarket, asked: Swap, { ledger }: Ve
   const offered = amountIn / (isBuy ? terms.quoteLot : terms.baseLot)
   const taken = isBuy ? takeAsks(asks, offered, terms) : takeBids(bids, offered, terms)
   if (taken === null) return null
-  if (quotes !== null) quoteAnew(script, market, quotes, ledger)
+  if (quotes !== null) requote(script, market, quotes, ledger)
   settle(market, taken, isBuy)
   const { baseLots, quoteLots, fee } = taken
   const base = baseLots * terms.baseLot

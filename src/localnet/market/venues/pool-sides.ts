@@ -17,7 +17,7 @@ export interface PoolTokens {
 }
 
 export interface PoolSides extends PoolTokens {
-  /** Index of the traded token; the other one is its currency. */
+  /** Index of the traded token; the other token is its currency. */
   readonly baseSide: Side
 }
 
@@ -43,7 +43,7 @@ export function startAmounts({ baseSide }: PoolSides, pool: NewPool): Pair {
   return baseSide === 0 ? [pool.baseAmount, pool.quoteAmount] : [pool.quoteAmount, pool.baseAmount]
 }
 
-/** Returns the side that a trader pays into; the other one pays out. */
+/** Returns the side that a trader pays into; the other side pays out. */
 export function sideIn({ baseSide }: PoolSides, isBuy: boolean): Side {
   return isBuy ? otherSide(baseSide) : baseSide
 }
@@ -80,8 +80,8 @@ export function userAccounts({ mints }: Pick<PoolTokens, 'mints'>, owner: Pubkey
 }
 
 /**
- * Whether a change of these amounts is possible: some of both, and no more than the provider or the pool has. Otherwise
- * nothing is written.
+ * Tells whether a change of these amounts is possible: both are positive, and no more than the provider or the pool has.
+ * Otherwise nothing is written.
  */
 export function canMove(
   pool: PoolTokens,

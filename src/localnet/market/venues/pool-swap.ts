@@ -66,8 +66,8 @@ export type Swapped<Quote extends (...given: never[]) => unknown> = NonNullable<
 
 /**
  * Builds a venue's swap from two functions. `quote` returns the output, and the input if it is less than the offered
- * amount, without changing anything. `write` changes the pool and writes the instruction. A swap with no output, or
- * with more than a vault can hold, is refused.
+ * amount, without changing anything. `write` changes the pool and writes the instruction. A swap without an output, or
+ * above a vault's maximum, is refused.
  */
 export function swapOf<Pool, Quote extends { readonly amountOut: bigint; readonly amountIn?: bigint }>(
   sidesOf: (pool: Pool) => PoolSides & MarketPool,

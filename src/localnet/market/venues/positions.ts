@@ -6,7 +6,7 @@ import type { CallScript, LedgerView } from '../script.ts'
 import type { MarketPool, VenueWorld } from '../venue.ts'
 import { canMove, newAddress, poolAddresses, type Caller, type Pair, type PoolTokens } from './pool-sides.ts'
 
-/** A provider's part of a pool, represented by an NFT. */
+/** A provider's share of a pool, represented by an NFT. */
 export interface Position {
   readonly owner: Pubkey
   readonly address: Pubkey
@@ -15,7 +15,7 @@ export interface Position {
   liquidity: bigint
 }
 
-/** Maximum number of a pool's providers; beyond it a new provider adds nothing. Keeps the pool's stored state small. */
+/** Maximum number of a pool's providers; above it a new provider adds nothing. Limits the pool's stored state. */
 export const POSITION_LIMIT = 64
 
 export function positionOf<P extends Position>(positions: readonly P[], owner: Pubkey): P | undefined {
@@ -54,7 +54,7 @@ export interface PositionChange<P> {
   readonly adds: boolean
   readonly liquidity: bigint
   readonly amounts: Pair
-  /** Undefined when the provider must open a position first. */
+  /** Undefined if the provider must open a position first. */
   readonly known: P | undefined
 }
 
@@ -98,7 +98,7 @@ export function positionAddresses<Pool extends PositionsPool>(
   return { ...poolAddresses(pool, owner, ledger), position: address, owner, nftMint, nftAccount }
 }
 
-/** Converts a change in thousandths of the pool to a position's liquidity; a removal is limited to what it has. */
+/** Converts a change in thousandths of the pool to a position's liquidity; a removal is limited to the position's own. */
 export function liquidityChange(thousandths: number, total: bigint, position: Position | undefined): bigint {
   const part = (total * BigInt(Math.abs(thousandths))) / 1000n
   if (thousandths > 0) return part

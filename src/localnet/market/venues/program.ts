@@ -53,7 +53,7 @@ export class Program<Constant extends string> {
   readonly #events: 'log' | 'self-call'
   readonly #known: Readonly<Record<string, Pubkey>>
 
-  /** Takes the way in which the program emits events: `Program data:` lines, or self-calls. */
+  /** `events` is how the program emits events: by `Program data:` lines, or by self-calls. */
   constructor(address: Pubkey, events: 'log' | 'self-call', constants: Readonly<Record<Constant, Pubkey>>) {
     this.address = address
     this.#events = events

@@ -70,7 +70,7 @@ export function newCurve(mint: Pubkey, creator: Pubkey, vaultOf: (curve: Pubkey)
   }
 }
 
-/** A trade in the curve's own amounts, with the fees apart. */
+/** A trade in the curve's own amounts, with separate fees. */
 export interface CurveTrade {
   readonly lamports: bigint
   readonly tokens: bigint

@@ -60,7 +60,7 @@ const MAYHEM = {
   mayhemParams: programAddress(['global-params'], MAYHEM_PROGRAM),
   mayhemSolVault: programAddress(['sol-vault'], MAYHEM_PROGRAM)
 }
-/** Accounts that are the same in every migration. */
+/** Accounts that every migration shares. */
 const DESTINATION = {
   pumpswap: PUMPSWAP_PROGRAM,
   withdrawAuthority: key('39azUYFWPz3VHgKCf3VChUwbpURdCHRxjWVowf5jUJjg'),

@@ -123,7 +123,7 @@ export function openPumpswap(
   return opened
 }
 
-/** Adds or removes a part of the shares; does nothing when the provider lacks the funds. */
+/** Adds or removes a fraction of the shares; does nothing if the provider lacks the funds. */
 export const changePumpswapLiquidity = sharesLiquidity<PumpswapPool>({
   lpMint: ({ lpMint }) => lpMint,
   supply: ({ lpSupply }) => lpSupply,

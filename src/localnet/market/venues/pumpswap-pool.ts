@@ -12,7 +12,7 @@ export const GLOBAL_CONFIG = key('ADyA8hdefvWN2dbGGWFotbzWxrAvLW83WG6QCVXvJKqw')
 export const FEE_RECIPIENT = key('62qc2CNXwrYqQScmEdiZFFAnJR262PxWEuNQtxfafNgV')
 /** The program that stores the fees of this program and of Pump.fun. */
 export const PUMP_FEES = key('pfeeUxB6jkeY1Hxd7CsFCAjcbHA9rWtchMGdZ6VojVZ')
-/** Part of the fees for the creator of the coin. */
+/** Share of the fees for the creator of the coin. */
 export const CREATOR_BPS = 5n
 /** Shares that stay locked in the pool. */
 export const LOCKED_SHARES = 100n

@@ -22,7 +22,7 @@ const poolAccount = account(
 export const TICK_SPACING = 60
 /** The price range of all liquidity. */
 export const RANGE = fullRange(TICK_SPACING)
-/** Fee on the input in millionths, and the protocol's part of it. */
+/** Fee on the input in millionths, and the protocol's share of it. */
 export const FEE = 2500
 export const PROTOCOL_SHARE = 120_000n
 

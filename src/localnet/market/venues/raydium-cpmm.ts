@@ -86,7 +86,7 @@ const poolAccount = account(
   protocolFees:u64[2]@341 fundFees:u64[2]@357 openTime:u64@373`
 )
 
-/** Fee on the input in millionths; the parts of it for the protocol and the fund. */
+/** Fee on the input in millionths; the shares of it for the protocol and the fund. */
 const TRADE_FEE = 2500n
 const PROTOCOL_SHARE = 120_000n
 const FUND_SHARE = 40_000n

@@ -94,7 +94,7 @@ export interface StablePool extends PoolSides {
   readonly openOrders: Pubkey
   readonly targetOrders: Pubkey
   readonly book: OrderBook
-  /** Weight of a raw unit of each side: at the first price both sides weigh the same. */
+  /** Weight of a raw unit of each side: at the first price both sides have equal weight. */
   readonly weights: Pair
 }
 

@@ -4,7 +4,7 @@ import type { Pubkey } from '../../../chain/pubkey.ts'
  * Bytes of instructions, events and accounts, written from field lists as programs publish them:
  * `pool:pubkey amountIn:u64 transferFee?:u64 activationPoint:option<u64> padding?:u8[90] liquidity:u128@360`.
  * Integers are little-endian, `string` and `vec` begin with a u32 length, `option` with a tag byte. A field marked `?`
- * is optional and defaults to zero, empty or none; `@` gives its offset. The decoder has its own layouts: tests compare
+ * is optional and defaults to zero, empty or null; `@` gives its offset. The decoder has its own layouts: tests compare
  * both, so that an error in either shows.
  */
 
@@ -167,7 +167,7 @@ const out = new Scratch()
 const utf8 = new TextEncoder()
 const NOTHING = new Uint8Array()
 
-/** Writers by type; `undefined` becomes zero, empty or none. */
+/** Writers by type; `undefined` becomes zero, empty or null. */
 const SCALARS: { readonly [T in keyof Scalars]: (value: Scalars[T] | undefined) => void } = {
   u8: (value = 0) => out.u8(value),
   u16: (value = 0) => out.u16(value),

@@ -35,7 +35,7 @@ export const decimalsOf =
     return readMint(account.data)?.decimals ?? null
   }
 
-/** Methods that read accounts, as of the newest block of the commitment. */
+/** Methods that read accounts, at the newest block of the commitment. */
 export const accountMethods: Readonly<Record<string, Method>> = {
   getBalance: method(1, 2, (node, [address, options]) => {
     const key = addressOf(address)

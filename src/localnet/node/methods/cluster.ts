@@ -8,10 +8,10 @@ import { invalidParams, noSnapshot } from '../rpc-error.ts'
 const SLOTS_PER_EPOCH = 432_000
 /** Maximum number of leaders in getSlotLeaders (agave, MAX_GET_SLOT_LEADERS). */
 const LEADERS_MAX = 5_000
-/** Maximum number of accounts in a fee query, which is that of a transaction's locks (agave, MAX_TX_ACCOUNT_LOCKS). */
+/** Maximum number of accounts in a fee query, which is a transaction's maximum of locks (agave, MAX_TX_ACCOUNT_LOCKS). */
 const LOCKS_MAX = 128
 const STAKE_MINIMUM = 1_000_000_000
-/** The feature set of Agave 4.2.1; clients show it, none depends on it. */
+/** The feature set of Agave 4.2.1; clients show it, but none depends on it. */
 const FEATURE_SET = 565_236_538
 
 /** Methods about the whole chain. */

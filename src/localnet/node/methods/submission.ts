@@ -26,7 +26,7 @@ import {
 import { lengthOf, messageOf, transactionBytes, transactionOf } from '../submitted-bytes.ts'
 import { encodeInner } from '../transaction-encoding.ts'
 
-/** Methods that take a transaction which has not landed. */
+/** Methods that accept a transaction which has not landed. */
 export const submissionMethods: Readonly<Record<string, Method>> = {
   sendTransaction: method(1, 2, (node, [text, options]) => {
     const given = stringOf(text)
@@ -39,7 +39,7 @@ export const submissionMethods: Readonly<Record<string, Method>> = {
     try {
       return encodeBase58(node.chain.send(bytes.subarray(0, lengthOf(wire)), { skipPreflight }))
     } catch (error) {
-      // Without preflight a node forwards a transaction unchecked; one that cannot land is dropped without a report.
+      // Without preflight a node forwards a transaction unchecked, and drops one that cannot land without a report.
       if (skipPreflight && isUnlanded(error)) return encodeBase58(wire.signatures[0]!)
       throw refusal(error, wire)
     }
@@ -95,7 +95,7 @@ export const submissionMethods: Readonly<Record<string, Method>> = {
   })
 }
 
-/** Whether the chain refused a transaction that a node would forward to a leader, which drops it. */
+/** Tells whether the chain refused a transaction that a node would forward to a leader, which drops it. */
 function isUnlanded(error: unknown): boolean {
   return error instanceof SendFailure && ['signature', 'blockhash', 'full'].includes(error.problem.kind)
 }
