@@ -26,7 +26,7 @@ export interface LostRowsDeps {
   /** Gives blocks whose rows are lost; null if there is no source for them. */
   readonly again: BlockAgain | null
   readonly clock: Clock
-  /** Absent where there is no node to read them from. */
+  /** Absent if transfer fees cannot be read from a node. */
   readonly transferFees?: TransferFees | undefined
 }
 
@@ -70,7 +70,7 @@ export class LostRows {
   /** The first slot of which something is stored. */
   first = 0
   missing: Missed[] = []
-  /** Slots whose blocks were given up before, without a record of it any more. */
+  /** Slots whose blocks were abandoned earlier, and of which no record is left. */
   readonly holes: Pick<GapRow, 'from' | 'to' | 'detail'>[] = []
   /** The first slot with a stored trade whose value differs from the fold's. */
   strange: number | null = null
@@ -81,10 +81,10 @@ export class LostRows {
   readonly #deps: LostRowsDeps
   readonly #signal: AbortSignal
   readonly #put = { slots: [] as SlotRow[], trades: [] as TradeRow[], poolEvents: [] as PoolEventRow[] }
-  /** The market of the scratch store, as of the last block. */
+  /** The market of the scratch store after the last block. */
   #market: MarketState | null = null
   #hasBegun = false
-  /** Slots whose blocks were given up, and were never stored. */
+  /** Slots whose blocks were abandoned, and were never stored. */
   #gaps: readonly GapRow[] = []
   /** How the stored blocks were decoded. */
   #periods: readonly DecodingPeriod[] = []
@@ -216,7 +216,9 @@ export class LostRows {
     return foldBlock(market, block, options)
   }
 
-  /** Returns the market before the first block: with the SOL price that an archive gave it, if the stored price is earlier. */
+  /**
+   * Returns the market before the first block: with the SOL price that an archive gave it, if the stored price is earlier.
+   */
   async #beginning(blockTime: number): Promise<MarketState> {
     const minute = minuteOf(blockTime)
     const price = await this.#storage.solPrices.atOrBefore(minute)

@@ -21,14 +21,14 @@ export interface RpcNodesCounts {
   hedges: number
 }
 
-/** A call, what was asked for it, and the time that it has. */
+/** A call, its attempts, and the time that it has. */
 interface Resolving {
   readonly call: UpstreamCall
   readonly attempts: CallAttempts
   readonly deadline: RequestDeadline
 }
 
-/** Asks one node after another until one has an answer for the client. */
+/** Tries one node after another until one has an answer for the client. */
 export class Failover {
   readonly #pool: NodePool
   readonly #clock: Clock
@@ -43,7 +43,7 @@ export class Failover {
   }
 
   /**
-   * Returns the answer to a call. `tried` were asked before, the last of them with the outcome `before`. Throws
+   * Returns the answer to a call. The nodes `tried` were tried before, the last of them with the outcome `before`. Throws
    * `Unanswered`, or the reason of the deadline's signal.
    */
   async resolve(
@@ -82,7 +82,7 @@ export class Failover {
     return this.#pool.nodes.filter(({ isArchive }) => isArchive)
   }
 
-  /** Returns the nodes that may be asked now, in the order in which they are; those that failed lately come last. */
+  /** Returns the nodes that may be tried now, in order; those that failed recently come last. */
   #candidates(attempts: CallAttempts, call: UpstreamCall): UpstreamNode[] {
     const { commitment, minSlot } = call
     const cost = this.#costOf(call)
@@ -94,7 +94,7 @@ export class Failover {
     return this.#pool.tuning.costs.of(method.name)
   }
 
-  /** The nodes that were not asked although they are up. */
+  /** Returns the nodes that were not tried although they are up. */
   #withheld(attempts: CallAttempts, call: UpstreamCall): WithheldNodes {
     const { commitment, minSlot } = call
     const waits = this.#pool
@@ -107,7 +107,7 @@ export class Failover {
     }
   }
 
-  /** Returns the answer for the client, null if another node may be asked, or `ends`. */
+  /** Returns the answer for the client, null if another node may be tried, or `ends`. */
   async #attempt(
     node: UpstreamNode,
     others: readonly UpstreamNode[],
@@ -140,7 +140,7 @@ export class Failover {
     return attempts.isBehind && newest < call.minSlot && call.minSlot > call.minContextSlot
   }
 
-  /** Asks a node, and a second one if the first is slow. */
+  /** Sends the call to a node, and to a second one if the first is slow. */
   async #ask(
     node: UpstreamNode,
     others: readonly UpstreamNode[],
@@ -148,7 +148,7 @@ export class Failover {
   ): Promise<NodeOutcome> {
     const { signal } = deadline
     if (!call.method.isIdempotent || this.#pool.nodes.length === 1) return this.#send(node, call, signal)
-    // Half of the time that is left where another node can be asked after this one; else the deadline alone.
+    // Half of the time left if another node can be tried after this one; else the deadline alone.
     const limitMs = (rest: number): number | null => (rest === 0 ? null : deadline.leftMs() / 2)
     const first = (end: AbortSignal) => this.#sendWithin(node, call, end, limitMs(others.length))
     const second = others.find((each) => isFresh(each, call) && !attempts.wasAsked(each))

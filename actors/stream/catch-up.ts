@@ -40,7 +40,7 @@ export interface CatchingUp {
  * Replays past events of some channels, oldest first, up to the head, and then hands the channels over to the hub. Rejects
  * with the store's error.
  *
- * P1. No block can be published between the last look at the head and `join`: nothing is missed and nothing is sent twice.
+ * P1. No block can be published between the last read of the head and `join`: nothing is missed and nothing is sent twice.
  * P2. The next page is read when the page before is nearly sent, so that a slow reader holds little memory.
  * P3. A key without work left waits for its next units: nothing is missed, unless the horizon passes the replay.
  *

@@ -8,7 +8,7 @@ import type { Pipe } from './pipe.ts'
  * there.
  */
 const PARTS_OF_ROOM = 8
-/** Answers that may wait unread. Chosen: a client that reads none of a thousand answers has stopped reading. */
+/** Maximum unread answers. A client that reads none of a thousand answers has stopped reading. */
 const MESSAGES_MAX = 1_000
 
 /** Callbacks on the state of the queue. */
@@ -92,7 +92,7 @@ export class Sender {
     return new Promise((resolve) => this.#waiting.push(resolve))
   }
 
-  /** Wakes everybody who waits for room. */
+  /** Wakes all callers that wait for room. */
   end(): void {
     const waiting = this.#waiting
     this.#waiting = []

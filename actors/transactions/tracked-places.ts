@@ -13,7 +13,7 @@ export class TrackedPlaces {
   readonly #clock: Clock
   readonly #endTracking: (transaction: TrackedTransaction) => void
   #isFull = false
-  /** Transactions whose tracking ends early, because another one needs the place; until the end is stored. */
+  /** Transactions whose tracking ends early, because another transaction needs the place; until the end is stored. */
   readonly #released = new Set<TrackedTransaction>()
 
   /** `endTracking` is called with a transaction that releases its place. */

@@ -7,7 +7,7 @@ import type { ClientFrame } from '../../../src/rpc/pubsub/client-frame.ts'
 import { CHUNK_BYTES } from '../../../src/stream/outbox.ts'
 import type { Pipe } from '../../stream/pipe.ts'
 
-/** The queues of all clients of a process: flushes those with news together, and bounds the bytes of all. */
+/** The queues of all clients of a process: flushes those with new messages together, and bounds the bytes of all. */
 export class ClientQueues {
   readonly #bytesMax: number
   readonly #waiting = new Set<ClientQueue>()
@@ -46,8 +46,8 @@ export class ClientQueues {
 }
 
 /**
- * The queue of answers and notifications for one client, in order. None is ever left out: a client that reads too slowly is
- * closed.
+ * The queue of answers and notifications for one client, in order. No message is ever dropped: a client that reads too
+ * slowly is closed.
  */
 export class ClientQueue {
   readonly #pipe: Pipe
@@ -70,7 +70,7 @@ export class ClientQueue {
     this.#overflowed = overflowed
   }
 
-  /** Bytes that wait, without those in the socket's buffer. */
+  /** Queued bytes, without those in the socket's buffer. */
   get bytes(): number {
     return this.#bytes
   }

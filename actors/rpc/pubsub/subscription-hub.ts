@@ -6,13 +6,12 @@ import type { GapReader } from './gap-reader.ts'
 import type { PubsubLinks } from './pubsub-links.ts'
 import { SharedSubscription, type Member, type SharedSubscriptionEvents } from './shared-subscription.ts'
 
-/** Maximum distinct subscriptions of the process. Chosen: the capacity of the connections to one node. */
+/** Maximum distinct subscriptions of the process: the capacity of the connections to one node. */
 export const SUBSCRIPTIONS_MAX = 50_000
 /**
- * Milliseconds until a subscription that all nodes refuse is requested again. Chosen: their limits change with their
- * clients.
+ * Retry interval of a subscription that all nodes refuse, in milliseconds. The limits of nodes change with their clients.
  */
-const ASK_AGAIN_MS = 30_000
+const RETRY_INTERVAL_MS = 30_000
 
 const NO_NODE = JSON.stringify({
   code: -32603,
@@ -20,7 +19,7 @@ const NO_NODE = JSON.stringify({
   data: { retryable: true }
 })
 
-/** The words of a node at its limit. */
+/** The error of a node at its limit. */
 export const AT_LIMIT = JSON.stringify({
   code: -32603,
   message: 'Internal Error: Subscription refused. Node subscription limit reached'
@@ -130,6 +129,6 @@ export class SubscriptionHub {
       this.#askAgain = null
       for (const shared of this.#waiting) shared.refusedBy.clear()
       this.#placeWaiting()
-    }, ASK_AGAIN_MS)
+    }, RETRY_INTERVAL_MS)
   }
 }

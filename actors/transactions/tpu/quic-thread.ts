@@ -5,7 +5,7 @@ import type { LeaderAddress } from '../../../src/transactions/tpu/leader-node.ts
 import { QuicError, type QuicConnection, type QuicTransport } from '../../../src/transactions/tpu/quic.ts'
 import type { QuicReport, QuicRequest } from './quic-messages.ts'
 
-/** The QUIC library cannot be loaded on this machine. Trying again does not help. */
+/** The QUIC library cannot be loaded on this machine. A retry does not help. */
 export class QuicUnavailable extends Error {}
 
 /** Milliseconds for connections to tell their leaders that they close, which otherwise count them for another minute. */
@@ -75,7 +75,7 @@ export class QuicThread implements QuicTransport {
     const id = ++this.#id
     const opened = Promise.withResolvers<void>()
     const closed = Promise.withResolvers<void>()
-    // Its rejection is an answer, also to a caller that looks at `closed` only.
+    // Its rejection is an answer, even to a caller that uses only `closed`.
     opened.promise.catch(() => undefined)
     if (this.#isOver) {
       opened.reject(ended())
