@@ -11,7 +11,7 @@ const CHUNK_MASK = 2n ** CHUNK_BITS - 1n
  */
 export class ByteWriter {
   #bytes = new Uint8Array(16_384)
-  /** The same bytes. */
+  /** `#bytes` as a Buffer. */
   #buffer = Buffer.from(this.#bytes.buffer)
   #view = new DataView(this.#bytes.buffer)
   #length = 0

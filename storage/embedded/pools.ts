@@ -18,7 +18,7 @@ const rows = new KeyedRows('pools')
 /** The one pool of an owner of vaults. */
 const ONE: PoolPage = { order: 'desc', limit: 1 }
 
-/** Most pools of a mint that are cached: one more than are valued with a token (`VALUED_POOLS_MAX`). */
+/** Maximum cached pools of a mint: one more than are valued with a token (`VALUED_POOLS_MAX`). */
 const LISTED_MAX = 101
 
 /** All pools of a mint, the newest first, by the first of its keys in the index. Most readers request all. */

@@ -191,7 +191,7 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
     return this.#memory
   }
 
-  /** Estimated bytes in the engine's tables; 0 where this process has not opened it. */
+  /** Estimated bytes in the engine's tables; 0 if this process has not opened it. */
   bytes(): Promise<number> {
     return this.#engine.bytes()
   }
@@ -216,7 +216,7 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
     return pagesByIndex(reads, lookups, query)
   }
 
-  /** Reads the versions of accounts with entries, as of a slot. Most have only one version, so all are read at once. */
+  /** Reads the versions of accounts with entries, at a slot. Most have only one version, so all are read at once. */
   async #atEntries(
     level: Level,
     program: Pubkey,

@@ -19,17 +19,17 @@ const REFUSAL = /^(ERR|MOVED|NOAUTH|NOPERM|WRONGPASS)\b/
 export interface RedisConnectionOptions extends Ports {
   /** `redis://user:password@host:port/database`, or `rediss:` for TLS. */
   readonly url: string
-  /** Prefix of each key and channel; two services on one server have different ones. */
+  /** Prefix of each key and channel; unique to each service on a server. */
   readonly prefix?: string
   readonly logger: Pick<Logger, 'info' | 'warn'>
 }
 
 /**
  * The connection of a process to the Redis that it shares with others. It reconnects forever, with bounded pauses. It
- * queues nothing: a call to a server that is away fails at once.
+ * queues nothing: a call to an unreachable server fails at once.
  *
  * R1. It is available from the first answered heartbeat until the first unanswered one, or until the end of its socket.
- * R2. It logs one line when the server goes away, and one when it is back.
+ * R2. It logs one line when the server becomes unreachable, and one when it is back.
  */
 export class RedisConnection {
   /** Random id of this process for its lifetime. */
@@ -60,7 +60,7 @@ export class RedisConnection {
   }
 
   /**
-   * Connects. A server that cannot be reached counts as away and is retried from then on; the call resolves within 4 s.
+   * Connects. A server that does not answer counts as unreachable and is retried from then on; the call resolves within 4 s.
    * Rejects with STORAGE_UNAVAILABLE if the server answers and refuses, as for a wrong password.
    */
   static async open(options: RedisConnectionOptions): Promise<RedisConnection> {
@@ -110,25 +110,25 @@ export class RedisConnection {
     return () => void this.#listeners.delete(listener)
   }
 
-  /** Returns a function that runs the script, and rejects at once while the server is away. */
+  /** Returns a function that runs the script, and rejects at once while the server is unreachable. */
   define(script: Script): RunScript {
     const run = this.#define(script)
     return (keys, args) => (this.available ? run(keys, args) : Promise.reject(this.#awayError()))
   }
 
-  /** Publishes a message to the subscribers of a channel. Rejects at once while the server is away. */
+  /** Publishes a message to the subscribers of a channel. Rejects at once while the server is unreachable. */
   async publish(channel: string, message: string): Promise<void> {
     if (!this.available) throw this.#awayError()
     await this.#client.publish(channel, message)
   }
 
-  /** Sets a key to bytes for some seconds. Rejects at once while the server is away. */
+  /** Sets a key to bytes for some seconds. Rejects at once while the server is unreachable. */
   async put(key: string, bytes: Uint8Array, seconds: number): Promise<void> {
     if (!this.available) throw this.#awayError()
     await this.#client.set(key, Buffer.from(bytes), 'EX', seconds)
   }
 
-  /** Returns the bytes of keys, null for one that is not set. Rejects at once while the server is away. */
+  /** Returns the bytes of keys, or null for one that is not set. Rejects at once while the server is unreachable. */
   async readAll(keys: readonly string[]): Promise<(Uint8Array | null)[]> {
     if (!this.available) throw this.#awayError()
     return this.#client.mgetBuffer(...keys)

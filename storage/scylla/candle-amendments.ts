@@ -55,7 +55,7 @@ interface SeriesEdit {
   readonly put: readonly Candle[]
   readonly removed: readonly number[]
   readonly pages: Map<number, Map<number, Candle>>
-  /** The same as stored. */
+  /** The pages as stored. */
   readonly stored: Map<number, readonly Candle[]>
   newest: Candle | undefined
 }

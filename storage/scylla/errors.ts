@@ -2,7 +2,7 @@ import { errors, types } from 'cassandra-driver'
 import { LostClaim, ServiceError, UnknownOutcome } from '../../src/errors.ts'
 
 const { responseErrorCodes: CODES } = types
-/** Answers of a server that may be another one in a moment. */
+/** Answers of a server that may change within a moment. */
 const PASSING: ReadonlySet<number> = new Set([
   CODES.serverError,
   CODES.unavailableException,
@@ -78,7 +78,7 @@ export function unanswered(cause: unknown): ServiceError {
 export const lostAnswer = (cause: unknown): UnknownOutcome =>
   new UnknownOutcome(`the store does not answer: ${reasonOf(cause)}`, cause)
 
-/** Error for a caller whose statement the server refuses; trying again does not change it. */
+/** Error for a caller whose statement the server refuses; a retry does not change it. */
 export function refused(cause: unknown): ServiceError {
   return new ServiceError('STORAGE_UNAVAILABLE', `the store refuses: ${reasonOf(cause)}`, { cause })
 }
@@ -158,8 +158,8 @@ function firstInner(error: errors.NoHostAvailableError): readonly [host?: string
 }
 
 /**
- * Whether a node had lost its last connection and did not count as down yet. For a statement the driver then goes on to the
- * next node. While preparing a statement it does not, and rejects with this plain error.
+ * Whether a node had lost its last connection and did not count as down yet. For a statement the driver then tries the next
+ * node. While preparing a statement it does not, and rejects with this plain error.
  */
 const isWithoutConnection = (error: unknown): boolean =>
   error instanceof Error && error.message === 'No connection available'

@@ -12,7 +12,7 @@ export interface FileDamage {
   readonly part: 'missing' | TableDamage['part']
   readonly offset: number
   readonly length: number
-  /** The keys that are lost with it; null where none is. */
+  /** The keys that are lost with it, or null. */
   readonly keys: KeyRange | null
 }
 

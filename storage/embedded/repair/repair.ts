@@ -17,7 +17,7 @@ export interface RepairOptions {
    */
   readonly startOver: 'always' | 'when rows are lost' | 'never'
   readonly nowMs: number
-  /** How long rows are kept, for a store that has lost its horizon; null for ever. */
+  /** How long rows are kept, for a store that has lost its horizon; null means for ever. */
   readonly retentionSeconds: number | null
   /** Recomputes the candles of mints from their stored trades. */
   readonly foldCandles: (storage: Storage, mints: readonly Pubkey[]) => Promise<unknown>

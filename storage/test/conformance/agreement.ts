@@ -56,7 +56,7 @@ export async function testAgreement(t: Test, open: OpenForTest): Promise<void> {
           await askLog(comparisons, storage, model, choices)
           await comparisons.done()
         }
-        // The second time the same answer comes from memory.
+        // The second answer to each query comes from memory.
         for (let asked = 0; asked < 2; asked++) await assertSame(storage, model, new Choices(seed))
         await storage.close()
       }
