@@ -8,7 +8,7 @@ export interface DocumentDefinition<
   Unique extends string = never,
   Hot = never
 > {
-  /** In words for the operator, such as `webhook`; it is a part of stored keys, and must stay. */
+  /** Name in words for the operator, such as `webhook`; it is a part of stored keys, and must stay. */
   readonly kind: string
   /** Values as JSON: bytes and bigint by `jsonBytes` and `jsonBigint`. A field that is added later needs a default. */
   readonly schema: z.ZodType<T>

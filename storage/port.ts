@@ -45,7 +45,7 @@ export interface Storage extends RecordStores {
   /** Deletes rows past the retention; null if the store does so by itself, or keeps all. */
   readonly sweeper: Sweeper | null
   /**
-   * Not null while the store does not answer: commits wait, reads reject. It ends by itself with the first answer.
+   * The current outage of the store, or null: commits wait, reads reject. It ends by itself with the first answer.
    */
   readonly outage: Outage | null
   /**
@@ -70,7 +70,7 @@ export interface Losses {
   readonly folded: readonly string[]
   /** Whether records of gaps may be lost. */
   readonly gapsMayBeLost: boolean
-  /** Whether a slot that is not stored may be a lost one. */
+  /** Tells whether a slot that is not stored may be a lost one. */
   mayHaveHeld(slot: number): boolean
   /** Yields the stored records of each slot, by slot. */
   blocks(): AsyncGenerator<StoredBlock>
@@ -86,6 +86,6 @@ export interface Losses {
 export interface Outage {
   /** Unix milliseconds of the first try that failed. */
   readonly sinceMs: number
-  /** In one line, for the operator: the store's error, or that it does not answer. */
+  /** The store's error in one line for the operator, or that the store does not answer. */
   readonly detail: string
 }

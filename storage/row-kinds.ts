@@ -8,7 +8,7 @@ export type Stay = 'always' | 'retention' | 'replay' | 'needed'
 
 /** A kind of stored rows, and where each adapter has it. */
 export interface RowKind {
-  /** For the operator. */
+  /** Name for the operator. */
   readonly name: string
   readonly stays: Stay
   /** The first byte of its keys in the embedded store; null if that store does not have the kind. */

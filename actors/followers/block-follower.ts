@@ -139,7 +139,7 @@ export abstract class BlockFollower<Changes> {
     if (this.#taken[at]?.kind === 'block') this.#taken.splice(0, at + 1)
   }
 
-  /** Whether a waiting event rolls back blocks up to a slot. */
+  /** Tells whether a waiting event rolls back blocks up to a slot. */
   protected isLostNext(slot: number): boolean {
     this.#taken.push(...this.#deps.blocks.take())
     return this.#taken.some((event) => event.kind === 'lost' && event.after < slot)

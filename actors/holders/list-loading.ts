@@ -55,7 +55,7 @@ export class ListLoading {
   readonly since: number
   #collected: ChangesAt[] = []
   #size = 0
-  /** Set once the rows are stored. */
+  /** The loaded list; null until its rows are stored. */
   loaded: LoadedList | null = null
 
   constructor(deps: HolderDeps, mint: Pubkey, about: HolderMint, reading: number, since: number) {

@@ -92,7 +92,7 @@ class PubsubConnection implements ProgramSubscription {
     }
   }
 
-  /** Any answer shows that the node's messages before it have come. */
+  /** Waits for any answer, which shows that the node's messages before it have come. */
   async roundTrip(): Promise<void> {
     await this.#call('getVersion', [], true)
   }

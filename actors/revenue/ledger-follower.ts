@@ -150,7 +150,7 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
     return { ...this.#progress, slot: at, blockhash: stored?.blockhash ?? null, blockTime }
   }
 
-  /** Whether the index has a block; true without a hash to compare. */
+  /** Tells whether the index has a block; true without a hash to compare. */
   async #isStored({ slot, blockhash }: Pick<LedgerBlock, 'slot' | 'blockhash'>): Promise<boolean> {
     if (blockhash === null) return true
     const row = await this.#deps.storage.blocks.at(slot)

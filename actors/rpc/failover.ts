@@ -117,7 +117,7 @@ export class Failover {
     if (attempts.hasAsked) this.#counts.failovers++
     attempts.asks(node)
     try {
-      const outcome = await this.#ask(node, others, read)
+      const outcome = await this.#sendHedged(node, others, read)
       return attempts.judge(node, outcome, this.#clock.now())
     } catch (error) {
       if (!(error instanceof NodeError)) throw error
@@ -131,7 +131,7 @@ export class Failover {
     return minSlot < call.minSlot ? { ...call, minSlot } : null
   }
 
-  /** Whether to wait for a slot, or for the first probes of the service. */
+  /** Tells whether to wait for a slot, or for the first probes of the service. */
   #mayWait(call: UpstreamCall, attempts: CallAttempts, waitedMs: number): boolean {
     const isEarly = !attempts.hasAsked && this.#pool.isStarting
     if ((attempts.isBehind || isEarly) && waitedMs < this.#pool.tuning.behindMs) return true
@@ -141,7 +141,7 @@ export class Failover {
   }
 
   /** Sends the call to a node, and to a second one if the first is slow. */
-  async #ask(
+  async #sendHedged(
     node: UpstreamNode,
     others: readonly UpstreamNode[],
     { call, attempts, deadline }: Resolving
@@ -205,6 +205,6 @@ export class Failover {
   }
 }
 
-/** Whether a node can answer instead of a slow one: it is up, has reached the slot, and is no archive. */
+/** Tells whether a node can answer instead of a slow one: it is up, has reached the slot, and is no archive. */
 const isFresh = (node: UpstreamNode, { commitment, minSlot }: UpstreamCall): boolean =>
   node.isUsable && !node.isArchive && (node.slot(commitment) ?? 0) >= minSlot

@@ -48,7 +48,7 @@ export async function askNode(
   return outcomeOf(node, call, raw, newest, signal)
 }
 
-/** How the answer to a batch is read. */
+/** Limits and scheduling for reading the answer to a batch. */
 interface BatchReading {
   /** Reserves bytes of memory, or releases them if the number is negative. Returns false if they exceed the limit. */
   readonly bytesLeft: (bytes: number) => boolean

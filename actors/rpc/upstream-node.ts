@@ -43,7 +43,7 @@ export interface NodePlace {
 export interface NodeSurroundings {
   /** The newest slot known at processed, without this node. */
   readonly newest: () => number
-  /** Whether clients have sent requests lately. */
+  /** Tells whether clients have sent requests lately. */
   readonly isBusy: () => boolean
   /** Checks a genesis; returns null, or why the node is of another cluster. */
   readonly admit: (genesis: string) => Promise<string | null>
@@ -161,7 +161,7 @@ export class UpstreamNode implements RpcUpstream {
     return (this.state === 'healthy' || this.state === 'lagging') && !this.link.isResting
   }
 
-  /** Whether its budget admits a request now. */
+  /** Tells whether its budget admits a request now. */
   admits(cost: number): boolean {
     return this.budget.admits(cost, this.#ports.clock.now())
   }

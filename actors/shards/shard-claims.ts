@@ -112,7 +112,7 @@ export class LeaselessClaim {
     let seen = ''
     for (let missed = 0; !end.aborted && missed < BEATS_MISSED_MAX;) {
       await sleep(this.#clock, BEAT_MS, end)
-      const now = await this.#look().catch((error: unknown) => {
+      const now = await this.#readHeartbeat().catch((error: unknown) => {
         if (!isOutage(error)) throw error
         return null
       })
@@ -122,7 +122,7 @@ export class LeaselessClaim {
     }
   }
 
-  async #look(): Promise<string> {
+  async #readHeartbeat(): Promise<string> {
     const stored = await this.#get()
     if (stored === null) return ''
     const [hot] = await this.#documents.hot([stored])

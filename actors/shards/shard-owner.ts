@@ -69,7 +69,7 @@ export class ShardOwner<Shard extends OwnedShard> {
   readonly #id = randomUUID()
   /** Other processes with the product, each with the time of its last sign of life. */
   readonly #others = new Map<string, number>()
-  readonly #look = new AutoResetEvent()
+  readonly #wake = new AutoResetEvent()
   readonly #due = new Set<string>()
   /** Aborts when even the requests in flight are no longer awaited. */
   readonly #killed = new AbortController()
@@ -91,7 +91,7 @@ export class ShardOwner<Shard extends OwnedShard> {
   /** Works until `draining` aborts, then finishes the requests in flight unless `kill` aborts. */
   async run(draining: AbortSignal, kill: AbortSignal): Promise<void> {
     const { leases, presence } = this.#deps
-    const unsubscribe = presence?.subscribe((id) => this.#hear(id))
+    const unsubscribe = presence?.subscribe((id) => this.#notePresence(id))
     const ended = new AbortController()
     const end = AbortSignal.any([draining, ended.signal])
     try {
@@ -109,7 +109,7 @@ export class ShardOwner<Shard extends OwnedShard> {
   /** Lists the shards with these names at the next opportunity, if this process has them. */
   hint(shards: Iterable<string>): void {
     for (const shard of shards) this.#due.add(shard)
-    this.#look.set()
+    this.#wake.set()
   }
 
   /** Lists all shards of this process soon. */
@@ -117,7 +117,7 @@ export class ShardOwner<Shard extends OwnedShard> {
     this.hint(this.#shards.keys())
   }
 
-  #hear(id: string | null): void {
+  #notePresence(id: string | null): void {
     if (id !== null) this.#others.set(id, this.#deps.clock.now())
   }
 
@@ -268,7 +268,7 @@ export class ShardOwner<Shard extends OwnedShard> {
         await this.#sync(name)
       }
       if (isTurn) nextMs = clock.now() + this.#restAfter(clock.now() - startedMs)
-      if (this.#due.size === 0) await this.#look.wait(clock, Math.max(0, nextMs - clock.now()), end)
+      if (this.#due.size === 0) await this.#wake.wait(clock, Math.max(0, nextMs - clock.now()), end)
     }
   }
 

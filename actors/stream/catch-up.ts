@@ -25,7 +25,7 @@ export interface CatchingUp {
   readonly workLeft: () => Promise<void> | null
   /** Charges the key for events that were sent. */
   readonly charge: (events: number) => void
-  /** Whether the socket has sent everything that it was given. */
+  /** Tells whether the socket has sent everything that it was given. */
   readonly isSent: () => boolean
   /** Sends events of several channels, merged in cursor order. */
   readonly give: (parts: readonly Frames[]) => void

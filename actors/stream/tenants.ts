@@ -42,7 +42,7 @@ export interface TenantsDeps {
   readonly random: Random
   /** Counts the sockets of a key, including those of the RPC URL; by default those of the stream alone. */
   readonly sockets?: KeySockets
-  /** Where units of work and refusals are counted for a metric. */
+  /** Counter of units of work and refusals, for a metric. */
   readonly workTally?: WorkTally
 }
 

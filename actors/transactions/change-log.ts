@@ -273,7 +273,8 @@ export class ChangeLog {
 }
 
 /**
- * Whether a change says hardly more than the answer to the submission. Its sync must not delay that of the next submission.
+ * Tells whether a change says hardly more than the answer to the submission. Its sync must not delay that of the next
+ * submission.
  */
 const isKnownToTenant = ({ event }: SubmissionChange): boolean => event === 'sent'
 

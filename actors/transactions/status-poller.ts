@@ -65,7 +65,7 @@ export class StatusPoller {
     )
     const lane = async (): Promise<void> => {
       for (let next = requests.pop(); next !== undefined && !signal.aborted; next = requests.pop())
-        await this.#ask(next, signal)
+        await this.#request(next, signal)
     }
     await Promise.all(Array.from({ length: LANES }, lane))
   }
@@ -80,13 +80,13 @@ export class StatusPoller {
   ): Promise<{ readonly transaction: TrackedTransaction; readonly contextSlot: number }[]> {
     const unknown: { transaction: TrackedTransaction; contextSlot: number }[] = []
     for (const chunk of chunked(transactions))
-      await this.#ask({ kind: 'history', chunk }, signal, (transaction, contextSlot) =>
+      await this.#request({ kind: 'history', chunk }, signal, (transaction, contextSlot) =>
         unknown.push({ transaction, contextSlot })
       )
     return unknown
   }
 
-  async #ask(
+  async #request(
     { kind, chunk }: StatusRequest,
     signal: AbortSignal,
     onUnknown: (transaction: TrackedTransaction, contextSlot: number) => void = () => undefined

@@ -248,11 +248,11 @@ export class TrackedBundle {
     if (!FOLLOWED.includes(this.#progress.state)) return this.close()
     const id = this.#progress.engineId ?? this.stored.value.bundleId
     this.#unfollow ??= engine.follow(id, (status) => {
-      this.#hear(status).catch(this.#deps.failed)
+      this.#noteStatus(status).catch(this.#deps.failed)
     })
   }
 
-  async #hear({ kind, reason, err }: EngineStatus): Promise<void> {
+  async #noteStatus({ kind, reason, err }: EngineStatus): Promise<void> {
     const sinceMs = this.#deps.clock.now() - (this.#progress.submittedAtMs ?? 0)
     if (kind === 'pending') return this.apply({ type: 'engine.pending' }, { err: null, reason: null })
     if (kind === 'failed')

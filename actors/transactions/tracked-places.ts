@@ -60,7 +60,7 @@ export class TrackedPlaces {
     return this.#table.size - this.#released.size
   }
 
-  /** Whether a transaction is only waited for: it has a durable nonce, is no longer sent, and no block has it. */
+  /** Tells whether a transaction is only waited for: it has a durable nonce, is no longer sent, and no block has it. */
   #isIdle = (each: TrackedTransaction): boolean =>
     each.value.nonceAccount !== null &&
     each.state === 'sent' &&

@@ -60,7 +60,7 @@ export interface RateUse {
   readonly allowed: boolean
   /** Calls left in the window. */
   readonly left: number
-  /** When the next window begins: unix seconds, and whole seconds from now, at least 1. */
+  /** Start of the next window: in unix seconds, and in whole seconds from now, at least 1. */
   readonly resetAt: number
   readonly resetIn: number
 }
@@ -99,7 +99,7 @@ export interface BlockDigests {
   onChange(listener: (available: boolean) => void): () => void
 }
 
-/** How this process coordinates with the others of the service, apart from the store. */
+/** Coordination of this process with the others of the service, apart from the store. */
 export interface ClusterCoordination {
   /** Null if the processes have nothing to coordinate with. */
   readonly leases: Leases | null

@@ -12,7 +12,7 @@ const OPEN_USD = 1
 const CLOSE_USD = 2
 /** The close differs from the open. */
 const MOVED = 4
-/** There were events other than trades. */
+/** The minute has events other than trades. */
 const OTHERS = 8
 /** The first, or the last, price-forming row has no price in USD. */
 const OPEN_UNPRICED = 16

@@ -48,7 +48,7 @@ export interface KeyRange {
   readonly lt: Key
 }
 
-/** Above every cursor, so that the open page of a list of pages comes last. */
+/** A number above every cursor, so that the open page of a list of pages comes last. */
 const OPEN = 0xff_ff_ff_ff
 const UINT32_MAX = 0xff_ff_ff_ff
 

@@ -60,7 +60,7 @@ export class PageRead {
     return this.#changed?.length === 0
   }
 
-  /** Whether no version of these addresses was changed since the read began. */
+  /** Tells whether no version of these addresses was changed since the read began. */
   isCurrentIn({ after, upTo }: AccountPage): boolean {
     return this.#changed?.every((address) => !isIn(address, after, upTo)) ?? false
   }

@@ -10,7 +10,7 @@ export interface KnownPages {
   readonly since: number
 }
 
-/** By the key of a series. */
+/** Known pages by the key of a series. */
 export const knownPages: CachedFact<KnownPages> = {
   sign: '>',
   weigh: ({ pages }) => 100 + 8 * pages.length

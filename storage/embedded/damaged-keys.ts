@@ -53,7 +53,7 @@ export class DamagedKeys {
   }
 }
 
-/** In words for the operator. */
+/** Describes damage in words for the operator. */
 export function damageText({ file, part, offset, length }: FileDamage): string {
   switch (part) {
     case 'missing':

@@ -185,7 +185,7 @@ export class DocumentStage {
   }
 }
 
-/** Whether a document is not served any more. */
+/** Tells whether a document is not served any more. */
 export const isExpired = ({ expiresAtMs }: Pick<DocumentHeader, 'expiresAtMs'>, nowMs: number): boolean =>
   expiresAtMs !== null && nowMs >= expiresAtMs
 

@@ -82,7 +82,7 @@ async function listedIn(view: View, mint: Pubkey, page: PoolPage): Promise<Pubke
   return listed
 }
 
-/** Whether a page has all pools of its mint, the newest first, or as many as its limit. */
+/** Tells whether a page has all pools of its mint, the newest first, or as many as its limit. */
 const isUnbound = ({ from, order }: PoolPage): boolean => order === 'desc' && from === undefined
 
 /** Puts the index entries of a pool under some addresses. */

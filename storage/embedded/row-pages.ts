@@ -121,7 +121,7 @@ export class RowPages<Row extends { readonly cursor: number }> {
     return { keys, next: keyAfter(isLive(last) ? openPageKey(this.#list, addressIn(last)) : last) }
   }
 
-  /** Whether every row of a page is below a cursor; true also for a deleted page. */
+  /** Tells whether every row of a page is below a cursor; true also for a deleted page. */
   isExpired(view: View, key: Key, cursor: number): boolean {
     const page = view.get(this.kind, key)
     return page === null || page.rows.at(-1)!.cursor < cursor

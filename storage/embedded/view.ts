@@ -18,7 +18,7 @@ const CHUNK_BYTES_MAX = 128 * 2 ** 10
 
 export interface ScanOptions {
   readonly reverse?: boolean
-  /** How many records the reader is likely to take. */
+  /** Number of records that the reader is likely to take. */
   readonly expected: number
   /** Whether records that are read are cached. */
   readonly keep?: boolean

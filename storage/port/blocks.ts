@@ -32,7 +32,7 @@ export interface BlockStore {
   commit(block: BlockCommit, kept?: KeptBlock, after?: number): Promise<boolean>
   /** The newest committed slot, null on an empty store. */
   head(): Promise<SlotRow | null>
-  /** Whether a slot is committed. */
+  /** Tells whether a slot is committed. */
   has(slot: number): Promise<boolean>
   /** A committed slot; null if it is not committed. */
   at(slot: number): Promise<SlotRow | null>

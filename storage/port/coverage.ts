@@ -4,7 +4,7 @@ export interface GapRow {
   readonly to: number
   /** A word for the kind of reason, such as `pruned`. */
   readonly reason: string
-  /** In one line, for the operator. */
+  /** Details in one line, for the operator. */
   readonly detail: string
   /** Unix milliseconds at which the slots were abandoned. */
   readonly atMs: number

@@ -24,7 +24,7 @@ export type HolderRowKind = keyof typeof HOLDER_ROW_KINDS
 /** The key of a row from a slot on. */
 export interface HolderRowKey {
   readonly kind: HolderRowKind
-  /** As many bytes as its kind has. */
+  /** Key bytes, as many as the kind has. */
   readonly key: Uint8Array
   readonly slot: number
 }

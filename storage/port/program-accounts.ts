@@ -33,13 +33,13 @@ export type VersionKey = Pick<AccountVersion, 'address' | 'slot'>
 /** Bytes of the data by which a program's accounts are indexed. */
 export interface IndexedRange {
   readonly offset: number
-  /** From 1 to INDEXED_BYTES_MAX. */
+  /** Length in bytes, from 1 to INDEXED_BYTES_MAX. */
   readonly length: number
 }
 
 /** A lookup of the accounts that have these bytes in an index's range. */
 export interface IndexLookup extends IndexedRange {
-  /** As many bytes as the range has. */
+  /** Value bytes, as many as the range has. */
   readonly value: Uint8Array
 }
 
@@ -77,11 +77,11 @@ export interface AccountsPage {
   readonly index: IndexedRange | null
   /** Versions that this page examined; a version that an index names counts as those that a scan reads in its time. */
   readonly examined: number
-  /** Those of them that were in memory; absent for 0. */
+  /** Number of these versions that were in memory; absent for 0. */
   readonly inMemory?: number
 }
 
-/** How far an index is built. */
+/** Progress of building an index. */
 export interface IndexStep {
   /** Versions that were read. */
   readonly versions: number

@@ -6,7 +6,7 @@ export interface StorageUsage {
 }
 
 export interface KindUsage {
-  /** In words for the operator. */
+  /** Name in words for the operator. */
   readonly kind: string
   readonly bytes: number
   /**

@@ -184,7 +184,7 @@ class RedisHintChannel<What> implements HintChannel<What> {
   readonly #followers = new Set<(what: What | null) => void>()
   readonly #waitingMax: number
   #waiting: string[] = []
-  #telling = false
+  #isPublishing = false
 
   constructor(
     connection: RedisConnection,
@@ -217,17 +217,17 @@ class RedisHintChannel<What> implements HintChannel<What> {
 
   /** Publishes the first waiting hint, if none is in flight and the server is available. */
   flush(): void {
-    if (this.#telling || !this.#connection.available) return
+    if (this.#isPublishing || !this.#connection.available) return
     const message = this.#waiting.shift()
     if (message === undefined) return
-    this.#telling = true
+    this.#isPublishing = true
     this.#connection.publish(this.name, message).then(
       () => {
-        this.#telling = false
+        this.#isPublishing = false
         this.flush()
       },
       () => {
-        this.#telling = false
+        this.#isPublishing = false
         if (this.#waiting.length < this.#waitingMax) this.#waiting.unshift(message)
       }
     )

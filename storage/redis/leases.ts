@@ -154,7 +154,7 @@ class HeldLease implements Lease {
   readonly #terms: LeaseTerms
   readonly #grant: Grant
   readonly #lost = new AbortController()
-  /** By the monotonic clock. */
+  /** Deadline by the monotonic clock. */
   #deadlineMs: number
   #renewal: unknown
 

@@ -1,6 +1,6 @@
 /** A stretch of days, counted from now, in which a kind of rows grows by the same number of bytes a day. */
 export interface GrowthPhase {
-  /** Where the stretch ends; the last one of a kind has no end (Infinity). */
+  /** End of the stretch, in days; Infinity for the last one of a kind. */
   readonly untilDays: number
   /** Negative where more is deleted than written. */
   readonly bytesADay: number

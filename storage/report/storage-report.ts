@@ -81,13 +81,13 @@ export async function storageReport({
   }
 }
 
-/** How long rows of a kind are kept; null for rows that are no history of blocks. */
+/** Returns the retention of a kind of rows; null for rows that are no history of blocks. */
 function secondsOf({ stays }: KindUsage): number | null {
   if (stays === 'needed') return null
   return stays === 'always' ? Infinity : stays
 }
 
-/** How much denser events come; 1 if there is nothing to compare. */
+/** Returns how much denser events come; 1 if there is nothing to compare. */
 const ratio = (now: number, before: number): number => (before > 0 ? now / before : 1)
 
 async function reachOf(blocks: BlockStore, head: SlotRow, seconds: number): Promise<Reach> {

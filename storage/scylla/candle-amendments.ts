@@ -15,7 +15,7 @@ export interface Pair {
   readonly cash: Pubkey
 }
 
-/** Where candles are: the newest of each interval of a pair, and pages of those before. */
+/** Tables of candles: the newest of each interval of a pair, and pages of those before. */
 export interface CandleTables {
   readonly open: RecordTable<Pair, OpenCandles>
   readonly pages: BucketedRecords<readonly Candle[]>

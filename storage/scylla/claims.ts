@@ -8,7 +8,7 @@ import { claimStatement, claimOf, selectClaim } from './watermark.ts'
 /** Maximum attempts of a claim while others claim at the same time. */
 const CLAIM_TRIES = 10
 
-/** How a claim reads. */
+/** Reads of a claim. */
 export interface ClaimReads {
   readonly serial: (statement: CqlStatement) => Promise<CqlRow[]>
   readonly each: CqlClient['readEach']

@@ -93,7 +93,7 @@ export class DocumentChange {
       expired = await this.#owners(row)
       if (expired.some(({ document }) => document !== null && this.#isServed(document))) return 'taken'
     }
-    throw this.#givenUp()
+    throw this.#abandoned()
   }
 
   async #delete(before: DocumentHeader): Promise<boolean> {
@@ -104,7 +104,7 @@ export class DocumentChange {
       if (stored?.version === before.version) continue
       return this.#lost !== null && stored?.born !== before.born
     }
-    throw this.#givenUp()
+    throw this.#abandoned()
   }
 
   /** Returns false also if the outcome is unknown: the caller reads it. */
@@ -131,7 +131,7 @@ export class DocumentChange {
     return version === null ? 'exists' : 'changed'
   }
 
-  #givenUp(): ServiceError {
+  #abandoned(): ServiceError {
     return new ServiceError('STORAGE_UNAVAILABLE', `other processes keep changing the ${this.#address.kind}`)
   }
 

@@ -11,8 +11,8 @@ const HEARTBEAT_MS = 5_000
 /** Tries without an answer after which a connection is abandoned. */
 const UNANSWERED_MAX = 16
 /**
- * Without an answer by then an idempotent statement is sent to a second node, too. A read takes 1 to 5 ms, a batch of half a
- * megabyte 30. The limits are twenty and ten times that, so healthy nodes rarely get a statement twice.
+ * Milliseconds without an answer after which an idempotent statement is sent to a second node, too. A read takes 1 to 5 ms,
+ * a batch of half a megabyte 30. The limits are twenty and ten times that, so healthy nodes rarely get a statement twice.
  */
 const SECOND_NODE_AFTER_MS = { read: 100, write: 300 }
 /** Pauses between tries to reach a node that is down, in milliseconds, as those of the session (`session.ts`). */
@@ -58,9 +58,9 @@ export const DEFINITION: QueryOptions = { consistency: localQuorum, readTimeout:
 /** A driver, and the choice of nodes that it makes. */
 export interface NewDriver {
   readonly driver: Client
-  /** To be queried once it has connected. */
+  /** The nodes; to be queried once the driver has connected. */
   readonly nodes: LocalNodes
-  /** To be kept up to date once it has connected. */
+  /** Health of the nodes; to be kept up to date once the driver has connected. */
   readonly health: NodeHealth
 }
 

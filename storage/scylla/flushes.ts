@@ -47,7 +47,7 @@ export class Flushes {
     this.#options = options
   }
 
-  /** Whether the memtable has reached a fraction of its limit. */
+  /** Tells whether the memtable has reached a fraction of its limit. */
   isFilled(part: number): boolean {
     const { blocks, bytes } = this.#base.visibility.memtable
     return blocks.length >= 2 * this.#options.flushBlocks * part || bytes >= MEMTABLE_BYTES_MAX * part

@@ -81,7 +81,7 @@ export class KeptBlocks {
     return found
   }
 
-  /** Whether there may be blocks up to a slot. */
+  /** Tells whether there may be blocks up to a slot. */
   async hasUntil(slot: number): Promise<boolean> {
     const [first] = await this.#parts(0)
     return first !== undefined && first <= partOf(slot)

@@ -39,7 +39,7 @@ const SELECT_AFTER = `${SELECT} AND address > ?`
 const SELECT_ONE = `${SELECT} AND address = ? AND slot = ?`
 const SELECT_AT = `${SELECT} AND address = ? AND slot <= ? LIMIT 1`
 
-/** Above all slots of the chain. */
+/** A number above all slots of the chain. */
 const SLOT_LAST = 2n ** 62n
 
 /**

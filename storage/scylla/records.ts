@@ -31,7 +31,7 @@ export interface RecordLayout<Key, T> {
   storeKey(key: Key): StoreKey
   /** The key of a row that a range has read; `row` has the columns of the key. */
   keyOf(row: CqlRow): Key
-  /** How long a version is kept, in seconds; absent or 0 means for ever. */
+  /** Time to live of a version, in seconds; absent or 0 means for ever. */
   readonly ttlSeconds?: (retentionSeconds: number | null) => number
 }
 

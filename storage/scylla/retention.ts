@@ -23,7 +23,7 @@ export interface CompactionWindow {
   readonly seconds: number
 }
 
-/** How long rows are kept, in seconds; null means for ever. A process that never writes leaves it unchanged. */
+/** Retention of rows, in seconds; null means for ever. A process that never writes leaves it unchanged. */
 export type Retention = number | null | 'as it is'
 
 /** Tables whose rows expire. */

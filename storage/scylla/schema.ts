@@ -32,7 +32,7 @@ export interface SchemaOptions {
   readonly replication: number
   readonly expiring: readonly Expiring[]
   readonly clock: Clock
-  /** For another process that is changing the schema. */
+  /** Wait for another process that is changing the schema. */
   readonly lockWait: StartWait
   /** Runs in the middle of each file. */
   readonly applying: () => void

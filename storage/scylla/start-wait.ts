@@ -1,7 +1,7 @@
 import { sleep, type Clock } from '../../src/ports.ts'
 import { NotYetOpen } from './errors.ts'
 
-/** How long a start waits for a cluster that does not answer, and for other processes that make its tables. */
+/** Wait of a start for a cluster that does not answer, and for other processes that make its tables. */
 export interface StartWait {
   readonly ms: number
   /** Called with the reason of the wait, each time that it changes. */

@@ -64,7 +64,7 @@ export interface ScyllaStorageOptions {
   readonly indexBytesMax?: number
   /** A flush of blocks to the tables begins at this number of blocks; commits wait for it at twice as many. */
   readonly flushBlocks?: number
-  /** For a start that may come before its servers, or at the same time as another process's; else it is tried once. */
+  /** Wait of a start that may come before its servers, or at the same time as another process's. Absent means one try. */
   readonly startWait?: StartWait
   /** Called at each crash point; tests end the process there. */
   readonly reached?: (point: ScyllaCrashPoint) => void

@@ -115,7 +115,7 @@ export class WriterClaim {
     if (this.end(epoch, error)) this.#failure = error
   }
 
-  /** Whether a commit has moved its watermark; rejects when it cannot any more. */
+  /** Tells whether a commit has moved its watermark; rejects when it cannot any more. */
   async isDecided({ epoch, number }: Version, which: 'committed' | 'flushed'): Promise<boolean> {
     const { client, visibility } = this.#base
     const now: Watermarks = watermarksOf(await client.trySerial(selectEpochs(epoch)), visibility.known)

@@ -111,7 +111,7 @@ function sampleLiquidity(choices: Choices, event: EventOrigin): LiquidityChange 
   }
 }
 
-/** Both vaults, or that of one side. */
+/** Returns both vaults, or that of one side. */
 function sampleVaults(cursor: number): TradeVaults {
   return {
     in: cursor % 3 === 1 ? null : samplePool(300 + (cursor % 7)),

@@ -19,7 +19,7 @@ export interface LostAnswers {
 /** An empty store, and what a test may do to it besides using it. The test that opens it closes it. */
 export interface StorageUnderTest {
   readonly storage: Storage
-  /** By which documents expire. */
+  /** Clock by which documents expire. */
   readonly clock: ShiftedClock
   /** Closes the store and opens the same data, with a retention where one is given. */
   reopen(retentionSeconds?: number): Promise<Storage>

@@ -56,7 +56,7 @@ export class ClientQueue {
   /** The first frame of this turn, and those after it: a list for each client would cost a tenth of a notification. */
   #first: ClientFrame | null = null
   #others: ClientFrame[] | null = null
-  #owed: ClientFrame[] = []
+  #queued: ClientFrame[] = []
   #next = 0
   #bytes = 0
   #notificationBytes = 0
@@ -108,7 +108,7 @@ export class ClientQueue {
       this.overflow()
   }
 
-  /** To be called when the socket has sent everything that it was given. */
+  /** Continues the writes. To be called when the socket has sent everything that it was given. */
   drained(): void {
     this.#isBlocked = false
     this.#pump()
@@ -125,32 +125,32 @@ export class ClientQueue {
     this.#isOver = true
     this.#first = null
     this.#others = null
-    this.#owed = []
+    this.#queued = []
     this.#next = 0
     this.#count(-this.#bytes)
   }
 
-  #add(owed: ClientFrame): void {
-    this.#owed.push(owed)
-    if (owed.isNotification) this.#notificationBytes += owed.size
-    this.#count(owed.size)
+  #add(queued: ClientFrame): void {
+    this.#queued.push(queued)
+    if (queued.isNotification) this.#notificationBytes += queued.size
+    this.#count(queued.size)
   }
 
   #pump(): void {
-    while (!this.#isBlocked && this.#next < this.#owed.length) {
+    while (!this.#isBlocked && this.#next < this.#queued.length) {
       const chunk: Buffer[] = []
       let size = 0
-      while (this.#next < this.#owed.length && size < CHUNK_BYTES) {
-        const owed = this.#owed[this.#next++]!
-        chunk.push(...owed.pieces)
-        size += owed.size
-        if (owed.isNotification) this.#notificationBytes -= owed.size
+      while (this.#next < this.#queued.length && size < CHUNK_BYTES) {
+        const queued = this.#queued[this.#next++]!
+        chunk.push(...queued.pieces)
+        size += queued.size
+        if (queued.isNotification) this.#notificationBytes -= queued.size
       }
       this.#count(-size)
       this.#isBlocked = !this.#pipe.write(chunk)
     }
-    if (this.#next > 0 && this.#next >= this.#owed.length / 2) {
-      this.#owed = this.#owed.slice(this.#next)
+    if (this.#next > 0 && this.#next >= this.#queued.length / 2) {
+      this.#queued = this.#queued.slice(this.#next)
       this.#next = 0
     }
   }

@@ -42,7 +42,7 @@ export interface RequestDeps {
   /** The units that each method costs; absent if each costs one. */
   readonly methods?: Pick<MethodTable, 'unitsOf'>
   readonly limits: Pick<RateCounter, 'take' | 'work'>
-  /** Where units of work and refusals are counted for a metric. */
+  /** Counter of units of work and refusals, for a metric. */
   readonly workTally?: WorkTally | undefined
   /** The turns of tenants, in which waiting messages are begun; absent if each is begun at once. */
   readonly turns?: TakeTurns | undefined

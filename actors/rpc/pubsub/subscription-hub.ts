@@ -36,7 +36,7 @@ export class SubscriptionHub {
   readonly #timers = new Map<SharedSubscription, unknown>()
   readonly links: PubsubLinks
   #isPlacing = false
-  #askAgain: unknown = null
+  #retryTimer: unknown = null
 
   constructor(
     clock: Clock,
@@ -81,13 +81,13 @@ export class SubscriptionHub {
   close(): void {
     this.links.close()
     for (const timer of this.#timers.values()) this.#clock.clearTimeout(timer)
-    if (this.#askAgain !== null) this.#clock.clearTimeout(this.#askAgain)
+    if (this.#retryTimer !== null) this.#clock.clearTimeout(this.#retryTimer)
   }
 
   readonly #events: SharedSubscriptionEvents = {
     waits: (shared) => {
       this.#waiting.add(shared)
-      if (shared.refusedBy.size > 0) this.#askAgainLater()
+      if (shared.refusedBy.size > 0) this.#retryLater()
       // The connection reports all subscriptions that it had before any is placed again.
       queueMicrotask(() => this.#placeWaiting())
     },
@@ -124,9 +124,9 @@ export class SubscriptionHub {
     this.#timers.delete(shared)
   }
 
-  #askAgainLater(): void {
-    this.#askAgain ??= this.#clock.setTimeout(() => {
-      this.#askAgain = null
+  #retryLater(): void {
+    this.#retryTimer ??= this.#clock.setTimeout(() => {
+      this.#retryTimer = null
       for (const shared of this.#waiting) shared.refusedBy.clear()
       this.#placeWaiting()
     }, RETRY_INTERVAL_MS)

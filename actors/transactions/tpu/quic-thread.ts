@@ -82,7 +82,7 @@ export class QuicThread implements QuicTransport {
       closed.resolve()
     } else {
       this.#connections.set(id, { opened, closed, writes: new Set() })
-      this.#ask({ kind: 'connect', connection: id, host, port })
+      this.#request({ kind: 'connect', connection: id, host, port })
     }
     return {
       opened: opened.promise,
@@ -109,12 +109,12 @@ export class QuicThread implements QuicTransport {
     open.writes.add(write)
     return new Promise<void>((resolve, reject) => {
       this.#writes.set(write, { resolve, reject })
-      this.#ask({ kind: 'write', connection, write, bytes })
+      this.#request({ kind: 'write', connection, write, bytes })
     }).finally(() => open.writes.delete(write))
   }
 
   #close(connection: number): void {
-    if (this.#connections.has(connection)) this.#ask({ kind: 'close', connection })
+    if (this.#connections.has(connection)) this.#request({ kind: 'close', connection })
   }
 
   #take(report: QuicReport): void {
@@ -148,7 +148,7 @@ export class QuicThread implements QuicTransport {
     for (const id of [...this.#connections.keys()]) this.#closed(id, error)
   }
 
-  #ask(request: QuicRequest): void {
+  #request(request: QuicRequest): void {
     this.#worker.postMessage(request)
   }
 }

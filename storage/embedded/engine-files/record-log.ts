@@ -11,7 +11,7 @@ const LAST = 4
 export interface RecordLog {
   /** The records before the first damage, in order. */
   readonly records: readonly Buffer[]
-  /** Where the last of these records ends. */
+  /** End of the last of these records. */
   readonly end: number
   /** The offset of the first record that is damaged or cut off; null if every byte is accounted for. */
   readonly damagedAt: number | null

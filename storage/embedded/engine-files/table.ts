@@ -15,7 +15,7 @@ const SHORTENED_TAG = Buffer.from('01ffffffffffffff', 'hex')
 
 interface Block {
   readonly offset: number
-  /** Without its trailer. */
+  /** Length in bytes without the trailer. */
   readonly length: number
 }
 

@@ -40,16 +40,16 @@ const CANDLES: readonly Letter[] = ['c', 'o']
 
 /** Records that a repair could neither read nor recompute. */
 export interface Loss {
-  /** In words, such as `pool events`. */
+  /** Name in words, such as `pool events`. */
   readonly kind: string
   readonly reason: string
-  /** Both ends included; null if any slot may be meant. */
+  /** Slots of the loss, both ends included; null if any slot may be meant. */
   readonly slots: { readonly from: number; readonly to: number } | null
 }
 
 export interface RebuildOptions {
   readonly rows: boolean
-  /** How long rows are kept, counted back from the head's block time; null means for ever. */
+  /** Retention of rows, counted back from the head's block time; null means for ever. */
   readonly retentionSeconds: number | null
   readonly nowMs: number
 }

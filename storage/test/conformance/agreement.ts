@@ -75,7 +75,7 @@ class Comparisons {
   async same<T>(ask: () => Promise<T>, stated: T, question?: string): Promise<void> {
     if (this.#running.size >= CONCURRENCY) await Promise.race(this.#running)
     if (this.#failure !== null) throw this.#failure
-    const running = this.#ask(ask, stated, question).finally(() => this.#running.delete(running))
+    const running = this.#compare(ask, stated, question).finally(() => this.#running.delete(running))
     this.#running.add(running)
   }
 
@@ -84,7 +84,7 @@ class Comparisons {
     if (this.#failure !== null) throw this.#failure
   }
 
-  async #ask<T>(ask: () => Promise<T>, stated: T, question?: string): Promise<void> {
+  async #compare<T>(ask: () => Promise<T>, stated: T, question?: string): Promise<void> {
     try {
       assert.deepStrictEqual(await ask(), stated)
     } catch (error) {
