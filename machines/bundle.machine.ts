@@ -4,14 +4,15 @@ import { setup } from 'xstate'
  * The life of one bundle, from its storage to the end that the chain gives it.
  *
  * B1. `submitting` is stored before the engine is called. If a process dies in it, the engine may have the bundle. The next
- *     process takes it up as `unsure`, and submits it again only once the engine reports that it does not know the bundle.
- * B2. Only the chain says that a bundle landed. The engine's answer leads to `rejected` at most, which the chain may correct.
+ *     process resumes it as `unsure`, and resubmits it only once the engine reports that it does not know the bundle.
+ * B2. Only the chain says that a bundle landed. The engine's answer leads to `rejected` at most, which the chain may
+ *     correct.
  * B3. `failed` needs evidence that no member can land any more, or that they landed apart. It is final, like `finalized`.
  */
 export type BundleEvent =
   | { readonly type: 'submission.began' }
   | { readonly type: 'submission.accepted' }
-  /** No region can have accepted it; it is submitted again later. */
+  /** No region can have accepted the bundle; it is resubmitted later. */
   | { readonly type: 'submission.deferred' }
   /** The answer was lost. */
   | { readonly type: 'submission.unsure' }

@@ -2,7 +2,7 @@ import type { Commitment } from '../src/market/rows.ts'
 
 /** The block that has a transaction, as blocks and nodes state it. */
 export interface Landing {
-  /** The block, its commitment, and the position of the transaction in it; null before, or where it is not known. */
+  /** Slot and commitment of the block, and position of the transaction in it; null while unknown. */
   readonly slot: number | null
   readonly commitment: Commitment | null
   readonly index: number | null
@@ -11,9 +11,9 @@ export interface Landing {
   readonly confirmations: number | null
   /** Unix milliseconds at which the block was first seen. */
   readonly landedAtMs: number | null
-  /** The strongest evidence of that block; null before. */
+  /** The strongest evidence for that block; null before the first landing. */
   readonly evidence: Evidence | null
-  /** The first answer since when nothing has contradicted that block: Unix milliseconds, and the slot as of which it holds. */
+  /** First answer of the current run that nothing has contradicted: Unix milliseconds, and the slot of the answer. */
   readonly claimedAtMs: number | null
   readonly claimedSlot: number | null
 }
@@ -26,14 +26,14 @@ export const EVIDENCE = ['claim', 'node', 'nodes', 'block'] as const
 export type Evidence = (typeof EVIDENCE)[number]
 
 /**
- * Slots and milliseconds between the first and a later answer of one node that make it believable that a block is
- * finalized: less than the 32 slots that finality takes, so that a transaction whose landing is seen does not wait
- * for it. The time counts too, because a node can report any slot.
+ * Slots and milliseconds between two answers of one node after which a finalized block is believable. Fewer than the 32
+ * slots of finality, so that a transaction whose landing is seen does not wait for finality. The time counts too, because a
+ * node can report any slot.
  */
 const BORNE_OUT = { slots: 24, ms: 9_600 } as const
 /**
- * Milliseconds of equal answers after which the word of one node ends the tracking: 150 slots, in which a
- * transaction that did not land is likely to have come to its own end.
+ * Milliseconds of equal answers after which the word of one node ends the tracking: 150 slots. In that time a transaction
+ * that did not land is likely to have reached its own end.
  */
 export const CLAIMED_MS = 60_000
 
@@ -55,13 +55,13 @@ export interface StatusSeen {
   readonly err: unknown
   readonly confirmations: number | null
   readonly atMs: number
-  /** The slot as of which the node answers. */
+  /** Context slot of the node's answer. */
   readonly contextSlot: number
   /** Number of nodes that state it. */
   readonly nodes: number
 }
 
-/** Evidence that bears out the known landing of a transaction, apart from statuses. */
+/** Evidence that supports the known landing of a transaction, apart from statuses. */
 export interface LandingUpheld {
   readonly type: 'landing.upheld'
   readonly slot: number
@@ -87,7 +87,9 @@ const RANK: Readonly<Record<Commitment, number>> = { processed: 0, confirmed: 1,
 /** The error of a transaction that a block shows as failed, before a status has given the actual error. */
 export const UNKNOWN_ERROR = Symbol('unknown error')
 
-/** Tells whether evidence is of another block than the known one, at a lower commitment: it changes nothing. */
+/**
+ * Tells whether a block or status names a block other than the known one, at a lower commitment. It then changes nothing.
+ */
 export function isStale(
   known: Pick<Landing, 'slot' | 'commitment'>,
   { slot, commitment }: Pick<StatusSeen, 'slot' | 'commitment'>
@@ -102,8 +104,8 @@ function isOtherOutcome(known: Landing, event: BlockSeen | StatusSeen): boolean 
 }
 
 /**
- * Tells whether stronger evidence than a status is known: the word of one node is of another block than one that was
- * read, or that several nodes state. The outcome in a block that was read is not changed by any number of nodes.
+ * Tells whether the known evidence is stronger than a status. The word of one node does not replace a block that was read,
+ * or that several nodes state. No number of nodes changes the outcome in a block that was read.
  */
 function isOutweighed(known: Landing, event: BlockSeen | StatusSeen): boolean {
   if (event.type === 'block.seen') return false
@@ -119,7 +121,7 @@ const higher = (known: Commitment | null, reported: Commitment): Commitment =>
 export function landingAfter(before: Landing, event: BlockSeen | StatusSeen): Landing | null {
   const { slot, commitment, atMs } = event
   const isSameSlot = before.slot === slot
-  // The other outcome in the same slot is another landing: whoever states it has not stated it before.
+  // The other outcome in this slot is a different landing, which no earlier answer of the event's nodes has stated.
   const isSame = isSameSlot && !isOtherOutcome(before, event)
   const isLower = isSame && before.commitment !== null && RANK[commitment] < RANK[before.commitment]
   if (isStale(before, event) || isOutweighed(before, event)) return null
@@ -153,7 +155,9 @@ function claimAfter(known: Claim, event: BlockSeen | StatusSeen): Claim {
   return { evidence: isStronger ? stated : (known.evidence ?? stated), claimedAtMs, claimedSlot }
 }
 
-/** Returns the commitment that a block or status makes believable: one node alone does not state that a new block is final. */
+/**
+ * Returns the commitment that a block or status makes believable: one node alone does not state that a new block is final.
+ */
 function believed(
   commitment: Commitment,
   { claimedAtMs, claimedSlot }: Claim,

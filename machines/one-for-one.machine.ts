@@ -9,7 +9,7 @@ export interface OneForOneContext {
   readonly host: Host
   readonly given: Resources
   readonly members: Readonly<Record<string, 'starting' | 'ready' | 'gone'>>
-  /** The fault of the first member that failed; null while none has. */
+  /** The fault of the first failed member, or null. */
   readonly error: Error | null
   readonly stuck: boolean
 }

@@ -11,7 +11,7 @@ export interface PubsubLinkContext {
   readonly policy: PubsubLinkPolicy
   /** Failures in a row, without a slot between them. */
   readonly attempt: number
-  /** The last failure; null after a proof. */
+  /** The last failure; null once the node has proved itself. */
   readonly reason: string | null
 }
 
@@ -26,7 +26,7 @@ export type PubsubLinkEvent =
   | { readonly type: 'opened' }
   /** The node has reported a slot. */
   | { readonly type: 'proven' }
-  /** It cannot be opened, or has ended. */
+  /** The connection cannot be opened, or has ended. */
   | { readonly type: 'failed'; readonly reason: string }
   /** The last subscription has left. */
   | { readonly type: 'unused' }

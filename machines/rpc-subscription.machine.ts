@@ -1,7 +1,7 @@
 import { assign, setup } from 'xstate'
 
 /**
- * The state of one subscription at a node, shared by all clients that ask for the same. Notifications do not pass through the
+ * The state of one subscription at a node, shared by all clients that request it. Notifications do not pass through the
  * machine; it changes state a few times in a subscription's life.
  *
  * P1. A client's request is answered only while a node has the subscription: in `live` and `recovering`.
@@ -9,7 +9,7 @@ import { assign, setup } from 'xstate'
  * P3. Changes during a loss are read after a node has the subscription again, so that no change falls between the two.
  */
 export interface RpcSubscriptionContext {
-  /** Whether a node has had it. */
+  /** Whether any node has had the subscription. */
   readonly wasLive: boolean
   /** Whether notifications may be missing since it was lost. */
   readonly hasGap: boolean
@@ -19,7 +19,7 @@ export interface RpcSubscriptionContext {
 }
 
 export type RpcSubscriptionEvent =
-  /** A connection to a node takes it. */
+  /** The subscription was placed on a connection to a node. */
   | { readonly type: 'placed' }
   | { readonly type: 'accepted' }
   | { readonly type: 'refused' }

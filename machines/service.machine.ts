@@ -15,7 +15,7 @@ export interface ServiceContext {
 
 export type ServiceEvent = Ask | News<'tree'>
 
-/** How a service ended: stopped, or failed with the fault for which the process exits non-zero. */
+/** The end of a service: stopped, or failed with the fault for which the process exits non-zero. */
 export type ServiceOutput = { readonly kind: 'stopped' } | { readonly kind: 'failed'; readonly error: Error }
 
 export const serviceMachine = setup({

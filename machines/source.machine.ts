@@ -32,7 +32,7 @@ export interface SourcePolicy extends Pick<Policy, 'backoff'> {
 }
 
 export type SourceEvent =
-  /** All slots up to this one are known already; none of them is progress. */
+  /** All slots up to this one are already known, so they are not progress. */
   | { readonly type: 'reached'; readonly slot: number }
   | { readonly type: 'slot'; readonly slot: number }
   /** The connection, or that to every node, is lost. */

@@ -7,7 +7,7 @@ import type { Ask, Host, News, Policy, Resources, UnitInput } from './unit.ts'
 /**
  * One unit under its policy, with the units built on it inside. Events only record facts; the states act on them.
  *
- * S1. The inside starts after the process is ready, and has drained before the process is asked to drain.
+ * S1. The inside starts after the process is ready, and has drained before the process receives its drain.
  * S2. A process that ended or is to be killed takes everything inside with it: a kill reaches all at once, so that nothing
  *     restarts on a process that is about to end (INVARIANTS 8).
  * S3. The next instance starts after the last one has ended and its backoff has passed. An instance that does not end is
@@ -28,7 +28,7 @@ export interface SupervisedContext {
   readonly inside: 'up' | 'gone'
   /** Null until the process is ready. */
   readonly gives: Resources | null
-  /** The host has asked the unit to end. */
+  /** The host has requested the end of the unit. */
   readonly ending: boolean
   /** This instance ends because of a fault. */
   readonly broken: boolean
@@ -280,8 +280,8 @@ export function supervised(name: string, policy: Policy) {
 }
 
 /**
- * Tells whether a return of the process is a crash. An end before the unit was ready is one under any policy: nothing
- * inside could have started.
+ * Tells whether a return of the process is a crash. Under any policy an end before the unit was ready is a crash, because
+ * nothing inside could have started.
  */
 function exitIsCrash({ ending, gives, policy }: SupervisedContext): boolean {
   return !ending && (policy.restart === 'permanent' || gives === null)

@@ -20,11 +20,11 @@ import {
  *     not shown.
  * T4. A fork that drops its block returns it to `sent`, unless the block was finalized.
  * T5. It expires only while no block has it.
- * T6. A landing is stated by a block that was read, by two nodes, or by one node. The word of one node is a claim: it is
- *     finalized only once later answers have borne it out (`BORNE_OUT`), and it can be taken back until answers of a minute
- *     have stated the same (`CLAIMED_MS`). Until then its state is `claimed`, which is shown as final.
- *     The block of its slot, where a node gives it, ends the claim at once.
- * T7. A contrary answer starts the time of a claim anew.
+ * T6. A landing is stated by a block that was read, by two nodes, or by one node. The word of one node is a claim. It is
+ *     finalized only once later answers have borne it out (`BORNE_OUT`), and can be taken back until a minute of answers has
+ *     confirmed it (`CLAIMED_MS`). Until then its state is `claimed`, which is shown as final.
+ *     The block of its slot, if a node gives it, ends the claim at once.
+ * T7. A contrary answer restarts the time of a claim.
  * T8. If its end cannot be known, it is followed only for a limited time. It is then `unresolved`, with the facts known so
  *     far.
  */
@@ -33,14 +33,14 @@ export interface TransactionContext extends Landing {
   readonly sends: number
   /** Leaders that it was written to, over all sends. */
   readonly leadersSent: number
-  /** Unix milliseconds; null before. */
+  /** Unix milliseconds; null before the first send. */
   readonly firstSentAtMs: number | null
   readonly lastSentAtMs: number | null
-  /** The newest block known at the first send; null if none was known. */
+  /** Slot of the newest known block at the first send; null if no block was known. */
   readonly firstSentSlot: number | null
 }
 
-/** A send that a node or a leader took. */
+/** A send that a node or a leader accepted. */
 export interface SendMade {
   readonly type: 'send.made'
   readonly atMs: number
@@ -55,11 +55,11 @@ export type TransactionEvent =
   | LandingUpheld
   /** Blocks above a slot were on a fork that the chain has left. */
   | { readonly type: 'fork.lost'; readonly afterSlot: number }
-  /** A node does not know a landing, or states another one. */
+  /** A node does not know the landing, or states a different one. */
   | { readonly type: 'landing.doubted' }
-  /** No block has it, and none can have it any more. */
+  /** No block has the transaction, and no further block can have it. */
   | { readonly type: 'lifetime.ended' }
-  /** It is not followed any longer, although its end is unknown. */
+  /** Its end is unknown, but it is no longer followed. */
   | { readonly type: 'following.ended' }
   /** The progress that an earlier process stored. */
   | { readonly type: 'progress.restored'; readonly context: TransactionContext }
@@ -72,7 +72,7 @@ function stateOf({ commitment, err, evidence }: Landing): TransactionMachineStat
   return commitment === 'finalized' && err !== null ? 'failed' : commitment
 }
 
-/** Returns the state after an event; null where it changes nothing. */
+/** Returns the state after an event; null if the event changes nothing. */
 function stateAfter(context: TransactionContext, event: TransactionEvent): TransactionMachineState | null {
   if (event.type === 'progress.restored') return stateOf(event.context)
   if (event.type === 'landing.upheld') {

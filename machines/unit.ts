@@ -3,8 +3,8 @@ import type { ActorLogic, AnyActorRef } from 'xstate'
 import type { Backoff } from './backoff.ts'
 
 /**
- * Requests to a unit. A unit is anything a supervisor starts: one process, or several as one. Its host asks it to
- * drain (finish, then end) or to be killed (end now). The unit answers under the id by which its host invoked it
+ * Requests to a unit. A unit is anything a supervisor starts: one process, or several as one. Its host requests
+ * a drain (finish, then end) or a kill (end now). The unit answers under the id by which its host invoked it
  * (`process`, `inside` or a member's name): `<id>.ready`, sometimes `<id>.failing`, and at the end one of
  * `<id>.exited`, `<id>.crashed`, `<id>.stuck`.
  */

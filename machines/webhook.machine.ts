@@ -6,7 +6,7 @@ export const FLUSH_MS = 500
 export const RETRY_MS = [5_000, 30_000] as const
 /** Failed deliveries in a row that deactivate a webhook (spec, Limits). */
 export const FAILED_DELIVERIES_MAX = 20
-/** Longest wait that a receiver may ask for by `Retry-After`: one hour, well within the replay horizon. */
+/** Longest wait that a receiver may request by `Retry-After`: one hour, well within the replay horizon. */
 export const RETRY_AFTER_MAX_MS = 3_600_000
 
 /**
@@ -14,8 +14,8 @@ export const RETRY_AFTER_MAX_MS = 3_600_000
  *
  * W1. A delivery is one batch with up to three attempts. `recording` stores it before its first attempt. So a repeat after a
  *     crash has the same id and bytes.
- * W2. A delivery whose last attempt failed counts as a failure; 20 in a row deactivate the webhook, and status 410 does so at
- *     once.
+ * W2. A delivery whose last attempt failed counts as a failure; 20 in a row deactivate the webhook, and status 410 does so
+ *     at once.
  * W3. A webhook that drains finishes the POST in flight and begins no other; a closed one stays closed.
  */
 export interface WebhookContext {

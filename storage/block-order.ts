@@ -2,7 +2,7 @@ import { ServiceError } from '../src/errors.ts'
 import type { SlotRow } from '../src/market/rows.ts'
 import type { BlockCommit } from '../src/market/records.ts'
 
-/** Whether a block is at or below the head, and so is already stored. */
+/** Tells whether a block is at or below the head, and so is already stored. */
 export const isStored = ({ slot }: BlockCommit, head: SlotRow | null): boolean =>
   head !== null && slot.slot <= head.slot
 

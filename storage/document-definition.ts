@@ -8,7 +8,7 @@ export interface DocumentDefinition<
   Unique extends string = never,
   Hot = never
 > {
-  /** In words for the operator, such as `webhook`; it is a part of stored keys, and must stay. */
+  /** Name in words for the operator, such as `webhook`; it is a part of stored keys, and must stay. */
   readonly kind: string
   /** Values as JSON: bytes and bigint by `jsonBytes` and `jsonBigint`. A field that is added later needs a default. */
   readonly schema: z.ZodType<T>
@@ -19,15 +19,15 @@ export interface DocumentDefinition<
   readonly partition: (value: T) => string
   /** The order in the partition. */
   readonly key: (value: T) => DocumentKey
-  /** The entry of a document in each index; null where it is not listed. For a due list it begins with unix milliseconds. */
+  /** The entry of a document in each index; null if it is not listed. For a due list it begins with unix milliseconds. */
   readonly indexes?: Readonly<Record<Index, (value: T) => DocumentKey | null>>
-  /** Values that only one document of a partition has at a time; null where a document has none. */
+  /** Values that only one document of a partition has at a time; null if a document has no such value. */
   readonly unique?: Readonly<Record<Unique, (value: T) => DocumentKey | null>>
-  /** Milliseconds that a document is served after it was written last; left out, for ever. */
+  /** Milliseconds for which a document is served after its last write; absent means for ever. */
   readonly ttlMs?: number
   /**
-   * Whether a crash of the machine may undo the last writes, which are not synced. For data that can be recreated. A crash of
-   * the process undoes none.
+   * Whether a crash of the machine may undo the last writes, which are not synced. For data that can be recreated. A crash
+   * of the process undoes none.
    */
   readonly isScratch?: boolean
   /** A value that changes often, stored separately from the document: a position, a count. */
@@ -41,7 +41,7 @@ export function defineDocument<T, Index extends string = never, Unique extends s
   return definition
 }
 
-/** Returns a kind whose documents are served for a time after their last write; null for ever. */
+/** Returns a kind whose documents are served for a time after their last write; null means for ever. */
 export const withTtl = <Definition extends { readonly ttlMs?: number }>(
   definition: Definition,
   ttlMs: number | null

@@ -10,13 +10,15 @@ export interface DocumentAddress {
  */
 export interface DocumentRow {
   readonly address: DocumentAddress
-  /** Random, chosen by the writer; each write of the document has another one. */
+  /** Random, chosen by the writer; unique to each write of the document. */
   readonly version: string
   /** The version that the document was inserted with. */
   readonly born: string
-  /** The versions before this one, newest first: the last TRAIL_MAX. They tell whether a write without an answer was done. */
+  /**
+   * The versions before this one, newest first: the last TRAIL_MAX. They tell whether a write without an answer was done.
+   */
   readonly trail: readonly string[]
-  /** Unix milliseconds from which the document is not served; null for never. */
+  /** Unix milliseconds from which the document is not served; null means never. */
   readonly expiresAtMs: number | null
   /** Entries that lists by an index go through, ordered by their bytes. */
   readonly entries: readonly Uint8Array[]
@@ -46,9 +48,9 @@ export type Refusal = 'exists' | 'taken' | 'changed'
 
 /** The hot value of a document. */
 export interface HotValue {
-  /** The greatest token that the document was fenced or written with; 0 without one. */
+  /** The greatest token that the document was fenced or written with; 0 before the first. */
   readonly token: number
-  /** The value that was written with the greatest token of all; null where there is none. */
+  /** The value that was written with the greatest token of all, or null. */
   readonly value: string | null
 }
 
@@ -65,15 +67,15 @@ export interface DocumentRange {
 
 export interface DocumentRowPage {
   readonly rows: readonly DocumentRow[]
-  /** The key or entry after which the next page begins; null where the range has no more. */
+  /** The key or entry after which the next page begins; null at the end of the range. */
   readonly last: Uint8Array | null
 }
 
 /**
  * Stores documents of every kind, on each adapter. A write resolves after it is durable (a scratch document's after the
- * engine has it); reads that begin after that see it. Expired documents are absent for all methods, and are deleted from disk
- * later. Every method rejects with STORAGE_UNAVAILABLE when the store cannot answer; it is then unknown whether a write was
- * done.
+ * engine has it); reads that begin after that see it. Expired documents are absent for all methods, and are deleted from
+ * disk later. Every method rejects with STORAGE_UNAVAILABLE when the store cannot answer; it is then unknown whether a write
+ * was done.
  */
 export interface DocumentStore {
   get(address: DocumentAddress): Promise<DocumentRow | null>
@@ -82,8 +84,8 @@ export interface DocumentStore {
   list(range: DocumentRange): Promise<DocumentRowPage>
   /**
    * Stores a document with all of its entries, or nothing. The stored version must be that of `before`; with null there must
-   * be no document. It is written once, even if the store loses the answer and retries. With `isSoon` it may wait some 20 ms
-   * to share a disk sync with other writes.
+   * be no document. It is written once, even if the store loses the answer and retries. With `isSoon` it may wait about 20
+   * ms to share a disk sync with other writes.
    */
   put(
     row: NewDocumentRow,
@@ -94,14 +96,14 @@ export interface DocumentStore {
   delete(before: DocumentHeader): Promise<boolean>
   /**
    * Stores a hot value of a document under the fencing token of a lease. It needs no condition, and is one plain write: a
-   * value with a lower token than another one's is never read. Values under one token count in the order of the calls.
-   * Without such a document the embedded store stores nothing; a cluster keeps an orphan that nobody reads.
+   * value is never read once another value has a greater token. Values under one token count in the order of the calls. If
+   * the document does not exist, the embedded store stores nothing, and a cluster keeps an orphan that is never read.
    */
   putFenced(document: DocumentHeader, token: number, value: string): Promise<void>
   /**
    * Announces a writer with a token, and copies the current value to that token. Later writes with a lesser token are never
-   * read. Resolves with the value and the greatest token; if that is another writer's, nothing is changed. If a lesser writer
-   * reads after its write, either it sees this token, or its write is the value returned here.
+   * read. Resolves with the value and the greatest token; if that is another writer's, nothing is changed. If a lesser
+   * writer reads after its write, either it sees this token, or its write is the value returned here.
    */
   fence(document: DocumentHeader, token: number): Promise<HotValue>
   /** The hot values of documents, in their order. */

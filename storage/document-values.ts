@@ -7,9 +7,9 @@ import type { DocumentDefinition } from './document-definition.ts'
 import { TRAIL_MAX } from './document-store.ts'
 import type { DocumentAddress, DocumentHeader, NewDocumentRow } from './document-store.ts'
 
-/** Bytes of a value at most. Chosen: well below the 50 KiB at which servers refuse a batch with its entries. */
+/** Maximum bytes of a value: well below the 50 KiB at which servers refuse a batch with its entries. */
 export const DOCUMENT_BYTES_MAX = 32 * 2 ** 10
-/** Entries of one document at most, so that they are one batch with it. */
+/** Maximum entries of one document, so that they are one batch with it. */
 const ENTRIES_MAX = 16
 
 /**
@@ -56,7 +56,7 @@ function randomVersion(): string {
   return randomness.toString('base64url', randomAt, (randomAt += VERSION_BYTES))
 }
 
-/** Encodes a value as JSON. Throws RangeError, naming the field, for a value that is none of the schema or too large. */
+/** Encodes a value as JSON. Throws RangeError, naming the field, for a value that violates the schema or is too large. */
 export function encodedValue<V>(kind: string, schema: z.ZodType<V>, value: V): string {
   const encoded = z.safeEncode(schema, value)
   if (!encoded.success) throw new RangeError(`a ${kind} cannot be stored: ${z.prettifyError(encoded.error)}`)

@@ -15,16 +15,16 @@ import type {
 import { decodedValue, encodedValue, newRow } from './document-values.ts'
 import { noted } from '../src/request-effects.ts'
 
-/** Documents of one page at most: 32 MiB of the largest. */
+/** Maximum documents of one page: 32 MiB of the largest. */
 export const PAGE_MAX = 1_000
 
-/** Maximum attempts of a change when other changes come first. Chosen: far more than two processes cause each other. */
+/** Maximum attempts of a change when other changes come first: far more than two processes cause each other. */
 const CHANGE_TRIES = 20
 
 /** A document as it was read or written. */
 export interface Stored<T> {
   readonly value: T
-  /** Opaque; no two writes have the same one. */
+  /** Opaque; unique to each write. */
   readonly version: string
   readonly header: DocumentHeader
 }
@@ -87,8 +87,8 @@ export class Documents<T, Index extends string = never, Unique extends string = 
   }
 
   /**
-   * Stores a document in place of the version that was read; refused with `changed` or `taken`. Its partition and key stay as
-   * they are. The TTL begins again.
+   * Stores a document in place of the version that was read; refused with `changed` or `taken`. Its partition and key stay
+   * as they are. The TTL begins again.
    */
   async update(before: Stored<T>, value: T): Promise<Outcome<T>> {
     return this.#put(value, before.header)
@@ -131,8 +131,8 @@ export class Documents<T, Index extends string = never, Unique extends string = 
   }
 
   /**
-   * Reads all documents of a partition in the order of their keys: for partitions that fit in memory. A document that is
-   * `known` in the stored version is not parsed again.
+   * Reads all documents of a partition in the order of their keys: for partitions that fit in memory. A document whose
+   * stored version is `known` is not parsed again.
    */
   async all(
     partition: string,
@@ -149,8 +149,8 @@ export class Documents<T, Index extends string = never, Unique extends string = 
   }
 
   /**
-   * Lists the documents that an index has, in its order; those of one entry in the order of their keys. A document that is
-   * `known` in the stored version is not parsed again.
+   * Lists the documents that an index has, in its order; those of one entry in the order of their keys. A document whose
+   * stored version is `known` is not parsed again.
    */
   listBy(
     index: Index,
@@ -264,7 +264,8 @@ function storedOf<T>(value: T, { value: _, ...header }: DocumentRow): Stored<T> 
 }
 
 /**
- * The part of a document's header that its hot value needs: a fifth of it. For documents of which thousands are held at once.
+ * The part of a document's header that its hot value needs: a fifth of it. For documents of which thousands are held at
+ * once.
  */
 export interface DocumentReference {
   readonly partition: string

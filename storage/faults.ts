@@ -14,8 +14,8 @@ export interface StorageFault {
   readonly operation: StorageOperation
   readonly nth: number
   /**
-   * `fail` rejects without asking the store; `fail-after` lets the store do it and loses the answer; `delay` asks
-   * the store once `until` has resolved.
+   * `fail` rejects without calling the store; `fail-after` lets the store do it and loses the answer; `delay` calls the
+   * store once `until` has resolved.
    */
   readonly effect:
     | { readonly kind: 'fail' }
@@ -31,7 +31,9 @@ export interface FaultyStorage {
 
 type Call = (...args: unknown[]) => Promise<unknown>
 
-/** A store whose operations fail or wait as the faults say, and otherwise behave like those of the given store. For tests. */
+/**
+ * A store whose operations fail or wait as the faults say, and otherwise behave like those of the given store. For tests.
+ */
 export function withFaults(storage: Storage, faults: readonly StorageFault[]): FaultyStorage {
   const calls = new Map<string, number>()
   const unfired = new Set(faults)

@@ -10,7 +10,9 @@ import type {
 
 /** Versions of a scan that take as long as one candidate of an index, which is read at its own place. Measured: 10 to 20. */
 const CANDIDATE_COST = 15
-/** Candidates that are read together while their size is not known, and at most: they are handed over in a millisecond. */
+/**
+ * Candidates that are read together while their size is not known, and the maximum: they are handed over in a millisecond.
+ */
 const FIRST_GROUP = 8
 const GROUP_MAX = 256
 /** Entries of a value that are counted to choose an index: a millisecond. */
@@ -29,8 +31,8 @@ export interface IndexReads {
 }
 
 /**
- * Yields accounts by an index, in pages of one group of candidates. Each address with an entry up to the slot is a candidate.
- * Its version at the slot may be another one than the entry's, so `matches` checks the version.
+ * Yields accounts by an index, in pages of one group of candidates. Each address with an entry up to the slot is a
+ * candidate. Its version at the slot may differ from the entry's, so `matches` checks the version.
  */
 export async function* pagesByIndex(
   reads: IndexReads,

@@ -12,12 +12,12 @@ export interface LogSlots {
   readonly allocator?: Allocator
 }
 
-/** Entries that are read at a time: some 2 MB packed of the busiest channel, which bounds the memory of a reader. */
+/** Entries that are read at a time: about 2 MB packed of the busiest channel, which bounds the memory of a reader. */
 const PARTS_AT_ONCE = 32
 
 /**
- * Returns a page of a channel. `read` returns whole entries by slot, oldest first; it returns fewer than its limit only if
- * there are no more.
+ * Returns a page of a channel. `read` returns whole entries by slot, oldest first. It returns fewer than its limit only at
+ * the end.
  */
 export async function logPage(
   { from = -1, until = Number.MAX_SAFE_INTEGER, limit, allocator = HEAP_ALLOCATOR }: LogPage,

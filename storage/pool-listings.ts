@@ -18,6 +18,6 @@ export const listingAddresses = (pool: PoolRow): Pubkey[] => [...listingMints(po
 export const addressesListedAt = (slot: number, pool: PoolRow): Pubkey[] =>
   splitCursor(pool.firstCursor).slot === slot ? listingAddresses(pool) : ownVaultOwners(pool)
 
-/** Whether a pool is listed under an address as under a mint. */
+/** Tells whether a pool is listed under an address as under a mint. */
 export const isListedUnder = (pool: PoolRow, mint: Pubkey): boolean =>
   listingMints(pool).some((each) => samePubkey(each, mint))

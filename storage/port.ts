@@ -19,9 +19,9 @@ export * from './port/records.ts'
 export type * from './port/space.ts'
 
 /**
- * Port of the service to a store, in the words of the domain. Two promises hold for every adapter. A block becomes visible to
- * readers only after all of it is durable (INVARIANTS 4). Writing the same block again changes nothing (INVARIANTS 5). Every
- * method rejects with a ServiceError of code STORAGE_UNAVAILABLE when the store cannot answer.
+ * Port of the service to a store, in the words of the domain. Two promises hold for every adapter. A block becomes visible
+ * to readers only after all of it is durable (INVARIANTS 4). Writing the same block again changes nothing (INVARIANTS 5).
+ * Every method rejects with a ServiceError of code STORAGE_UNAVAILABLE when the store cannot answer.
  */
 export interface Storage extends RecordStores {
   readonly blocks: BlockStore
@@ -30,20 +30,22 @@ export interface Storage extends RecordStores {
   readonly documents: DocumentStore
   readonly programAccounts: ProgramAccountStore
   readonly holders: HolderStore
-  /** Whether other processes can have the store open. Such a store can be unavailable for a while, and recovers by itself. */
+  /**
+   * Whether other processes can have the store open. Such a store can be unavailable for a while, and recovers by itself.
+   */
   readonly isShared: boolean
-  /** The newest blocks, for processes that follow the commits of others; null where the store is not shared. */
+  /** The newest blocks, for processes that follow the commits of others; null if the store is not shared. */
   readonly journal: Journal | null
   /** Estimated bytes of records in memory, and the most that they may take. */
   readonly recordCache: { readonly bytes: number; readonly bytesMax: number }
-  /** Bytes of mirrored accounts in memory, and the most that they may take; null where there are none. */
+  /** Bytes of mirrored accounts in memory, and the most that they may take; null if the store has no such cache. */
   readonly accountPages: { readonly bytes: number; readonly bytesMax: number } | null
   /** Estimates the bytes of each kind of rows. */
   usage(): Promise<StorageUsage>
   /** Deletes rows past the retention; null if the store does so by itself, or keeps all. */
   readonly sweeper: Sweeper | null
   /**
-   * Not null while the store does not answer: commits wait, reads reject. It ends by itself with the first answer.
+   * The current outage of the store, or null: commits wait, reads reject. It ends by itself with the first answer.
    */
   readonly outage: Outage | null
   /**
@@ -52,14 +54,11 @@ export interface Storage extends RecordStores {
    */
   readonly damage: readonly string[]
   /**
-   * Losses of a repaired store, until they are rebuilt; null if there are none, and for a cluster. No block may be committed
-   * before: it could follow from lost records.
+   * Losses of a repaired store until they are rebuilt; otherwise null, and always null for a cluster. No block may be
+   * committed before: it could follow from lost records.
    */
   readonly losses: Losses | null
-  /**
-   * Resolves with the fault after which the store takes no write until it is opened again; pending as long as there
-   * is none.
-   */
+  /** Resolves with the fault after which the store accepts no write until it is opened again; otherwise stays pending. */
   readonly failed: Promise<Error>
   /** Ends after everything accepted is durable. */
   close(): Promise<void>
@@ -71,7 +70,7 @@ export interface Losses {
   readonly folded: readonly string[]
   /** Whether records of gaps may be lost. */
   readonly gapsMayBeLost: boolean
-  /** Whether a slot that is not stored may be a lost one. */
+  /** Tells whether a slot that is not stored may be a lost one. */
   mayHaveHeld(slot: number): boolean
   /** Yields the stored records of each slot, by slot. */
   blocks(): AsyncGenerator<StoredBlock>
@@ -87,6 +86,6 @@ export interface Losses {
 export interface Outage {
   /** Unix milliseconds of the first try that failed. */
   readonly sinceMs: number
-  /** In one line, for the operator: the store's error, or that it does not answer. */
+  /** The store's error in one line for the operator, or that the store does not answer. */
   readonly detail: string
 }

@@ -8,10 +8,10 @@ export type Stay = 'always' | 'retention' | 'replay' | 'needed'
 
 /** A kind of stored rows, and where each adapter has it. */
 export interface RowKind {
-  /** For the operator. */
+  /** Name for the operator. */
   readonly name: string
   readonly stays: Stay
-  /** The first byte of its keys in the embedded store; null where that has none. */
+  /** The first byte of its keys in the embedded store; null if that store does not have the kind. */
   readonly letter: string | null
   /** Its tables in a cluster, to each of which a table `<name>_buckets` may belong. */
   readonly tables: readonly string[]
@@ -25,7 +25,7 @@ const ADDRESSED_KINDS = ADDRESSED.map((name) => {
 
 /** Mirrored accounts, which the embedded store has in an engine of their own. */
 export const PROGRAM_ACCOUNTS = 'mirrored accounts of programs'
-/** Holder lists, likewise. */
+/** Holder lists, which the embedded store also has in an engine of their own. */
 export const HOLDER_LISTS = 'holders of tokens'
 
 const OTHER_KINDS = [

@@ -6,10 +6,13 @@ import type { NameIndex } from '../../src/views/name-index.ts'
 import type { RankingHandle } from '../../src/views/ranking-handle.ts'
 import type { Run } from '../supervision/process.ts'
 
-/** Milliseconds between two looks for traded tokens whose accounts were not read. Chosen: a ranking changes little in a minute. */
-const LOOK_MS = 60_000
-/** Milliseconds until the first look, after which the ranking is usually loaded. */
-const FIRST_LOOK_MS = 5_000
+/**
+ * Poll interval of the ranking for traded tokens whose accounts were not read, in milliseconds. A ranking changes little in
+ * a minute.
+ */
+const POLL_INTERVAL_MS = 60_000
+/** Delay of the first poll, in milliseconds; the ranking is usually loaded by then. */
+const FIRST_POLL_DELAY_MS = 5_000
 
 export interface MintsNeeds {
   readonly accounts: AccountNode
@@ -17,9 +20,9 @@ export interface MintsNeeds {
 
 export interface MintsDeps {
   readonly clock: Clock
-  /** Bytes of the cache at most. */
+  /** Maximum size of the cache, in bytes. */
   readonly bytesMax: number
-  /** Takes the names of every mint that is read. */
+  /** Receives the names of every mint that is read. */
   readonly names: NameIndex
   readonly ranking: RankingHandle
 }
@@ -49,11 +52,11 @@ export function mintDirectory({
     gauge('refreshes_dropped', () => directory.dropped)
     try {
       ready(directory)
-      await sleep(clock, FIRST_LOOK_MS, draining)
+      await sleep(clock, FIRST_POLL_DELAY_MS, draining)
       while (!draining.aborted) {
         for (const { mint } of ranking.current?.top('24h', RANKS_MAX) ?? [])
           if (!names.hasAccountNames(mint)) directory.refresh(mint)
-        await sleep(clock, LOOK_MS, draining)
+        await sleep(clock, POLL_INTERVAL_MS, draining)
       }
     } finally {
       directory.close()

@@ -4,16 +4,16 @@ import { SecondChanceCache } from '../../src/memory/second-chance-cache.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import type { OffChainFetch } from './off-chain-fetch.ts'
 
-/** Milliseconds for which fetched fields count as new; after it they are served with their age, and fetched again. */
+/** Milliseconds for which fetched fields count as fresh; then they are served with their age, and refetched. */
 export const OFF_CHAIN_FRESH_MS = 3_600_000
-/** Milliseconds after a failure before a URI is tried again. */
+/** Pause after a failed fetch before the URI is retried, in milliseconds. */
 export const OFF_CHAIN_RETRY_MS = 60_000
 /** Milliseconds that an answer waits for URIs that are fetched for the first time. */
 export const OFF_CHAIN_WAIT_MS = 500
-/** Maximum fetches at a time, and of one host. Chosen: while one host hangs, most fetches stay free for others. */
+/** Maximum concurrent fetches, in total and of one host. While one host hangs, most fetches stay free for others. */
 const CONCURRENCY = 16
 const HOST_CONCURRENCY = 4
-/** Maximum URIs that wait or are fetched. Further ones stay pending, and are requested again at their next use. */
+/** Maximum URIs that wait or are being fetched. Further ones stay pending until their next use. */
 export const OFF_CHAIN_WAITING_MAX = 1_000
 
 interface Entry {
@@ -85,7 +85,7 @@ export class OffChainCache implements OffChainSource {
     await Promise.all(this.#flights.values())
   }
 
-  /** Fetches a URI if it is due. Returns its fetch under way, null without one. */
+  /** Fetches a URI if it is due. Returns the fetch in flight, or null. */
   #refresh(uri: string): Promise<void> | null {
     const running = this.#flights.get(uri)
     if (running !== undefined) return running
@@ -133,7 +133,7 @@ export class OffChainCache implements OffChainSource {
   }
 }
 
-/** Estimates the bytes of a reading: two for each character, as no text need be Latin. */
+/** Estimates the bytes of a reading: two for each character, because texts may be non-Latin. */
 function bytesOf(reading: OffChainReading): number {
   if (reading.kind === 'failed') return 100
   return Object.values(reading.fields).reduce<number>(

@@ -8,11 +8,11 @@ import { AddressRefused, type UrlGuard } from '../../src/webhooks/url-guard.ts'
 import { readWebhookUrl } from '../../src/webhooks/webhook-url.ts'
 import { guardedConnector } from '../webhooks/guarded-connector.ts'
 
-/** Bytes of a JSON at most. Chosen: usual ones have 1 to 3 KB; larger ones carry the image itself. */
+/** Maximum bytes of a JSON document. Usual ones have 1 to 3 KB; larger ones carry the image itself. */
 export const OFF_CHAIN_BYTES_MAX = 64 * 1024
-/** Milliseconds of a fetch at most, its redirects included. */
+/** Maximum milliseconds of a fetch, redirects included. */
 export const OFF_CHAIN_MS = 5_000
-/** Redirects that are followed. Chosen: gateways redirect once or twice. */
+/** Maximum redirects of a fetch. Gateways redirect once or twice. */
 export const REDIRECTS_MAX = 3
 
 /** Compressed bodies are not requested: a small one can expand to any size. */

@@ -6,13 +6,13 @@ import type { Logger } from '../../src/telemetry/logger.ts'
 import type { Storage } from '../../storage/port.ts'
 import type { Run } from '../supervision/process.ts'
 
-/** Milliseconds between two looks for imported blocks. Chosen: a look reads the attributes of a file, or one row. */
-const LOOK_MS = 30_000
-/** The same while the first live slot is unknown: the archive must end before it. */
-const LOOK_EMPTY_MS = 1_000
-/** Milliseconds for which a start waits. Chosen: a sound archive is open within a tenth; others are verified for minutes. */
+/** Poll interval for imported blocks, in milliseconds. A poll reads the attributes of a file, or one row. */
+const POLL_INTERVAL_MS = 30_000
+/** Poll interval while the first live slot is unknown, in milliseconds: the archive must end before that slot. */
+const EMPTY_POLL_INTERVAL_MS = 1_000
+/** Milliseconds for which a start waits. A sound archive is open within 0.2 s; others are verified for minutes. */
 const READY_MS = 2_000
-/** Milliseconds until a replaced snapshot is closed. Chosen: several times the deadline of any answer that reads it. */
+/** Milliseconds until a replaced snapshot is closed: several times the deadline of any answer that reads it. */
 const CLOSE_MS = 60_000
 
 export interface ArchiveDeps {
@@ -20,32 +20,32 @@ export interface ArchiveDeps {
   /** Opens the archive as it is now; null if nothing was imported. */
   readonly open: () => Promise<Storage | null>
   /**
-   * Resolves with a text that differs when `open` gives another store than before; null if nothing was imported. `current` is
-   * the store that was opened last, null before.
+   * Resolves with a text that changes whenever `open` would give a different store; null if nothing was imported. `current`
+   * is the last opened store, or null.
    */
   readonly stamp: (current: Storage | null) => Promise<string | null>
-  /** Milliseconds between two looks while nothing was imported; by default, as many as afterwards. */
+  /** Poll interval while nothing was imported, in milliseconds. Default: the regular interval. */
   readonly absentMs?: number
   readonly clock: Clock
   readonly logger: Logger
 }
 
 /**
- * Opens the archive for reading, and opens it again after each import by another process. Ready after the first look, or
- * two seconds. An archive that cannot be opened is reported, and harms nothing else.
+ * Opens the archive for reading, and reopens it after each import by another process. Ready after the first poll, or two
+ * seconds. An archive that cannot be opened is reported, and harms nothing else.
  */
 export function archive(deps: ArchiveDeps): Run<{ readonly storage: Storage }> {
   return async ({ input: { storage: live }, draining, ready, gauge, report }) => {
     const reader = new ArchiveReader(live, deps, report)
     gauge('last_slot', () => deps.served.current?.last.slot ?? 0)
     try {
-      const opened = reader.look()
+      const opened = reader.poll()
       await Promise.race([opened, sleep(deps.clock, READY_MS, draining)])
       ready()
       await opened
       while (!draining.aborted) {
         await sleep(deps.clock, reader.pauseMs, draining)
-        if (!draining.aborted) await reader.look()
+        if (!draining.aborted) await reader.poll()
       }
     } finally {
       await reader.close()
@@ -58,11 +58,11 @@ class ArchiveReader {
   readonly #deps: ArchiveDeps
   readonly #report: (error: unknown) => void
   #storage: Storage | null = null
-  /** As of the last opening. */
+  /** The stamp of the open store, or null. */
   #stamp: string | null = null
   /** Replaced snapshots, with the timers that close them. */
   readonly #replaced = new Map<Storage, unknown>()
-  /** The last fault of a look; null if the last look had none. */
+  /** Fault of the last poll, or null. */
   #fault: string | null = null
   #isLiveEmpty = false
 
@@ -72,14 +72,14 @@ class ArchiveReader {
     this.#report = report
   }
 
-  /** Milliseconds until the next look. */
+  /** Milliseconds until the next poll. */
   get pauseMs(): number {
-    if (this.#storage === null) return this.#deps.absentMs ?? LOOK_MS
-    return this.#isLiveEmpty ? LOOK_EMPTY_MS : LOOK_MS
+    if (this.#storage === null) return this.#deps.absentMs ?? POLL_INTERVAL_MS
+    return this.#isLiveEmpty ? EMPTY_POLL_INTERVAL_MS : POLL_INTERVAL_MS
   }
 
-  /** Takes up what was imported since the last look. Logs one line if that changes what is served, and why. */
-  async look(): Promise<void> {
+  /** Opens what was imported since the last poll. Logs one line if that changes what is served, and why. */
+  async poll(): Promise<void> {
     const { served } = this.#deps
     const before = served.standing
     try {

@@ -3,10 +3,10 @@ import { dirname } from 'node:path'
 import type { Clock } from '../../src/ports.ts'
 import type { BlockStore } from '../../storage/port.ts'
 
-/** Milliseconds between two writes. Chosen: a service opens the archive again after each of them, which takes it a moment. */
+/** Shortest interval of writes, in milliseconds. A service reopens the archive after each write, which takes it a moment. */
 const STAMP_MS = 10_000
 
-/** The file that tells services, by its time, that blocks were imported. It holds the first and the last slot of the archive. */
+/** The file whose time tells services that blocks were imported. It holds the first and the last slot of the archive. */
 export class ImportStamp {
   readonly #file: string
   readonly #blocks: Pick<BlockStore, 'head' | 'firstSince'>

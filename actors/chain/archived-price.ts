@@ -10,9 +10,9 @@ export interface FirstBlock {
 }
 
 /**
- * Returns a function that reads the SOL price which an archive leaves for the first block of the live store. The price is null
- * if there is no archive before that block, or if its newest price is more than 60 minutes old. It is also null, with a warning,
- * if the archive cannot be read: ingest does not wait for it.
+ * Returns a function that reads the SOL price which an archive leaves for the first block of the live store. The price is
+ * null if there is no archive before that block, or if its newest price is more than 60 minutes old. It is also null, with a
+ * warning, if the archive cannot be read: ingest does not wait for it.
  */
 export function archivedPrice(
   open: () => Promise<Storage | null>,

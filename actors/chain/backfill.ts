@@ -20,14 +20,14 @@ export interface BackfillOptions {
 }
 
 export interface BackfillTuning {
-  /** The wait, in milliseconds, between two rounds over the open gaps; doubles with each round that found nothing. */
+  /** Shortest pause between rounds over the open gaps, in milliseconds; doubles with each round that found nothing. */
   readonly floorMs: number
   readonly ceilingMs: number
-  /** Blocks inserted at a time, and held in memory until then: some hundred megabytes of the largest blocks. */
+  /** Maximum blocks inserted together, and held in memory until then: several hundred megabytes of the largest blocks. */
   readonly blocksMax: number
 }
 
-/** Chosen: a gap can be closed for ten minutes; rounds 2 to 30 s apart try it often enough and cost nodes little. */
+/** A gap can be closed for ten minutes; rounds 2 to 30 s apart try it often enough and cost nodes little. */
 export const BACKFILL_TUNING: BackfillTuning = { floorMs: 2_000, ceilingMs: 30_000, blocksMax: 64 }
 
 const GAPS_PER_READ = 100
@@ -43,7 +43,7 @@ export interface BackfillNeeds {
  * Q1. The search starts at the first block after a gap and goes back from parent to parent. So the blocks found join
  *     without a hole, and skipped slots need no request.
  * Q2. A block that no node has now is requested again until ingest can no longer insert it; nothing waits for it.
- * Q3. A chain that does not lead to the blocks stored before the gap is another chain: it is logged once and ignored.
+ * Q3. A chain that does not lead to the blocks stored before the gap is a different chain: it is logged once and ignored.
  * Q4. Gaps whose blocks are stored (`STORED_REASONS`) are skipped: they would be counted twice.
  */
 export function backfill(

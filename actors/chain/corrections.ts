@@ -31,7 +31,7 @@ export interface CorrectionDeps {
   readonly metrics: Metrics
   readonly logger: Logger
   readonly clock: Clock
-  /** Absent where there is no node to read them from. */
+  /** Absent if transfer fees cannot be read from a node. */
   readonly transferFees?: TransferFees | undefined
   /** Receives blocks once they are stored, and lost forks. */
   readonly committedBlocks?: Pick<CommittedBlocks, 'read' | 'pending' | 'amended' | 'lost'>
@@ -40,7 +40,7 @@ export interface CorrectionDeps {
 /** Gaps to remove, by their first slots, and gaps to write, such as the rest of a gap. */
 export type GapEdit = Edit<GapRow, number>
 
-/** The last folded block, and the market as of it. */
+/** The last folded block, and the market after it. */
 interface Tip {
   readonly head: SlotRow | null
   readonly market: MarketState
@@ -150,8 +150,7 @@ export class Corrections {
   }
 
   /**
-   * Returns the slots whose stored blocks are, or may be, of a lost fork and cannot be removed, as a gap; null if there are
-   * none.
+   * Returns, as a gap, the slots whose stored blocks are, or may be, of a lost fork and cannot be removed; otherwise null.
    */
   #staying({ after, doubt }: Rollback, taken: number): GapRow | null {
     const { logger, clock } = this.#deps

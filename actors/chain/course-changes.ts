@@ -124,7 +124,7 @@ export async function onOtherCourse(
 }
 
 /**
- * Builds the amendment that inserts late blocks between kept blocks, as if they had come in time. Slots ascend, and the
+ * Builds the amendment that inserts late blocks between kept blocks, as if they had arrived in time. Slots ascend, and the
  * first one is within reach of the kept blocks.
  */
 export async function withLateBlocks(

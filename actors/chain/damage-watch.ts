@@ -2,8 +2,8 @@ import { sleep, type Clock } from '../../src/ports.ts'
 import type { Logger } from '../../src/telemetry/logger.ts'
 import type { Storage } from '../../storage/port.ts'
 
-/** Milliseconds between two looks at the list of damage, which is in memory. */
-const LOOK_MS = 1_000
+/** Poll interval of the list of damage, in milliseconds; the list is in memory. */
+const POLL_INTERVAL_MS = 1_000
 
 /** Logs each damage of a store once, until `end` aborts. Never rejects. */
 export async function logDamage(
@@ -18,6 +18,6 @@ export async function logDamage(
       logged.add(damage)
       logger.error(`the store is damaged: ${damage}`)
     }
-    await sleep(clock, LOOK_MS, end)
+    await sleep(clock, POLL_INTERVAL_MS, end)
   }
 }

@@ -32,7 +32,7 @@ export async function decodeInTurns(
 }
 
 /**
- * Adds the vaults of decoded events, then returns notes of all vaults that moved without a call: a vault that a later
+ * Adds the vaults of decoded events, then returns notes of all vaults that moved without a call. A vault that a later
  * transaction of the block names is known to the earlier ones.
  */
 async function movedVaults(

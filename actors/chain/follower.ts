@@ -8,12 +8,9 @@ import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
 import { retryWhileUnavailable, undefinedIfUnavailable } from '../storage/retry.ts'
 import type { Run } from '../supervision/process.ts'
 
-/** Milliseconds between two polls of the head when no notification comes. */
-const LOOK_MS = 200
-/**
- * Blocks read from the journal at a time. Chosen: the largest eight take some megabytes, and each read is a round
- * trip.
- */
+/** Poll interval of the head if no notification arrives, in milliseconds. */
+const POLL_INTERVAL_MS = 200
+/** Blocks read from the journal at a time. The largest eight take several megabytes, and each read is a round trip. */
 const BLOCKS_PER_READ = 8
 
 export interface FollowDeps {
@@ -25,30 +22,30 @@ export interface FollowDeps {
 /** A shared store, and the notifications of commits by other processes. */
 export interface Followed {
   readonly storage: Pick<Storage, 'blocks' | 'history' | 'journal' | 'isShared'>
-  /** Null without notifications; the head is then found by polling alone. */
+  /** Null if the head is found by polling alone. */
   readonly hints: Pick<HintChannel<number>, 'subscribe'> | null
 }
 
 /**
  * Publishes the blocks that another process commits on the feed of this one.
  *
- * L1. The store is the truth: a notification only triggers a poll, and a lost one costs `LOOK_MS`.
- * L2. The feed continues block by block from its head, whichever process published it. If the journal no longer reaches back,
- *     or another process has amended published blocks, the feed jumps and reports it.
- * L3. Polling goes on while the store is unavailable; an outage costs no restart.
+ * L1. The store is the truth: a notification only triggers a poll, and a lost one costs `POLL_INTERVAL_MS`.
+ * L2. The feed continues block by block from its head, whichever process published it. If the journal no longer reaches
+ *     back, or another process has amended published blocks, the feed jumps and reports it.
+ * L3. Polling continues while the store is unavailable; an outage costs no restart.
  */
 export function follower(
   deps: FollowDeps
 ): Run<{ readonly storage: Storage; readonly peers: ClusterCoordination }> {
   return async ({ input: { storage, peers }, draining, ready }) => {
-    await takeUp(storage, deps, draining)
+    await resumeFeed(storage, deps, draining)
     ready()
     await follow({ storage, hints: peers.commits }, deps, draining)
   }
 }
 
 /** Brings the feed to the head of the store before the process serves requests. */
-export async function takeUp(
+export async function resumeFeed(
   storage: Followed['storage'],
   deps: FollowDeps,
   end: AbortSignal
@@ -75,7 +72,7 @@ export async function follow(
   try {
     while (!end.aborted) {
       await undefinedIfUnavailable(look(storage, deps, end))
-      await wakeUp.wait(deps.clock, LOOK_MS, end)
+      await wakeUp.wait(deps.clock, POLL_INTERVAL_MS, end)
     }
   } finally {
     unfollow?.()
@@ -114,7 +111,7 @@ export async function catchUp(
   }
 }
 
-/** Returns the slot of a head; -1 (below every slot) without one. */
+/** Returns the slot of a head; -1 (below every slot) on an empty store. */
 export function slotOf(head: SlotRow | null): number {
   return head?.slot ?? -1
 }

@@ -81,9 +81,7 @@ export function ingest(
   }
 }
 
-/**
- * Returns the slots that a repair has emptied and that ingest has not begun to read again; null where there are none.
- */
+/** Returns the slots that a repair has emptied and that ingest has not begun to read again, or null. */
 async function gapReadAgain({ coverage }: Storage): Promise<GapRow | null> {
   const [gap] = await coverage.gaps({ after: null, limit: 1 })
   return gap?.reason === READ_AGAIN ? gap : null

@@ -22,19 +22,16 @@ import { UndoHistory } from './undo-history.ts'
 import { UnseenCalls } from './unseen-calls.ts'
 import { loadReadSet, restoreMarket } from './market-loader.ts'
 
-/**
- * Blocks in ingest before the first of them is committed. Chosen: the seven behind the first share one write of the
- * watermark.
- */
+/** Maximum uncommitted blocks in ingest. The seven behind the first share one write of the watermark. */
 export const IN_FLIGHT_MAX = 8
 
 export interface IngesterDeps extends CorrectionDeps {
   readonly feed: CommitFeed
-  /** Called with the head from which ingest goes on. */
+  /** Called with the head after which ingest resumes. */
   readonly recallBlocks?: RecallBlocks
-  /** Returns the SOL price that an archive leaves for the first block of a store; null if there is none. */
+  /** Returns the SOL price that an archive leaves for the first block of a store, or null. */
   readonly solUsdBefore?: (first: FirstBlock) => Promise<SolUsd | null>
-  /** Bytes for cached rows of recently traded mints; by default, as many as are of use. */
+  /** Bytes for cached rows of recently traded mints. Default: the largest size that is of use. */
   readonly marketBytes?: number
 }
 
@@ -61,7 +58,7 @@ export class Ingester {
   readonly #undoHistory: UndoHistory
   readonly #corrections: Corrections
   readonly #vaults: KnownVaults
-  /** As of the last folded block, like `#head`. */
+  /** State after the last folded block, like `#head`. */
   #market: MarketState
   #head: SlotRow | null
   /** B1. */
@@ -95,8 +92,8 @@ export class Ingester {
   }
 
   /**
-   * Opens an ingester after the stored head, and records how it decodes the blocks that follow. `blocks` is the store's write side or
-   * a buffer in front of it.
+   * Opens an ingester after the stored head, and records how it decodes the blocks that follow. `blocks` is the store's
+   * write side or a buffer in front of it.
    */
   static async open(
     storage: Storage,
@@ -177,7 +174,7 @@ export class Ingester {
     if (this.#head === null) await this.#beginWith(block)
     const affected = affectedKeys(block, options.cash)
     const readSet = this.#market.readSet(affected)
-    // Records of blocks in flight that memory has evicted, or that are of another minute, are not in the store yet.
+    // Records of blocks in flight that memory has evicted, or that are of a different minute, are not in the store yet.
     if (this.#inFlight.some((earlier) => isAffected(readSet, earlier.affected))) await this.#settled()
     this.#market.load(await loadReadSet(this.#storage, readSet))
     const before = this.#head

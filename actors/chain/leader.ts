@@ -4,7 +4,7 @@ import { LostClaim } from '../../src/errors.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import type { Storage } from '../../storage/port.ts'
 import { unlessAborted } from '../supervision/aborted.ts'
-import { catchUp, slotOf, takeUp } from './follower.ts'
+import { catchUp, resumeFeed, slotOf } from './follower.ts'
 import { ingestFrom, ingestGauges, logHead, type OpenIngest } from './ingest.ts'
 import { Ingester, type IngesterDeps } from './ingester.ts'
 import { isOutage, retryWhileUnavailable } from '../storage/retry.ts'
@@ -16,13 +16,13 @@ import { acquireLease, type Refusal, type Leadership, type LeadershipDeps } from
  * process.
  */
 const GRACE_MS = { drain: 2_000, kill: 500 }
-/** Shortest wait, in milliseconds, before a retry after an outage of the store. */
-const AWAY_MS = 500
+/** Shortest pause before a retry after an outage of the store, in milliseconds. */
+const OUTAGE_BACKOFF_MS = 500
 /**
- * Milliseconds between two checks whether another process commits. Chosen: a process with a quiet source becomes a
+ * Poll interval of the store's head for commits by another process, in milliseconds. A process with a quiet source becomes a
  * follower within seconds.
  */
-const WATCH_MS = 1_000
+const HEAD_POLL_INTERVAL_MS = 1_000
 
 export type LeaderDeps = IngesterDeps & LeadershipDeps
 
@@ -39,8 +39,8 @@ export interface LeaderNeeds {
  *     lease only avoids double work; without Redis ingest continues without a lease.
  * O2. The leader continues from the store's head, and the feed from its own head (L2 of the follower). So a follower of the
  *     feed receives each block once, whichever process commits it.
- * O3. During an outage of the store the leader waits and starts over. Neither that nor a refused write costs a restart; an
- *     outage does not cost the lease either.
+ * O3. During an outage of the store the leader waits and starts over. Neither an outage nor a refused write costs a
+ *     restart, and an outage does not cost the lease.
  * O4. Without leases the process that claimed last ingests. The refused process follows until the other one has fallen
  *     silent.
  * O5. If a process's source sends nothing, and the store's head shows that another process commits, it follows that
@@ -74,7 +74,7 @@ export function leader(deps: LeaderDeps): Run<LeaderNeeds, OpenIngest> {
       }
     }
 
-    await takeUp(storage, deps, draining)
+    await resumeFeed(storage, deps, draining)
     ready({
       get ingester() {
         return leading
@@ -96,8 +96,8 @@ export function leader(deps: LeaderDeps): Run<LeaderNeeds, OpenIngest> {
 }
 
 /**
- * Does the work of a leadership until it ends, and again after each outage of the store. Resolves with the store's
- * refusal, if that ended the leadership, else with null.
+ * Runs a leadership until it ends, and restarts it after each outage of the store. Resolves with the store's refusal that
+ * ended it, or null.
  */
 async function throughout(
   leadership: Leadership,
@@ -125,10 +125,10 @@ async function throughout(
         )
         return { outrankedBy: away.outrankedBy }
       }
-      // The outage is over already: this process goes on, and its claim decides whether it may.
+      // The outage is already over: this process resumes, and its claim decides whether it may.
       if (storage.outage === null)
         logger.warn({ err: away }, 'the store did not answer ingest; ingest restarts from the stored head')
-      await sleep(clock, AWAY_MS, over)
+      await sleep(clock, OUTAGE_BACKOFF_MS, over)
       await retryWhileUnavailable(storage, clock)(() => storage.blocks.head(), over).catch(() => undefined)
     }
     if (!draining.aborted)
@@ -163,7 +163,7 @@ async function watchHead(
   end: AbortSignal
 ): Promise<void> {
   while (!end.aborted) {
-    await sleep(clock, WATCH_MS, end)
+    await sleep(clock, HEAD_POLL_INTERVAL_MS, end)
     const head = await blocks.head().catch(() => null)
     if (!end.aborted && slotOf(head) > given())
       throw new LostClaim('STORAGE_UNAVAILABLE', 'another process writes now: it has committed blocks')

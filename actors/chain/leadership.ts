@@ -6,19 +6,19 @@ import { follow, type FollowDeps } from './follower.ts'
 
 /** Name of the ingest lease. */
 const INGEST = 'ingest'
-/** Milliseconds between two requests for the lease by a process without it: leadership moves within seconds. */
-const ASK_MS = 500
+/** Interval of requests for the lease by a process without it, in milliseconds: leadership moves within seconds. */
+const REQUEST_INTERVAL_MS = 500
 /**
- * Pause in milliseconds after a refused claim or commit, and after an outage of Redis. It lets the process with the claim
+ * Pause after a refused claim or commit, and after an outage of Redis, in milliseconds. It lets the process with the claim
  * get the lease first.
  */
 const YIELD_MS = 1_000
-/** The same pause where there are no leases. */
+/** Pause after a refused claim or commit if there are no leases, in milliseconds. */
 const REFUSED_MS = 500
 /**
- * Milliseconds without a commit after which a process takes over without a lease, while no lease can be granted. Chosen:
- * far longer than pauses of a live chain (a leader that skips its four slots causes one of 1.6 s). A needless takeover
- * costs only a claim.
+ * Milliseconds without a commit after which a process takes over without a lease, while no lease can be granted. Far longer
+ * than pauses of a live chain (a leader that skips its four slots causes one of 1.6 s). A needless takeover costs only a
+ * claim.
  */
 const QUIET_MS = 30_000
 
@@ -95,14 +95,14 @@ async function grant(
         )
       const isQuiet = !heard && peers.outage !== null && storage.outage === null
       heard = false
-      quietMs = isQuiet ? quietMs + ASK_MS : 0
+      quietMs = isQuiet ? quietMs + REQUEST_INTERVAL_MS : 0
       if (quietMs > QUIET_MS) {
         logger.warn(
           `Redis does not answer, and no process has committed a block for ${QUIET_MS / 1_000} s: this one ingests without a lease`
         )
         return leaseless(leases, clock)
       }
-      await sleep(clock, ASK_MS, end)
+      await sleep(clock, REQUEST_INTERVAL_MS, end)
     }
     return null
   } finally {
@@ -123,7 +123,7 @@ function leaseless(leases: Leases, clock: Clock): Leadership {
         if (lease.lost.aborted) lose()
         return lease
       }
-      await sleep(clock, ASK_MS, over.signal)
+      await sleep(clock, REQUEST_INTERVAL_MS, over.signal)
     }
     return null
   })()
@@ -138,7 +138,7 @@ function leaseless(leases: Leases, clock: Clock): Leadership {
   }
 }
 
-/** Waits until no other process commits any more; returns at once if none has since the refusal. */
+/** Waits until other processes are silent: for `QUIET_MS` after a commit of theirs, for `REFUSED_MS` if none arrives. */
 async function silence(
   { clock, feed, logger }: LeadershipDeps,
   end: AbortSignal

@@ -25,10 +25,13 @@ export interface LocalnetAddress {
   readonly onConfirmed: (listener: (slot: number) => void) => () => void
 }
 
-/** Called with the URL of the localnet's node, and the slot at which the past ends that it generates; null if it generates none. */
+/**
+ * Called with the URL of the localnet's node, and the slot at which the past ends that it generates; null if it generates
+ * none.
+ */
 export type OnLocalnet = (rpcUrl: string, pastEnd: number | null) => void
 
-/** Milliseconds between two probes of the own node, whose heads are announced. */
+/** Probe interval of the own node, in milliseconds; the node's heads are announced. */
 const PROBE_MS = 5_000
 
 export interface LocalnetDeps extends Ports {
@@ -83,7 +86,8 @@ export function localnet(
 }
 
 /**
- * Opens a localnet at the start. Rejects with StartRefused if its directory cannot be used: a restart would end the same way.
+ * Opens a localnet at the start. Rejects with StartRefused if its directory cannot be used: a restart would end the same
+ * way.
  */
 async function refusedIfUnusable(directory: string, open: () => Promise<Localnet>): Promise<Localnet> {
   try {

@@ -6,16 +6,16 @@ import { IN_FLIGHT_MAX } from './ingester.ts'
  * source begins, and again after a rollback, once enough blocks have followed that the rollback is committed.
  */
 export class LostForkWatch {
-  readonly #ask: () => Promise<string | null>
+  readonly #describe: () => Promise<string | null>
   #blocksLeft = 0
   line: string | null = null
 
   constructor(ask: () => Promise<string | null> = async () => null) {
-    this.#ask = ask
+    this.#describe = ask
   }
 
   async look(): Promise<void> {
-    this.line = await this.#ask()
+    this.line = await this.#describe()
   }
 
   /** Counts a block that the source has yielded. */

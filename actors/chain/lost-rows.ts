@@ -26,7 +26,7 @@ export interface LostRowsDeps {
   /** Gives blocks whose rows are lost; null if there is no source for them. */
   readonly again: BlockAgain | null
   readonly clock: Clock
-  /** Absent where there is no node to read them from. */
+  /** Absent if transfer fees cannot be read from a node. */
   readonly transferFees?: TransferFees | undefined
 }
 
@@ -70,7 +70,7 @@ export class LostRows {
   /** The first slot of which something is stored. */
   first = 0
   missing: Missed[] = []
-  /** Slots whose blocks were given up before, without a record of it any more. */
+  /** Slots whose blocks were abandoned earlier, and of which no record is left. */
   readonly holes: Pick<GapRow, 'from' | 'to' | 'detail'>[] = []
   /** The first slot with a stored trade whose value differs from the fold's. */
   strange: number | null = null
@@ -81,14 +81,14 @@ export class LostRows {
   readonly #deps: LostRowsDeps
   readonly #signal: AbortSignal
   readonly #put = { slots: [] as SlotRow[], trades: [] as TradeRow[], poolEvents: [] as PoolEventRow[] }
-  /** The market of the scratch store, as of the last block. */
+  /** The market of the scratch store after the last block. */
   #market: MarketState | null = null
   #hasBegun = false
-  /** Slots whose blocks were given up, and were never stored. */
+  /** Slots whose blocks were abandoned, and were never stored. */
   #gaps: readonly GapRow[] = []
-  /** How the stored blocks were decoded. */
+  /** Decoding periods of the stored blocks. */
   #periods: readonly DecodingPeriod[] = []
-  #looked: number | null = null
+  #searched: number | null = null
   #triesLeft = TRIES
 
   constructor(storage: Storage, scratch: Storage | null, deps: LostRowsDeps, signal: AbortSignal) {
@@ -110,7 +110,7 @@ export class LostRows {
     this.#gaps = gaps.filter(({ reason }) => reason !== DAMAGED)
     for await (const stored of losses.blocks()) {
       this.#signal.throwIfAborted()
-      if (this.#looked === null) this.first = stored.slot
+      if (this.#searched === null) this.first = stored.slot
       await this.#take(stored, losses, horizon)
     }
     await this.#flush()
@@ -120,13 +120,13 @@ export class LostRows {
     const { slot, row } = stored
     const isExpired = cursorAt(slot + 1, 0) <= horizon
     const isLost = isExpired ? row === null : !isWhole(stored)
-    const again = isLost ? await this.#again(stored) : null
+    const again = isLost ? await this.#refetch(stored) : null
     const parent = parentOf(row ?? again)
     if (parent !== null) {
-      if (this.#looked === null) await this.#takeBeginning(parent, losses, horizon)
+      if (this.#searched === null) await this.#takeBeginning(parent, losses, horizon)
       await this.#takeLost(parent, losses, horizon)
     }
-    this.#looked = Math.max(this.#looked ?? 0, slot)
+    this.#searched = Math.max(this.#searched ?? 0, slot)
     let fold = again && (await this.#fold(again))
     if (fold !== null && !isOf(stored, fold)) {
       this.#miss(stored, OTHER_EVENTS)
@@ -150,7 +150,7 @@ export class LostRows {
   async #takeBeginning(parent: number, losses: Losses, horizon: number): Promise<void> {
     const slots: number[] = []
     for (let slot: number | null = parent; slot !== null && losses.mayHaveHeld(slot);) {
-      const block = await this.#again(nothingOf(slot))
+      const block = await this.#refetch(nothingOf(slot))
       const [missed] = this.missing.splice(0)
       if (missed !== undefined || slots.length === EMPTY_MAX)
         this.holes.push({ from: slot, to: slot, detail: NO_BEGINNING })
@@ -158,26 +158,26 @@ export class LostRows {
       slots.unshift(slot)
       slot = parentOf(block)
     }
-    this.#looked = (slots[0] ?? parent + 1) - 1
+    this.#searched = (slots[0] ?? parent + 1) - 1
     for (const slot of slots) await this.#take(nothingOf(slot), losses, horizon)
   }
 
   /** Takes the blocks up to a parent that may have been stored, but left no records. */
   async #takeLost(parent: number, losses: Losses, horizon: number): Promise<void> {
-    const first = (this.#looked ?? parent) + 1
+    const first = (this.#searched ?? parent) + 1
     const isNamed = this.#gaps.some(({ from, to }) => from <= parent && parent <= to)
     if (losses.gapsMayBeLost && first <= parent && !isNamed && !losses.mayHaveHeld(parent))
       this.holes.push({ from: first, to: parent, detail: LOST_GAP })
-    for (let slot = first; slot <= parent; slot = this.#looked! + 1) {
+    for (let slot = first; slot <= parent; slot = this.#searched! + 1) {
       const isGap = this.#gaps.some(({ from, to }) => from <= slot && slot <= to)
-      if (isGap || !losses.mayHaveHeld(slot)) this.#looked = slot
+      if (isGap || !losses.mayHaveHeld(slot)) this.#searched = slot
       else await this.#take(nothingOf(slot), losses, horizon)
     }
     this.missing = this.missing.filter(({ slot, isUnknown }) => !isUnknown || slot <= parent)
   }
 
   /** Reads a block with lost rows again; null if that is not possible, or if there was no block. */
-  async #again(stored: StoredBlock): Promise<DecodedBlock | null> {
+  async #refetch(stored: StoredBlock): Promise<DecodedBlock | null> {
     const { slot, row, trades, poolEvents } = stored
     const { again, clock, transferFees } = this.#deps
     const miss = (why: string): null => this.#miss(stored, why)
@@ -216,7 +216,9 @@ export class LostRows {
     return foldBlock(market, block, options)
   }
 
-  /** Returns the market before the first block: with the SOL price that an archive gave it, if the stored price is earlier. */
+  /**
+   * Returns the market before the first block: with the SOL price that an archive gave it, if the stored price is earlier.
+   */
   async #beginning(blockTime: number): Promise<MarketState> {
     const minute = minuteOf(blockTime)
     const price = await this.#storage.solPrices.atOrBefore(minute)
@@ -283,7 +285,7 @@ const nothingOf = (slot: number): StoredBlock => ({
 const isNothing = ({ row, trades, poolEvents, launches }: StoredBlock): boolean =>
   row === null && trades.length + poolEvents.length + launches.length === 0
 
-/** Whether a block that was read again has the stored events. */
+/** Tells whether a block that was read again has the stored events. */
 function isOf({ row, trades, poolEvents }: StoredBlock, fold: BlockFold): boolean {
   const cursors = new Set([...fold.trades, ...fold.poolEvents].map(({ cursor }) => cursor))
   const isCounted = row === null || row.events === fold.slot.events

@@ -12,7 +12,7 @@ const SOL_MINT = pubkeyFromBase58(WSOL)
 const ROWS_PER_READ = 1000
 
 /**
- * Restores the market as of the committed head. Only the SOL price and the totals are loaded; other records are
+ * Restores the market at the committed head. Only the SOL price and the totals are loaded; other records are
  * loaded on demand.
  */
 export async function restoreMarket(

@@ -14,9 +14,9 @@ import type { Run } from '../supervision/process.ts'
 
 /** Launches read at a time: a few milliseconds, after which the event loop runs other work. */
 const LAUNCHES_PER_READ = 500
-/** Milliseconds between two looks for traded tokens without names. Chosen: a ranking changes little in a minute. */
-const LOOK_MS = 60_000
-/** Minimum milliseconds between two reloads, so that a series of replaced blocks causes few. */
+/** Poll interval of the ranking for traded tokens without names, in milliseconds. A ranking changes little in a minute. */
+const POLL_INTERVAL_MS = 60_000
+/** Shortest pause between reloads, in milliseconds, so that a series of replaced blocks causes few. */
 const RELOAD_PAUSE_MS = 5_000
 
 export interface NamesDeps {
@@ -76,7 +76,7 @@ export function names(deps: NamesDeps): Run<{ readonly storage: Storage }> {
           continue
         }
         await readTraded(deps, storage.launches, { retry, end })
-        await sleep(clock, LOOK_MS, AbortSignal.any([end, wake.signal]))
+        await sleep(clock, POLL_INTERVAL_MS, AbortSignal.any([end, wake.signal]))
       }
     } catch (error) {
       if (!end.aborted) {

@@ -26,7 +26,7 @@ export interface RankingDeps {
  *
  * K1. It follows the feed before it reads, so that each block is read, or published, or both; the ranking counts both as
  *     one (R1 of the ranking).
- * K2. It restarts alone and reads again, and requests wait meanwhile. The same happens if the feed skipped blocks.
+ * K2. It restarts alone and rereads its rows, while requests wait. It also restarts if the feed skipped blocks.
  * K3. If a damaged store has lost the rows it needs, requests are refused with the store's error.
  */
 export function ranking(deps: RankingDeps): Run<{ readonly storage: Storage }> {

@@ -16,7 +16,7 @@ import { Upstreams, UPSTREAMS_TUNING, type UpstreamsTuning } from './upstreams.t
 export interface RpcSourceOptions {
   /** URLs of nodes, in order of preference. */
   readonly urls: readonly string[]
-  /** URLs of nodes that keep all blocks; they are asked for blocks that the others do not have. */
+  /** URLs of nodes that keep all blocks, used for blocks that the others do not have. */
   readonly archiveUrls: readonly string[]
   readonly commitment: Commitment
   /**
@@ -26,11 +26,11 @@ export interface RpcSourceOptions {
   readonly expectedGenesis: () => Promise<string | null>
   /** Called, before any block is yielded, with the genesis of the first accepted node, if none was expected. */
   readonly onGenesis: (genesis: string) => Promise<void>
-  /** Called with missing slots before any later block is yielded. The same slots may be reported again. */
+  /** Called with missing slots before any later block is yielded. A slot may be reported repeatedly. */
   readonly onGap: (gap: SlotGap) => void | Promise<void>
-  /** The stored chain, which is compared with that of the nodes to find forks; null where nothing can be removed. */
+  /** The stored chain, which is compared with that of the nodes to find forks; null if nothing can be removed. */
   readonly stored?: StoredChain | null
-  /** Describes, in one line, stored slots of a lost fork that could not be removed; null without any. */
+  /** Describes, in one line, stored slots of a lost fork that could not be removed; null if all were removed. */
   readonly lostFork?: () => Promise<string | null>
   /**
    * Calls a listener with each head of the only node, the one in this process. The slot of a head has a block, so probes
@@ -47,7 +47,7 @@ export interface RpcSourceTuning extends UpstreamsTuning {
   readonly giveUpMs: number
 }
 
-/** Chosen: health fails when the head is 120 s old; 30 s for a missing block do not make it fail. */
+/** Health fails when the head is 120 s old; 30 s for a missing block do not make it fail. */
 export const RPC_SOURCE_TUNING: RpcSourceTuning = { ...UPSTREAMS_TUNING, prefetch: 12, giveUpMs: 30_000 }
 
 export interface RpcSource extends BlockSource {

@@ -19,9 +19,12 @@ export const UNDO_SLOTS = GAP_SLOTS
  * on disk, and a rollback holds all of it in memory.
  */
 export const UNDO_WEIGHT_MAX = 100_000
-/** At the limit a thirty-second of the weight is freed at once; otherwise each commit would weigh the blocks again. */
+/**
+ * Weight that is left after a deletion: a thirty-second is freed at once. Otherwise each commit would weigh the blocks
+ * again.
+ */
 const UNDO_WEIGHT_LEFT = UNDO_WEIGHT_MAX - UNDO_WEIGHT_MAX / 32
-/** Slots whose rows are read at once for weighing: some 2 MB. */
+/** Slots whose rows are read at once for weighing: about 2 MB. */
 const SLOTS_PER_READ = 10_000
 /** Unneeded blocks are deleted this many slots at a time, since each deletion is a write. */
 const FORGET_SLOTS = 50

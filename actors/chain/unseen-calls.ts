@@ -11,7 +11,7 @@ const NOT_RECORDED: UnseenReason = {
   detail: 'the node does not record inner instructions: events of some transactions may be missing'
 }
 
-/** Returns why events of a block may be missing although it is stored; null if none is. */
+/** Returns why events of a block may be missing although it is stored, or null. */
 function unseenReason(notes: readonly Note[]): UnseenReason | null {
   const moved = new Set<string>()
   for (const note of notes) {

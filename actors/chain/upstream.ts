@@ -23,7 +23,7 @@ import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
 export interface UpstreamOptions extends UpstreamPolicy {
   readonly commitment: BlockCommitment
   readonly client: Partial<RpcClientOptions>
-  /** Milliseconds between two probes of a node that is up. */
+  /** Probe interval of a node that is up, in milliseconds. */
   readonly probeMs: number
   readonly probeTimeoutMs: number
 }
@@ -38,12 +38,12 @@ export interface UpstreamSurroundings {
   readonly probed: (node: Upstream) => void
 }
 
-/** A node that failed a request other than a probe is asked last for this many milliseconds. */
+/** Milliseconds for which a node that failed a request other than a probe comes last. */
 const REST_MS = 5_000
 const LAGGING_RANK = 10
 const RESTING_RANK = 20
 
-/** One upstream node: probed all the time, and asked for blocks while it is up. */
+/** One upstream node: probed continuously, and used to fetch blocks while it is up. */
 export class Upstream implements ChainNode {
   readonly isArchive: boolean
   readonly #rpc: RpcNode

@@ -13,7 +13,7 @@ import { Upstream } from './upstream.ts'
 export interface UpstreamsOptions {
   /** URLs of nodes, in order of preference. */
   readonly urls: readonly string[]
-  /** URLs of nodes that keep all blocks; they are asked for blocks that the others do not have. */
+  /** URLs of nodes that keep all blocks, used for blocks that the others do not have. */
   readonly archiveUrls: readonly string[]
   readonly commitment: BlockCommitment
   /** Checks a genesis; returns null if the cluster is the expected one, else the reason for refusal. */
@@ -24,22 +24,22 @@ export interface UpstreamsOptions {
 export interface UpstreamsTuning {
   /** Settings of each node's client. */
   readonly client: Partial<RpcClientOptions>
-  /** Milliseconds between two probes of a node. */
+  /** Probe interval of a node, in milliseconds. */
   readonly probeMs: number
   readonly archiveProbeMs: number
   readonly probeTimeoutMs: number
-  /** A node this many slots behind the newest one is asked after the others. */
+  /** A node this many slots behind the newest one is used after the others. */
   readonly lagSlots: number
   /** Failed probes in a row after which a node is down. */
   readonly failuresMax: number
   /** Milliseconds without a newer slot after which the source is stalled. */
   readonly stallMs: number
-  /** Milliseconds until a node that refused us is asked again. */
+  /** Milliseconds until a node that refused us is retried. */
   readonly recheckMs: number
   readonly backoff: { readonly floorMs: number; readonly ceilingMs: number }
 }
 
-/** Chosen: a slot takes 400 ms, so each is seen; no healthy node is 30 slots (12 s) behind. */
+/** A slot takes 400 ms, so each is seen; no healthy node is 30 slots (12 s) behind. */
 export const UPSTREAMS_TUNING: UpstreamsTuning = {
   client: {},
   probeMs: 400,

@@ -32,13 +32,13 @@ export interface YellowstoneSourceOptions extends Pick<ClusterCheckOptions, 'hea
   readonly url: string
   readonly token: string | undefined
   readonly commitment: Commitment
-  /** Asks a node for a block that the stream did not send; null without a node to ask. */
+  /** Requests a block that the stream did not send from a node; null if no node is configured. */
   readonly fetchMissing: FetchMissing | null
-  /** Finds the point where the chain left the stored one; null without a node to ask. */
+  /** Finds the point where the chain left the stored one; null if no node is configured. */
   readonly rollbacks?: Pick<RollbackFinder, 'find'> | null
-  /** Describes, in one line, stored slots of a lost fork that could not be removed; null without any. */
+  /** Describes, in one line, stored slots of a lost fork that could not be removed; null if all were removed. */
   readonly lostFork?: () => Promise<string | null>
-  /** Status of the nodes that are asked besides the stream. */
+  /** Status of the nodes that are used besides the stream. */
   readonly nodes?: () => readonly NodeStatus[]
   /** Called with missing slots before any later block is yielded. */
   readonly onGap: (gap: StreamGap) => void | Promise<void>
@@ -52,8 +52,8 @@ export interface YellowstoneSourceOptions extends Pick<ClusterCheckOptions, 'hea
 export interface YellowstoneTuning extends StreamTuning, OrderTuning, HeldLimits {}
 
 /**
- * Chosen: mainnet sends a block of 3 to 10 MB every 400 ms, so 64 MiB hold three to eight seconds. On a healthy
- * cluster a confirmed block comes at most two seconds after the one before.
+ * Mainnet sends a block of 3 to 10 MB every 400 ms, so 64 MiB hold three to eight seconds. On a healthy cluster a confirmed
+ * block arrives at most two seconds after the one before.
  */
 export const YELLOWSTONE_TUNING: YellowstoneTuning = {
   blocksMax: 64,
@@ -68,14 +68,14 @@ export const YELLOWSTONE_TUNING: YellowstoneTuning = {
 }
 
 export interface YellowstoneSource extends BlockSource {
-  /** Status of the stream; null while nobody reads. */
+  /** Status of the stream; null while it has no reader. */
   readonly status: StreamStatus | null
 }
 
 /**
  * Reads a node over Yellowstone gRPC. The process is ready at once: stored data is served while the node is down, and
  * readers wait for the node. Each reader has its own stream. An empty store begins with the newest block. A node that
- * refuses us is not asked again: the process stays up and reports it, until it is restarted with other settings.
+ * refuses us is not retried: the process stays up and reports it, until it is restarted with other settings.
  */
 export function yellowstoneSource(
   options: YellowstoneSourceOptions,

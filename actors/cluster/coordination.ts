@@ -3,8 +3,8 @@ import { sleep, type Clock } from '../../src/ports.ts'
 import type { Metrics } from '../../src/telemetry/metrics.ts'
 import type { Run } from '../supervision/process.ts'
 
-/** Milliseconds between two updates of the outage metric. */
-const LOOK_MS = 1_000
+/** Update interval of the outage metric, in milliseconds. */
+const UPDATE_INTERVAL_MS = 1_000
 
 export interface CoordinationDeps {
   readonly clock: Clock
@@ -25,7 +25,7 @@ export function coordination(
       ready(opened)
       while (!draining.aborted) {
         metrics.redisOutageSeconds.set(secondsAway())
-        await sleep(clock, LOOK_MS, draining)
+        await sleep(clock, UPDATE_INTERVAL_MS, draining)
       }
     } finally {
       await opened.close()

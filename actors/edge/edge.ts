@@ -19,8 +19,8 @@ import { isOutage, retryWhileUnavailable } from '../storage/retry.ts'
 import type { Run } from '../supervision/process.ts'
 
 /**
- * Milliseconds that a drain waits for requests in flight. Chosen: answers take milliseconds; a longer grace delays
- * each restart by as much.
+ * Milliseconds that a drain waits for requests in flight. Answers take milliseconds; a longer grace delays each restart by
+ * as much.
  */
 const GRACE_MS = 500
 /**
@@ -33,9 +33,9 @@ export interface EdgeOptions<Needs> {
   readonly host: string
   /** 0 picks a free port, which later instances of the process reuse. */
   readonly port: number
-  /** Requests a minute of a key without a rate of its own. */
+  /** Default requests a minute of a key. */
   readonly ratePerMinute: number
-  /** Units of work a minute of a key without a limit of its own, and of all keys of a tenant. */
+  /** Units of work a minute: the default of a key, and of all keys of a tenant. */
   readonly workPerMinute: number
   /** Called at each start with the port that the server listens on. */
   readonly onListening: (port: number) => void
@@ -43,7 +43,7 @@ export interface EdgeOptions<Needs> {
   readonly handshakePort: HandshakePort
   readonly logger: Pick<Logger, 'info' | 'warn'>
   readonly clock: Clock
-  /** The channel on which processes that share the store announce changes of keys; null without one. */
+  /** The channel on which processes that share the store announce changes of keys, or null. */
   readonly keyHints: (needs: Needs) => Pick<HintChannel<void>, 'publish' | 'subscribe' | 'available'> | null
   /** The owners of the stream's connections and of the RPC URL's, which the drain closes. */
   readonly tenants: Handle<Tenants>

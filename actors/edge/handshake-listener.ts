@@ -3,8 +3,8 @@ import { createServer, type Server } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
 /**
- * Accepts connections on the port for handshakes, and hands them to the app's HTTP server. The limits, time limits and routes
- * of the service's own port hold for them.
+ * Accepts connections on the port for handshakes, and hands them to the app's HTTP server. The limits, time limits and
+ * routes of the service's own port hold for them.
  */
 export class HandshakeListener {
   readonly #servers: readonly Server[]

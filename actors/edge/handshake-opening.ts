@@ -8,8 +8,8 @@ export const HANDSHAKE_PORT_SETTING = 'MILLRACE_RPC_WS_COMPAT_PORT (--rpc-ws-com
 const PORT_MAX = 65_535
 
 /**
- * Opens the port for handshakes. A port that the operator has set must be free, like that of the service. The port that a localnet
- * takes by itself may be in use: then the service runs without it, and says so.
+ * Opens the port for handshakes. A port that the operator has set must be free, like that of the service. The port that a
+ * localnet takes by itself may be in use: then the service runs without it, and says so.
  */
 export class HandshakeOpening {
   readonly #host: string

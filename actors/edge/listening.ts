@@ -9,8 +9,8 @@ const adviceOn = (setting: string): Readonly<Record<string, string>> => ({
 })
 
 /**
- * Opens a listening socket. If a first failure cannot be fixed by a restart, it refuses the start. A later one is an ordinary
- * crash.
+ * Opens a listening socket. If a first failure cannot be fixed by a restart, it refuses the start. A later one is an
+ * ordinary crash.
  */
 export class Listening {
   readonly #advice: Readonly<Record<string, string>>

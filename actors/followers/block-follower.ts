@@ -7,9 +7,9 @@ import { LeaselessClaim } from '../shards/shard-claims.ts'
 import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
 import { isHopeless } from './failed-tries.ts'
 
-/** Milliseconds between two looks when nothing happens. */
-export const LOOK_MS = 250
-/** Milliseconds for which blocks from before the start are waited for. Chosen: the newest eight come within a second. */
+/** Poll interval while nothing happens, in milliseconds. */
+export const POLL_INTERVAL_MS = 250
+/** Milliseconds for which blocks from before the start are awaited. The newest eight arrive within a second. */
 const RECALL_MS = 60_000
 /** Slots that a start recalls (`recall-blocks.ts`): a follower that is further behind does not wait. */
 const RECALL_SLOTS = FEE_SLOTS
@@ -29,8 +29,8 @@ export interface FollowerDeps<Changes> {
  * F2. Blocks follow each other by their parents. At the start, those before the first one are waited for as long as they may
  *     be read again. Blocks that are missing then are a hole.
  * F3. Events that are not durable go back to the queue when the follower fails. So do those of a write that was answered by
- *     an error and is durable: the next follower finds its slot in the store, and drops them. An event that fails again and
- *     again, other than by an outage, is dropped.
+ *     an error and is durable: the next follower finds its slot in the store, and drops them. An event that fails
+ *     repeatedly, other than by an outage, is dropped.
  */
 export abstract class BlockFollower<Changes> {
   readonly #product: string
@@ -54,25 +54,25 @@ export abstract class BlockFollower<Changes> {
 
   /** The slot of the last applied block; null before the first. */
   abstract get slot(): number | null
-  /** Milliseconds until the next look without an event, while no other process can change the store. */
+  /** Poll interval without an event while no other process can change the store, in milliseconds. */
   protected abstract get idleMs(): number
-  /** Milliseconds between two calls of `sync` without a hint. */
+  /** Interval of `sync` without a hint, in milliseconds. */
   protected abstract get syncMs(): number
   /** Whether blocks from before the start are of use. */
   protected abstract get needsPast(): boolean
-  /** Takes up the stored state, and announces this writer with its fencing token. */
+  /** Loads the stored state, and announces this writer with its fencing token. */
   protected abstract open(token: number): Promise<void>
   /** Lists what clients have requested, before events are taken. */
   protected abstract sync(): Promise<void>
   /** Applies a block whose parent was applied, or any while there is no slot. */
   protected abstract apply(block: QueuedBlock<Changes>): Promise<void>
-  /** Takes a block at or before the slot. */
+  /** Handles a block at or before the slot. */
   protected abstract late(block: QueuedBlock<Changes>): Promise<void>
   /** Rolls back the blocks after a slot. */
   protected abstract rollBack(after: number): Promise<void>
   /** Continues at a slot up to which blocks are missing, or were all committed before the start. */
   protected abstract hole(upTo: number, isOfBefore: boolean): Promise<void>
-  /** Takes the loss of blocks of a full queue. */
+  /** Handles the loss of blocks of a full queue. */
   protected abstract missed(reason: string): Promise<void>
   /** Ends a step, in which the waiting events were applied. */
   protected abstract settle(): Promise<void>
@@ -139,15 +139,15 @@ export abstract class BlockFollower<Changes> {
     if (this.#taken[at]?.kind === 'block') this.#taken.splice(0, at + 1)
   }
 
-  /** Whether a waiting event rolls back blocks up to a slot. */
+  /** Tells whether a waiting event rolls back blocks up to a slot. */
   protected isLostNext(slot: number): boolean {
     this.#taken.push(...this.#deps.blocks.take())
     return this.#taken.some((event) => event.kind === 'lost' && event.after < slot)
   }
 
-  /** Milliseconds until the next look. */
+  /** Milliseconds until the next poll. */
   get #pauseMs(): number {
-    return this.#deps.storage.isShared || this.#mayBeRecalled() ? LOOK_MS : this.idleMs
+    return this.#deps.storage.isShared || this.#mayBeRecalled() ? POLL_INTERVAL_MS : this.idleMs
   }
 
   /** Takes the first events of a lead of this process. */
@@ -157,7 +157,7 @@ export abstract class BlockFollower<Changes> {
       await this.#whenDue(async () => this.standBy())
       const events = blocks.take()
       this.#taken = events.slice(events.findLastIndex(({ kind }) => kind === 'missed') + 1)
-      if (this.#taken.length === 0) await this.#wake.wait(clock, LOOK_MS, this.#end)
+      if (this.#taken.length === 0) await this.#wake.wait(clock, POLL_INTERVAL_MS, this.#end)
     }
   }
 
@@ -175,7 +175,7 @@ export abstract class BlockFollower<Changes> {
     const { blocks, storage, feed } = this.#deps
     await this.#whenDue(async () => this.sync())
     this.#taken.push(...blocks.take())
-    // Read together with the events: the chain goes on meanwhile, and may still be looking for its head when this begins.
+    // Read together with the events: the chain advances meanwhile, and may still be searching for its head when this begins.
     const oldest = this.#taken.find((event) => event.kind === 'block')
     this.#recallSlot ??= (oldest === undefined ? feed.head?.slot : oldest.block.parentSlot) ?? null
     if (this.#taken.length === this.#done && this.#isBehind) await this.#fill(this.#recallSlot!)
@@ -233,7 +233,7 @@ export abstract class BlockFollower<Changes> {
     while (this.slot! < upTo && this.needsPast) {
       const next = blocks.recalledAfter(this.slot!)
       if (next !== null && next.slot <= upTo) await this.#applyRecalled(next)
-      else if (this.#mayBeRecalled()) await this.#wake.wait(clock, LOOK_MS, this.#end)
+      else if (this.#mayBeRecalled()) await this.#wake.wait(clock, POLL_INTERVAL_MS, this.#end)
       else break
     }
     if (this.slot! >= upTo) return true

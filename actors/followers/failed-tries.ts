@@ -1,6 +1,6 @@
 import { isOutage } from '../storage/retry.ts'
 
-/** Tries of a block or an event that fails for another reason than an outage. Then its block becomes a gap. */
+/** Maximum tries of a block or event that fails for a reason other than an outage. Then its block becomes a gap. */
 const TRIES_MAX = 3
 
 /** Failures of each block or event, over all followers of the process. */

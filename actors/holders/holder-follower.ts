@@ -8,24 +8,24 @@ import {
   type HolderMints,
   type HolderProgress
 } from '../../src/holders/holder-mint.ts'
-import { BlockFollower, LOOK_MS } from '../followers/block-follower.ts'
+import { BlockFollower, POLL_INTERVAL_MS } from '../followers/block-follower.ts'
 import type { HolderDeps } from './holder-deps.ts'
 import type { HolderList } from './holder-list.ts'
 import { ListReader, type ReadingKind } from './list-reader.ts'
 import { RecentRows } from './recent-rows.ts'
 
-/** Milliseconds between two lists of the mints that other processes have requested. */
+/** Interval of listing the mints that other processes have requested, in milliseconds. */
 const SYNC_MS = 1_000
-/** Both intervals while there is no list and no other process: every request for a list then wakes this process. */
+/** Idle and list intervals in milliseconds without lists or other processes: each request for a list then wakes this one. */
 const OFF_MS = 30_000
-/** Milliseconds between two prunings of superseded versions. */
+/** Interval of pruning superseded versions, in milliseconds. */
 const PRUNE_MS = 10_000
 
 /**
  * Maintains the holder lists of requested mints.
  *
- * H1. Live lists are complete and exact at one slot, which moves with the blocks that this process commits. Readers see no
- *     other.
+ * H1. Live lists are complete and exact at one slot, which moves with the blocks that this process commits. Readers see
+ *     only these.
  * H2. A list begins with a node's answers about accounts. A block counts for an account only if its slot is after that of
  *     the account's answer. All blocks after the oldest answer are collected.
  * H3. A hole, a late block, or a stored balance that differs from the one before a block makes lists stale: they are served
@@ -64,7 +64,7 @@ export class HolderFollower extends BlockFollower<BalanceChanges> {
   }
 
   protected get idleMs(): number {
-    return this.#lists.size === 0 ? OFF_MS : LOOK_MS
+    return this.#lists.size === 0 ? OFF_MS : POLL_INTERVAL_MS
   }
 
   protected get syncMs(): number {
@@ -195,7 +195,7 @@ export class HolderFollower extends BlockFollower<BalanceChanges> {
   }
 
   async #put(progress: HolderProgress): Promise<void> {
-    // Without lists nobody reads it.
+    // Without lists the progress is never read.
     if (this.#lists.size === 0) return
     await this.#saveProgress(progress)
     this.#progress = progress

@@ -8,10 +8,10 @@ import { sleep } from '../../src/ports.ts'
 import type { HolderDeps } from './holder-deps.ts'
 import { WRITE_ROWS, writeRows } from './list-store.ts'
 
-/** Milliseconds between two requests to a node that is behind, and how many are made. */
+/** Pause between requests to a node that is behind, in milliseconds, and the maximum number of requests. */
 const BEHIND_MS = 1_000
 const BEHIND_TRIES = 60
-/** Milliseconds between two reports of progress. */
+/** Interval of progress reports, in milliseconds. */
 const REPORT_MS = 1_000
 /** Maximum changed accounts that wait for a list that is being read; above it the list is read again. */
 const COLLECTED_MAX = 200_000
@@ -38,7 +38,7 @@ export interface LoadedList {
 export interface LoadingSteps {
   /** Resolves with the slot of the newest collected block once all blocks up to `slot` are collected. */
   readonly reach: (slot: number) => Promise<number>
-  /** Called with the number of accounts before they are stored; throws LoadingFault where there is no room. */
+  /** Called with the number of accounts before they are stored; throws LoadingFault if they have no room. */
   readonly found: (accounts: number) => void
   /** Receives from time to time the number of stored accounts. */
   readonly stored: (accounts: number) => Promise<void>
@@ -55,7 +55,7 @@ export class ListLoading {
   readonly since: number
   #collected: ChangesAt[] = []
   #size = 0
-  /** Set once the rows are stored. */
+  /** The loaded list; null until its rows are stored. */
   loaded: LoadedList | null = null
 
   constructor(deps: HolderDeps, mint: Pubkey, about: HolderMint, reading: number, since: number) {
@@ -81,7 +81,10 @@ export class ListLoading {
     return blocks
   }
 
-  /** Reads the accounts and stores the list. Rejects with LoadingFault, the node's or the store's error, or the reason of `end`. */
+  /**
+   * Reads the accounts and stores the list. Rejects with LoadingFault, the node's or the store's error, or the reason of
+   * `end`.
+   */
   async run({ reach, found: isFound, stored }: LoadingSteps): Promise<void> {
     const { signal } = this.end
     const { storage, clock } = this.#deps
@@ -108,7 +111,7 @@ export class ListLoading {
     this.loaded = { reading: this.#reading, fromSlot, accounts: balances.size }
   }
 
-  /** Reads the accounts, as of slots at or after the collected blocks. */
+  /** Reads the accounts, at slots that are not before the collected blocks. */
   async #read(): Promise<NodeBalances> {
     const { node, clock } = this.#deps
     const { signal } = this.end

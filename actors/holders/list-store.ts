@@ -67,7 +67,7 @@ export async function storeBlock(
 const knownOf = <T>(row: PresentRow | null, unpack: (bytes: Uint8Array) => T): Known<T> =>
   row && { value: unpack(row.value), slot: row.slot }
 
-/** Whether a list's rows exist: a damaged store is emptied. */
+/** Tells whether a list's rows exist: a damaged store is emptied. */
 export async function isStored(store: HolderStore, list: HolderListId, slot: number): Promise<boolean> {
   const [sums] = await store.at(list, 'sums', slot, [SUMS_KEY])
   return sums != null

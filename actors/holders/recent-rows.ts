@@ -2,7 +2,7 @@ import { pubkeyMapKey, type Pubkey } from '../../src/chain/pubkey.ts'
 import { SecondChanceCache } from '../../src/memory/second-chance-cache.ts'
 import type { HolderListId, HolderRow, HolderRowKind, HolderStore, PresentRow } from '../../storage/port.ts'
 
-/** Memory of the rows: some 15,000. Accounts that trade often, above all those of pools, change in most blocks. */
+/** Memory of the rows: about 15,000. Accounts that trade often, above all those of pools, change in most blocks. */
 const BYTES_MAX = 8 * 2 ** 20
 const ROW_BYTES = 350
 type RecentKind = 'account' | 'owner' | 'sums'
@@ -10,7 +10,7 @@ type RecentKind = 'account' | 'owner' | 'sums'
 /**
  * The store of holder rows for their only writer, with the newest versions of recently used rows in memory.
  *
- * R1. A row is in memory as the newest version in the store; null if there is none, or if the row is gone.
+ * R1. A row is in memory as the newest version in the store; null if the row is absent or gone.
  * R2. If rows are rolled back, or a write may have failed, the cache is cleared.
  */
 export class RecentRows {
@@ -24,7 +24,7 @@ export class RecentRows {
     this.#store = store
   }
 
-  /** Reads rows as of a slot that is not before any stored version. Rejects with the store's error. */
+  /** Reads rows at a slot that is not before any stored version. Rejects with the store's error. */
   async at(
     list: HolderListId,
     kind: RecentKind,

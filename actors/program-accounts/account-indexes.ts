@@ -6,9 +6,9 @@ import type { ProgramMirrorDeps } from './mirror-deps.ts'
 import { stored } from './mirror-store.ts'
 import type { MirroredAccounts } from './mirrored-accounts.ts'
 
-/** Versions of one step. Chosen: some 50 ms, between which updates are stored. */
+/** Versions of one step: about 50 ms, between which updates are stored. */
 const STEP_VERSIONS = 5_000
-/** Milliseconds between two writes of the progress of an index that is built. */
+/** Interval of storing the progress of an index that is being built, in milliseconds. */
 const SAVE_MS = 2_000
 
 /**
@@ -24,7 +24,7 @@ export class AccountIndexes {
   readonly #deps: Pick<ProgramMirrorDeps, 'store' | 'clock' | 'logger' | 'buildFromMs' | 'indexStep'>
   readonly #name: string
   readonly #declared: () => readonly IndexedRange[]
-  /** The scan of the index that is built; null between two. */
+  /** The scan of the index that is being built; null between scans. */
   #scan: { readonly range: IndexedRange; readonly after: Pubkey | null; readonly versions: number } | null =
     null
   #saveAtMs = 0
@@ -43,7 +43,7 @@ export class AccountIndexes {
     this.#deps = deps
   }
 
-  /** Does one step of the remaining work. Resolves with false if there is none. */
+  /** Does one step of the remaining work. Resolves with false if no work remains. */
   async step(): Promise<boolean> {
     const { indexes, slot } = this.#mirrored.progress
     const declared = this.#declared()

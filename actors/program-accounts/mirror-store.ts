@@ -23,7 +23,7 @@ export async function* storedEach<T>(list: AsyncIterable<T>): AsyncGenerator<T> 
 /** Returns an address as the key of a map. */
 export const keyOf = (address: Pubkey): string => Buffer.from(address).toString('latin1')
 
-/** Tells whether two states of an account are equal; null for none. */
+/** Tells whether two states of an account are equal; null stands for no account. */
 export function isSame(a: ProgramAccount | null, b: ProgramAccount | null): boolean {
   if (a === null || b === null) return a === b
   return (

@@ -9,7 +9,7 @@ import { differencesFrom, type Ended, type Snapshot } from './snapshot-differenc
 
 /**
  * Maximum superseded versions. Paging runs have five minutes, less if there are more versions than this. Finalized state is
- * some 13 s old: for 30 s as many versions stay as the token program makes on mainnet, about 10,000 a second.
+ * about 13 s old: for 30 s as many versions stay as the token program makes on mainnet, about 10,000 a second.
  */
 const SUPERSEDED: SupersededLimits = {
   retentionMs: 300_000,
@@ -20,13 +20,13 @@ const SUPERSEDED: SupersededLimits = {
 /** Versions and bytes of one durable write. */
 const WRITE_VERSIONS = 1_000
 const WRITE_BYTES = 2 ** 20
-/** Milliseconds between two prunings of superseded versions. */
+/** Interval of pruning superseded versions, in milliseconds. */
 const PRUNE_MS = 10_000
 
 /**
  * The stored accounts of a program, and the slot up to which they are complete. Every method rejects with a StoreError when
- * the store fails. A version is durable before the progress reaches its slot, and never replaces one of the same account with
- * a greater slot.
+ * the store fails. A version is durable before the progress reaches its slot, and never replaces one of the same account
+ * with a greater slot.
  */
 export class MirroredAccounts {
   readonly #program: Pubkey
@@ -67,8 +67,8 @@ export class MirroredAccounts {
   }
 
   /**
-   * Since then the store may have been emptied, for example because it was damaged. It then has no data of the slot that
-   * readers request.
+   * Records a loss if the store was emptied since, for example because it was damaged. The store then has no data of the
+   * slot that readers request.
    */
   async loseEmptied(): Promise<void> {
     const { slot, accounts } = this.#progress
@@ -77,7 +77,7 @@ export class MirroredAccounts {
     await this.put({ slot: null, accounts: 0, reason: 'the stored accounts are lost' })
   }
 
-  /** Reads the newest version of each address, in their order; null for one without any. */
+  /** Reads the newest version of each address, in their order; null for an address that is not stored. */
   newest(addresses: readonly Pubkey[]): Promise<readonly (AccountVersion | null)[]> {
     return stored(this.#deps.store.newest(this.#program, addresses))
   }
@@ -96,7 +96,8 @@ export class MirroredAccounts {
   /**
    * Stores the differences from a snapshot, and advances to its slot. Resolves with their number.
    *
-   * @param isMissing Given the number of differences, tells whether earlier slots lack some of them, and are no longer exact.
+   * @param isMissing Given the number of differences, tells whether earlier slots lack some of them, and are no longer
+   * exact.
    */
   async replace(
     { slot, accounts: listed, apiVersion }: Snapshot,

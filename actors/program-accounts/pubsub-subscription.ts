@@ -10,9 +10,9 @@ import type {
   SubscriptionListener
 } from '../../src/program-accounts/ports.ts'
 
-/** Milliseconds to connect, and for an answer. Chosen: a node that takes longer is overloaded. */
+/** Milliseconds to connect, and for an answer. A node that takes longer is overloaded. */
 const ANSWER_MS = 10_000
-/** Milliseconds without a slot after which a connection counts as dead. Chosen: 75 slots; clusters rarely stand longer. */
+/** Milliseconds without a slot after which a connection counts as dead: 75 slots; clusters rarely pause for longer. */
 const SILENCE_MS = 30_000
 
 const message = z.union([
@@ -92,7 +92,7 @@ class PubsubConnection implements ProgramSubscription {
     }
   }
 
-  /** Any answer shows that the node's messages before it have come. */
+  /** Waits for any answer, which shows that the node's messages before it have come. */
   async roundTrip(): Promise<void> {
     await this.#call('getVersion', [], true)
   }

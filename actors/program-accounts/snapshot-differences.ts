@@ -3,7 +3,7 @@ import { samePubkey } from '../../src/chain/pubkey.ts'
 import type { AccountVersion } from '../../storage/port.ts'
 import { isSame } from './mirror-store.ts'
 
-/** All accounts of a program as of a slot, as a node has them. */
+/** All accounts of a program at a slot, as a node has them. */
 export interface Snapshot {
   readonly slot: number
   readonly accounts: readonly AddressedAccount[]

@@ -16,7 +16,7 @@ const ROUNDS = 5
 export interface UpdateCheckDeps {
   readonly node: Pick<AccountNode, 'accounts'>
   readonly metrics: Pick<MirrorMetrics, 'checked'>
-  /** Reads the stored versions of accounts, in their order; null for an account without any. */
+  /** Reads the stored versions of accounts, in their order; null for an account that is not stored. */
   readonly newest: (addresses: readonly Pubkey[]) => Promise<readonly (AccountVersion | null)[]>
   /** Receives a version whose update was missed. */
   readonly correct: (version: AccountVersion) => void
@@ -26,13 +26,13 @@ export interface UpdateCheckDeps {
 interface Round {
   readonly addresses: readonly Pubkey[]
   readonly tries: number
-  /** As of a slot at or after the checked one. Null until there is one. */
+  /** The answer at a slot that is not before the checked one; null until it has arrived. */
   readonly answer: { readonly slot: number; readonly versions: readonly AccountVersion[] } | null
 }
 
 /**
  * Finds updates that a node did not send. Of the accounts that blocks have touched, it reads those without an update that
- * are new or in the mirror. An account that differs is corrected as of the slot of the answer.
+ * are new or in the mirror. An account that differs is corrected at the slot of the answer.
  */
 export class UpdateCheck {
   readonly #program: Pubkey

@@ -1,7 +1,9 @@
-/** Addresses whose ledger is read or changed at once. Chosen: others that use the store wait for no more. */
+/** Maximum addresses whose ledgers are read or changed at once: other users of the store wait for no more. */
 const AT_ONCE = 16
 
-/** Works on each item, some at once. Resolves with the results in the order of the items. Rejects with the first error. */
+/**
+ * Works on each item, several at once. Resolves with the results in the order of the items. Rejects with the first error.
+ */
 export async function inChunks<Item, Result>(
   items: readonly Item[],
   work: (item: Item) => Promise<Result>

@@ -16,11 +16,13 @@ import { symbolsOf } from '../../src/views/mint-symbols.ts'
 import { entriesOf } from './ledger-entries.ts'
 import { LedgerWatches } from './ledger-watches.ts'
 
-/** Milliseconds between two lists of the watched addresses: a sixth of the time within which capture begins. */
+/** Interval of listing the watched addresses, in milliseconds: a sixth of the time within which capture begins. */
 const SYNC_MS = 5_000
-/** Both while there is no other process: every new watch then wakes this one, and so does every event. */
+/**
+ * Idle and list intervals in milliseconds while no other process runs: each new watch and each event then wakes this one.
+ */
 const ALONE_MS = 30_000
-/** Milliseconds between two writes of the progress while no block has entries: a restart reads the blocks since then again. */
+/** Interval of storing the progress while no block has entries, in milliseconds: a restart rereads the blocks since then. */
 const SAVE_MS = 2_000
 /** Slots behind which no late block comes and no fork begins, twice as many as `GAP_SLOTS` of ingest. */
 const LATE_SLOTS = 3_000
@@ -36,7 +38,7 @@ const published = new WeakSet<LedgerBlock>()
  *     at the start; entries that they have already stay. Events after it go back to the queue when the follower fails.
  * R2. The ledger of an address begins at the first block that is read after its watch was seen. Gaps after it are recorded
  *     before later blocks, and closed only once the entries of a late block are stored. If another process has begun a
- *     ledger, blocks that this process read before it heard of the address are a gap.
+ *     ledger, blocks that this process read before it knew the address are a gap.
  * R3. Blocks of a lost fork are rolled back, the progress first. A fork that was lost before this process could do that
  *     is found by the hashes of the blocks.
  * R4. Another process may take over during a write. What was written then is removed if its block is on a lost fork, and
@@ -53,7 +55,9 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
   #savedAtMs = 0
   #visibleSlot: number | null = null
   #isSaved = true
-  /** Up to this slot an earlier follower has written the ledger, or the blocks that were read without an address are a gap. */
+  /**
+   * Up to this slot an earlier follower has written the ledger, or the blocks that were read without an address are a gap.
+   */
   #accountedTo = -1
 
   constructor(deps: LedgerDeps) {
@@ -114,7 +118,7 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
     await this.#missUnheard()
   }
 
-  /** Records as a gap what this process read before it heard of addresses whose ledger another process has begun (R2). */
+  /** Records as a gap what this process read before it knew addresses whose ledger another process has begun (R2). */
   async #missUnheard(): Promise<void> {
     const missing = this.#watches.unheard(this.#accountedTo)
     if (missing === null) return
@@ -146,7 +150,7 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
     return { ...this.#progress, slot: at, blockhash: stored?.blockhash ?? null, blockTime }
   }
 
-  /** Whether the index has a block; true without a hash to compare. */
+  /** Tells whether the index has a block; true without a hash to compare. */
   async #isStored({ slot, blockhash }: Pick<LedgerBlock, 'slot' | 'blockhash'>): Promise<boolean> {
     if (blockhash === null) return true
     const row = await this.#deps.storage.blocks.at(slot)
@@ -216,8 +220,8 @@ export class LedgerFollower extends BlockFollower<LedgerChanges> {
   }
 
   /**
-   * Stores the entries of a block, and publishes them. If another process has taken over before they were stored, it publishes
-   * them, or has rolled them back by now (R4).
+   * Stores the entries of a block, and publishes them. If another process has taken over before they were stored, it
+   * publishes them, or has rolled them back by now (R4).
    */
   async #record(block: LedgerBlock): Promise<void> {
     const { metrics } = this.#deps

@@ -56,7 +56,7 @@ export class LedgerWatches {
   }
 
   /**
-   * Returns the slots after one in which blocks were read without an address whose ledger had begun; null for none. Another
+   * Returns the slots after one in which blocks were read without an address whose ledger had begun, or null. Another
    * process has begun it.
    */
   unheard(after: number): { readonly from: number; readonly to: number } | null {

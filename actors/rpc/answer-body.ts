@@ -17,20 +17,20 @@ export interface ResponseStart {
   readonly status: number
   readonly headers: Headers
   readonly bytes: Buffer
-  /** Null where `bytes` is the whole body. */
+  /** Null if `bytes` is the whole body. */
   readonly rest: ResponseRest | null
 }
 
 /** The rest of a long response. Read it once, or call `abort`. */
 export interface ResponseRest {
-  /** The length of the whole body; null where the node does not say. */
+  /** The length of the whole body; null if the node does not state it. */
   readonly lengthTotal: number | null
   /** Yields the rest of the body, and ends the request if it is left early. Throws where the node breaks off. */
   chunks(): AsyncGenerator<Buffer>
   abort(reason?: Error): void
 }
 
-/** Bytes that wait for a slow reader at most, before the node is read no further. */
+/** Maximum bytes buffered for a slow reader; reading from the node pauses above it. */
 const AHEAD_BYTES_MAX = 256 * 1024
 
 /** Thrown if a body is longer than allowed. */

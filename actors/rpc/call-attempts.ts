@@ -12,18 +12,18 @@ import type { UpstreamNode } from './upstream-node.ts'
 /** Requests to one node for one call: a second one once its probes show the slot that its first answer lacked. */
 const ATTEMPTS_MAX = 2
 
-/** The outcome of an earlier attempt, or a refusal by its node; null for none. */
+/** The outcome of an earlier attempt, or a refusal by its node, or null. */
 export type EarlierOutcome = NodeOutcome | RequestRefused | null
 
 /** Nodes that are up, and get no request. */
 export interface WithheldNodes {
-  /** Milliseconds until a node that was not asked has budget for the call; null if there is no such node. */
+  /** Milliseconds until a node that was not tried has budget for the call; null if no such node exists. */
   readonly waitMs: number | null
   /** Number of cordoned nodes. */
   readonly cordoned: number
 }
 
-/** The attempts to answer one call: the nodes asked, and the best answer of them. */
+/** The attempts to answer one call: the nodes tried, and their best answer. */
 export class CallAttempts {
   readonly #call: UpstreamCall
   /** Requests by node. */
@@ -46,7 +46,7 @@ export class CallAttempts {
     else if (before !== null && last !== null) this.judge(last, before, nowMs)
   }
 
-  /** Whether a node was asked. */
+  /** Whether any node was tried. */
   get hasAsked(): boolean {
     return this.#sent.size > 0
   }
@@ -67,8 +67,8 @@ export class CallAttempts {
   }
 
   /**
-   * Whether a node may be asked: it was not asked yet, or was behind and has reached the slot by a later probe. Archives
-   * get no sends.
+   * Tells whether a node may be tried: it was not tried yet, or was behind and has reached the slot by a later probe.
+   * Archives get no sends.
    */
   admits(node: UpstreamNode, minSlot: number): boolean {
     const { isIdempotent } = this.#call.method
@@ -106,7 +106,7 @@ export class CallAttempts {
     return null
   }
 
-  /** Records a fault of a node. Returns whether another node may be asked. */
+  /** Records a fault of a node. Returns whether another node may be tried. */
   failed(error: NodeError): boolean {
     if (refusesRequest(error.fault))
       this.#refusal = new RequestRefused(error.fault.kind === 'http' ? error.fault.status : 400)
@@ -114,7 +114,7 @@ export class CallAttempts {
     return this.#call.method.isIdempotent || wasUnsent(error)
   }
 
-  /** Returns the best answer of all nodes, or throws the reason for none. */
+  /** Returns the best answer of all nodes, or throws the reason why no node has one. */
   result(archives: readonly UpstreamNode[], { waitMs, cordoned }: WithheldNodes): UpstreamAnswer {
     // An archive that is unavailable may have blocks that the nodes lack.
     const hasTriedAll = archives.every((node) => this.#sent.has(node) && this.#fault === null)

@@ -21,14 +21,14 @@ export interface RpcNodesCounts {
   hedges: number
 }
 
-/** A call, what was asked for it, and the time that it has. */
+/** A call, its attempts, and the time that it has. */
 interface Resolving {
   readonly call: UpstreamCall
   readonly attempts: CallAttempts
   readonly deadline: RequestDeadline
 }
 
-/** Asks one node after another until one has an answer for the client. */
+/** Tries one node after another until one has an answer for the client. */
 export class Failover {
   readonly #pool: NodePool
   readonly #clock: Clock
@@ -43,7 +43,7 @@ export class Failover {
   }
 
   /**
-   * Returns the answer to a call. `tried` were asked before, the last of them with the outcome `before`. Throws
+   * Returns the answer to a call. The nodes `tried` were tried before, the last of them with the outcome `before`. Throws
    * `Unanswered`, or the reason of the deadline's signal.
    */
   async resolve(
@@ -82,7 +82,7 @@ export class Failover {
     return this.#pool.nodes.filter(({ isArchive }) => isArchive)
   }
 
-  /** Returns the nodes that may be asked now, in the order in which they are; those that failed lately come last. */
+  /** Returns the nodes that may be tried now, in order; those that failed recently come last. */
   #candidates(attempts: CallAttempts, call: UpstreamCall): UpstreamNode[] {
     const { commitment, minSlot } = call
     const cost = this.#costOf(call)
@@ -94,7 +94,7 @@ export class Failover {
     return this.#pool.tuning.costs.of(method.name)
   }
 
-  /** The nodes that were not asked although they are up. */
+  /** Returns the nodes that were not tried although they are up. */
   #withheld(attempts: CallAttempts, call: UpstreamCall): WithheldNodes {
     const { commitment, minSlot } = call
     const waits = this.#pool
@@ -107,7 +107,7 @@ export class Failover {
     }
   }
 
-  /** Returns the answer for the client, null if another node may be asked, or `ends`. */
+  /** Returns the answer for the client, null if another node may be tried, or `ends`. */
   async #attempt(
     node: UpstreamNode,
     others: readonly UpstreamNode[],
@@ -117,7 +117,7 @@ export class Failover {
     if (attempts.hasAsked) this.#counts.failovers++
     attempts.asks(node)
     try {
-      const outcome = await this.#ask(node, others, read)
+      const outcome = await this.#sendHedged(node, others, read)
       return attempts.judge(node, outcome, this.#clock.now())
     } catch (error) {
       if (!(error instanceof NodeError)) throw error
@@ -131,7 +131,7 @@ export class Failover {
     return minSlot < call.minSlot ? { ...call, minSlot } : null
   }
 
-  /** Whether to wait for a slot, or for the first probes of the service. */
+  /** Tells whether to wait for a slot, or for the first probes of the service. */
   #mayWait(call: UpstreamCall, attempts: CallAttempts, waitedMs: number): boolean {
     const isEarly = !attempts.hasAsked && this.#pool.isStarting
     if ((attempts.isBehind || isEarly) && waitedMs < this.#pool.tuning.behindMs) return true
@@ -140,15 +140,15 @@ export class Failover {
     return attempts.isBehind && newest < call.minSlot && call.minSlot > call.minContextSlot
   }
 
-  /** Asks a node, and a second one if the first is slow. */
-  async #ask(
+  /** Sends the call to a node, and to a second one if the first is slow. */
+  async #sendHedged(
     node: UpstreamNode,
     others: readonly UpstreamNode[],
     { call, attempts, deadline }: Resolving
   ): Promise<NodeOutcome> {
     const { signal } = deadline
     if (!call.method.isIdempotent || this.#pool.nodes.length === 1) return this.#send(node, call, signal)
-    // Half of the time that is left where another node can be asked after this one; else the deadline alone.
+    // Half of the time left if another node can be tried after this one; else the deadline alone.
     const limitMs = (rest: number): number | null => (rest === 0 ? null : deadline.leftMs() / 2)
     const first = (end: AbortSignal) => this.#sendWithin(node, call, end, limitMs(others.length))
     const second = others.find((each) => isFresh(each, call) && !attempts.wasAsked(each))
@@ -205,6 +205,6 @@ export class Failover {
   }
 }
 
-/** Whether a node can answer instead of a slow one: it is up, has reached the slot, and is no archive. */
+/** Tells whether a node can answer instead of a slow one: it is up, has reached the slot, and is no archive. */
 const isFresh = (node: UpstreamNode, { commitment, minSlot }: UpstreamCall): boolean =>
   node.isUsable && !node.isArchive && (node.slot(commitment) ?? 0) >= minSlot

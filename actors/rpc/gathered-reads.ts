@@ -15,7 +15,7 @@ interface Waiting {
   readonly reject: (reason: unknown) => void
 }
 
-/** How reads are sent: alone, or several as one. */
+/** Senders of reads: alone, or several as one. */
 interface Upstreams {
   readonly alone: (call: UpstreamCall) => Promise<UpstreamAnswer>
   readonly together: (calls: readonly UpstreamCall[]) => Promise<readonly Outcome[]>

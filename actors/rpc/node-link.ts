@@ -7,20 +7,20 @@ import { AnswerBody, BodyTooLong, type ResponseStart } from './answer-body.ts'
 import { ReadSockets } from './read-sockets.ts'
 
 export interface NodeLinkTuning {
-  /** Sockets to the node at most. */
+  /** Maximum sockets to the node. */
   readonly connections: number
-  /** Requests in flight and waiting at most; a further one fails at once. */
+  /** Maximum requests in flight and waiting; a further one fails at once. */
   readonly requestsMax: number
   readonly connectMs: number
-  /** Milliseconds until an answer begins, and between two pieces of it. */
+  /** Maximum milliseconds until an answer begins, and between pieces of it. */
   readonly stallMs: number
-  /** Bytes of an answer at most. */
+  /** Maximum bytes of an answer. */
   readonly bytesMax: number
   /** Counts the bytes of answers of all nodes. */
   readonly memory: AnswerMemory
 }
 
-/** Chosen: getProgramAccounts-like reads may take a node some seconds; a block of mainnet has at most 15 MB. */
+/** Reads like getProgramAccounts may take a node several seconds; a mainnet block has at most 15 MB. */
 export const NODE_LINK_TUNING: NodeLinkTuning = {
   connections: 64,
   requestsMax: 1_024,
@@ -30,9 +30,9 @@ export const NODE_LINK_TUNING: NodeLinkTuning = {
   memory: answerMemory
 }
 
-/** Answers up to this length are read whole before anything is sent on. Until then another node can be asked instead. */
+/** Answers up to this length are read whole before anything is sent on. Until then another node can be tried instead. */
 const WINDOW_BYTES = 64 * 1024
-/** Pause after HTTP 429 without Retry-After, and the longest pause that a node can ask for. */
+/** Pause after HTTP 429 without Retry-After, and the longest pause that a node can request, in milliseconds. */
 const REST_MS = 1_000
 const REST_MAX_MS = 60_000
 

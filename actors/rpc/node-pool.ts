@@ -43,16 +43,16 @@ export const RPC_NODES_TUNING: RpcNodesTuning = {
 }
 
 export interface RpcNodesOptions {
-  /** Read again and again: the localnet's URL is known only once it listens. */
+  /** Polled: the localnet's URL is known only once it listens. */
   readonly urls: () => readonly string[]
   readonly archiveUrls: readonly string[]
   /** Budget of each node, then of each archive, in costs a second, in the order of the URLs; null if unlimited. */
   readonly limits?: readonly (number | null)[]
-  /** Reads the cordons of operators, again and again; absent where there are none. */
+  /** Polled for the operators' cordons; absent if there can be no cordons. */
   readonly cordons?: () => Promise<readonly Cordon[]>
-  /** The genesis of the store's cluster; null while none is known. */
+  /** The genesis of the store's cluster; null while unknown. */
   readonly expectedGenesis: () => Promise<string | null>
-  /** The slot of the newest block in the store; null if there is none, or if its blocks come from elsewhere. */
+  /** Slot of the newest block in the store; null on an empty store, or if its blocks come from elsewhere. */
   readonly indexedSlot: () => number | null
   readonly tuning?: Partial<RpcNodesTuning>
 }
@@ -75,7 +75,7 @@ export class NodePool implements NodeControl {
   #running: AbortController | null = null
   readonly #reached: ReachedSlots
   #requestedAtMs = -Infinity
-  /** The genesis of the node that was admitted first, where the store knows none. */
+  /** Genesis of the first admitted node, used if the store knows none. */
   #genesis: string | null = null
   #cordons: readonly Cordon[] = []
 

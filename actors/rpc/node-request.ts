@@ -48,9 +48,9 @@ export async function askNode(
   return outcomeOf(node, call, raw, newest, signal)
 }
 
-/** How the answer to a batch is read. */
+/** Limits and scheduling for reading the answer to a batch. */
 interface BatchReading {
-  /** Reserves bytes of memory, or releases them if the number is negative. Returns false if there are none left. */
+  /** Reserves bytes of memory, or releases them if the number is negative. Returns false if they exceed the limit. */
   readonly bytesLeft: (bytes: number) => boolean
   /** Runs each piece of a long answer. */
   readonly runPiece: RunPiece
@@ -159,9 +159,7 @@ async function longOutcome(
   return { answer, verdict }
 }
 
-/**
- * Throws NodeError for a slot that the node has not reached. If that is uncertain, the node is asked for its slots again.
- */
+/** Throws NodeError for a slot that the node has not reached. If that is uncertain, the node's slots are requested again. */
 async function checkSlot(node: UpstreamNode, slot: number | null, signal: AbortSignal): Promise<void> {
   if (slot === null) return
   if (!node.canHaveReached(slot)) await node.probe(signal)
@@ -174,7 +172,7 @@ function noteSlot(node: UpstreamNode, call: UpstreamCall, slot: number | null): 
   if (slot !== null && call.method.slot === 'context') node.sawSlot(call.commitment, slot)
 }
 
-/** Posts a body; a read again if the node closed its persistent connection meanwhile. */
+/** Posts a body. A read is sent again if the node closed its persistent connection meanwhile. */
 async function post(
   node: UpstreamNode,
   body: string,

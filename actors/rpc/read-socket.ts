@@ -19,13 +19,13 @@ export interface ReadSocketEvents {
 /** Error of a socket, with a code by which `NodeLink.faultOf` names the fault. */
 const socketError = (message: string, code: string): Error => Object.assign(new Error(message), { code })
 
-/** A connection to a node that carries one read at a time. Whatever is not of the usual form ends it. */
+/** A connection to a node that carries one read at a time. Anything of an unusual form ends it. */
 export class ReadSocket {
   readonly #socket: Socket
   readonly #stallMs: number
   readonly #events: ReadSocketEvents
   #read: SocketRead | null = null
-  /** The bytes of a head that is not complete; null for none. */
+  /** The bytes of an incomplete head, or null. */
   #head: Buffer | null = null
   /** Bytes of the body that are still to come; null while the head is. */
   #left: number | null = null
@@ -125,7 +125,7 @@ export class ReadSocket {
     answer.onResponseEnd()
   }
 
-  /** Ends the socket after a refusal whose body nobody reads. */
+  /** Ends the socket after a refusal whose body is not read. */
   #finishWithoutBody({ status, fields }: AnswerHead): void {
     const read = this.#end()!
     read.answer.onResponseStart(read, status, fields)

@@ -10,16 +10,16 @@ export interface ReadSocketsOptions {
   readonly path: string
   /** Field values of each request by name in lower case; the framing is added. */
   readonly headers: Readonly<Record<string, string>>
-  /** Sockets at most; further reads wait in order. */
+  /** Maximum sockets; further reads wait in order. */
   readonly connections: number
   readonly connectMs: number
-  /** Milliseconds until an answer begins, and between two pieces of it. */
+  /** Maximum milliseconds until an answer begins, and between pieces of it. */
   readonly stallMs: number
 }
 
 /** Milliseconds after which an idle socket is not used again: nodes close theirs after 5 s or later. */
 const IDLE_MS = 4_000
-/** Milliseconds without this client after an unusual response, so that a node that always sends such is not asked twice. */
+/** Milliseconds without this client after an unusual response, so that a node that always sends such gets no read twice. */
 const OFF_MS = 60_000
 
 /**

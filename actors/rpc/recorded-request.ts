@@ -33,7 +33,9 @@ export async function recorded<Outcomes extends NodeOutcome | readonly (NodeOutc
   }
 }
 
-/** Tells whether a request that has no answer counts as an error of its node: it was sent, and was not the client's fault. */
+/**
+ * Tells whether a request that has no answer counts as an error of its node: it was sent, and was not the client's fault.
+ */
 function isFailureOf(error: unknown, wasResting: boolean): boolean {
   // At the deadline of a request, its node has not answered in time.
   if (error instanceof NoUpstream) return true

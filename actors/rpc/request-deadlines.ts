@@ -16,7 +16,10 @@ export interface RequestDeadline {
 
 const NEVER = new AbortController().signal
 
-/** Returns the time of a send: its node's own limits alone, because a transaction that a node took is not to be called failed. */
+/**
+ * Returns the time of a send: its node's own limits alone, because a transaction that a node took is not to be called
+ * failed.
+ */
 export const unlimited = (client: AbortSignal | null): RequestDeadline => ({
   signal: client ?? NEVER,
   leftMs: () => Infinity,

@@ -74,7 +74,10 @@ export function rpcNodes<Needs>(
   }
 }
 
-/** Milliseconds between two reports of abandoned floors: a false slot of one node concerns every key that saw it. */
+/**
+ * Shortest interval of reports of abandoned floors, in milliseconds: a false slot of one node concerns every key that saw
+ * it.
+ */
 const REPORT_INTERVAL_MS = 60_000
 
 /** Returns a function that reports abandoned floors, at most once a minute. */

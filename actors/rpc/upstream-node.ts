@@ -22,7 +22,7 @@ import { probeCost, readGenesis, readSlots } from './node-probe.ts'
 
 export interface UpstreamNodeTuning extends UpstreamPolicy {
   readonly link: NodeLinkTuning
-  /** Milliseconds between two probes while clients ask, and while none does. */
+  /** Probe intervals in milliseconds: while clients send requests, and while no client does. */
   readonly probeMs: number
   readonly idleProbeMs: number
   readonly probeTimeoutMs: number
@@ -35,7 +35,7 @@ export interface NodePlace {
   readonly index: number
   readonly isArchive: boolean
   readonly id: NodeId
-  /** The operator's limit of costs a second; null for none. */
+  /** The operator's limit of costs a second; null if unlimited. */
   readonly limit: number | null
 }
 
@@ -43,7 +43,7 @@ export interface NodePlace {
 export interface NodeSurroundings {
   /** The newest slot known at processed, without this node. */
   readonly newest: () => number
-  /** Whether clients have asked anything lately. */
+  /** Tells whether clients have sent requests lately. */
   readonly isBusy: () => boolean
   /** Checks a genesis; returns null, or why the node is of another cluster. */
   readonly admit: (genesis: string) => Promise<string | null>
@@ -55,10 +55,10 @@ export interface NodeSurroundings {
   readonly changed: () => void
 }
 
-/** Weight of the latest request in the average latency. Chosen: the last ten or so count. */
+/** Weight of the latest request in the average latency: about the last ten count. */
 const LATENCY_WEIGHT = 0.1
 /**
- * Slots that an answer may be above the last probe, besides the slots that can have passed since. Chosen: some 25 s. The
+ * Slots that an answer may be above the last probe, besides the slots that can have passed since: about 25 s. The
  * greater it is, the further a node with a false slot can put a client ahead of the others.
  */
 const REACH_SLOTS = 64
@@ -66,7 +66,7 @@ const REACH_SLOTS = 64
 const SLOT_MS_MIN = 10
 /**
  * Milliseconds for which a node that went down is still the last resort of a request: its fault may be over before its
- * next probe. 10 s is the longest time between two probes of a node that is down.
+ * next probe. 10 s is the longest probe interval of a node that is down.
  */
 const LAST_RESORT_MS = 10_000
 /** Share of a node's budget that probes may take: under a low limit they are rarer, and the rest is for clients. */
@@ -88,11 +88,11 @@ export class UpstreamNode implements RpcUpstream {
   #probedAtMs = 0
   #probing: Promise<void> | null = null
   #isAdmitted = false
-  /** When it went down after it had been used; null if it has not since its last good probe. */
+  /** When it went down after being used; null if it has not since its last good probe. */
   #wentDownAtMs: number | null = null
   #latencyMs: number | null = null
   #cordonedAtMs: number | null = null
-  /** Whether it takes batches; asked again after each absence. */
+  /** Whether it takes batches; retried after each absence. */
   takesBatches = true
   /** Claims of slots that were refused, and answers older than the node's own claim. */
   falseSlots = 0
@@ -161,12 +161,12 @@ export class UpstreamNode implements RpcUpstream {
     return (this.state === 'healthy' || this.state === 'lagging') && !this.link.isResting
   }
 
-  /** Whether its budget admits a request now. */
+  /** Tells whether its budget admits a request now. */
   admits(cost: number): boolean {
     return this.budget.admits(cost, this.#ports.clock.now())
   }
 
-  /** Whether it was used until a moment ago, and went down by a fault. A node that is not believed is not asked. */
+  /** Whether it was used until a moment ago, and went down by a fault. A node that is not believed is not tried. */
   get hasFailedLately(): boolean {
     if (this.#wentDownAtMs === null || this.state !== 'down') return false
     if (this.#cordonedAtMs !== null || this.link.isResting) return false
@@ -272,7 +272,7 @@ export class UpstreamNode implements RpcUpstream {
     await this.link.close()
   }
 
-  /** Milliseconds between two probes that the budget allows. */
+  /** Shortest probe interval that the budget allows, in milliseconds. */
   #probeBudgetMs(): number {
     return (probeCost(this.costs) / (this.budget.rate * PROBES_SHARE)) * 1_000
   }

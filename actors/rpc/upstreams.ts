@@ -194,7 +194,7 @@ export class RpcNodes implements RpcUpstreams {
     return this.nodes.length === 1 && node!.isUsable && node!.takesBatches && GatheredReads.takes(call)
   }
 
-  /** Reserves bytes of memory, or releases them if the number is negative. Returns false if there are none left. */
+  /** Reserves bytes of memory, or releases them if the number is negative. Returns false if they exceed the limit. */
   #buffer(bytes: number): boolean {
     if (this.#bufferedBytes + bytes > this.#pool.tuning.link.memory.bytesMax * BUFFERED_SHARE) return false
     this.#bufferedBytes += bytes

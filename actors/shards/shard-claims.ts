@@ -6,15 +6,15 @@ import { Documents, type Stored } from '../../storage/documents.ts'
 import type { Lease } from '../../storage/cluster/coordination.ts'
 import { isOutage } from '../storage/retry.ts'
 
-/** Milliseconds between two heartbeats of the process that works without leases. */
+/** Heartbeat interval of the process that works without leases, in milliseconds. */
 const BEAT_MS = 2_000
-/** Heartbeats missed in a row after which another process takes over without leases. Chosen: an outage of 20 s is rare. */
+/** Missed heartbeats in a row after which another process takes over without leases. An outage of 20 s is rare. */
 const BEATS_MISSED_MAX = 10
 
 /** The right to work for a shard. */
 export interface ShardClaim {
   readonly token: number
-  /** Aborts once another process has the shard, or this one gives it up. */
+  /** Aborts once another process has the shard, or this one releases it. */
   readonly lost: AbortSignal
   /** Whether no other process can have it. */
   readonly held: boolean
@@ -58,7 +58,7 @@ export function claimOfLease(lease: Lease): ShardClaim {
 
 /**
  * One process's claim of all shards of a product without leases: on an embedded store, and on a cluster without Redis. The
- * process that claimed last has it; another one takes over when its heartbeats stop.
+ * process that claimed last has it. Another process takes over when the heartbeats stop.
  */
 export class LeaselessClaim {
   readonly #product: string
@@ -112,7 +112,7 @@ export class LeaselessClaim {
     let seen = ''
     for (let missed = 0; !end.aborted && missed < BEATS_MISSED_MAX;) {
       await sleep(this.#clock, BEAT_MS, end)
-      const now = await this.#look().catch((error: unknown) => {
+      const now = await this.#readHeartbeat().catch((error: unknown) => {
         if (!isOutage(error)) throw error
         return null
       })
@@ -122,7 +122,7 @@ export class LeaselessClaim {
     }
   }
 
-  async #look(): Promise<string> {
+  async #readHeartbeat(): Promise<string> {
     const stored = await this.#get()
     if (stored === null) return ''
     const [hot] = await this.#documents.hot([stored])

@@ -8,18 +8,18 @@ import { aborted } from '../supervision/aborted.ts'
 import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
 import { claimOfLease, LeaselessClaim, type ShardClaim } from './shard-claims.ts'
 
-/** Milliseconds between two requests for leases. Chosen: shards of a dead process move half a second after their leases end. */
+/** Interval of requests for leases, in milliseconds. Shards of a dead process move half a second after their leases end. */
 const ACQUIRE_MS = 500
-/** Milliseconds without a sign of life after which a process has no share. Chosen: as long as its leases last. */
+/** Milliseconds without a sign of life after which a process has no share: as long as its leases last. */
 const PRESENCE_MS = 3_000
 /**
- * Milliseconds between two lists of all shards.
+ * Intervals of listing all shards, in milliseconds.
  *
- * On a shared store without hints of changes it is `least`: new documents are taken up within 15 s (spec), and submissions
- * while their blockhash lives. With hints it is 20 times the duration of a list, up to `most`. A store of one process
- * announces every change; there a list finds only changes missed because of a fault.
+ * On a shared store without hints of changes it is `shortest`: new documents are adopted within 15 s (spec), and submissions
+ * while their blockhash lives. With hints it is 20 times the duration of a list, up to `longest`. A store of one process
+ * announces every change; there a list, at `unshared`, finds only changes missed because of a fault.
  */
-const LIST_MS = { least: 1_000, most: 10_000, own: 30_000 }
+const LIST_MS = { shortest: 1_000, longest: 10_000, unshared: 30_000 }
 const LIST_REST = 20
 /** Milliseconds that requests in flight may still take when the process drains, or gives shards to another process. */
 const DRAIN_MS = 3_000
@@ -28,7 +28,7 @@ const DRAIN_MS = 3_000
 export interface OwnedShard {
   readonly name: string
   readonly claim: ShardClaim
-  /** Lists the shard's documents, and takes up changes. Rejects with the store's error. */
+  /** Lists the shard's documents, and adopts changes. Rejects with the store's error. */
   sync(): Promise<void>
   /** Ends the shard's work, after the requests in flight unless `kill` aborts first. */
   stop(kill: AbortSignal): Promise<void>
@@ -58,8 +58,8 @@ export interface ShardOwnerDeps<Shard extends OwnedShard> {
  *
  * O1. A shard belongs to the process that has its lease, with the lease's fencing token. Without leases the process that
  *     claimed last has all shards.
- * O2. Processes share the shards evenly. A process with more than its share gives some up after the requests in flight; one
- *     with less requests free ones. The leases of a dead process end within seconds.
+ * O2. Processes share the shards evenly. A process above its share releases shards after their requests in flight. A process
+ *     below its share requests free ones. The leases of a dead process end within seconds.
  * O3. Changes of documents are found by listing the shards, and by hints at once.
  */
 export class ShardOwner<Shard extends OwnedShard> {
@@ -69,7 +69,7 @@ export class ShardOwner<Shard extends OwnedShard> {
   readonly #id = randomUUID()
   /** Other processes with the product, each with the time of its last sign of life. */
   readonly #others = new Map<string, number>()
-  readonly #look = new AutoResetEvent()
+  readonly #wake = new AutoResetEvent()
   readonly #due = new Set<string>()
   /** Aborts when even the requests in flight are no longer awaited. */
   readonly #killed = new AbortController()
@@ -79,7 +79,7 @@ export class ShardOwner<Shard extends OwnedShard> {
     this.#names = [...deps.shards.keys()]
   }
 
-  /** The shards of this process, without those that it is giving up. */
+  /** The shards of this process, without those being released. */
   get shards(): readonly Shard[] {
     return [...this.#shards.values()]
   }
@@ -91,7 +91,7 @@ export class ShardOwner<Shard extends OwnedShard> {
   /** Works until `draining` aborts, then finishes the requests in flight unless `kill` aborts. */
   async run(draining: AbortSignal, kill: AbortSignal): Promise<void> {
     const { leases, presence } = this.#deps
-    const unsubscribe = presence?.subscribe((id) => this.#hear(id))
+    const unsubscribe = presence?.subscribe((id) => this.#notePresence(id))
     const ended = new AbortController()
     const end = AbortSignal.any([draining, ended.signal])
     try {
@@ -109,7 +109,7 @@ export class ShardOwner<Shard extends OwnedShard> {
   /** Lists the shards with these names at the next opportunity, if this process has them. */
   hint(shards: Iterable<string>): void {
     for (const shard of shards) this.#due.add(shard)
-    this.#look.set()
+    this.#wake.set()
   }
 
   /** Lists all shards of this process soon. */
@@ -117,7 +117,7 @@ export class ShardOwner<Shard extends OwnedShard> {
     this.hint(this.#shards.keys())
   }
 
-  #hear(id: string | null): void {
+  #notePresence(id: string | null): void {
     if (id !== null) this.#others.set(id, this.#deps.clock.now())
   }
 
@@ -147,13 +147,13 @@ export class ShardOwner<Shard extends OwnedShard> {
     }
   }
 
-  /** Acquires and gives up leases until `end` aborts. */
+  /** Acquires and releases leases until `end` aborts. */
   async #share(leases: Leases, end: AbortSignal): Promise<void> {
     const { clock, presence } = this.#deps
     while (!end.aborted) {
       presence?.publish(this.#id)
       const excess = [...this.#shards.values()].slice(this.#fairShare())
-      for (const shard of excess) this.#beginGivingUp(shard)
+      for (const shard of excess) this.#beginRelease(shard)
       await this.#acquireShare(leases, end)
       await sleep(clock, ACQUIRE_MS, end)
     }
@@ -171,9 +171,9 @@ export class ShardOwner<Shard extends OwnedShard> {
   /** Requests the leases of shards, as many at once as are lacking, until this process has its share. */
   async #acquireShare(leases: Leases, end: AbortSignal): Promise<void> {
     const start = Number.parseInt(this.#id.slice(0, 4), 16) % this.#names.length
-    // An order of this process, so that processes ask for different ones first.
+    // Each process has its own order, so that processes request different shards first.
     const order = [...this.#names.slice(start), ...this.#names.slice(0, start)]
-    const missing = order.filter((name) => !this.#shards.has(name) && !this.#giving.has(name))
+    const missing = order.filter((name) => !this.#shards.has(name) && !this.#releasing.has(name))
     while (missing.length > 0 && !end.aborted) {
       const lacking = this.#fairShare() - this.#shards.size
       if (lacking <= 0) return
@@ -181,8 +181,8 @@ export class ShardOwner<Shard extends OwnedShard> {
     }
   }
 
-  /** Shards that this process is giving up, each with the end of it. */
-  readonly #giving = new Map<string, Promise<void>>()
+  /** Shards that this process is releasing, each with the end of its release. */
+  readonly #releasing = new Map<string, Promise<void>>()
 
   async #acquire(leases: Leases, name: string, end: AbortSignal): Promise<void> {
     const lease = await leases.acquire(this.#deps.shards.get(name)!, this.#outranked.get(name))
@@ -200,7 +200,7 @@ export class ShardOwner<Shard extends OwnedShard> {
       }
     })
     this.#releases.set(shard, () => lease.release())
-    claim.lost.addEventListener('abort', () => this.#beginGivingUp(shard), { once: true })
+    claim.lost.addEventListener('abort', () => this.#beginRelease(shard), { once: true })
   }
 
   /** The greatest token that another process has written with, by shard. */
@@ -208,16 +208,16 @@ export class ShardOwner<Shard extends OwnedShard> {
   readonly #releases = new Map<Shard, () => Promise<void>>()
 
   /** Ends the work of a shard after the requests in flight, and releases its lease. */
-  #beginGivingUp(shard: Shard): void {
+  #beginRelease(shard: Shard): void {
     if (this.#shards.get(shard.name) !== shard) return
     this.#shards.delete(shard.name)
-    this.#giving.set(
+    this.#releasing.set(
       shard.name,
-      this.#giveUp(shard).finally(() => this.#giving.delete(shard.name))
+      this.#release(shard).finally(() => this.#releasing.delete(shard.name))
     )
   }
 
-  async #giveUp(shard: Shard): Promise<void> {
+  async #release(shard: Shard): Promise<void> {
     const late = new AbortController()
     const over = new AbortController()
     void sleep(this.#deps.clock, DRAIN_MS, over.signal).then(() => late.abort())
@@ -228,12 +228,12 @@ export class ShardOwner<Shard extends OwnedShard> {
     this.#releases.delete(shard)
   }
 
-  /** Ends all shards, including those that are being given up. */
+  /** Ends all shards, including those being released. */
   async #endWith(kill: AbortSignal): Promise<void> {
     const killNow = (): void => this.#killed.abort()
     kill.addEventListener('abort', killNow, { once: true })
     if (kill.aborted) killNow()
-    await Promise.all([this.#stopAll(kill), ...this.#giving.values()])
+    await Promise.all([this.#stopAll(kill), ...this.#releasing.values()])
     kill.removeEventListener('abort', killNow)
   }
 
@@ -268,15 +268,15 @@ export class ShardOwner<Shard extends OwnedShard> {
         await this.#sync(name)
       }
       if (isTurn) nextMs = clock.now() + this.#restAfter(clock.now() - startedMs)
-      if (this.#due.size === 0) await this.#look.wait(clock, Math.max(0, nextMs - clock.now()), end)
+      if (this.#due.size === 0) await this.#wake.wait(clock, Math.max(0, nextMs - clock.now()), end)
     }
   }
 
   #restAfter(tookMs: number): number {
     const { isShared, hints } = this.#deps
-    if (!isShared) return LIST_MS.own
-    if (hints?.available !== true) return LIST_MS.least
-    return Math.min(Math.max(tookMs * LIST_REST, LIST_MS.least), LIST_MS.most)
+    if (!isShared) return LIST_MS.unshared
+    if (hints?.available !== true) return LIST_MS.shortest
+    return Math.min(Math.max(tookMs * LIST_REST, LIST_MS.shortest), LIST_MS.longest)
   }
 
   async #sync(name: string): Promise<void> {

@@ -3,8 +3,8 @@ import type { Logger } from '../../src/telemetry/logger.ts'
 import type { Metrics } from '../../src/telemetry/metrics.ts'
 import type { Outage, Storage } from '../../storage/port.ts'
 
-/** Milliseconds between two probes of the store, so that an outage and its end are seen even without other traffic. */
-const LOOK_MS = 250
+/** Probe interval of the store, in milliseconds: an outage and its end are seen even without other traffic. */
+const PROBE_INTERVAL_MS = 250
 
 export interface WatchDeps {
   readonly clock: Clock
@@ -35,15 +35,15 @@ export async function watchOutages(
     }
     said = outage === null ? null : (said ?? outage)
   }
-  let asking = false
+  let isProbing = false
   while (!end.aborted) {
     // One probe at a time: a store that is unavailable may take seconds to fail.
-    if (!asking) {
-      asking = true
-      const answered = (): void => void (asking = false)
+    if (!isProbing) {
+      isProbing = true
+      const answered = (): void => void (isProbing = false)
       storage.blocks.head().then(answered, answered)
     }
     note()
-    await sleep(clock, LOOK_MS, end)
+    await sleep(clock, PROBE_INTERVAL_MS, end)
   }
 }

@@ -3,16 +3,16 @@ import type { Storage } from '../../storage/port.ts'
 import type { Run } from '../supervision/process.ts'
 
 /**
- * Shortest pause between two steps of a round, in milliseconds. A step takes one or two, so that ingest has the store
- * nearly alone.
+ * Shortest pause between the steps of a round, in milliseconds. A step takes one or two, so that ingest has the store nearly
+ * alone.
  */
 const PAUSE_MS = 25
 /** After a slow step, which compacted or met a busy disk, the pause is this many times as long as the step. */
 const PAUSE_PER_STEP = 4
-/** The longest pause, in milliseconds: a change of the system's clock makes a step look longer than it was. */
+/** The longest pause, in milliseconds: a change of the system's clock makes a step seem longer than it was. */
 const PAUSE_MS_MAX = 10_000
-/** Milliseconds between two rounds. */
-const LOOK_MS = 30_000
+/** Pause between rounds, in milliseconds. */
+const ROUND_PAUSE_MS = 30_000
 
 /** Returns the pause after a step in milliseconds, from the milliseconds that the step took. */
 export function pauseAfter(stepMs: number): number {
@@ -32,7 +32,7 @@ export function retention({ clock }: { readonly clock: Clock }): Run<{ readonly 
     for (let pauseMs = PAUSE_MS; !draining.aborted;) {
       await sleep(clock, pauseMs, draining)
       if (draining.aborted) return
-      pauseMs = LOOK_MS
+      pauseMs = ROUND_PAUSE_MS
       if (sweeper === null || storage.damage.length > 0) continue
       const beganMs = clock.now()
       if (await sweeper.step()) pauseMs = pauseAfter(clock.now() - beganMs)

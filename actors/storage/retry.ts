@@ -2,7 +2,7 @@ import { ServiceError } from '../../src/errors.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import type { Storage } from '../../storage/port.ts'
 
-/** Milliseconds between two attempts. Chosen: short beside any outage that somebody notices. */
+/** Pause between attempts, in milliseconds: short beside any outage that somebody notices. */
 const RETRY_MS = 500
 
 /** Runs a query of the store. Rejects with the reason of `end` if that aborts first. */

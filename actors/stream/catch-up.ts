@@ -25,7 +25,7 @@ export interface CatchingUp {
   readonly workLeft: () => Promise<void> | null
   /** Charges the key for events that were sent. */
   readonly charge: (events: number) => void
-  /** Whether the socket has sent everything that it was given. */
+  /** Tells whether the socket has sent everything that it was given. */
   readonly isSent: () => boolean
   /** Sends events of several channels, merged in cursor order. */
   readonly give: (parts: readonly Frames[]) => void
@@ -40,7 +40,7 @@ export interface CatchingUp {
  * Replays past events of some channels, oldest first, up to the head, and then hands the channels over to the hub. Rejects
  * with the store's error.
  *
- * P1. No block can be published between the last look at the head and `join`: nothing is missed and nothing is sent twice.
+ * P1. No block can be published between the last read of the head and `join`: nothing is missed and nothing is sent twice.
  * P2. The next page is read when the page before is nearly sent, so that a slow reader holds little memory.
  * P3. A key without work left waits for its next units: nothing is missed, unless the horizon passes the replay.
  *

@@ -19,8 +19,8 @@ import { cacheGauges } from '../storage/cache-gauges.ts'
 import { Replays } from './replays.ts'
 
 /**
- * Milliseconds between two reads of the replay horizon. Chosen: the store keeps a minute more than the horizon says, so a
- * stale value is safe.
+ * Interval of reading the replay horizon, in milliseconds. The store keeps a minute more than the horizon says, so a stale
+ * value is safe.
  */
 const HORIZON_MS = 15_000
 export interface ChannelsDeps {
@@ -29,7 +29,7 @@ export interface ChannelsDeps {
   readonly clock: Clock
   /** The turns of tenants, in which replays read. */
   readonly turns: TakeTurns
-  /** Seconds of events that can be replayed; null for all that is stored. */
+  /** Seconds of events that can be replayed; null if everything stored can be. */
   readonly horizonSeconds: number | null
   /** Bytes of memory for the pages of all replays. */
   readonly replayBytes?: number

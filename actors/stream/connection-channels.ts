@@ -17,7 +17,7 @@ import type { Sender } from './sender.ts'
 import type { StreamDeps } from './stream-deps.ts'
 import { Subscriptions, type Group } from './subscriptions.ts'
 
-/** Maximum milliseconds between two checks of a used-up budget, whose limit an operator may have raised. */
+/** Longest poll interval of a used-up budget, in milliseconds; an operator may have raised its limit. */
 const WORK_POLL_MS = 5_000
 
 /** The connection that the channels belong to. */
@@ -42,7 +42,7 @@ export class ConnectionChannels implements Reader {
   readonly #subscriptions: Subscriptions
   readonly #block = new BlockFrames()
   readonly #end = new AbortController()
-  /** Sends changes of the tenant's submissions; null without that channel, and while it is replayed. */
+  /** Sends changes of the tenant's submissions; null if that channel is not subscribed to, and while it is replayed. */
   #changes: LiveChanges | null = null
 
   constructor(owner: ChannelsOwner, sender: Sender, deps: StreamDeps) {
@@ -82,8 +82,8 @@ export class ConnectionChannels implements Reader {
   }
 
   /**
-   * Subscribes to channels, or restarts their subscriptions: live ones from the next block on, changes of submissions after a
-   * cursor. Channels with a past wait for `replay`.
+   * Subscribes to channels, or restarts their subscriptions: live ones from the next block on, changes of submissions after
+   * a cursor. Channels with a past wait for `replay`.
    */
   subscribe(
     live: readonly StreamChannel[],
@@ -152,7 +152,7 @@ export class ConnectionChannels implements Reader {
 
   /**
    * Sends an event of a private channel without a past, if the client has subscribed to it. `body` is its data as that of
-   * EncodedEvent. Its cursor moves no client back, and several events may have the same.
+   * EncodedEvent. Its cursor moves no client back, and several events may share one.
    */
   tell(channel: string, body: Uint8Array): void {
     if (!this.#subscriptions.has(channel)) return

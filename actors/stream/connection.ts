@@ -29,8 +29,8 @@ import type { StreamDeps } from './stream-deps.ts'
 /** Pings without an answer after which the client counts as gone (spec choices, section 6). */
 const PINGS_MISSED_MAX = 2
 /**
- * Consecutive messages that are none of the protocol's, each answered with `invalid_json`, after which the connection is closed.
- * As many as may come at once: a person who tries messages sends fewer, and a program that ignores a hundred errors is broken.
+ * Consecutive messages outside the protocol, each answered with `invalid_json`, after which the connection is closed. As
+ * many as may come at once: a person who tries messages sends fewer, and a program that ignores a hundred errors is broken.
  */
 export const INVALID_MESSAGES_MAX = MESSAGES_AT_ONCE
 const TOO_MANY = `a connection may send ${MESSAGES_A_SECOND} messages a second, and ${MESSAGES_AT_ONCE} at once; some were not read`

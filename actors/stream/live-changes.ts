@@ -5,7 +5,7 @@ import { encodeChange, type ChangeHistory } from '../../src/transactions/change-
 import type { ChangeBatch } from '../../src/transactions/change-batch.ts'
 import type { RetryPolicy } from '../storage/retry.ts'
 
-/** Changes of one read of the store. Chosen: a quarter of a connection's queue. */
+/** Changes of one read of the store: a quarter of a connection's queue. */
 const CHANGES_READ = 500
 
 export interface LiveChangesDeps {

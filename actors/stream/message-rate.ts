@@ -1,7 +1,7 @@
 /**
- * Limits of a client's messages: the average rate and the burst. Excess messages are not read. `MESSAGES_TOO_MANY` in
- * one second, or `SECONDS_TOO_FAST` seconds with excess in a row, close the connection. Chosen: a client subscribes
- * with a few messages, and five times as many are no load.
+ * Limits of a client's messages: the average rate and the burst. Excess messages are not read. `MESSAGES_TOO_MANY` in one
+ * second, or `SECONDS_TOO_FAST` seconds with excess in a row, close the connection. A client subscribes with a few messages,
+ * and five times as many are no load.
  */
 export const MESSAGES_A_SECOND = 20
 export const MESSAGES_AT_ONCE = 100
@@ -13,7 +13,7 @@ const MESSAGES_TOO_MANY = 1_000
  * costs others little.
  */
 export class MessageRate {
-  /** Messages that may be read now, as of `#atMs`. */
+  /** Messages that may be read at `#atMs`. */
   #left = MESSAGES_AT_ONCE
   #atMs = 0
   #second = 0

@@ -16,8 +16,8 @@ export interface Pipe {
 }
 
 /**
- * Milliseconds that the client may take to answer a close. Chosen: a round trip is far shorter; a frozen client holds
- * a socket for as long.
+ * Milliseconds that the client may take to answer a close. A round trip is far shorter; a frozen client holds a socket for
+ * as long.
  */
 const CLOSE_MS = 2_000
 

@@ -15,7 +15,7 @@ export class Replays {
 
   #pieces = 0
 
-  /** All arenas together take `bytesMax` bytes at most. */
+  /** All arenas together take at most `bytesMax` bytes. */
   constructor(turns: TakeTurns, bytesMax = ARENAS_BYTES_MAX) {
     this.#turns = turns
     this.#budget = { left: bytesMax }

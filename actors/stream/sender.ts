@@ -8,7 +8,7 @@ import type { Pipe } from './pipe.ts'
  * there.
  */
 const PARTS_OF_ROOM = 8
-/** Answers that may wait unread. Chosen: a client that reads none of a thousand answers has stopped reading. */
+/** Maximum unread answers. A client that reads none of a thousand answers has stopped reading. */
 const MESSAGES_MAX = 1_000
 
 /** Callbacks on the state of the queue. */
@@ -26,16 +26,16 @@ export class Sender {
   readonly #pipe: Pipe
   readonly #room: Room
   readonly #outbox = new Outbox((hole) => messageFrame(eventsDropped(hole)))
-  readonly #heard: SenderEvents
+  readonly #callbacks: SenderEvents
   #isBlocked = false
   #isOverflowing = false
   #waiting: (() => void)[] = []
   #events = 0
 
-  constructor(pipe: Pipe, room: Room, heard: SenderEvents) {
+  constructor(pipe: Pipe, room: Room, callbacks: SenderEvents) {
     this.#pipe = pipe
     this.#room = room
-    this.#heard = heard
+    this.#callbacks = callbacks
   }
 
   /** Events queued now. `dropped` and `events` count since the sender was made. */
@@ -77,7 +77,7 @@ export class Sender {
   message(message: object): void {
     const frame = messageFrame(message)
     if (this.#isIdle) this.#isBlocked = !this.#pipe.write([frame])
-    else if (this.#outbox.message(frame) > MESSAGES_MAX) this.#heard.unread()
+    else if (this.#outbox.message(frame) > MESSAGES_MAX) this.#callbacks.unread()
   }
 
   /** To be called when the socket has sent everything that it was given. */
@@ -92,7 +92,7 @@ export class Sender {
     return new Promise((resolve) => this.#waiting.push(resolve))
   }
 
-  /** Wakes everybody who waits for room. */
+  /** Wakes all callers that wait for room. */
   end(): void {
     const waiting = this.#waiting
     this.#waiting = []
@@ -108,7 +108,7 @@ export class Sender {
     while (!this.#isBlocked && !this.#outbox.isEmpty) this.#isBlocked = !this.#pipe.write(this.#outbox.take())
     if (this.#isOverflowing && this.#outbox.isEmpty) {
       this.#isOverflowing = false
-      this.#heard.emptied()
+      this.#callbacks.emptied()
     }
     if (this.#isIdle) this.end()
   }
@@ -117,6 +117,6 @@ export class Sender {
   #overflow(): void {
     if (this.#isOverflowing) return
     this.#isOverflowing = true
-    this.#heard.overflowed()
+    this.#callbacks.overflowed()
   }
 }

@@ -19,18 +19,18 @@ import type { Channels } from './channels.ts'
 import { StreamConnection } from './connection.ts'
 import { SocketPipe } from './pipe.ts'
 
-/** Milliseconds between two sweeps over all connections: a revoked key closes its connections within a second. */
+/** Interval of sweeps over all connections, in milliseconds: a revoked key closes its connections within a second. */
 const SWEEP_MS = 500
-/** Sweeps between two pings of a connection: 25 s (spec choices, section 6). */
+/** Sweeps for each ping of a connection: 25 s (spec choices, section 6). */
 const SWEEPS_A_PING = 50
 /**
- * Sweeps between two searches for stored changes of submissions that were not announced: 10 s. Chosen: such changes are left
- * only by a process that dies between the two steps, or by a lost hint.
+ * Sweeps for each search for stored changes of submissions that were not announced: 10 s. Such changes are left only by a
+ * process that dies between the two steps, or by a lost hint.
  */
-const SWEEPS_A_LOOK = 20
+const SWEEPS_A_SEARCH = 20
 /**
- * A drain closes `DRAIN_BATCH` connections, then pauses. Each client is told to come back after a random time in
- * `RETRY_MS`. Chosen: 50,000 connections close in 5 s and return spread over four.
+ * A drain closes `DRAIN_BATCH` connections, then pauses. Each client is told to come back after a random time in `RETRY_MS`.
+ * 50,000 connections close in 5 s and return spread over four.
  */
 const DRAIN_BATCH = 500
 const DRAIN_PAUSE_MS = 50
@@ -42,7 +42,7 @@ export interface TenantsDeps {
   readonly random: Random
   /** Counts the sockets of a key, including those of the RPC URL; by default those of the stream alone. */
   readonly sockets?: KeySockets
-  /** Where units of work and refusals are counted for a metric. */
+  /** Counter of units of work and refusals, for a metric. */
   readonly workTally?: WorkTally
 }
 
@@ -108,7 +108,7 @@ export class Tenants implements StreamGateway {
     }
   }
 
-  /** Sets the directory in which `sweep` looks keys up. */
+  /** Sets the directory from which `sweep` reads keys. */
   guard(keys: Pick<KeyDirectory, 'caller'>): void {
     this.#keys = keys
   }
@@ -162,13 +162,15 @@ export class Tenants implements StreamGateway {
     for (const connection of connections.keys()) connection.tell(event.channel, body)
   }
 
-  /** Applies changes of keys to their connections, and pings a part of the clients each time. To be called every `SWEEP_MS`. */
+  /**
+   * Applies changes of keys to their connections, and pings a part of the clients each time. To be called every `SWEEP_MS`.
+   */
   sweep(): void {
     this.#sweeps++
     const nowMs = this.#deps.clock.now()
     this.#sample(nowMs)
     const turn = this.#sweeps % SWEEPS_A_PING
-    if (this.#sweeps % SWEEPS_A_LOOK === 0) this.#lookForChanges()
+    if (this.#sweeps % SWEEPS_A_SEARCH === 0) this.#lookForChanges()
     for (const connections of this.#tenants.values()) {
       for (const [connection, ownTurn] of connections) {
         const { caller } = connection

@@ -2,7 +2,7 @@ import type { Handle, Held } from '../../src/compose/handle.ts'
 import { sleep, type Clock } from '../../src/ports.ts'
 import type { Run } from './process.ts'
 
-/** Milliseconds in which a process may finish whose resource was replaced, before it is killed. As for a drain. */
+/** Milliseconds in which a process may finish whose resource was replaced, before it is killed; as for a drain. */
 const FINISH_MS = 5_000
 
 /** Has a process give its resource by a handle, for processes beside it. */

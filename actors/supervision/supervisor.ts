@@ -28,7 +28,7 @@ export interface Supervision {
   kill(path: string, error?: Error): boolean
   /** The current tree. */
   tree(): TreeNode
-  /** Status of the source of a live chain at a path; null where none runs. */
+  /** Status of the source of a live chain at a path; null if no source runs there. */
   source(path: string): SourceStatus | null
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -50,7 +50,7 @@ export function supervise(
   deadlines: Deadlines = { drainMs: 10_000, killMs: 2_000 },
   onFault: OnFault = () => undefined
 ): Supervision {
-  // Units that a refused start kills may end late, or in another way than requested: neither is another reason for the end.
+  // Units that a refused start kills may end late, or not as requested. Neither counts as another reason for the end.
   let refusal: StartRefused | null = null
   const wiring = new Wiring(ports, (path, error) => {
     if (error instanceof StartRefused) refusal ??= error
@@ -185,7 +185,7 @@ function neverAlone(policy: Policy): Policy {
   return { ...policy, intensity: { ...policy.intensity, crashes: 0 } }
 }
 
-/** The unit inside the innermost one: always ready, and ends when asked. */
+/** The unit inside the innermost one: always ready, and ends on request. */
 const nothing: UnitLogic = fromCallback<Ask, UnitInput>(({ self, sendBack, receive }) => {
   receive(() => sendBack({ type: `${self.id}.exited` }))
   sendBack({ type: `${self.id}.ready`, gives: {} })

@@ -25,7 +25,9 @@ export type AnyUnit = ProcessUnit | SupervisorUnit
 /** A unit whose type states, by name, the resources it needs from outside and those it gives to units inside. */
 export type Unit<Needs, Gives = unknown> = AnyUnit & Typed<Needs, Gives>
 
-/** Never set; the properties only carry the types. They are not optional, so that a unit without types is none with. */
+/**
+ * Never set; the properties only carry the types. They are required, so that a unit without types is not assignable.
+ */
 interface Typed<Needs, Gives> {
   readonly needs: (needs: Needs) => void
   readonly gives: Gives

@@ -2,8 +2,8 @@ import type { ChangeBatch, PublishedChange } from '../../src/transactions/change
 import { isSameChange, type SubmissionChange } from '../../src/transactions/changes.ts'
 
 /**
- * Changes that the previous process published after this one took over, by tenant and signature. A signature's change is kept
- * until this process has a change of it to publish.
+ * Changes that the previous process published after this one took over, by tenant and signature. A signature's change is
+ * kept until this process has a change of it to publish.
  */
 export class AdoptedChanges {
   readonly #adopted = new Map<string, Map<string, PublishedChange>>()

@@ -10,7 +10,7 @@ export interface BundleExpiryDeps {
   readonly node: Pick<TransactionNode, 'height' | 'isBlockhashValid'>
   readonly sightings: BlockSightings
   readonly clock: Clock
-  /** Reads the statuses of a bundle's members, from the histories of nodes too. Resolves with the slot as of which they hold. */
+  /** Reads the statuses of a bundle's members, from the histories of nodes too. Resolves with the slot of the statuses. */
   readonly readHistory: (bundle: TrackedBundle) => Promise<number>
 }
 
@@ -41,7 +41,7 @@ export class BundleExpiry {
     }
   }
 
-  /** Tells whether a node calls all blockhashes invalid, and statuses as of that slot know no more members than before. */
+  /** Tells whether a node calls all blockhashes invalid, and statuses at that slot know no more members than before. */
   async #areInvalid(bundle: TrackedBundle, signal: AbortSignal): Promise<boolean> {
     let since = 0
     for (const blockhash of bundle.stored.value.blockhashes) {

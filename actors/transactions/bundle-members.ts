@@ -17,7 +17,7 @@ interface Member {
   landed: LandedMember | null
   /** Slot of the block that was read with it; null before, and after a lost fork. */
   sightedSlot: number | null
-  /** Unix milliseconds since when one node has stated the same block and outcome; null where it is borne out. */
+  /** Unix milliseconds since when one node has stated this block and outcome; null if they are borne out. */
   claimedAtMs: number | null
   /** Whether that node calls the block final. */
   isFinalToOne: boolean
@@ -25,15 +25,15 @@ interface Member {
 }
 
 /**
- * The members of a bundle on chain, as blocks and nodes state them. The word of one node ends no bundle at once: until a
- * block, a second node or a minute of equal answers bears it out, a member is at most confirmed.
+ * The members of a bundle on chain, as blocks and nodes state them. The word of one node ends no bundle at once. A member is
+ * at most confirmed until a block, a second node or a minute of equal answers bears it out.
  */
 export class BundleMembers {
   readonly #bundle: Pick<Bundle, 'receivedAtMs' | 'blockhashes'>
   readonly #clock: Clock
   readonly #members: ReadonlyMap<string, Member>
   readonly #unsearchedTo: number
-  /** The newest slot as of which each unknown member had not landed for certain; null before. */
+  /** The newest slot at which each unknown member had certainly not landed; null before the first. */
   absentSlot: number | null = null
   /** When nodes without history first failed to find the members, in Unix milliseconds; null if never. */
   unknowableSinceMs: number | null = null
@@ -81,19 +81,19 @@ export class BundleMembers {
     return this.#members.values().some(({ claimedAtMs }) => claimedAtMs !== null)
   }
 
-  /** Whether one node alone calls the block of a member final, so that all nodes are asked. */
+  /** Whether one node alone calls the block of a member final, so that all nodes are queried. */
   get isFinalToOne(): boolean {
     return this.#members.values().some((each) => each.claimedAtMs !== null && each.isFinalToOne)
   }
 
-  /** Tells whether the cache of a node as of a slot may have forgotten the blocks of members. */
+  /** Tells whether the cache of a node at a slot may have forgotten the blocks of members. */
   areBeyondCache(contextSlot: number): boolean {
     return this.#members
       .values()
       .some(({ landed }) => landed !== null && isBeyondCache(landed.slot, contextSlot))
   }
 
-  /** Records the answer of nodes about all members, with `history` if they were asked for their history. */
+  /** Records the answer of nodes about all members; `history` tells whether their histories were searched. */
   noteAnswer(
     statuses: ReadonlyMap<string, SignatureStatus | null>,
     { contextSlot, isWhole }: Pick<AnsweredStatuses, 'contextSlot' | 'isWhole'>,

@@ -33,18 +33,18 @@ export interface BundleTrackerDeps {
 
 /** Poll interval of the chain, in milliseconds: two slots and a half. Sightings come at once. */
 const CHECK_MS = 1_000
-/** Signatures of one `getSignatureStatuses` at most (Agave, MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS). */
+/** Maximum signatures of one `getSignatureStatuses` (Agave, MAX_GET_SIGNATURE_STATUSES_QUERY_ITEMS). */
 const STATUSES_MAX = 256
 
 /**
  * Submits and tracks the bundles of one shard while this process has it.
  *
  * T1. A bundle is submitted after it was stored, and each step is stored under the shard's token before it counts. While
- *     another process may have the shard, a step counts only if a read shows no greater token. A bundle of another process is
- *     fenced before its progress is read. So two processes never submit one bundle at once.
- * T2. Its end comes from the chain: either members are in blocks, or none can land any more. The evidence for the latter: the
- *     confirmed height is above the last valid one, as blocks or time confirm; a node says that each blockhash is invalid;
- *     and statuses as of that slot prove that no further member has landed (`isAbsent`).
+ *     another process may have the shard, a step counts only if a read shows no greater token. A bundle of another process
+ *     is fenced before its progress is read. So two processes never submit one bundle at once.
+ * T2. Its end comes from the chain: either members are in blocks, or none can land any more. The evidence for the latter:
+ *     the confirmed height is above the last valid one, as blocks or time confirm; a node says that each blockhash is
+ *     invalid; and statuses at that slot prove that no further member has landed (`isAbsent`).
  * T3. If no node can tell its end, it is followed only for a limited time. Its tracking then ends at the last known state.
  */
 export class BundleTracker {
@@ -82,23 +82,23 @@ export class BundleTracker {
     return this.#bundles.size
   }
 
-  /** Takes a bundle up that was just stored. */
+  /** Starts to track a bundle that was just stored. */
   begin(stored: Stored<Bundle>): void {
     this.#track(stored, firstProgress(stored.value, this.#deps.claim.token))
   }
 
-  /** Takes up all bundles of a partition that are not tracked yet. Rejects with the store's error. */
+  /** Adopts all bundles of a partition that are not tracked yet. Rejects with the store's error. */
   async sync(partition: string): Promise<void> {
     let after: string | null = null
     do {
       const page = await this.#documents.listBy('tracked', partition, { limit: PAGE_MAX, after })
       const fresh = page.documents.filter(({ value }) => !this.#bundles.has(keyOf(value)))
-      await this.#takeUp(fresh)
+      await this.#adopt(fresh)
       after = page.next
     } while (after !== null && !this.#end.aborted)
   }
 
-  /** Ends the tracking; other processes go on from what is stored. Resolves when nothing is written any more. */
+  /** Ends the tracking; other processes resume from the stored state. Resolves once all writes have ended. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     this.#unsubscribe()
@@ -109,8 +109,8 @@ export class BundleTracker {
     this.#bundles.clear()
   }
 
-  /** Takes up bundles of another process: its writes after the fence are dropped, and it notices the fence when it reads. */
-  async #takeUp(fresh: readonly Stored<Bundle>[]): Promise<void> {
+  /** Adopts bundles of another process: its writes after the fence are dropped, and it notices the fence when it reads. */
+  async #adopt(fresh: readonly Stored<Bundle>[]): Promise<void> {
     const { claim, isShared } = this.#deps
     const found = await (isShared
       ? Promise.all(fresh.map((each) => this.#documents.fenceHot(each, claim.token)))
@@ -243,7 +243,7 @@ export class BundleTracker {
     await this.#readStatuses(history, { history: true, everyNode: true })
   }
 
-  /** Reads the statuses of all members of some bundles. Returns the lowest slot as of which they hold. */
+  /** Reads the statuses of all members of some bundles. Returns the lowest slot of the answers. */
   async #readStatuses(
     bundles: readonly TrackedBundle[],
     { history, everyNode }: { readonly history: boolean; readonly everyNode: boolean }

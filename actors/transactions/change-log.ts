@@ -17,7 +17,7 @@ import { isOutage } from '../storage/retry.ts'
 import { AdoptedChanges } from './adopted-changes.ts'
 import { takeBatch, type PendingChange } from './pending-change.ts'
 
-/** Milliseconds between two attempts while the store is unavailable, or has no block. */
+/** Pause between attempts while the store is unavailable, or has no block, in milliseconds. */
 const RETRY_MS = 500
 /**
  * Milliseconds after the newest block for which a change is placed behind that block's events; later changes are placed
@@ -34,8 +34,8 @@ const MOVES_MAX = 3
  */
 const RESTORED_BATCHES = 256
 /**
- * Changes that wait for the first block while their submissions go on: two of each transaction that a process tracks.
- * Further changes delay the storing of their submissions.
+ * Maximum changes that wait for the first block while their submissions proceed: two of each transaction that a process
+ * tracks. Further changes delay the storing of their submissions.
  */
 const EARLY_MAX = 2 * TRACKED_PER_PROCESS_MAX
 /** Tenants whose newest batch is remembered: more than are likely to submit at once; others are read again. */
@@ -68,11 +68,11 @@ interface LastBatch {
  * Stores the changes of tenants' submissions in the order in which connections are sent them, then publishes them.
  *
  * L1. Cursors of a tenant ascend, and none is used twice. Batches are numbered, and a number is stored once; a process that
- *     finds a batch with a greater token has lost the shard. The cursors of another process's batch are fixed before the next
- *     batch follows it.
- * L2. Changes wait for the first block, because without a block they have no place: no replay would reach a change before it.
- *     Their submissions do not wait. If the process ends and loses such a change, no client has a cursor from which it could
- *     miss it.
+ *     finds a batch with a greater token has lost the shard. The cursors of another process's batch are fixed before the
+ *     next batch follows it.
+ * L2. Changes wait for the first block, because without a block they have no place: no replay would reach a change before
+ *     it. Their submissions do not wait. If the process ends and loses such a change, no client has a cursor from which it
+ *     could miss it.
  * L3. One write of a tenant is in flight; changes that come meanwhile are stored together by the next one.
  */
 export class ChangeLog {
@@ -134,8 +134,8 @@ export class ChangeLog {
     const { documents } = await this.#documents.list(tenant, { order: 'desc', limit: RESTORED_BATCHES })
     const batches = documents.map(({ value }) => value).toReversed()
     const last = documents[0] === undefined ? null : await this.#settled(documents[0])
-    // Also without a last batch: a batch that comes meanwhile is then known to be the previous process's. Not if this process
-    // has stored one meanwhile.
+    // Also without a last batch: a batch that comes meanwhile is then known to be the previous process's. Not if this
+    // process has stored one meanwhile.
     if (!this.#lasts.has(tenant)) this.#remember(tenant, last === null ? BEFORE_FIRST : lastBatchOf(last))
     if (last !== null) this.#deps.publish(last)
     return new Map(batches.flatMap(({ changes }) => changes.map((change) => [change.signature, change])))
@@ -180,7 +180,8 @@ export class ChangeLog {
         last = null
         if (other === null) continue
         if (other.value.token === claim.token) {
-          // Either the answer to this very write was lost, or it is an earlier batch of this process that was not remembered.
+          // Either the answer to this very write was lost, or it is an earlier batch of this process that was not
+          // remembered.
           if (isSameBatch(other.value, batch)) return this.#publish(other.value)
           last = lastBatchOf(other.value)
           continue
@@ -230,7 +231,7 @@ export class ChangeLog {
   }
 
   /**
-   * Gives a stored batch new cursors if the block after it was published meanwhile. Nobody has received the batch yet:
+   * Gives a stored batch new cursors if the block after it was published meanwhile. No reader has received the batch yet:
    * readers in other processes fix its cursors before they send it.
    */
   async #movedBehindHead(stored: Stored<ChangeBatch>, last: LastBatch): Promise<ChangeBatch> {
@@ -272,7 +273,8 @@ export class ChangeLog {
 }
 
 /**
- * Whether a change says hardly more than the answer to the submission. Its sync must not delay that of the next submission.
+ * Tells whether a change says hardly more than the answer to the submission. Its sync must not delay that of the next
+ * submission.
  */
 const isKnownToTenant = ({ event }: SubmissionChange): boolean => event === 'sent'
 

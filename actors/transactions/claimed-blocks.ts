@@ -5,7 +5,7 @@ import type { TrackedTransaction } from './tracked-transaction.ts'
 
 /** Blocks requested at a time, and in a round of a second: a chain makes two and a half in that time. */
 const BLOCKS_MAX = 4
-/** Milliseconds until a block is requested again that a node did not give. A claim lasts a minute. */
+/** Pause before a block that a node did not give is requested again, in milliseconds. A claim lasts a minute. */
 const RETRY_MS = 15_000
 
 export interface ClaimedBlocksDeps {

@@ -17,7 +17,7 @@ const BLOCKS_AHEAD = 32
 const DENIED_MS = 60_000
 /** Milliseconds after its reception in which a blockhash that was valid then has hardly expired: 50 blocks. */
 const VALID_MS = 20_000
-/** Milliseconds of a block at most, over a minute and more: one and a half times the slot time of 400 ms. */
+/** Longest time of a block over a minute and more, in milliseconds: one and a half times the slot time of 400 ms. */
 const BLOCK_MS_MAX = 600
 /** Poll interval of the height, in milliseconds: five slots; a send too many costs little. */
 const HEIGHT_MS = 2_000
@@ -42,20 +42,21 @@ export interface ExpiryDeps {
 /**
  * Finds transactions that can land no more. Neither the clock nor a single answer proves that:
  *
- * E1. With a recent blockhash: the confirmed height is above the last valid one; the blockhash is not valid as of that slot
- *     or a later one; and as of that slot or a later one no status is known, not even from the history. A height that has
- *     risen by more than the slots since the reception is ignored. Nodes are not believed alone: blocks that this process
- *     read, the committed slots, or at least the time since the reception must confirm it (`isBorneOut`). The cache of a node
- *     without history proves absence only if it was asked in time and without a gap. Otherwise a transaction that can land no
- *     more is `unresolved` after ten minutes.
+ * E1. With a recent blockhash: the confirmed height is above the last valid one. At that slot or a later one the blockhash
+ *     is not valid. At that slot or a later one no status is known, not even from the history. A height that has risen by
+ *     more than the slots since the reception is ignored. Nodes are not believed alone: blocks that this process read, the
+ *     committed slots, or at least the time since the reception must confirm it (`isBorneOut`). The cache of a node without
+ *     history proves absence only if it was queried in time and without a gap. Otherwise a transaction that can land no more
+ *     is `unresolved` after ten minutes.
  * E2. With a durable nonce: if a confirmed block that this process read has another transaction that used the nonce up, no
- *     node is asked. Otherwise the nonce account has another value, as of a slot after it had this one, and as of that slot or
- *     a later one no status is known. If the account was never seen with this value here, the answer counts as of a slot by
- *     which the nonce had this value for certain, because a stale node has older values (`isNonceUsed`).
+ *     node is queried. Otherwise the nonce account has another value at a slot after it had this one, and at that slot or a
+ *     later one no status is known. If the account was never seen with this value here, the answer counts only from a slot
+ *     by which the nonce had this value for certain, because a stale node has older values (`isNonceUsed`).
  * E3. If the height of its blockhash is unknown, the last valid height is at most the height known after its reception plus
- *     150, and at most the height stored at the reception plus 150. A node whose height falls reported a wrong one before, and the bound falls with it. A blockhash that is in no
- *     block read here is older than all blocks read here, once these reach beyond its reception. The last valid height is
- *     then the height just below the first block of the run read without a gap, plus 150.
+ *     150, and at most the height stored at the reception plus 150. A node whose height falls reported a wrong one before,
+ *     and the bound falls with it. A blockhash that is in no block read here is older than all blocks read here, once these
+ *     reach beyond its reception. The last valid height is then the height just below the first block of the run read
+ *     without a gap, plus 150.
  */
 export class Expiry {
   readonly #deps: ExpiryDeps
@@ -144,8 +145,8 @@ export class Expiry {
   }
 
   /**
-   * Finds out whether blockhashes were valid at the reception, where an answer about a transaction told nothing: only then it
-   * cannot have landed long before. Nodes are asked in the first minute, as later every blockhash has expired.
+   * Finds out whether blockhashes were valid at the reception, if an answer about a transaction proved nothing: only then it
+   * cannot have landed long before. Nodes are queried in the first minute, because later every blockhash has expired.
    */
   async #findValid(open: readonly TrackedTransaction[], signal: AbortSignal): Promise<void> {
     const nowMs = this.#deps.clock.now()
@@ -183,12 +184,12 @@ export class Expiry {
     }
   }
 
-  /** Tells whether nodes took a landing back of late. They may state it again. */
+  /** Tells whether nodes recently took a landing back. They may state it again. */
   #isDenied({ deniedAtMs }: TrackedTransaction): boolean {
     return deniedAtMs !== null && this.#deps.clock.now() < deniedAtMs + DENIED_MS
   }
 
-  /** Ends transactions without a known status as of a slot. The others have landed, and their statuses are applied. */
+  /** Ends transactions without a known status at a slot. The others have landed, and their statuses are applied. */
   async #conclude(
     transactions: readonly TrackedTransaction[],
     slot: number,
@@ -207,9 +208,9 @@ export class Expiry {
 }
 
 /**
- * Tells whether a nonce account with another value, as of a slot, has used the nonce up. A client reads the nonce of a block
- * that is at most `BLOCKS_AHEAD` slots above the confirmed ones. If only nodes told the slot of the reception, they may have
- * lagged, and the lifetime of a blockhash must pass too.
+ * Tells whether a nonce account with another value, at a slot, has used the nonce up. A client reads the nonce of a block
+ * that is at most `BLOCKS_AHEAD` slots above the confirmed ones. If only nodes reported the slot of the reception, they may
+ * have lagged, and the lifetime of a blockhash must pass too.
  */
 function isNonceUsed({ unusedNonceSlot, since, value }: TrackedTransaction, contextSlot: number): boolean {
   if (unusedNonceSlot !== null) return contextSlot > unusedNonceSlot
@@ -219,8 +220,8 @@ function isNonceUsed({ unusedNonceSlot, since, value }: TrackedTransaction, cont
 }
 
 /**
- * Returns the number of blocks that have certainly come since the reception of a transaction whose height is not stored; 0
- * for a new one, whose first known height is that of its reception.
+ * Returns the number of blocks that have certainly come since the reception of a transaction whose height is not stored. It
+ * is 0 for a new one, whose first known height is that of its reception.
  */
 function blocksSince({ receivedAtMs, receivedHeight }: Submission, nowMs: number): number {
   const ageMs = nowMs - receivedAtMs

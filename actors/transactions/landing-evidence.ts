@@ -47,7 +47,7 @@ export class LandingEvidence {
     return this.#deps.clock.now() - this.#blockAtMs < BLOCKS_MS
   }
 
-  /** Records a node's answer; `status` is null if the transaction has not landed as of its slot. */
+  /** Records a node's answer; `status` is null if the transaction had not landed at its slot. */
   answered(transaction: TrackedTransaction, status: SignatureStatus | null, contextSlot: number): void {
     const atMs = this.#deps.clock.now()
     // A wrong answer is no answer: neither a landing nor its absence.

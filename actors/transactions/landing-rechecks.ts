@@ -11,11 +11,11 @@ import type { Documents, Stored } from '../../storage/documents.ts'
 import type { ShardClaim } from '../shards/shard-claims.ts'
 import type { Tracker } from './tracker.ts'
 
-/** Milliseconds between two reads of the due checks of a partition: the first check is due after a minute. */
+/** Interval of reading the due checks of a partition, in milliseconds: the first check is due after a minute. */
 const INTERVAL_MS = 15_000
 /** Checks that one read begins: they hold places of new submissions for some seconds. */
 const CHECKS_MAX = 100
-/** Part of the places of a process, and of a tenant, from which on no check begins. */
+/** Share of the places of a process, and of a tenant, from which on no check begins. */
 const CROWDED = 1 / 2
 
 /**

@@ -23,7 +23,7 @@ const PUBLISHING_MAX = 64
  * sync.
  */
 const COUNTING_MAX = 512
-/** Milliseconds between two attempts while the store is unavailable. */
+/** Pause between attempts while the store is unavailable, in milliseconds. */
 const RETRY_MS = 500
 
 /** Transactions whose newest state waits for a write, and the writes of such ones in flight. */
@@ -39,8 +39,8 @@ export interface ProgressWriterDeps {
   readonly retentionMs: number | null
   readonly clock: Clock
   /**
-   * Stores a change that its tenant sees, and publishes it. Called before the progress is stored, so that a kill between them
-   * loses no change.
+   * Stores a change that its tenant sees, and publishes it. Called before the progress is stored, so that a kill between
+   * them loses no change.
    */
   readonly publish: (transaction: TrackedTransaction, progress: SubmissionProgress) => Promise<void>
   /** Called after the end of a transaction is stored, or its document is gone. */

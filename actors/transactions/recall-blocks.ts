@@ -7,7 +7,7 @@ import { FEE_SLOTS } from '../../src/transactions/priority-fees.ts'
 import type { BlockStore } from '../../storage/port.ts'
 
 /**
- * Milliseconds between two blocks. 150 blocks take less than ten seconds, and ingest, which may read from the same
+ * Pause between blocks, in milliseconds. 150 blocks take less than ten seconds, and ingest, which may read from the same
  * node, hardly notices them.
  */
 const PAUSE_MS = 50
@@ -27,9 +27,10 @@ export type RecallBlocks = (
 ) => Promise<void>
 
 /**
- * Returns a function that shows recent blocks to the observers that lack them after a restart or a takeover: for fees and
- * blockhashes, and for followers that have not applied them. It requests the stored blocks of the last 150 slots from the
- * source, newest first and one at a time, until no observer lacks one. A block that is no longer available is skipped.
+ * Returns a function that shows recent blocks to the observers that lack them after a restart or a takeover. They serve fees
+ * and blockhashes, and followers that have not applied the blocks. The function requests the stored blocks of the last 150
+ * slots from the source, newest first and one at a time, until no observer lacks one. A block that is no longer available is
+ * skipped.
  */
 export function recallBlocks({ committedBlocks, clock, logger }: RecallDeps): RecallBlocks {
   return async (head, blocks, again, signal) => {

@@ -26,7 +26,7 @@ export class SendGrid<Item extends Periodic> {
   #size = 0
   #timer: unknown = null
   #wakeTick = Infinity
-  /** The last tick, in units of BUCKET_MS since the epoch, whose bucket was looked at. */
+  /** The last tick, in units of BUCKET_MS since the epoch, whose bucket was checked. */
   #tick: number
 
   /** `fire`, which must not throw, receives the items of a bucket whose instant has come. */
@@ -89,7 +89,7 @@ export class SendGrid<Item extends Periodic> {
     this.end()
     const nowMs = this.#clock.now()
     const tick = tickOf(nowMs)
-    // After a jump of the system time every bucket is looked at once.
+    // After a jump of the system time every bucket is checked once.
     const passed = tick < this.#tick ? BUCKETS : Math.min(tick - this.#tick, BUCKETS)
     this.#tick = tick
     const due: Item[] = []

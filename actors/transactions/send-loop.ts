@@ -88,7 +88,7 @@ export class SendLoop {
     this.#grid.end()
   }
 
-  /** Sends those that are still to be sent. */
+  /** Sends the due transactions that are still to be sent. */
   #fire(due: readonly TrackedTransaction[], nowMs: number): void {
     const { metrics } = this.#deps
     const unsure: TrackedTransaction[] = []

@@ -1,7 +1,8 @@
 import type { Submission } from '../../src/transactions/submission.ts'
 
 /**
- * The lists of shards that are being read, and the submissions that ended meanwhile. Such a list may still show them as open.
+ * The lists of shards that are being read, and the submissions that ended meanwhile. Such a list may still show them as
+ * open.
  */
 export class ShardLists {
   #running = 0

@@ -10,7 +10,7 @@ import { undefinedIfUnavailable } from '../storage/retry.ts'
 import { AutoResetEvent } from '../supervision/auto-reset-event.ts'
 import type { Run } from '../supervision/process.ts'
 
-/** Milliseconds until digests that were not there are read again, if no block comes: half a slot's time. */
+/** Milliseconds until absent digests are read again, if no block comes: half a slot's time. */
 const LATE_MS = 200
 /** Digests read at a time. Mainnet's have 150 KB each, and leases wait behind the answer on the same connection. */
 const DIGESTS_PER_READ = 8
@@ -46,7 +46,7 @@ class SharedWindow {
   readonly #stored: Pick<Storage['blocks'], 'between'>
   readonly #digests: BlockDigests
   readonly #wakeUp = new AutoResetEvent()
-  /** Stored blocks of the window by slot; null where they have to be read again. */
+  /** Stored blocks of the window by slot; null if they must be reread. */
   #rows: Map<number, SlotRow> | null = null
   /** Blocks that are in Redis, as far as this process knows. */
   #published = new WeakSet<BlockFees>()

@@ -9,25 +9,25 @@ const SIGNATURES_MAX = 256
 /** Requests at a time. Arbitrary; the node's client has limits of its own. */
 const LANES = 4
 /**
- * Milliseconds between two requests for one signature, at least: about two slots. With many signatures longer, so that a
- * process makes 8 requests a second at most.
+ * Shortest interval of requests for one signature, in milliseconds: about two slots. It is longer with many signatures, so
+ * that a process makes at most 8 requests a second.
  */
 const INTERVAL_MS = 1_000
 const REQUESTS_PER_SECOND = 8
 /**
- * Intervals between two requests for a signature: for one that this process looks for in its own blocks, and for a confirmed
- * one, whose finality takes 13 s.
+ * Intervals from one request for a signature to the next. The first is for a signature that this process searches in its own
+ * blocks, the second for a confirmed one, whose finality takes 13 s.
  */
 const REST_WITH_BLOCKS = 5
 const REST_CONFIRMED = 2
-/** The same for one that one node calls final, of which a minute of equal answers is awaited. */
+/** Intervals for a signature that one node calls final, of which a minute of equal answers is awaited. */
 const REST_CLAIMED = 5
 export interface StatusPollerDeps {
   readonly node: Pick<TransactionNode, 'statuses'>
   readonly clock: Clock
   /** Tells whether blocks arrive in this process. */
   readonly hasBlocks: () => boolean
-  /** Receives each answer with the slot that it is as of; null if the transaction has not landed until then. */
+  /** Receives each answer with its slot; null if the transaction had not landed by then. */
   readonly answered: (
     transaction: TrackedTransaction,
     status: SignatureStatus | null,
@@ -41,7 +41,7 @@ interface StatusRequest {
   readonly chunk: readonly TrackedTransaction[]
 }
 
-/** Asks nodes for the statuses of tracked transactions, many at once, each as often as its state needs it. */
+/** Requests the statuses of tracked transactions from nodes, many at once, each as often as its state needs it. */
 export class StatusPoller {
   readonly #deps: StatusPollerDeps
   /** The slot of the last answer; 0 before. */
@@ -51,7 +51,7 @@ export class StatusPoller {
     this.#deps = deps
   }
 
-  /** Asks for those that are due. An outage of the nodes changes nothing. */
+  /** Requests the statuses that are due. An outage of the nodes changes nothing. */
   async poll(all: readonly TrackedTransaction[], signal: AbortSignal): Promise<void> {
     const nowMs = this.#deps.clock.now()
     const due = all.filter((each) => !each.isOver && each.askAtMs <= nowMs)
@@ -65,14 +65,14 @@ export class StatusPoller {
     )
     const lane = async (): Promise<void> => {
       for (let next = requests.pop(); next !== undefined && !signal.aborted; next = requests.pop())
-        await this.#ask(next, signal)
+        await this.#request(next, signal)
     }
     await Promise.all(Array.from({ length: LANES }, lane))
   }
 
   /**
-   * Requests the statuses, also from the node's history. Resolves with the transactions that have not landed, as of a slot.
-   * If the node has no history, these are the transactions that its cache never had since their reception, without a gap.
+   * Requests the statuses, also from the node's history. Resolves with the transactions that had not landed at a slot. If
+   * the node has no history, these are the transactions that its cache never had since their reception, without a gap.
    */
   async unknownAsOf(
     transactions: readonly TrackedTransaction[],
@@ -80,13 +80,13 @@ export class StatusPoller {
   ): Promise<{ readonly transaction: TrackedTransaction; readonly contextSlot: number }[]> {
     const unknown: { transaction: TrackedTransaction; contextSlot: number }[] = []
     for (const chunk of chunked(transactions))
-      await this.#ask({ kind: 'history', chunk }, signal, (transaction, contextSlot) =>
+      await this.#request({ kind: 'history', chunk }, signal, (transaction, contextSlot) =>
         unknown.push({ transaction, contextSlot })
       )
     return unknown
   }
 
-  async #ask(
+  async #request(
     { kind, chunk }: StatusRequest,
     signal: AbortSignal,
     onUnknown: (transaction: TrackedTransaction, contextSlot: number) => void = () => undefined
@@ -107,7 +107,7 @@ export class StatusPoller {
           const isProven = this.#noteAbsence(transaction, contextSlot, isWhole)
           if (isProven) onUnknown(transaction, contextSlot)
           transaction.noteAnswer(isProven || kind !== 'history', this.#deps.clock.now())
-          // Either a node without history has forgotten it, or it never landed: the answer does not tell.
+          // Either a node without history has forgotten it, or it never landed: the answer does not show which.
           if (!isProven) continue
         }
         this.#deps.answered(transaction, status, contextSlot)
@@ -118,15 +118,15 @@ export class StatusPoller {
   }
 
   /**
-   * Tells whether the cache of a node may lack a transaction that has landed: if its block is old, or if nothing shows that
-   * it is not older than its reception. Then an answer without it tells nothing, unless the history was searched.
+   * Tells whether the cache of a node may lack a transaction that has landed. Its block is old, or nothing shows that the
+   * block is not older than its reception. Then an answer without it proves nothing, unless the history was searched.
    */
   #isBeyondCache({ context, absentSlot, hadBlockhash }: TrackedTransaction): boolean {
     if (context.slot !== null) return isBeyondCache(context.slot, this.#contextSlot)
     return absentSlot === null && !hadBlockhash
   }
 
-  /** Records that a status is not known as of a slot. Returns whether the transaction has not landed until then. */
+  /** Records that a status is not known at a slot. Returns whether the transaction had not landed by then. */
   #noteAbsence(transaction: TrackedTransaction, slot: number, isWhole: boolean): boolean {
     const { absentSlot, value, unusedNonceSlot, hadBlockhash, context } = transaction
     // With a nonce or a blockhash that was never seen valid it can have landed long before its reception; else 150 blocks

@@ -16,7 +16,7 @@ import { BundleMembers } from './bundle-members.ts'
  * engine calls a bundle that it has just taken `Invalid` for some seconds.
  */
 const UNSURE_MS = 10_000
-/** States in which the engine is asked for the bundle's status. */
+/** States in which the bundle's status is requested from the engine. */
 const FOLLOWED: readonly BundleProgress['state'][] = ['unsure', 'pending', 'rejected']
 
 export interface TrackedBundleDeps {
@@ -46,7 +46,7 @@ export class TrackedBundle {
   #notBeforeMs = 0
   #isSubmitting = false
   readonly #takenUpAtMs: number
-  /** Whether a region was asked to take it, as far as this process knows. */
+  /** Whether it was offered to a region, as far as this process knows. */
   #wasSubmitted: boolean
 
   /** Takes the stored progress; a submission that was cut short is unsure. */
@@ -139,7 +139,7 @@ export class TrackedBundle {
     return (this.#progress.state as BundleProgress['state']) === 'submitting'
   }
 
-  /** Tells whether nodes are asked for their history: their caches may no longer have the blocks of its members. */
+  /** Tells whether the histories of nodes are searched: their caches may no longer have the blocks of its members. */
   needsHistory(contextSlot: number): boolean {
     const sinceMs = this.#progress.submittedAtMs ?? this.stored.value.receivedAtMs
     return this.#deps.clock.now() - sinceMs > RECENT_MS || this.members.areBeyondCache(contextSlot)
@@ -202,8 +202,8 @@ export class TrackedBundle {
   }
 
   /**
-   * Tells whether it was followed for long enough without a known end: ten minutes in which nodes without history were
-   * asked in vain, or a day since its reception.
+   * Tells whether it was followed for long enough without a known end: ten minutes in which nodes without history did not
+   * find it, or a day since its reception.
    */
   isFollowedEnough(nowMs: number): boolean {
     if (nowMs - (this.members.unknowableSinceMs ?? Infinity) >= FOLLOWED_MS.here) return true
@@ -248,11 +248,11 @@ export class TrackedBundle {
     if (!FOLLOWED.includes(this.#progress.state)) return this.close()
     const id = this.#progress.engineId ?? this.stored.value.bundleId
     this.#unfollow ??= engine.follow(id, (status) => {
-      this.#hear(status).catch(this.#deps.failed)
+      this.#noteStatus(status).catch(this.#deps.failed)
     })
   }
 
-  async #hear({ kind, reason, err }: EngineStatus): Promise<void> {
+  async #noteStatus({ kind, reason, err }: EngineStatus): Promise<void> {
     const sinceMs = this.#deps.clock.now() - (this.#progress.submittedAtMs ?? 0)
     if (kind === 'pending') return this.apply({ type: 'engine.pending' }, { err: null, reason: null })
     if (kind === 'failed')

@@ -13,7 +13,7 @@ export class TrackedPlaces {
   readonly #clock: Clock
   readonly #endTracking: (transaction: TrackedTransaction) => void
   #isFull = false
-  /** Transactions whose tracking ends early, because another one needs the place; until the end is stored. */
+  /** Transactions whose tracking ends early, because another transaction needs the place; until the end is stored. */
   readonly #released = new Set<TrackedTransaction>()
 
   /** `endTracking` is called with a transaction that releases its place. */
@@ -60,7 +60,7 @@ export class TrackedPlaces {
     return this.#table.size - this.#released.size
   }
 
-  /** Whether a transaction is only waited for: it has a durable nonce, is no longer sent, and no block has it. */
+  /** Tells whether a transaction is only waited for: it has a durable nonce, is no longer sent, and no block has it. */
   #isIdle = (each: TrackedTransaction): boolean =>
     each.value.nonceAccount !== null &&
     each.state === 'sent' &&

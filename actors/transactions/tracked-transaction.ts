@@ -70,13 +70,13 @@ export class TrackedTransaction {
   askAtMs = 0
   askNonceAtMs = 0
   lifetime: Lifetime | null = null
-  /** The newest slot as of which its nonce account had its nonce since it is tracked here; null before. */
+  /** The newest slot at which its nonce account had its nonce since it is tracked here; null before the first. */
   unusedNonceSlot: number | null = null
   /** Whether a node said, since it is tracked here, that its blockhash is still valid. */
   hasSeenBlockhash = false
   /** Whether its blockhash had expired at its reception, so that it may have landed long before. */
   isBlockhashOld = false
-  /** Whether one node states that its block is final, so that all are asked. */
+  /** Whether one node states that its block is final, so that all nodes are queried. */
   isFinalToOne = false
   /** The highest slot of the blocks that were read before they were searched for it. */
   readonly unsearchedTo: number
@@ -92,7 +92,7 @@ export class TrackedTransaction {
   nonceSpentSlot: number | null = null
   /**
    * `slot` and `height` are of the first confirmed block that was known since it is tracked here. `seenSlot` is the newest
-   * slot that this process had heard of by then, null before the first. `seenHeight` is the newest height that it had read, 0
+   * slot that this process knew by then, null before the first. `seenHeight` is the newest height that it had read, 0
    * without one.
    */
   since: {
@@ -101,9 +101,9 @@ export class TrackedTransaction {
     readonly seenSlot: number | null
     readonly seenHeight: number
   } | null = null
-  /** Unix milliseconds since when nodes without history were asked for it in vain; null if they were not. */
+  /** When nodes without history first failed to find it, in Unix milliseconds; null if never. */
   unknowableSinceMs: number | null = null
-  /** The newest slot as of which a node proved that it had not landed; null before. */
+  /** The newest slot at which a node proved that it had not landed; null before the first. */
   absentSlot: number | null = null
   readonly #takenUpAtMs: number
   #value: Submission
@@ -171,7 +171,9 @@ export class TrackedTransaction {
     return added
   }
 
-  /** A reference to its document, by which its hot value is read and written. A change of the document needs a read first. */
+  /**
+   * A reference to its document, by which its hot value is read and written. A change of the document needs a read first.
+   */
   get reference(): Stored<Submission> {
     return storedFrom(SUBMISSION, this.value, this.#reference)
   }
@@ -216,7 +218,7 @@ export class TrackedTransaction {
     return this.anchorMs + (Math.max(0, passed) + 1) * REBROADCAST_MS
   }
 
-  /** Applies an event. Returns whether the change is worth a write: more than another number of confirmations. */
+  /** Applies an event. Returns whether the change is worth a write: more than a changed number of confirmations. */
   apply(event: TransactionEvent): boolean {
     const [state, before] = [this.#state, this.#context]
     if (event.type === 'status.seen' && !isStale(before, event)) this.#contradictions.clear()
@@ -249,7 +251,7 @@ export class TrackedTransaction {
   ): boolean {
     const { nonceAccount, blockhash, signature: own } = this.value
     if (nonceAccount !== account || blockhash !== value || own === signature) return false
-    // A block at processed may still be dropped: the node is asked next, which answers as of a confirmed block.
+    // A block at processed may still be dropped. So the node is queried next, which answers at a confirmed block.
     if (commitment === 'processed') this.askNonceAtMs = 0
     else this.nonceSpentSlot = slot
     return true

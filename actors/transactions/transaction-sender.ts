@@ -6,22 +6,22 @@ import type { Submission } from '../../src/transactions/submission.ts'
 
 export interface TransactionSenderDeps {
   readonly node: Pick<TransactionNode, 'send'>
-  /** Null where nothing is sent to leaders directly. */
+  /** Null if nothing is sent to leaders directly. */
   readonly leaders: LeaderSender | null
-  /** Null where there is no block engine; a submission by it is then refused at its reception. */
+  /** Null if no block engine is configured; a submission by it is then refused at its reception. */
   readonly engine: EngineSender | null
   readonly metrics: Pick<TransactionMetrics, 'sends' | 'leaders'>
 }
 
 /**
- * The outcome of a send: null if no node, no leader and no engine received it. `deferred` if none could even be asked, or if
+ * The outcome of a send: null if no node, no leader and no engine received it. `deferred` if none could even be tried, or if
  * the send was no longer needed when its turn came.
  */
 export type SendOutcome = { readonly leaders: number } | 'deferred' | null
 
 /**
- * Sends a transaction once by its route. Refusals are counted; the loop repeats a send at its next instant. Each path has its
- * own limit and its own queue, in the order of `FairQueue`.
+ * Sends a transaction once by its route. Refusals are counted; the loop repeats a send at its next instant. Each path has
+ * its own limit and its own queue, in the order of `FairQueue`.
  */
 export class TransactionSender {
   readonly #deps: TransactionSenderDeps
@@ -90,7 +90,7 @@ const labelOf = (outcome: SendOutcome): 'taken' | 'limited' | 'refused' => {
   return outcome === 'deferred' ? 'limited' : 'taken'
 }
 
-/** Tells whether a node may have received a send that failed. One that refuses by rate has not looked at it. */
+/** Tells whether a node may have received a send that failed. One that refuses by rate has not read it. */
 function isReceivedDespite({ fault: { kind } }: NodeError): boolean {
   return (
     kind === 'rpc' ||

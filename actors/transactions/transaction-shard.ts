@@ -26,7 +26,7 @@ export class TransactionShard implements OwnedShard {
   readonly name: string
   readonly claim: ShardClaim
   readonly #tracker: Tracker
-  /** Null where there is no block engine. */
+  /** Null if no block engine is configured. */
   readonly #bundles: BundleTracker | null
   readonly #documents: Documents<Submission, SubmissionIndex, never, SubmissionProgress>
   readonly #rechecks: LandingRechecks
@@ -68,7 +68,7 @@ export class TransactionShard implements OwnedShard {
     this.#rechecks = new LandingRechecks(this.#documents, { tracker, clock, claim })
   }
 
-  /** Takes up the tracked submissions of the store that are not tracked here. Rejects with the store's error. */
+  /** Adopts the tracked submissions of the store that are not tracked here. Rejects with the store's error. */
   sync(): Promise<void> {
     this.#syncing ??= this.#tracker.listing(() => this.#sync()).finally(() => (this.#syncing = null))
     return this.#syncing
@@ -110,7 +110,7 @@ export class TransactionShard implements OwnedShard {
         const { documents, next } = await this.#documents.listBy('tracked', partition, options, (version) =>
           this.#listed.get(version)
         )
-        await this.#takeUp(documents)
+        await this.#adopt(documents)
         for (const each of documents) listed.set(each.version, this.#leanOf(each))
         after = next
       } while (after !== null)
@@ -122,7 +122,7 @@ export class TransactionShard implements OwnedShard {
     this.#published.clear()
   }
 
-  /** Takes up a submission that a repeated request has opened again. If that fails, the next list of the shard does it. */
+  /** Adopts a submission that a repeated request has opened again. If that fails, the next list of the shard adopts it. */
   async #reopen(stored: Stored<Submission>): Promise<void> {
     const [progress = null] = await this.#documents.hot([stored])
     if (this.#isStopping || this.claim.lost.aborted) return
@@ -135,7 +135,7 @@ export class TransactionShard implements OwnedShard {
     return this.#tracker.find(tenant, signature)?.reference ?? listed
   }
 
-  async #takeUp(documents: readonly Stored<Submission>[]): Promise<void> {
+  async #adopt(documents: readonly Stored<Submission>[]): Promise<void> {
     const added = documents.filter((listed) => !this.#isTracked(listed))
     if (added.length === 0) return
     const progress = await this.#documents.hot(added)
@@ -162,7 +162,7 @@ export class TransactionShard implements OwnedShard {
     return tracked !== undefined
   }
 
-  /** Returns the change that an earlier process last published to a tenant; null if there can be none. */
+  /** Returns the change that an earlier process last published to a tenant, or null. */
   async #publishedChange(
     { tenant, signature }: Submission,
     progress: SubmissionProgress | null

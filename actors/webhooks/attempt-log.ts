@@ -4,9 +4,9 @@ import type { DeliveryAttempt, StoredAttempt, Webhook } from '../../src/webhooks
 import type { DocumentStore } from '../../storage/document-store.ts'
 import { isOutage } from '../storage/retry.ts'
 
-/** Attempts held while pages cannot be stored; above that the oldest are lost. Chosen: they fit beside the progress. */
+/** Maximum attempts held while pages cannot be stored; above it the oldest are lost. They fit beside the progress. */
 const RECENT_MAX = 2 * ATTEMPTS_A_PAGE
-/** Pages written between two deletions of old ones. Chosen: a list of pages is read for every 250 attempts. */
+/** Pages written for each deletion of old ones: a list of pages is read for every 250 attempts. */
 const PAGES_A_DELETION = 8
 
 /**
@@ -36,7 +36,7 @@ export class AttemptLog {
     return this.#recent
   }
 
-  /** The same as one text, to be written beside the progress. */
+  /** The recent attempts as one text, to be written beside the progress. */
   get text(): string {
     return linesText(this.#recent)
   }

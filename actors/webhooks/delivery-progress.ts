@@ -9,7 +9,7 @@ import type { AttemptLog } from './attempt-log.ts'
 import type { ProgressStore } from './progress-store.ts'
 
 /**
- * Milliseconds between two records of the position of a webhook without events; a fifth more at random. Chosen: after a
+ * Interval of recording the position of a webhook without events, in milliseconds, plus up to a fifth at random. After a
  * crash little of a quiet log is read again, and a thousand idle webhooks make 30 writes a second.
  */
 const IDLE_WRITE_MS = 30_000

@@ -20,11 +20,11 @@ import type { TenantChannels } from './past-reader.ts'
 import { rebuiltBatch } from './rebuilt-batch.ts'
 
 /**
- * Milliseconds after which an acknowledged batch is recorded if no other batch follows. Chosen: longer than a batch is
- * gathered, so that a steady flow has one write for each batch.
+ * Milliseconds after which an acknowledged batch is recorded if no other batch follows. Longer than a batch is gathered, so
+ * that a steady flow has one write for each batch.
  */
 const ACK_WRITE_MS = 1_000
-/** Milliseconds before a POST that this process could not make is made again. Arbitrary; it costs no attempt. */
+/** Pause before a POST that this process could not make is retried, in milliseconds. Arbitrary; it costs no attempt. */
 const OWN_FAULT_MS = 1_000
 
 type ActiveState = 'idle' | 'gathering' | 'recording' | 'posting' | 'waiting'
@@ -36,7 +36,7 @@ type ActiveState = 'idle' | 'gathering' | 'recording' | 'posting' | 'waiting'
  *     built again from the log, and sent with the same id and bytes. If the log has changed since, its events are sent in a
  *     new batch.
  * D2. An outage of the store delays deliveries. It uses up no attempt.
- * D3. Nothing is sent once the shard is lost, or a process with a greater token has taken the webhook up. A batch that was
+ * D3. Nothing is sent once the shard is lost, or a process with a greater token has adopted the webhook. A batch that was
  *     sent before that is in the progress which that process reads.
  */
 export class WebhookDelivery {
@@ -92,7 +92,7 @@ export class WebhookDelivery {
     if (!this.#stored.value.active || this.#machine.status === 'done') return
     this.#change({ type: 'webhook.enabled', failures: 0 })
     try {
-      let batch = await this.#takeUp(end)
+      let batch = await this.#resume(end)
       while (this.#is('idle') || this.#is('posting') || this.#is('waiting')) {
         batch ??= await this.#nextBatch(end)
         if (batch === null || end.aborted) break
@@ -107,10 +107,10 @@ export class WebhookDelivery {
     }
   }
 
-  /** Reads how far deliveries have come, and joins the hub. Returns a batch of an earlier process that is to be sent. */
-  async #takeUp(end: AbortSignal): Promise<SentBatch | null> {
+  /** Loads the progress, and joins the hub. Returns a batch of an earlier process that is still to be sent, or null. */
+  async #resume(end: AbortSignal): Promise<SentBatch | null> {
     const { hub } = this.#deps
-    const stored = await this.#store.takeUp(this.#stored, end)
+    const stored = await this.#store.adopt(this.#stored, end)
     // From here to `join` no block can be published.
     const progress = progressAt(this.#stored.value, stored, hub.head)
     const backlog = new Backlog(progress.position, progress.hole, hub.head)
@@ -140,7 +140,7 @@ export class WebhookDelivery {
     return batch
   }
 
-  /** Waits for events, and stores them as a batch. Returns null when `end` aborts or the webhook drains. */
+  /** Waits for events, and stores them as a batch. Returns null if `end` aborts or the webhook drains. */
   async #nextBatch(end: AbortSignal): Promise<SentBatch | null> {
     const { clock, slices } = this.#deps
     const [gatherer, progress] = [this.#gatherer!, this.#progress!]
@@ -180,7 +180,7 @@ export class WebhookDelivery {
     backlog.addRead(range, events, to)
   }
 
-  /** Takes the next batch, and stores it together with the end of the batch before it (D1). Null if none is due. */
+  /** Takes the next batch, and stores it together with the end of the batch before it (D1). Null if no batch is due. */
   async #record(end: AbortSignal): Promise<SentBatch | null> {
     if (end.aborted || !this.#is('gathering') || this.#gatherer!.backlog.ready === 0) return null
     this.#change({ type: 'batch.due' })
@@ -224,7 +224,10 @@ export class WebhookDelivery {
     }
   }
 
-  /** Makes an attempt. The body is made for it: it is in the processor's cache when it is signed, and no webhook waits with it. */
+  /**
+   * Makes an attempt. The body is made for it: it is in the processor's cache when it is signed, and no webhook waits with
+   * it.
+   */
   async #post(batch: SentBatch, end: AbortSignal): Promise<PostOutcome> {
     const { sender, signer, clock } = this.#deps
     const { id, tenant, url } = this.#stored.value

@@ -21,7 +21,7 @@ export class EventGatherer implements Reader {
   readonly #deps: GathererDeps
   readonly #event = new AutoResetEvent()
   readonly #block = new BlockFrames()
-  /** Arrival of the oldest event that can be taken; null without one. */
+  /** Arrival of the oldest event that can be taken, or null. */
   #oldestAtMs: number | null = null
   /** The wait ends once this many events can be taken. While nothing waits, it is greater than any possible number. */
   #awaited = NEVER
@@ -59,7 +59,7 @@ export class EventGatherer implements Reader {
     this.#event.set()
   }
 
-  /** Returns the time at which the events that can be taken are to be sent; null without any. */
+  /** Returns the time at which the events that can be taken are to be sent, or null. */
   dueAtMs(nowMs: number): number | null {
     const { ready } = this.backlog
     this.#oldestAtMs = ready === 0 ? null : (this.#oldestAtMs ?? nowMs)

@@ -38,7 +38,7 @@ export function guardedConnector(
     ...(ca !== undefined && { ca })
   })
   return (target, callback) => {
-    // An address in the URL is not looked up.
+    // An address in the URL is not resolved.
     if (isIP(target.hostname) !== 0 && !guard.allows(target.hostname)) {
       callback(new AddressRefused(), null)
       return

@@ -8,7 +8,7 @@ import { LOADED_MAX } from '../../src/webhooks/backlog.ts'
 import type { RunPiece, TakeTurns } from '../../src/work/turns.ts'
 import type { RetryPolicy } from '../storage/retry.ts'
 
-/** Rows read together. Chosen: somewhat more than a read returns, so that few are read twice. */
+/** Rows read together: somewhat more than a read returns, so that few are read twice. */
 const ROWS_READ = 256
 
 /** Channels, and the tenant whose turns their reads take. */
@@ -23,7 +23,10 @@ export interface PastEvents {
   readonly to: number
 }
 
-/** Reads past events for webhooks, in the turns of their tenants. What a read found beyond its limit is read again by the next. */
+/**
+ * Reads past events for webhooks, in the turns of their tenants. What a read found beyond its limit is read again by the
+ * next.
+ */
 export class PastReader {
   readonly #history: Pick<ChannelHistory, 'read'>
   readonly #turns: TakeTurns

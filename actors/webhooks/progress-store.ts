@@ -22,7 +22,7 @@ export class ProgressStore {
    * Announces the token, and takes over the progress of the previous process. That process may still run, cut off from its
    * leases. Any of its writes that was confirmed to it is read here, whenever it was made.
    */
-  async takeUp(webhook: Stored<Webhook>, end: AbortSignal): Promise<WebhookProgress | null> {
+  async adopt(webhook: Stored<Webhook>, end: AbortSignal): Promise<WebhookProgress | null> {
     const { token } = this.#claim
     return this.#own(await this.#retry(() => this.#documents.fenceHot(webhook, token), end), end)
   }
@@ -36,14 +36,14 @@ export class ProgressStore {
     await this.confirm(webhook, end)
   }
 
-  /** Rejects if another process has taken the webhook up; reads only while another process may have the shard. */
+  /** Rejects if another process has adopted the webhook; reads only while another process may have the shard. */
   async confirm(webhook: Stored<Webhook>, end: AbortSignal): Promise<void> {
     if (!this.#claim.held) await this.#read(webhook, end)
   }
 
   /**
-   * Changes a webhook of the same activation. Resolves with the stored document, or with its owner's if the owner has changed
-   * or deleted it meanwhile. A process that was outranked changes nothing.
+   * Changes a webhook of the same activation. Resolves with the stored document, or with its owner's if the owner has
+   * changed or deleted it meanwhile. A process that was outranked changes nothing.
    */
   async update(
     webhook: Stored<Webhook>,
@@ -78,7 +78,7 @@ export class ProgressStore {
 }
 
 /**
- * Returns the progress with which a process takes a webhook up. Another activation begins where its owner said, or at the
+ * Returns the progress with which a process adopts a webhook. Another activation begins where its owner said, or at the
  * head. Earlier undelivered events are then reported as a range without a count.
  */
 export function progressAt(

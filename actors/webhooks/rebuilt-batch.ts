@@ -9,7 +9,7 @@ interface RebuildingDeps {
   readonly past: Pick<PastReader, 'read'>
 }
 
-/** Reads the events of a stored batch again from the log; null if they are not the same. */
+/** Reads the events of a stored batch again from the log; null if they have changed. */
 export async function rebuiltBatch(
   intent: BatchIntent,
   of: TenantChannels,

@@ -13,13 +13,13 @@ import { SocketClient } from './socket-client.ts'
 export interface SenderTuning {
   /** Milliseconds from the start of an attempt, its resolution of the host included, to the last byte of the answer. */
   readonly deadlineMs: number
-  /** POSTs in flight. */
+  /** Maximum POSTs in flight. */
   readonly concurrency: number
-  /** POSTs in flight of one tenant. */
+  /** Maximum POSTs in flight of one tenant. */
   readonly tenantConcurrency: number
-  /** POSTs of one tenant that wait; further ones fail at once. */
+  /** Maximum waiting POSTs of one tenant; further ones fail at once. */
   readonly tenantWaitingMax: number
-  /** Origins with open connections. */
+  /** Maximum origins with open connections. */
   readonly poolsMax: number
   /** Milliseconds after which connections are replaced, so that a change of the host's addresses is followed. */
   readonly connectionAgeMs: number
@@ -30,7 +30,7 @@ export interface SenderTuning {
 }
 
 /**
- * Chosen: 10 s is the deadline of the specification. A tenant has five webhooks with one POST each, and tests beside them. 512
+ * 10 s is the deadline of the specification. A tenant has five webhooks with one POST each, and tests beside them. 512
  * sockets are half of the smallest usual limit of open files. Common servers close idle connections after 5 s or more.
  */
 export const SENDER_TUNING: SenderTuning = {
@@ -65,8 +65,8 @@ interface OpenPool {
 }
 
 /**
- * Sends POSTs to receivers. A POST waits for a place of its tenant first, and only then for one of the process. So a tenant's
- * waiting POSTs hold no place that others could use. Receivers that hang have at most half of the places together.
+ * Sends POSTs to receivers. A POST waits for a place of its tenant first, and only then for one of the process. So a
+ * tenant's waiting POSTs hold no place that others could use. Receivers that hang have at most half of the places together.
  */
 export class PooledSender implements WebhookSender {
   readonly #tuning: SenderTuning

@@ -1,6 +1,6 @@
 import { Queue } from '../../src/webhooks/queue.ts'
 
-/** Milliseconds of work in one turn of the event loop. Chosen: a commit waits for some five turns, and has 10 ms of its own. */
+/** Milliseconds of work in one turn of the event loop. A commit waits for about five turns, and has 10 ms of its own. */
 const SLICE_MS = 1
 
 export interface TurnSlicesOptions {
@@ -19,8 +19,8 @@ export interface WorkSlices {
 
 /**
  * Runs pieces of work in the order of the calls, for SLICE_MS in each turn of the event loop. So work that a thousand
- * webhooks begin at one moment delays nothing else. Only the part of a piece before its first `await` counts. A webhook waits
- * with one piece at a time, so a tenant never has more than five places in the line.
+ * webhooks begin at one moment delays nothing else. Only the part of a piece before its first `await` counts. A webhook
+ * waits with one piece at a time, so a tenant never has more than five places in the line.
  */
 export class TurnSlices implements WorkSlices {
   readonly #options: TurnSlicesOptions

@@ -5,8 +5,8 @@ export interface Lease {
   /** Fencing token: grows with every holder, so that writes of a former holder can be recognized and refused. */
   readonly token: number
   /**
-   * Aborts once the lease is given up, or known to be another process's. It does not abort while the state is unknown: the
-   * holder then goes on, and the store refuses its token once another process has claimed.
+   * Aborts once the lease is released, or known to be another process's. It does not abort while the state is unknown. The
+   * holder then continues, and the store refuses its token once another process has claimed.
    */
   readonly lost: AbortSignal
   /**
@@ -14,7 +14,7 @@ export interface Lease {
    * server has renewed it. It reads the clock, so it is false also in a process that stood still.
    */
   readonly held: boolean
-  /** Gives the lease up, so that another process need not wait for its end. Never rejects. */
+  /** Releases the lease, so that another process need not wait for its end. Never rejects. */
   release(): Promise<void>
 }
 
@@ -33,7 +33,7 @@ export interface HintChannel<What> {
   /** Sends a hint to the other processes; it may reach none of them. */
   publish(what: What): void
   /**
-   * Calls `heard` for each hint of another process, and with null when some may have been lost, until the returned
+   * Calls `heard` for each hint of another process, and with null if some may have been lost, until the returned
    * function is called. It must not throw.
    */
   subscribe(heard: (what: What | null) => void): () => void
@@ -60,30 +60,30 @@ export interface RateUse {
   readonly allowed: boolean
   /** Calls left in the window. */
   readonly left: number
-  /** When the next window begins: unix seconds, and whole seconds from now, at least 1. */
+  /** Start of the next window: in unix seconds, and in whole seconds from now, at least 1. */
   readonly resetAt: number
   readonly resetIn: number
 }
 
 /**
- * Counts calls against quotas in fixed windows, the minutes of the wall clock. A counter that several processes share returns
- * a promise; one in memory answers at once.
+ * Counts calls against quotas in fixed windows, the minutes of the wall clock. A counter that several processes share
+ * returns a promise; one in memory answers at once.
  */
 export interface RateCounter {
   /** Takes calls (one by default) from a name's quota in the window of a time: all of them, or none. */
   take(name: string, quota: number, nowMs: number, calls?: number): RateUse | Promise<RateUse>
-  /** Looks at the quota without taking a call out of it. */
+  /** Reads the quota without taking a call out of it. */
   look(name: string, quota: number, nowMs: number): RateUse | Promise<RateUse>
-  /** The work of the same callers. */
+  /** Counts the work of these callers. */
   readonly work: WorkCounter
 }
 
 /**
- * Counts units of work against quotas in the same windows. Work is charged once it is done, so a name may exceed its quota; the
- * excess is a debt that the next windows begin with. Nothing waits for other processes.
+ * Counts units of work against quotas in these windows. Work is charged once it is done, so a name may exceed its quota;
+ * the excess is a debt that the next windows begin with. Nothing waits for other processes.
  */
 export interface WorkCounter {
-  /** Looks at a name's quota. `allowed` is whether anything is left, and `resetAt` when the debt is worked off. */
+  /** Reads a name's quota. `allowed` is whether anything is left, and `resetAt` when the debt is worked off. */
   look(name: string, quota: number, nowMs: number): RateUse
   /** Adds units of work that a name has done. */
   charge(name: string, quota: number, units: number, nowMs: number): void
@@ -99,7 +99,7 @@ export interface BlockDigests {
   onChange(listener: (available: boolean) => void): () => void
 }
 
-/** How this process coordinates with the others of the service, apart from the store. */
+/** Coordination of this process with the others of the service, apart from the store. */
 export interface ClusterCoordination {
   /** Null if the processes have nothing to coordinate with. */
   readonly leases: Leases | null
@@ -115,13 +115,16 @@ export interface ClusterCoordination {
   readonly submissions: HintChannel<StoredSubmission> | null
   /** A process that tracks transactions is alive; the content identifies it. */
   readonly trackers: HintChannel<string> | null
-  /** An event of a private channel of the stream. A lost one of webhooks is never sent again; changes of submissions are stored. */
+  /**
+   * An event of a private channel of the stream. A lost event of webhooks is never sent again; changes of submissions are
+   * stored.
+   */
   readonly tenantEvents: HintChannel<TenantEvent> | null
   /** Fees of recent blocks. */
   readonly digests: BlockDigests | null
   /** Counts the calls of each key. */
   readonly limits: RateCounter
-  /** Not null while none of them is available; it ends by itself. */
+  /** The current outage of all these ports, or null; it ends by itself. */
   readonly outage: { readonly sinceMs: number; readonly detail: string } | null
   close(): Promise<void>
 }

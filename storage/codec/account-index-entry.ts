@@ -18,7 +18,7 @@ const SLOT_BYTES = 8
 /** Stands where versions have their program. No program has this address: it is not a point of the curve. */
 const MARK = Buffer.alloc(32, 255)
 
-/** Returns the bytes of a range, not copied; null where the data is too short. */
+/** Returns the bytes of a range, not copied; null if the data is too short. */
 export const valueIn = (data: Uint8Array, { offset, length }: IndexedRange): Uint8Array | null =>
   data.length < offset + length ? null : data.subarray(offset, offset + length)
 

@@ -10,9 +10,9 @@ import { readUsdPrice, writeUsdPrice } from './usd-price.ts'
 /** Bits of a minute's flags: the fields that are present besides the trades. */
 const OPEN_USD = 1
 const CLOSE_USD = 2
-/** The close is another price than the open. */
+/** The close differs from the open. */
 const MOVED = 4
-/** There were events other than trades. */
+/** The minute has events other than trades. */
 const OTHERS = 8
 /** The first, or the last, price-forming row has no price in USD. */
 const OPEN_UNPRICED = 16
@@ -21,8 +21,8 @@ const CLOSE_UNPRICED = 32
 const minuteLists = new GrowingLists<ActivityMinute>()
 
 /**
- * An hour of an owner's activity: its minutes ascending, the price before it and its sketch of traders. Owner and hour are in
- * the key.
+ * An hour of an owner's activity: its minutes ascending, the price before it and its sketch of traders. Owner and hour are
+ * in the key.
  */
 export const activityKind: RecordKind<ActivityHour> = {
   name: 'activity hour',

@@ -48,7 +48,7 @@ function rowsOf<Name extends RecordName>(block: BlockCommit, name: Name): readon
   return Array.isArray(rows) ? (rows as readonly RowOf<Name>[]) : [rows as RowOf<Name>]
 }
 
-/** The rows of a record; none if the block was written before the record existed. */
+/** Returns the rows of a record; an empty list if the block was written before the record existed. */
 function readRows<Name extends RecordName>(source: ByteReader, name: Name): RowOf<Name>[] {
   const mayLack = RECORD_NAMES.indexOf(name) >= LOG
   return mayLack && source.atEnd ? [] : blockPart(name).read(source)

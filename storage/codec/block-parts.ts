@@ -18,7 +18,7 @@ export interface BlockPart<Row> {
 const ROWS_OF_A_TABLE = 32
 const nested = new ByteWriter()
 
-/** For records whose bytes need no field of a key. */
+/** The key of records whose bytes need no field of a key. */
 export const NO_KEY: Key = Buffer.alloc(0)
 
 /** Rows that are each packed as their difference from the one before. */

@@ -1,4 +1,4 @@
-/** From here on an integer no longer fits the exact part of a double, 2^53. */
+/** The first integer that no longer fits the exact range of a double, 2^53. */
 const NUMBER_END = 2 ** 53
 /** Bits of an amount written from a double at a time: seven groups of seven. */
 const CHUNK_BITS = 49n
@@ -11,7 +11,7 @@ const CHUNK_MASK = 2n ** CHUNK_BITS - 1n
  */
 export class ByteWriter {
   #bytes = new Uint8Array(16_384)
-  /** The same bytes. */
+  /** `#bytes` as a Buffer. */
   #buffer = Buffer.from(this.#bytes.buffer)
   #view = new DataView(this.#bytes.buffer)
   #length = 0

@@ -5,7 +5,7 @@ import type { OpenCandles } from './candle.ts'
 
 export type CandleRange = Parameters<CandleStore['range']>[3]
 
-/** Buckets of a page. Chosen: a request for 300 candles of a busy pair reads five or six values. */
+/** Buckets of a page. A request for 300 candles of a busy pair reads five or six values. */
 export const PAGE_BUCKETS = 64
 
 /** Returns the page of a bucket by its time in unix seconds; pages of a series are numbered from 1970. */

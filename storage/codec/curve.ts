@@ -6,7 +6,7 @@ import { curveStatusCodes, venueCodes } from './codes.ts'
 import { addressIn } from './keys.ts'
 import type { RecordKind } from './record.ts'
 
-/** A mint's bonding curve as of its newest event. The mint is in the key. */
+/** A mint's bonding curve after its newest event. The mint is in the key. */
 export const curveKind: RecordKind<CurveRow> = {
   name: 'bonding curve',
   write(out, row) {

@@ -3,7 +3,7 @@ export type KeyPart = string | number | Uint8Array
 /** Keys are ordered by their first parts, then by their second, and so on. A longer key follows its beginning. */
 export type DocumentKey = readonly KeyPart[]
 
-/** Bytes of an encoded key at most. Chosen: four times the longest one in use, a URL of 256 characters. */
+/** Maximum bytes of an encoded key: four times the longest one in use, a URL of 256 characters. */
 export const KEY_BYTES_MAX = 1_024
 
 const BYTES = 1
@@ -11,7 +11,9 @@ const TEXT = 2
 const NUMBER = 3
 /** A number has its type and a double. */
 const NUMBER_BYTES = 9
-/** Texts and bytes end with a zero. A zero in them is followed by this byte, which sorts above every first byte of a part. */
+/**
+ * Texts and bytes end with a zero. A zero in them is followed by this byte, which sorts above every first byte of a part.
+ */
 const ESCAPE = 0xff
 
 /** Encodes a key so that its bytes sort as its parts do. Throws RangeError for a key that cannot be stored. */
@@ -48,7 +50,7 @@ export function decodeText(bytes: Uint8Array, at: number): { readonly text: stri
 function sizeOf(part: KeyPart): number {
   if (typeof part === 'number') return NUMBER_BYTES
   if (typeof part !== 'string') return part.length + zerosIn(part) + 2
-  // Bytes of a lone surrogate would be those of another one.
+  // Bytes of a lone surrogate would equal those of another text.
   if (!part.isWellFormed()) throw new RangeError('a text in a document’s key is no well-formed Unicode')
   return Buffer.byteLength(part) + (part.includes('\0') ? zerosIn(Buffer.from(part)) : 0) + 2
 }

@@ -3,7 +3,8 @@ import { decodeText, encodeKey } from './document-key.ts'
 import { keysFrom, type Key, type KeyRange } from './keys.ts'
 
 /**
- * The keys of documents in the embedded store, after the letter `D`. On a cluster the part after the partition is the row's key.
+ * The keys of documents in the embedded store, after the letter `D`. On a cluster the part after the partition is the row's
+ * key.
  *
  *   0x00 time key                     address of a document that expires then
  *   kind partition 0x01 key           document
@@ -72,7 +73,7 @@ export const expiriesUntil = (nowMs: number): KeyRange => ({
 /** Every record of one kind of documents. */
 export const documentKeysOf = (kind: string): KeyRange => keysFrom(Buffer.concat([LETTER, encodeKey([kind])]))
 
-/** Prefixes of keys by kind and partition: a document takes half a dozen. Chosen: cleared at some 100 KB. */
+/** Prefixes of keys by kind and partition: a document takes half a dozen. Cleared at about 100 KB. */
 const partitionKeys = new Map<string, Buffer>()
 const PARTITION_KEYS_MAX = 1_024
 

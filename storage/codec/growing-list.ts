@@ -14,8 +14,8 @@ const scratch = new ByteWriter()
 
 /**
  * Encodes lists that grow or change at their end, block after block. Earlier items stay the same objects, because items are
- * never changed. Their bytes are cached while the first item is in memory. So each encoding costs about one item, for example
- * of an hour's sixty minutes.
+ * never changed. Their bytes are cached while the first item is in memory. So each encoding costs about one item, for
+ * example of an hour's sixty minutes.
  */
 export class GrowingLists<T extends object> {
   readonly #written = new WeakMap<T, Written<T>>()

@@ -6,7 +6,8 @@ import { keysFrom } from './keys.ts'
 
 /**
  * Rows of holder lists in a store of their own. The key is mint, reading, kind, the row's key, and the slot with its bits
- * inverted, so that the newest version of a row comes first. The value is a flag and the row's bytes. Numbers are big-endian.
+ * inverted, so that the newest version of a row comes first. The value is a flag and the row's bytes. Numbers are
+ * big-endian.
  */
 const READING_AT = 32
 const KIND_AT = 36
@@ -100,7 +101,7 @@ export function afterHolderRow(list: HolderListId, kind: HolderRowKind, key: Uin
 export const rowKeyIn = (key: Key, kind: HolderRowKind): Buffer =>
   key.subarray(ROW_AT, ROW_AT + HOLDER_ROW_KINDS[kind])
 
-/** Tells whether two stored keys of one list have the same row. */
+/** Tells whether two stored keys of one list name one row. */
 export const isOfRow = (key: Key, other: Key): boolean =>
   key.length === other.length &&
   key.compare(other, KIND_AT, other.length - SLOT_BYTES, KIND_AT, key.length - SLOT_BYTES) === 0

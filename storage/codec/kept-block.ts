@@ -55,7 +55,7 @@ function storedForm(loaded: LoadedRecords) {
 /** The start of a curve that an older version packed. */
 const NO_START = { forSale: null }
 
-/** Used for records that a block was not folded on when it was stored. */
+/** Empty records, for those that a block was not folded on when it was stored. */
 const NOTHING_READ = byName<LoadedRecords>(READ_FIRST, () => [])
 
 function loadedForm(stored: ReturnType<typeof storedForm>): LoadedRecords {
@@ -90,7 +90,7 @@ function completedEntry(entry: BlockEntry): BlockEntry {
   return { ...entry, event: { ...event, traderBase: event.baseAmount, traderQuote: event.quoteAmount } }
 }
 
-/** As a stored pool of an older version reads (`pool.ts`). */
+/** Completes a pool of an older version as `pool.ts` does when it reads one. */
 function completedPool(row: PoolRow): PoolRow {
   if (Object.hasOwn(row, 'reserves')) return row
   if (Object.hasOwn(row, 'lastPrice')) return { ...row, reserves: null }

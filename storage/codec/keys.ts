@@ -15,8 +15,8 @@ import { recentAddresses } from './recent-addresses.ts'
  *   b slot                       slot
  *   d slot                       a kept block with its undo data
  *   t mint cursor                a full page of a mint's trades, by its first cursor; all bits set: the open page
- *   w wallet cursor              the same of a wallet's trades
- *   e pool cursor                the same of a pool's events
+ *   w wallet cursor              a page of a wallet's trades, keyed likewise
+ *   e pool cursor                a page of a pool's events, keyed likewise
  *   o mint cash                  the newest bucket of each interval
  *   c mint cash interval page    older buckets
  *   p mint                       the pairs of a mint
@@ -28,7 +28,7 @@ import { recentAddresses } from './recent-addresses.ts'
  *   g mint                       bonding curve
  *   l mint                       launch
  *   n cursor                     mint launched at a cursor
- *   s status cursor              the same of one status
+ *   s status cursor              mint launched at a cursor, of one status
  *   j channel slot               the stream's events of a slot on a channel; deleted once past the horizon
  *   x minute                     sol price
  *   z                            totals
@@ -48,7 +48,7 @@ export interface KeyRange {
   readonly lt: Key
 }
 
-/** Above every cursor, so that the open page of a list of pages comes last. */
+/** A number above every cursor, so that the open page of a list of pages comes last. */
 const OPEN = 0xff_ff_ff_ff
 const UINT32_MAX = 0xff_ff_ff_ff
 

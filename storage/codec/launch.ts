@@ -53,7 +53,7 @@ export const listedLaunchKind: RecordKind<LaunchRow | null> = {
   weigh: (row) => (row === null ? 100 : launchKind.weigh(row))
 }
 
-/** The same entry without decoding the launch, for readers that skip it. */
+/** An entry of a list of launches without decoding the launch, for readers that skip it. */
 export const launchListingKind: RecordKind<true | null> = {
   name: 'listed launch',
   write() {

@@ -3,9 +3,9 @@ import type { Key } from './keys.ts'
 import { ADDRESS_AT, VERSION_KEY_BYTES } from './program-account.ts'
 
 /**
- * Versions of a program's accounts in one piece of memory, in the order of their keys. Of each: the length of the value (u32,
- * big-endian), the key without the program (address and inverted slot), and the value. A scan compares bytes in place, where
- * an engine's entry costs two objects.
+ * Versions of a program's accounts in one piece of memory, in the order of their keys. Of each: the length of the value
+ * (u32, big-endian), the key without the program (address and inverted slot), and the value. A scan compares bytes in place,
+ * where an engine's entry costs two objects.
  */
 const ADDRESS_BYTES = 32
 const KEY_BYTES = VERSION_KEY_BYTES - ADDRESS_AT
@@ -56,7 +56,7 @@ export function isSameAddress(bytes: Uint8Array, at: number, other: number): boo
   return true
 }
 
-/** Returns the offset of the first version of a greater address; the end for none. */
+/** Returns the offset of the first version of a greater address, or the end. */
 export function offsetAfter(bytes: Uint8Array, address: Pubkey): number {
   let at = 0
   while (at < bytes.length && !isGreater(bytes, at + KEY_AT, address)) at = versionEnd(bytes, at)
@@ -91,7 +91,9 @@ export function mergeVersions(bytes: Uint8Array, changes: readonly VersionChange
   return to === size ? merged : merged.slice(0, to)
 }
 
-/** Returns the offsets at which packed versions are cut into parts of about a size, each with all versions of its addresses. */
+/**
+ * Returns the offsets at which packed versions are cut into parts of about a size, each with all versions of its addresses.
+ */
 export function cutsOf(bytes: Uint8Array, size: number): readonly number[] {
   const cuts = [0]
   let before = 0

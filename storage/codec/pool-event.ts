@@ -22,7 +22,7 @@ const curveCodes = new Codes<CurveChange['event']>({ create: 0, complete: 1, mig
 const PROGRESS = 1
 const TARGET = 2
 const poolCodes = new Codes<PoolChange['event']>({ create: 0, update: 1 })
-/** Reserves in the order of the bits that tell which of them are stated. */
+/** Reserves in the order of their bits; a bit is set if the reserve is stated. */
 const CURVE_RESERVES = ['realBase', 'realQuote', 'virtualBase', 'virtualQuote'] as const
 
 /**

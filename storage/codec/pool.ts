@@ -10,9 +10,9 @@ import type { RecordKind } from './record.ts'
 const NO_TRADE = 0
 /** Layout of older stores: with the trade's own price, which may not be price-forming. */
 const TRADED_OLDER = 1
-/** With the price of the newest price-forming trade, where there is one. */
+/** Layout with the price of the newest price-forming trade, if any. */
 const TRADED = 2
-/** With the reserves after the newest trade, too. */
+/** Layout that also has the reserves after the newest trade. */
 const TRADED_WITH_RESERVES = 3
 
 /**

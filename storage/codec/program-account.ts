@@ -5,8 +5,8 @@ import type { Key, KeyRange } from './keys.ts'
 import { keysFrom } from './keys.ts'
 
 /**
- * Versions of accounts in a store of their own. The key is program, address, and the slot with its bits inverted, so that the
- * newest version of an account comes first. The value is a flag, lamports, rent epoch and the data; a version without an
+ * Versions of accounts in a store of their own. The key is program, address, and the slot with its bits inverted, so that
+ * the newest version of an account comes first. The value is a flag, lamports, rent epoch and the data; a version without an
  * account is the flag alone. Numbers are big-endian.
  */
 export const ADDRESS_AT = 32

@@ -18,7 +18,7 @@ import { tokenKind } from './token.ts'
 import { totalsKind } from './totals.ts'
 import { tradeCodec } from './trade.ts'
 
-/** How a record is stored. */
+/** The stored form of a record. */
 export interface StoredRecord<Row> {
   readonly inBlock: BlockPart<Row>
 }
@@ -35,11 +35,11 @@ export interface AddressedRecord<Row> extends KeyedRecord<Row, Pubkey> {
   readonly letter: string
   /** The column of the address. */
   readonly column: string
-  /** For the operator. */
+  /** Name for the operator. */
   readonly title: string
 }
 
-/** How every record is stored. Each adapter has its own store for records that differ from their shape. */
+/** The stored form of every record. Each adapter has its own store for records that differ from their shape. */
 export const STORED = {
   trades: { inBlock: packedRows(tradeCodec) },
   poolEvents: { inBlock: packedRows(poolEventCodec) },
@@ -67,7 +67,7 @@ type Stored = typeof STORED
 export type StoredName = {
   [Name in RecordName]: Stored[Name] extends { readonly kind: unknown } ? Name : never
 }[RecordName]
-/** Those by an address of the chain. */
+/** Records by an address of the chain. */
 export type AddressedName = {
   [Name in LatestName]: Stored[Name] extends { readonly letter: string } ? Name : never
 }[LatestName]
@@ -79,7 +79,7 @@ export function storedRecord<Name extends StoredName>(name: Name): KeyedRecord<R
   return STORED[name] as unknown as KeyedRecord<RowOf<Name>, AddressOf<Name>>
 }
 
-/** How a record by an address of the chain is stored. */
+/** Returns the stored form of a record by an address of the chain. */
 export function addressedRecord<Name extends AddressedName>(name: Name): AddressedRecord<RowOf<Name>> {
   return STORED[name]
 }

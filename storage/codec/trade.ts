@@ -26,7 +26,7 @@ const STATED_CURVE = 8192
 /** The pool's vaults that the trade named first; rows of older stores have none. */
 const VAULT_IN = 16_384
 const VAULT_OUT = 32_768
-/** Facts in the order of the bits that tell which of them are stated. */
+/** Facts in the order of their bits; a bit is set if the fact is stated. */
 const CURVE_FACTS = ['forSale', 'targetQuote', 'sqrtPrice'] as const
 
 /** Trades of a page: the shared fields relative to the previous row, addresses by number in the page's table. */

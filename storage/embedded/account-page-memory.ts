@@ -1,7 +1,7 @@
-/** Scans of other programs after which a program that none has used counts as idle. Arbitrary: far more than run at once. */
+/** Scans of other programs after which a program without scans counts as idle. Arbitrary: far more than run at once. */
 const IDLE_SCANS = 100
 
-/** A holder of pages, which gives them up when others need the memory. */
+/** A holder of pages, which releases them when others need the memory. */
 export interface PageHolder {
   forget(): void
 }
@@ -13,8 +13,8 @@ interface Use {
 }
 
 /**
- * The memory that the pages of all mirrored programs share. Pages are never evicted for those of the same program: scans run
- * from the first account to the last, so eviction in any order would leave none that the next scan finds.
+ * The memory that the pages of all mirrored programs share. Pages are never evicted for those of their own program. Scans
+ * run from the first account to the last, so eviction in any order would leave nothing for the next scan.
  */
 export class AccountPageMemory {
   readonly bytesMax: number
@@ -35,7 +35,7 @@ export class AccountPageMemory {
     this.#useOf(holder).lastScan = ++this.#scans
   }
 
-  /** Tells whether a holder may have more bytes. Idle holders give theirs up for that. */
+  /** Tells whether a holder may have more bytes. Idle holders release theirs for that. */
   hasRoom(holder: PageHolder, bytes: number): boolean {
     while (this.#bytes + bytes > this.bytesMax) {
       const idle = this.#idlest(holder)
@@ -45,7 +45,7 @@ export class AccountPageMemory {
     return true
   }
 
-  /** Counts bytes of a holder; a negative number for those that it has given up. */
+  /** Counts bytes of a holder; a negative number for those that it has released. */
   add(holder: PageHolder, bytes: number): void {
     this.#useOf(holder).bytes += bytes
     this.#bytes += bytes

@@ -11,7 +11,9 @@ import {
 import type { AccountPageMemory } from './account-page-memory.ts'
 import type { Entry } from './copy-engine.ts'
 
-/** Bytes of a page: some seventy token accounts. A write of one account copies its page, which takes some microseconds. */
+/**
+ * Bytes of a page: about seventy token accounts. A write of one account copies its page, which takes several microseconds.
+ */
 const PAGE_BYTES = 16 * 2 ** 10
 /** A page of more bytes, of few large accounts, is read again rather than copied. */
 const COPIED_BYTES_MAX = 256 * 2 ** 10
@@ -24,7 +26,7 @@ const COMPARED_MAX = 1_000
  * scan have taken longer than the next scan would, the pages are dropped.
  */
 const BYTES_PER_WRITE = 1_000
-/** Below this number of writes pages stay. Arbitrary: nobody feels the time that they take. */
+/** Below this number of writes pages stay. Arbitrary: the time that the writes take is not noticeable. */
 const UNSCANNED_MIN = 1_000
 /** Memory of a page besides its bytes, estimated. */
 const OVERHEAD_BYTES = 300
@@ -38,7 +40,7 @@ export interface AccountPage {
 
 /** A write under way. */
 interface Write {
-  /** Whether another write ran at the same time: the order in which they reached the engine is not known. */
+  /** Whether a second write ran at the same time: the order in which they reached the engine is not known. */
   isContended: boolean
 }
 
@@ -53,12 +55,12 @@ export class PageRead {
     reads.add(this)
   }
 
-  /** Whether the engine's state is the same as when the read began. */
+  /** Whether the engine's state has not changed since the read began. */
   get isCurrent(): boolean {
     return this.#changed?.length === 0
   }
 
-  /** Whether no version of these addresses was changed since the read began. */
+  /** Tells whether no version of these addresses was changed since the read began. */
   isCurrentIn({ after, upTo }: AccountPage): boolean {
     return this.#changed?.every((address) => !isIn(address, after, upTo)) ?? false
   }
@@ -78,7 +80,8 @@ export class PageRead {
 /**
  * Pages of a program's stored versions in memory, as scans have read them.
  *
- * P1. A page has exactly the versions of its range that the engine has, except those of writes that are not acknowledged yet.
+ * P1. A page has exactly the versions of its range that the engine has, except those of writes that are not acknowledged
+ *     yet.
  * P2. A write changes the pages before it is acknowledged.
  * P3. If a write fails, or runs at the same time as another, the engine decides: the pages of its addresses are dropped.
  */

@@ -23,12 +23,12 @@ import { pagesOf, type AccountPage, type AccountPages, type PageRead } from './a
 import { CHUNK_BYTES, type Entry } from './copy-engine.ts'
 import type { Level } from './level.ts'
 
-/** Versions in memory that one page of an answer looks at: about a millisecond. */
+/** Maximum versions in memory that one page of an answer examines: about a millisecond. */
 const EXAMINED_IN_MEMORY = 4_000
 /** Entries that the engine hands over at a time: about two milliseconds. */
 const ENTRIES_AT_ONCE = 500
 
-/** Yields the accounts of a scan, from pages in memory, and from the engine where there are none. */
+/** Yields the accounts of a scan, from pages in memory, and from the engine for the rest. */
 export async function* scanned(
   level: Level,
   pages: AccountPages,
@@ -78,7 +78,7 @@ class Scan {
     this.#position = query.after ?? null
   }
 
-  /** All versions of addresses up to this one were looked at; null before the first one. */
+  /** All versions of addresses up to this one were examined; null before the first one. */
   get position(): Pubkey | null {
     return this.#position
   }
@@ -97,7 +97,7 @@ class Scan {
     )
   }
 
-  /** Looks at the versions of a page above the position. Returns false if it stops before the next address. */
+  /** Examines the versions of a page above the position. Returns false if it stops before the next address. */
   run(page: AccountPage, isInMemory: boolean): boolean {
     const before = this.#examined
     const isWhole = this.#run(page)

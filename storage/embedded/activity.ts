@@ -41,7 +41,7 @@ export function activityTable(database: Database): RecordTable<'activity'> {
   }
 }
 
-/** Whether an hour of activity is past the retention. */
+/** Tells whether an hour of activity is past the retention. */
 export const isExpiredHour = (hour: number, { time }: RowHorizon): boolean => hour + HOUR <= time
 
 function hoursIn(view: View, of: ActivityOf, owner: Pubkey, range: Range): MaybePromise<ActivityHour[]> {

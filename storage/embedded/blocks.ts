@@ -41,8 +41,8 @@ async function between(view: View, first: number, last: number): Promise<SlotRow
 }
 
 /**
- * The first slot at or after a block time, by binary search over the slots: one disk read a step, and at most as many steps
- * as a slot has bits.
+ * The first slot at or after a block time, by binary search over the slots. It takes one disk read a step, and at most as
+ * many steps as a slot has bits.
  */
 export async function firstSince(
   view: View,

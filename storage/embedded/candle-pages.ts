@@ -1,6 +1,6 @@
 import type { CachedFact } from './cached-fact.ts'
 
-/** Chosen: six weeks of minutes of a pair that never rests. */
+/** Maximum known pages of a series: six weeks of minutes of a pair that never rests. */
 const KNOWN_PAGES_MAX = 1_000
 
 /** The existing pages of a series, so that cached pages are found without a disk read. */
@@ -10,7 +10,7 @@ export interface KnownPages {
   readonly since: number
 }
 
-/** By the key of a series. */
+/** Known pages by the key of a series. */
 export const knownPages: CachedFact<KnownPages> = {
   sign: '>',
   weigh: ({ pages }) => 100 + 8 * pages.length

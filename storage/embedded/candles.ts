@@ -65,7 +65,7 @@ interface Pages {
   readonly newest: number
 }
 
-/** The newest candles of a range, newest first, after those found; null when memory does not have them all. */
+/** The newest candles of a range, newest first, after those found; null if memory does not have them all. */
 function inMemory(
   view: View,
   series: Buffer,

@@ -9,7 +9,7 @@ import type { Level } from './level.ts'
 import { checkBeforeOpening } from './opening-check.ts'
 import { isOpenElsewhere, unopened } from './unopened.ts'
 
-/** Entries that the engine hands over at a time: bounds the work between two turns of the event loop. */
+/** Entries that the engine hands over at a time: bounds the work in one turn of the event loop. */
 export const CHUNK_ENTRIES = 1_000
 export const CHUNK_BYTES = 256 * 2 ** 10
 /** Half of what the store of blocks has: writes come a slot at a time. */
@@ -89,7 +89,7 @@ export class CopyEngine {
     })
   }
 
-  /** Estimated bytes in the engine's tables; 0 where this process has not opened it. */
+  /** Estimated bytes in the engine's tables; 0 if this process has not opened it. */
   async bytes(): Promise<number> {
     const level = await this.#opening
     return level === null ? 0 : level.approximateSize(Buffer.alloc(1), Buffer.alloc(128, 255))

@@ -2,8 +2,7 @@ import type { Key, KeyRange } from '../codec/keys.ts'
 import type { FileDamage } from './engine-files/store-check.ts'
 
 /**
- * Maximum listed records that reads found damaged. Chosen: one is enough to stop ingest; further ones are refused all the
- * same.
+ * Maximum listed records that reads found damaged. One is enough to stop ingest, and reads of further ones are refused too.
  */
 const RECORDS_MAX = 100
 
@@ -47,14 +46,14 @@ export class DamagedKeys {
     return this.ranges.find(({ keys }) => isBefore(keys.gte, key, true) && isBefore(key, keys.lt)) ?? null
   }
 
-  /** The first damage that overlaps a range of keys; null if there is none. */
+  /** The first damage that overlaps a range of keys, or null. */
   within({ gte, lt }: KeyRange): DamagedRange | null {
     if (!isBefore(gte, lt)) return null
     return this.ranges.find(({ keys }) => isBefore(keys.gte, lt) && isBefore(gte, keys.lt)) ?? null
   }
 }
 
-/** In words for the operator. */
+/** Describes damage in words for the operator. */
 export function damageText({ file, part, offset, length }: FileDamage): string {
   switch (part) {
     case 'missing':

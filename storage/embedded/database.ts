@@ -28,7 +28,7 @@ const NEEDED = [documentKeysOf(TENANT.kind), documentKeysOf(API_KEY.kind), keysO
 export interface DatabaseOptions {
   readonly directory: string
   readonly hotBytesMax: number
-  /** For the engine's buffers; by default, as much as is of use. */
+  /** Bytes for the engine's buffers. Default: the largest size that is of use. */
   readonly engineBytes?: number | undefined
   /** Whether a crash of the machine may undo writes. */
   readonly isScratch?: boolean | undefined
@@ -40,8 +40,8 @@ export interface DatabaseOptions {
 /**
  * The engine, and the part of its data that readers may see.
  *
- * D1: one write at a time, each a single batch. It is synced unless it only deletes hidden records, or a crash of the machine
- *     may undo it.
+ * D1: one write at a time, each a single batch. It is synced unless it only deletes hidden records, or a crash of the
+ *     machine may undo it.
  * D2: readers use a view, which is replaced by one assignment after the batch is on disk.
  * D3: after a failed write the state on disk is unknown. All later writes are refused until the store is opened again.
  * D4: the engine reads only files whose checksums were verified. A read of data that was damaged in them fails.
@@ -204,7 +204,7 @@ export class Database {
 
 /**
  * Content of a batch: a block, which becomes the head; a change of stored blocks; a deletion of hidden records; a group of
- * documents; or control data: keys, tenants, gaps, the horizon.
+ * documents; or control data. Control data are keys, tenants, gaps and the horizon.
  */
 export type Staged =
   | { readonly kind: 'commit'; readonly head: SlotRow }

@@ -12,28 +12,28 @@ interface Waiting {
 }
 
 /**
- * Maximum changes that one write makes durable. Chosen: some 5 ms of CPU time, so that a block waits no longer than for
- * another block.
+ * Maximum changes that one write makes durable: about 5 ms of CPU time, so that a block waits no longer than for another
+ * block.
  */
 const GROUP_MAX = 500
-/** Changes that wait at most; further ones are refused. Chosen: five seconds of 2,000 a second. */
+/** Maximum waiting changes: five seconds at 2,000 a second. Further ones are refused. */
 const WAITING_MAX = 10_000
 /**
- * Milliseconds that a hot value waits for others to share its write. Chosen: at 2,000 a second 200 of them share one, and a
- * block meets one of ten writes a second.
+ * Milliseconds that a hot value waits for others to share its write. At 2,000 a second 200 of them share one, and a block
+ * meets one of ten writes a second.
  */
 export const HOT_GATHER_MS = 100
 /**
- * Milliseconds that a document stored with `isSoon` waits. Chosen: at a hundred submissions a second it shares the write of
- * the next one.
+ * Milliseconds that a document stored with `isSoon` waits. At a hundred submissions a second it shares the write of the next
+ * one.
  */
 export const SOON_GATHER_MS = 20
 /**
- * Urgent changes that begin a group before the requests that came with them are read. Chosen: the signatures of as many
- * submissions take a millisecond of CPU time.
+ * Urgent changes that begin a group before the requests that came with them are read. The signatures of as many submissions
+ * take a millisecond of CPU time.
  */
 const EAGER = 8
-/** Milliseconds between two looks for expired documents. */
+/** Interval of sweeps for expired documents, in milliseconds. */
 const SWEEP_EVERY_MS = 1_000
 
 /**
@@ -67,7 +67,7 @@ export class DocumentGroups {
 
   /**
    * Makes a change with the next group. Unless a group is under way, it begins once the requests that came with this one are
-   * read. A group costs some 100 µs of CPU time, so simultaneous requests had better share one.
+   * read. A group costs about 100 µs of CPU time, so simultaneous requests had better share one.
    */
   change<T>(change: (stage: DocumentStage) => T, isSynced = true): Promise<T> {
     const changed = this.#add(change, isSynced)

@@ -15,7 +15,7 @@ import type {
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
-/** Expired documents that are deleted at a time. Chosen: some 10 ms of the processor, once a second. */
+/** Expired documents that are deleted at a time: about 10 ms of CPU time, once a second. */
 const SWEPT_MAX = 1_000
 
 /** Documents as they are after the changes that a group has staged so far. */
@@ -24,7 +24,7 @@ export class DocumentStage {
   nowMs: number
   readonly #view: View
   readonly #batch: WriteBatch
-  /** Values of keys that the group writes, in front of the view's; null for deleted ones. */
+  /** Values of keys that the group writes, in front of the view's; null marks a deleted key. */
   readonly #staged = new Map<string, unknown>()
 
   constructor(view: View, batch: WriteBatch, nowMs: number) {
@@ -33,7 +33,7 @@ export class DocumentStage {
     this.nowMs = nowMs
   }
 
-  /** Whether nothing is to be written. */
+  /** Whether the group writes nothing. */
   get isEmpty(): boolean {
     return this.#staged.size === 0
   }
@@ -87,7 +87,7 @@ export class DocumentStage {
     return hotValueOf(this.#putHot(document, token, (before) => before))
   }
 
-  /** Returns the current hot value after the write; null if there is no such document. */
+  /** Returns the current hot value after the write, or null if the document does not exist. */
   #putHot(
     { address, born }: DocumentHeader,
     token: number,
@@ -122,7 +122,7 @@ export class DocumentStage {
     }
   }
 
-  /** The document that has a unique entry, if it is another one than that of the address. */
+  /** The document that has a unique entry, if its address is not the given one. */
   #owner(address: DocumentAddress, entry: Uint8Array): DocumentAddress | null {
     const key = this.#get(documentEntryKind, documentRecordKey(address, 'unique', entry))
     return key === null || Buffer.compare(key, address.key) === 0 ? null : { ...address, key }
@@ -185,11 +185,11 @@ export class DocumentStage {
   }
 }
 
-/** Whether a document is not served any more. */
+/** Tells whether a document is not served any more. */
 export const isExpired = ({ expiresAtMs }: Pick<DocumentHeader, 'expiresAtMs'>, nowMs: number): boolean =>
   expiresAtMs !== null && nowMs >= expiresAtMs
 
-/** Returns a stored hot value in the form of the port; without one, the token 0 and no value. */
+/** Returns a stored hot value in the form of the port. For null that is the token 0 and no value. */
 export const hotValueOf = (hot: FencedRecord | null): HotValue => ({
   token: hot?.token ?? 0,
   value: hot === null || hot.value === '' ? null : hot.value

@@ -1,12 +1,12 @@
 /**
- * A full buffer is merged with most of the level below it, so a buffer of twice the size halves the merges: 0.45 ms of CPU
- * time a block less than with 16 MiB. One buffer is read again after a crash, in 0.2 s. At most two of them exist.
+ * A full buffer is merged with most of the level below it, so a buffer of twice the size halves the merges. That saves 0.45
+ * ms of CPU time a block compared with 16 MiB. One buffer is read again after a crash, in 0.2 s. At most two of them exist.
  */
 const WRITE_BUFFER_BYTES = 32 * 2 ** 20
 /** Small: tables are read through the system's page cache, and decoded records are cached in memory. */
 const BLOCK_CACHE_BYTES = 8 * 2 ** 20
 const FILE_BYTES_MAX = 8 * 2 ** 20
-/** Tables whose index is in memory, some 30 KB each with blocks of this size: 8 GB of store before one is opened again. */
+/** Tables whose index is in memory, about 30 KB each with blocks of this size: 8 GB of store before one is opened again. */
 const OPEN_FILES_MAX = 1_000
 const BLOCK_BYTES = 16 * 2 ** 10
 
@@ -29,7 +29,8 @@ const FEW_TABLES_BYTES = 8 * 2 ** 20
 /**
  * Tables are mapped into memory, and the parts read are resident. Of a localnet's store of 350 MiB that was 55 MiB after a
  * third of its first day's slots, and it grows each day. The engine keeps at least 64 tables open (it counts ten other
- * files), so the size of the tables bounds that memory. With tables of 1 MiB it is 20 MiB, and a slot takes no more CPU time.
+ * files), so the size of the tables bounds that memory. With tables of 1 MiB it is 20 MiB, and a slot takes no more CPU
+ * time.
  */
 const FEW_TABLES = { maxFileSize: 2 ** 20, maxOpenFiles: 74 } as const
 

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { CopyEngine, Write } from './copy-engine.ts'
 
-/** Writes of one durable write at most. Chosen: some 10 MB. */
+/** Maximum writes that share one durable write: about 10 MB. */
 const GROUP_MAX = 64
 
 interface Waiting {
@@ -10,7 +10,9 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-/** Writes of an engine in their order; those that come in one turn of the event loop, or meanwhile, share a durable write. */
+/**
+ * Writes of an engine in their order; those that come in one turn of the event loop, or meanwhile, share a durable write.
+ */
 export class GatheredWrites {
   readonly #engine: CopyEngine
   #waiting: Waiting[] = []

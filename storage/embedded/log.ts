@@ -13,12 +13,12 @@ import type { RecordTable } from './record-table.ts'
 import type { View } from './view.ts'
 import type { WriteBatch } from './write-batch.ts'
 
-/** More than a channel gets between two of its deletions. So deletions catch up after the horizon was moved closer. */
+/** More than a channel gets from one deletion to the next. So deletions catch up after the horizon was moved closer. */
 const EXPIRED_PER_BLOCK_MAX = 128
 
 const CHANNELS = logChannelCodes.words
 /**
- * A prime above the number of channels, so that every channel has its turn also if the chain leaves out every second slot.
+ * A prime above the number of channels, so that every channel has its turn even if the chain leaves out every second slot.
  */
 const TURNS = 23
 
@@ -30,7 +30,7 @@ interface Deleted {
 
 const deletedUntil: CachedFact<Deleted> = { sign: '(', weigh: () => 100 }
 
-/** `seconds`: how long the log is kept; null for ever. */
+/** `seconds` is how long the log is kept; null means for ever. */
 export function logTable(database: Database, seconds: number | null): RecordTable<'log'> {
   return {
     port: {
@@ -60,7 +60,8 @@ async function partsOf(
 }
 
 /**
- * Writes a block's entries, and deletes some entries beyond the horizon, which is `seconds` before the block; null keeps all.
+ * Writes a block's entries, and deletes some entries beyond the horizon, which is `seconds` before the block; null keeps
+ * all.
  */
 async function stageLog(
   view: View,

@@ -1,6 +1,6 @@
 /**
- * A record's value as its bytes, until it is first read. They are stored as a string, a character a byte: for so few bytes an
- * array takes ten times as long to create and to collect.
+ * A record's value as its bytes, until it is first read. They are stored as a string, a character a byte: for so few bytes
+ * an array takes ten times as long to create and to collect.
  */
 export class Packed {
   readonly #latin1: string

@@ -18,7 +18,7 @@ const rows = new KeyedRows('pools')
 /** The one pool of an owner of vaults. */
 const ONE: PoolPage = { order: 'desc', limit: 1 }
 
-/** Most pools of a mint that are cached: one more than are valued with a token (`VALUED_POOLS_MAX`). */
+/** Maximum cached pools of a mint: one more than are valued with a token (`VALUED_POOLS_MAX`). */
 const LISTED_MAX = 101
 
 /** All pools of a mint, the newest first, by the first of its keys in the index. Most readers request all. */
@@ -82,7 +82,7 @@ async function listedIn(view: View, mint: Pubkey, page: PoolPage): Promise<Pubke
   return listed
 }
 
-/** Whether a page has all pools of its mint, the newest first, or as many as its limit. */
+/** Tells whether a page has all pools of its mint, the newest first, or as many as its limit. */
 const isUnbound = ({ from, order }: PoolPage): boolean => order === 'desc' && from === undefined
 
 /** Puts the index entries of a pool under some addresses. */

@@ -40,7 +40,7 @@ import { SingleVersions } from './single-versions.ts'
 
 /** Iterators that read single accounts together. */
 const ITERATORS = 4
-/** Below this number of values a second thread costs more than it saves. */
+/** Minimum number of values that are read on several threads. Below it a second thread costs more than it saves. */
 const READ_TOGETHER_MIN = 32
 const NOTHING = Buffer.alloc(0)
 /** Default for the bytes of stored versions in memory: a hundred thousand token accounts. */
@@ -49,7 +49,7 @@ const PAGES_BYTES_MAX = 32 * 2 ** 20
 /** The mirrored accounts in an engine of their own, beside the store. A version and its entries are one write. */
 export class ProgramAccountDatabase implements ProgramAccountStore {
   readonly #engine: CopyEngine
-  /** By program. A process that has the database alone knows all of its writes. */
+  /** Single versions by program. A process that has the database alone knows all of its writes. */
   readonly #singles = new Map<string, SingleVersions>()
 
   readonly #pages = new Map<string, AccountPages>()
@@ -191,7 +191,7 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
     return this.#memory
   }
 
-  /** Estimated bytes in the engine's tables; 0 where this process has not opened it. */
+  /** Estimated bytes in the engine's tables; 0 if this process has not opened it. */
   bytes(): Promise<number> {
     return this.#engine.bytes()
   }
@@ -216,7 +216,7 @@ export class ProgramAccountDatabase implements ProgramAccountStore {
     return pagesByIndex(reads, lookups, query)
   }
 
-  /** Reads the versions of accounts with entries, as of a slot. Most have only one version, so all are read at once. */
+  /** Reads the versions of accounts with entries, at a slot. Most have only one version, so all are read at once. */
   async #atEntries(
     level: Level,
     program: Pubkey,

@@ -19,7 +19,7 @@ import type { WriteBatch } from './write-batch.ts'
 
 export type RecordTables = { readonly [Name in RecordName]: RecordTable<Name> }
 
-/** The tables of every record; `logSeconds`: how long the log is kept, null for ever. */
+/** The tables of every record. `logSeconds` is how long the log is kept; null means for ever. */
 export function recordTables(database: Database, logSeconds: number | null): RecordTables {
   const own: { readonly [Name in keyof OwnStores]: RecordTable<Name> } = {
     trades: tradeTable(database),

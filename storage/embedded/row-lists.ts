@@ -7,8 +7,8 @@ import type { Database } from './database.ts'
 import type { RecordTable } from './record-table.ts'
 
 /**
- * Rows in a page: a block rewrites half a page of each list it touches, a query reads one value a page. At 32 a
- * page is some 4 KB and the newest 100 rows are four values (src/docs/decisions/0002-embedded-engine.md). The rows of
+ * Rows in a page. A block rewrites half a page of each list it touches, a query reads one value a page. At 32 a
+ * page is about 4 KB and the newest 100 rows are four values (src/docs/decisions/0002-embedded-engine.md). The rows of
  * a wallet share few addresses, and a block touches more wallets than mints: theirs are smaller.
  */
 const PAGE_ROWS = 32

@@ -11,9 +11,9 @@ import type { RowPage } from './row-page.ts'
 import type { View } from './view.ts'
 
 const CURSOR_MAX = Number.MAX_SAFE_INTEGER
-/** Chosen: a query that begins further back finds its first page sooner by its key. */
+/** Maximum newer pages that a query skips. A query that begins further back finds its first page sooner by its key. */
 const SKIPPED_PAGES_MAX = 64
-/** Pages that are read between two turns of other work, some 40 µs each. */
+/** Pages that are read between two turns of other work, about 40 µs each. */
 export const PAGES_PER_TURN = 64
 
 /** Reads the lists of `RowPages`: the newest rows from page to page, the oldest ones by their keys. */

@@ -14,7 +14,7 @@ export interface RowPage<Row> {
    */
   readonly packed: string
   readonly keys: readonly Pubkey[]
-  /** The first cursor of the page before this one; null when there is none. */
+  /** The first cursor of the page before this one; null for the first page. */
   readonly older: number | null
 }
 

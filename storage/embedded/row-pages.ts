@@ -94,7 +94,7 @@ export class RowPages<Row extends { readonly cursor: number }> {
 
   /**
    * Checks the next pages from a key on, at most `limit`. Returns those with every row below a cursor, and the key to
-   * continue at; null if there is no further page. For closed pages it reads only keys: all rows of a page are below the
+   * continue at, or null at the end. For closed pages it reads only keys: all rows of a page are below the
    * first row of the page after it.
    */
   async expired(
@@ -121,7 +121,7 @@ export class RowPages<Row extends { readonly cursor: number }> {
     return { keys, next: keyAfter(isLive(last) ? openPageKey(this.#list, addressIn(last)) : last) }
   }
 
-  /** Whether every row of a page is below a cursor; true also for a deleted page. */
+  /** Tells whether every row of a page is below a cursor; true also for a deleted page. */
   isExpired(view: View, key: Key, cursor: number): boolean {
     const page = view.get(this.kind, key)
     return page === null || page.rows.at(-1)!.cursor < cursor

@@ -1,7 +1,7 @@
 import { pubkeyMapKey, samePubkey, type Pubkey } from '../../src/chain/pubkey.ts'
 import type { VersionKey } from '../port/program-accounts.ts'
 
-/** Maximum known accounts with several versions. Chosen: some 20 MB. Above it no account counts as single. */
+/** Maximum known accounts with several versions: about 20 MB. Above it no account counts as single. */
 const SEVERAL_MAX = 100_000
 
 /**
@@ -9,12 +9,13 @@ const SEVERAL_MAX = 100_000
  * at any later slot.
  *
  * V1. They are known after a complete scan of all versions. Before it, and beyond the limit, no account counts as one.
- * V2. A written account, also a new one, is none of them until the next scan. This holds from before the write is durable.
+ * V2. A write of an account, even of a new one, takes it out of them until the next scan. This holds from before the write
+ *     is durable.
  */
 export class SingleVersions {
   /** Accounts that may have several versions; null while they are not known. */
   #several: Set<string> | null = null
-  /** Accounts written since the scan under way began; null without one. */
+  /** Accounts written since the scan under way began; null while no scan runs. */
   #written: Set<string> | null = null
   /** Writes that are not durable yet: a scan may not see them. */
   readonly #inFlight = new Set<readonly VersionKey[]>()

@@ -58,7 +58,7 @@ export async function openEmbeddedSnapshot(options: EmbeddedStorageOptions): Pro
       await storage.close()
       await remove()
     }
-    // Not spread: damage may be found later, by a read.
+    // Not spread, because a read may find damage later.
     const own = { ...Object.getOwnPropertyDescriptors(storage), close: { value: close } }
     return Object.defineProperties({}, own) as Storage
   } catch (error) {

@@ -21,17 +21,17 @@ import { usageOf } from './usage.ts'
 const HOT_BYTES_MAX = 64 * 2 ** 20
 
 export interface EmbeddedStorageOptions {
-  /** Made when it is missing. One process at a time may have it open. */
+  /** Created if it does not exist. One process at a time may have it open. */
   readonly directory: string
   /** The cap of values in memory, estimated bytes. */
   readonly hotBytesMax?: number
-  /** For the engine's buffers; left out, as much as is of use to it. */
+  /** Bytes for the engine's buffers. Default: the largest size that is of use. */
   readonly engineBytes?: number
-  /** How long the log is kept, counted back from the head's block time; null, or left out, for ever. */
+  /** Retention of the log, counted back from the head's block time. Null, the default, means for ever. */
   readonly logSeconds?: number | null
   /** Whether a crash of the machine may undo writes; for a store that is then recreated. */
   readonly isScratch?: boolean
-  /** How long rows are kept, counted back from the head's block time; null, or left out, for ever. */
+  /** Retention of rows, counted back from the head's block time. Null, the default, means for ever. */
   readonly retentionSeconds?: number | null
   /** Called at each crash point; tests end the process there. */
   readonly reached?: (point: CrashPoint) => void
@@ -45,7 +45,7 @@ export interface EmbeddedStorageOptions {
   readonly accountPageBytes?: number
   /** Directory of the holder lists; by default beside the store's. */
   readonly holdersDirectory?: string
-  /** For documents, which expire. */
+  /** Clock of the documents, which expire. */
   readonly clock?: Clock
 }
 

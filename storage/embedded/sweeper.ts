@@ -24,13 +24,13 @@ const HORIZON_STEP_SECONDS = 60
  * rewrites twelve times the space that it frees.
  */
 const ROUNDS_PER_RETENTION = 12
-/** Owners of hours that a step looks at, some 50 µs each on the engine's threads. */
+/** Owners of hours that a step reads, about 50 µs each on the engine's threads. */
 const OWNERS_PER_STEP = 16
-/** Records that a step reads, and the most that it deletes. A block waits some 1.5 ms if all of them are open pages. */
+/** Records that a step reads, and the most that it deletes. A block waits about 1.5 ms if all of them are open pages. */
 const RECORDS_PER_STEP = 32
 /**
- * Deleted records after which disk space is freed: some 64 MB of pages. Each time the engine writes its buffer to a table of
- * its own, however small it is.
+ * Deleted records after which disk space is freed: about 64 MB of pages. Each time the engine writes its buffer to a table
+ * of its own, however small it is.
  */
 const DELETED_PER_COMPACTION = 16_384
 
@@ -59,9 +59,9 @@ interface Found {
  * Then rounds delete hidden rows, some records at a time between two commits, and compact the ranges behind them.
  *
  * W1. Only hidden records are deleted, so readers see neither a round nor its interruption.
- * W2. A round keeps its position in memory: after a restart another one begins, and finds less.
- * W3. Records found outside the write queue are deleted unless an amendment came between. If a block came between, open pages
- *     are checked again, because the block may have extended them.
+ * W2. A round keeps its position in memory: after a restart a new round begins, and finds less.
+ * W3. Records found outside the write queue are deleted unless an amendment came between. If a block came between, open
+ *     pages are checked again, because the block may have extended them.
  */
 export class RowSweeper implements Sweeper {
   readonly #database: Database
@@ -109,7 +109,7 @@ export class RowSweeper implements Sweeper {
     return this.#round !== null
   }
 
-  /** Moves the horizon if the head has moved on, and returns it. */
+  /** Moves the horizon if the head has advanced, and returns it. */
   async #advanced(): Promise<RowHorizon> {
     let horizon = await this.#database.read((view) => horizonOf(view))
     await this.#database.write(async (view, batch) => {
@@ -154,7 +154,7 @@ async function expiredFrom(view: View, { letter, at, horizon }: Round): Promise<
 }
 
 /**
- * Returns the expired hours of the first owner from a key on, and the key to continue at; null if there is no further hour.
+ * Returns the expired hours of the first owner from a key on, and the key to continue at, or null at the end.
  */
 async function expiredHours(view: View, from: Key, horizon: RowHorizon, limit: number) {
   const keys = await view.keys({ gte: from, lt: keysOf('a').lt }, limit)

@@ -13,7 +13,7 @@ export function unopened(directory: string, cause: unknown): ServiceError {
   return new ServiceError('STORAGE_UNAVAILABLE', detail, { cause })
 }
 
-/** Whether a store could not be opened because another process has it open. */
+/** Tells whether a store could not be opened because another process has it open. */
 export function isOpenElsewhere(error: unknown): boolean {
   return error instanceof ServiceError && reasonOf(error.cause)?.code === LOCKED
 }

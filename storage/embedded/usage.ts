@@ -40,7 +40,7 @@ export async function usageOf(
   const usages = await Promise.all(inTables)
   try {
     const { bavail, bsize } = await statfs(directory)
-    // Whatever kind its rows are of: while the store is small they are most of it, later next to nothing.
+    // The log mixes all kinds. It dominates a small store and is negligible later.
     const log = {
       kind: 'newest rows, not in tables yet',
       bytes: await logBytes(directory),

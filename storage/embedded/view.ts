@@ -12,13 +12,13 @@ import { unpackRecord } from '../codec/record.ts'
 import type { RecordKind } from '../codec/record.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 
-/** Records that the engine hands over at a time, at most: bounds the work between two turns of the event loop. */
+/** Maximum records that the engine hands over at a time: bounds the work in one turn of the event loop. */
 const CHUNK_RECORDS_MAX = 1_000
 const CHUNK_BYTES_MAX = 128 * 2 ** 10
 
 export interface ScanOptions {
   readonly reverse?: boolean
-  /** How many records the reader is likely to take. */
+  /** Number of records that the reader is likely to take. */
   readonly expected: number
   /** Whether records that are read are cached. */
   readonly keep?: boolean
@@ -31,7 +31,7 @@ export interface ScanOptions {
 export class View {
   readonly head: SlotRow | null
   readonly #level: Level
-  /** Decoded values and packed ones; null says that there is no record. */
+  /** Decoded values and packed ones; null marks an absent record. */
   readonly #hot: SecondChanceCache<unknown>
   readonly #damaged: DamagedKeys
   readonly #snapshot: ReturnType<Level['snapshot']>
@@ -65,7 +65,7 @@ export class View {
     this.#closeWhenUnused()
   }
 
-  /** A value that is in memory; null when the key is known to be absent, undefined when nothing is known. */
+  /** A value that is in memory; null if the key is known to be absent, undefined if nothing is known. */
   hot<T>(kind: RecordKind<T>, key: Key): T | null | undefined {
     if (!this.newest) return undefined
     const known = this.#hot.get(keyText(key))
@@ -73,7 +73,7 @@ export class View {
     return known as T | null | undefined
   }
 
-  /** Reads from memory; undefined where it holds nothing. */
+  /** Reads a fact from memory; undefined if it is not cached. */
   recall<T>(fact: CachedFact<T>, key: Key): T | undefined {
     return this.newest ? (this.#hot.get(cachedFactText(fact, key)) as T | undefined) : undefined
   }
@@ -84,7 +84,7 @@ export class View {
   }
 
   /**
-   * The value of a key; null when there is none. A value that is not cached is read synchronously. That takes at worst a
+   * The value of a key, or null. A value that is not cached is read synchronously. That takes at worst a
    * tenth of a millisecond, if the table is not in the system's page cache. Otherwise it takes a third of the time that a
    * read on the engine's threads costs this thread.
    */
@@ -93,7 +93,7 @@ export class View {
     return known === undefined ? this.#read(kind, key) : known
   }
 
-  /** The values of the keys, in their order, at once when all are cached; without `keep` no further ones are cached. */
+  /** The values of the keys, in their order, at once if all are cached; without `keep` no further ones are cached. */
   getMany<T>(kind: RecordKind<T>, keys: readonly Key[], keep = true): MaybePromise<(T | null)[]> {
     const values = keys.map((key) => this.hot(kind, key))
     const isHere = (value: T | null | undefined): value is T | null => value !== undefined
@@ -123,13 +123,13 @@ export class View {
     }
   }
 
-  /** The first record of a range, the last one with `reverse`; null when the range is empty. */
+  /** The first record of a range, or the last one with `reverse`; null for an empty range. */
   async first<T>(kind: RecordKind<T>, range: KeyRange, reverse = false): Promise<[Key, T] | null> {
     for await (const entry of this.scan(kind, range, { reverse, expected: 1 })) return entry
     return null
   }
 
-  /** The range without its first `count` keys, or with `reverse` its last; null when it has no more. No value is read. */
+  /** The range without its first `count` keys, or with `reverse` its last; null if it has no more. No value is read. */
   async without(range: KeyRange, count: number, reverse: boolean): Promise<KeyRange | null> {
     if (count === 0) return range
     const skipped = await this.#keys(range, { reverse, limit: count })
@@ -138,7 +138,7 @@ export class View {
     return reverse ? { gte: range.gte, lt: last } : { gte: keyAfter(last), lt: range.lt }
   }
 
-  /** The last key of a range, null when it is empty. */
+  /** The last key of a range; null for an empty range. */
   async lastKey(range: KeyRange): Promise<Key | null> {
     const [key] = await this.#keys(range, { reverse: true, limit: 1 })
     return key ?? null

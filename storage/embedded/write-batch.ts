@@ -11,7 +11,7 @@ import type { RecordKind } from '../codec/record.ts'
 /** Records to be written together, as bytes for the engine and as values for memory. */
 export class WriteBatch {
   readonly #engine: ReturnType<Level['batch']>
-  /** Values for memory, in order; undefined for none. */
+  /** Values for memory, in order; undefined stands for no value. */
   readonly #values: { readonly text: string; readonly value: unknown; readonly bytes: number }[] = []
 
   constructor(level: Level) {
@@ -46,13 +46,13 @@ export class WriteBatch {
     this.#hold(key, null, 0)
   }
 
-  /** Deletes a record that nobody reads any more: its absence is not cached. */
+  /** Deletes a record that is never read again: its absence is not cached. */
   deleteUncached(key: Key): void {
     this.#engine.del(key)
     this.#hold(key, undefined, 0)
   }
 
-  /** Sets the cached fact once the batch is visible, undefined for nothing; writes no byte. */
+  /** Sets the cached fact once the batch is visible, or removes it with undefined; writes no byte. */
   remember<T>(fact: CachedFact<T>, key: Key, value: T | undefined): void {
     const bytes = value === undefined ? 0 : fact.weigh(value)
     this.#values.push({ text: cachedFactText(fact, key), value, bytes })

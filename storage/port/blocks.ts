@@ -7,23 +7,24 @@ import type { GapRow } from './coverage.ts'
 /** Takes blocks, and says which are stored. */
 export interface BlockStore {
   /**
-   * Makes this process the only writer of blocks, and resolves with the newest committed slot as of then. Earlier claimants
-   * can commit nothing from then on. Ingest claims before it reads any state that it continues from.
+   * Makes this process the only writer of blocks, and resolves with the newest committed slot at that time. Earlier
+   * claimants can commit nothing from then on. Ingest claims before it reads any state that it continues from.
    *
    * `token` is the fencing token of a lease. A claim without a lease has null, and outranks every claim before it. Rejects
    * with LostClaim, which names the token, if a greater token has claimed before. Commits of earlier claimants reject with
-   * LostClaim without a token. A store that only one process can have open refuses nobody.
+   * LostClaim without a token. A store that only one process can have open refuses no claim.
    */
   claim(token: number | null): Promise<SlotRow | null>
   /**
-   * Resolves if this process is still the writer of blocks; rejects with LostClaim if another one has claimed since. A write
-   * beside the blocks is fenced if its condition was read before this call, and each claimant changes what the condition reads.
+   * Resolves if this process is still the writer of blocks; rejects with LostClaim if another process has claimed since. A
+   * write beside the blocks is fenced if its condition was read before this call, and each claimant changes what the
+   * condition reads.
    */
   confirmClaim(): Promise<void>
   /**
    * Stores a block in one durable step; resolves after it is on disk. Slots come in ascending order: a slot at or below the
-   * head is already stored, and nothing is written. Returns whether it was written. With `kept` it is in the history until it
-   * is forgotten.
+   * head is already stored, and nothing is written. Returns whether it was written. With `kept` it is in the history until
+   * it is forgotten.
    *
    * Blocks may be given before earlier ones are answered: they are stored and answered in the order of the calls. `after` is
    * the slot of the block before. If that block has not become the head, the call rejects; so a failed block leaves no hole.
@@ -31,15 +32,15 @@ export interface BlockStore {
   commit(block: BlockCommit, kept?: KeptBlock, after?: number): Promise<boolean>
   /** The newest committed slot, null on an empty store. */
   head(): Promise<SlotRow | null>
-  /** Whether a slot is committed. */
+  /** Tells whether a slot is committed. */
   has(slot: number): Promise<boolean>
-  /** A committed slot; null where it is none. */
+  /** A committed slot; null if it is not committed. */
   at(slot: number): Promise<SlotRow | null>
   /** Committed slots from one up to another, both included, ascending. The caller bounds their distance. */
   between(first: number, last: number): Promise<SlotRow[]>
   /**
-   * The first slot whose block time is at or after a time, null when there is none yet. Block times never fall from slot to
-   * slot by more than a second or two. A caller that needs the exact second checks the rows.
+   * The first slot whose block time is at or after a time; null if no block has come since. Block times never fall from slot
+   * to slot by more than a second or two. A caller that needs the exact second checks the rows.
    */
   firstSince(blockTime: number): Promise<number | null>
 }
@@ -57,7 +58,7 @@ export interface History {
    */
   amend(amendment: Amendment, gaps: Edit<GapRow, number>): Promise<void>
   /**
-   * A number that grows with each amendment, as of the newest head or blocks that this process was given. If it differs,
+   * A number that grows with each amendment, at the newest head or blocks that this process was given. If it differs,
    * earlier answers may have changed.
    */
   amendments(): Promise<number>
@@ -66,8 +67,8 @@ export interface History {
 /** The newest committed blocks, whole, for a limited time. */
 export interface Journal {
   /**
-   * The blocks committed after a slot (null: from the first), oldest first, `limit` at most; empty when there are none yet.
-   * Resolves with null when the journal no longer reaches back to the slot, or the slot was never committed. Missed data is
+   * The blocks committed after a slot (null: from the first), oldest first, `limit` at most; empty before the first commit.
+   * Resolves with null if the journal no longer reaches back to the slot, or the slot was never committed. Missed data is
    * then only in the rows.
    */
   after(slot: number | null, limit: number): Promise<readonly BlockCommit[] | null>

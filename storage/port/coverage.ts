@@ -1,12 +1,12 @@
-/** A stretch of slots, both ends included, whose blocks were given up. */
+/** A stretch of slots, both ends included, whose blocks were abandoned. */
 export interface GapRow {
   readonly from: number
   readonly to: number
   /** A word for the kind of reason, such as `pruned`. */
   readonly reason: string
-  /** In one line, for the operator. */
+  /** Details in one line, for the operator. */
   readonly detail: string
-  /** Unix milliseconds of when it was given up. */
+  /** Unix milliseconds at which the slots were abandoned. */
   readonly atMs: number
 }
 
@@ -24,13 +24,13 @@ export interface RowHorizon {
 /** Facts of the chain beside its blocks: genesis, gaps, horizon. */
 export interface CoverageStore {
   /**
-   * The horizon: all rows from it on are kept; null if none has expired. The embedded store has no rows below it. A cluster
-   * may still have some, because it expires rows by the time of their writes.
+   * The horizon: all rows from it on are kept; null if no row has expired. The embedded store has no rows below it. A
+   * cluster may still have some, because it expires rows by the time of their writes.
    */
   horizon(): Promise<RowHorizon | null>
-  /** The hash of the cluster's genesis, in base58; null while none is known. */
+  /** The hash of the cluster's genesis, in base58; null until it is known. */
   genesis(): Promise<string | null>
-  /** Sets the genesis unless there is one; resolves with the stored one. */
+  /** Sets the genesis unless one is stored; resolves with the stored one. */
   settleGenesis(hash: string): Promise<string>
   /** Adds a gap, replacing one that begins at the same slot. Gaps are closed by amendments. */
   addGap(gap: GapRow): Promise<void>

@@ -8,8 +8,8 @@ export interface HolderListId {
 }
 
 /**
- * Kinds of rows of a list, with the bytes of their keys: token accounts and owners by address, both by amount, sums of the
- * list, and the changes of each block.
+ * Kinds of rows of a list, with the bytes of their keys. Token accounts and owners are stored by address and by amount; then
+ * follow sums of the list, and the changes of each block.
  */
 export const HOLDER_ROW_KINDS = {
   account: 32,
@@ -24,14 +24,14 @@ export type HolderRowKind = keyof typeof HOLDER_ROW_KINDS
 /** The key of a row from a slot on. */
 export interface HolderRowKey {
   readonly kind: HolderRowKind
-  /** As many bytes as its kind has. */
+  /** Key bytes, as many as the kind has. */
   readonly key: Uint8Array
   readonly slot: number
 }
 
 /** A row from a slot on, until its next version. */
 export interface HolderRow extends HolderRowKey {
-  /** Null where the row is gone from the slot on. */
+  /** Null if the row is gone from the slot on. */
   readonly value: Uint8Array | null
 }
 
@@ -47,7 +47,7 @@ export interface HolderRowsQuery {
 }
 
 export interface HolderRowsPage {
-  /** Ascending by key; none is gone. */
+  /** Ascending by key; rows that are gone are left out. */
   readonly rows: readonly PresentRow[]
   /** Whether more rows follow. */
   readonly hasMore: boolean
@@ -61,10 +61,7 @@ export interface HolderRowsPage {
 export interface HolderStore {
   /** Stores versions durably, in place of earlier ones of the same slots. Not atomic: rows of kind `change` come first. */
   put(list: HolderListId, rows: readonly HolderRow[]): Promise<void>
-  /**
-   * Reads the newest version up to a slot of each key, in the order of the keys; null if there is none, or if the row is
-   * gone.
-   */
+  /** Reads the newest version up to a slot of each key, in the order of the keys; null if the row is absent or gone. */
   at(
     list: HolderListId,
     kind: HolderRowKind,

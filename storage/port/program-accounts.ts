@@ -23,7 +23,7 @@ export interface ProgramAccount {
 export interface AccountVersion {
   readonly address: Pubkey
   readonly slot: number
-  /** Null where the account was closed, or left the program. */
+  /** Null if the account was closed, or left the program. */
   readonly account: ProgramAccount | null
 }
 
@@ -33,13 +33,13 @@ export type VersionKey = Pick<AccountVersion, 'address' | 'slot'>
 /** Bytes of the data by which a program's accounts are indexed. */
 export interface IndexedRange {
   readonly offset: number
-  /** From 1 to INDEXED_BYTES_MAX. */
+  /** Length in bytes, from 1 to INDEXED_BYTES_MAX. */
   readonly length: number
 }
 
-/** Asks an index for the accounts that have these bytes in its range. */
+/** A lookup of the accounts that have these bytes in an index's range. */
 export interface IndexLookup extends IndexedRange {
-  /** As many bytes as the range has. */
+  /** Value bytes, as many as the range has. */
   readonly value: Uint8Array
 }
 
@@ -53,35 +53,35 @@ export interface AccountsQuery {
   readonly after?: Pubkey | undefined
   /** Maximum number of accounts in all pages; from 1. */
   readonly limit: number
-  /** Maximum number of versions to look at; the pages may then have fewer accounts than `limit`. At least 1. */
+  /** Maximum number of versions to examine; the pages may then have fewer accounts than `limit`. At least 1. */
   readonly examined: number
   /** Selects accounts by their data; by default all. */
   readonly matches?: DataMatcher | undefined
   /**
-   * Complete indexes by which the accounts can be found: those that `matches` selects have the values of all of them. The one
-   * with the fewest entries is read; without any, all accounts are looked at.
+   * Complete indexes by which the accounts can be found: those that `matches` selects have the values of all of them. The
+   * one with the fewest entries is read. If the list is empty, all accounts are examined.
    */
   readonly lookups?: readonly IndexLookup[] | undefined
 }
 
-/** A part of an answer. Making it holds the event loop for some milliseconds at most. */
+/** A page of an answer. Making it holds the event loop for several milliseconds at most. */
 export interface AccountsPage {
   /**
-   * Ascending by address; none is closed. There may be none. Their data may be views of memory that holds many accounts:
+   * Ascending by address, without closed accounts; may be empty. Their data may be views of memory that holds many accounts:
    * copy what outlives the answer.
    */
   readonly accounts: readonly (AccountVersion & { readonly account: ProgramAccount })[]
-  /** The next page begins after this address, and so does another read; null at the end. */
+  /** The next page, or another read, begins after this address; null at the end. */
   readonly next: Pubkey | null
-  /** The index that was read; null where all accounts were looked at. */
+  /** The index that was read; null if all accounts were examined. */
   readonly index: IndexedRange | null
-  /** Versions that this page looked at; a version that an index names counts as those that a scan reads in its time. */
+  /** Versions that this page examined; a version that an index names counts as those that a scan reads in its time. */
   readonly examined: number
-  /** Those of them that were in memory; absent for none. */
+  /** Number of these versions that were in memory; absent for 0. */
   readonly inMemory?: number
 }
 
-/** How far an index is built. */
+/** Progress of building an index. */
 export interface IndexStep {
   /** Versions that were read. */
   readonly versions: number
@@ -101,18 +101,18 @@ export interface IndexStep {
  */
 export interface ProgramAccountStore {
   /**
-   * Stores versions durably, with their entries in the indexes of `ranges`. Not atomic: readers ask for slots that are
+   * Stores versions durably, with their entries in the indexes of `ranges`. Not atomic: readers request slots that are
    * complete.
    */
   put(program: Pubkey, versions: readonly AccountVersion[], ranges: readonly IndexedRange[]): Promise<void>
-  /** Reads the newest version of each address, in their order; null for one without any. */
+  /** Reads the newest version of each address, in their order; null for an address that is not stored. */
   newest(program: Pubkey, addresses: readonly Pubkey[]): Promise<(AccountVersion | null)[]>
-  /** Reads the given versions of addresses, in their order: the newest up to `slot`; null for one without any. */
+  /** Reads the given versions of addresses, in their order: the newest up to `slot`, or null. */
   at(program: Pubkey, slot: number, addresses: readonly Pubkey[]): Promise<(AccountVersion | null)[]>
   /**
    * Yields accounts at a slot, ascending by address, in pages; at least one. Exact only for slots of which no version was
-   * dropped. Nothing is read before a page is requested. A reader that leaves ends the generator (`return`), which closes what
-   * it has open in the store.
+   * dropped. Nothing is read before a page is requested. A reader that leaves ends the generator (`return`), which closes
+   * what it has open in the store.
    */
   pages(program: Pubkey, query: AccountsQuery): AsyncGenerator<AccountsPage, void>
   /** Yields all versions, ascending by address, newest first, in chunks that hold all versions of their addresses. */

@@ -39,12 +39,12 @@ export interface OwnStores {
 }
 
 export interface RecordStore<Name extends KeyedName> {
-  /** The newest row at an address; null where there is none. */
+  /** The newest row at an address, or null. */
   get(address: AddressOf<Name>): Promise<RowOf<Name> | null>
 }
 
 export interface SingleStore<Name extends SingleName> {
-  /** Null where no block has written it. */
+  /** Null if no block has written it. */
   get(): Promise<RowOf<Name> | null>
 }
 
@@ -81,7 +81,7 @@ export interface LogPage {
   readonly allocator?: Allocator
 }
 
-/** An answer ends once its bodies have so many bytes: some 3,000 events, which bounds the memory of a replay. */
+/** An answer ends once its bodies have this many bytes: about 3,000 events, which bounds the memory of a replay. */
 export const LOG_ANSWER_BYTES = 4 * 2 ** 20
 
 /**
@@ -91,7 +91,7 @@ export const LOG_ANSWER_BYTES = 4 * 2 ** 20
 export interface LogStore {
   /**
    * A channel's entries with the events that a page requests, oldest first: at most `limit`, and fewer if the next one would
-   * come after LOG_ANSWER_BYTES. Only an empty answer says that there is no more: callers continue after the last cursor
+   * come after LOG_ANSWER_BYTES. Only an empty answer marks the end: callers continue after the last cursor
    * until then. For slots before the horizon some or all events may be gone.
    */
   read(channel: LogChannel, page: LogPage): Promise<LogEntry[]>
@@ -121,7 +121,7 @@ export interface LaunchStore extends RecordStore<'launches'> {
 export interface PairStore extends RecordStore<'pairs'> {
   /** Every pair of a mint, in no order; few, since cash mints are few. */
   ofMint(mint: Pubkey): Promise<PairRow[]>
-  /** Every pair of each mint, in the order of the mints, as of one block. */
+  /** Every pair of each mint, in the order of the mints, at one block. */
   ofMints(mints: readonly Pubkey[]): Promise<readonly (readonly PairRow[])[]>
 }
 
@@ -140,9 +140,9 @@ export interface ActivityStore extends RecordStore<'activity'> {
     range: { readonly from: number; readonly to: number; readonly limit: number }
   ): Promise<ActivityHour[]>
   /**
-   * Lists the volume of every mint in one hour, in the order of mints: `limit` at most, after `after`. The last written row of
-   * an hour counts; a mint without trades in it is not listed. Of hours that began more than 26 hours before the head's some
-   * or all may be gone.
+   * Lists the volume of every mint in one hour, in the order of mints: `limit` at most, after `after`. The last written row
+   * of an hour counts; a mint without trades in it is not listed. Of hours that began more than 26 hours before the head's
+   * some or all may be gone.
    */
   mintsOfHour(
     hour: number,
@@ -171,8 +171,8 @@ export interface PoolStore extends RecordStore<'pools'> {
     page: { readonly from?: number; readonly order: 'asc' | 'desc'; readonly limit: number }
   ): Promise<PoolRow[]>
   /**
-   * The pool whose vaults alone an address owns, if the address follows from the pool and is not the pool itself; null if
-   * there is none. Pools that an older version stored are found after their next event.
+   * The pool whose vaults alone an address owns, if the address follows from the pool and is not the pool itself; otherwise
+   * null. Pools that an older version stored are found after their next event.
    */
   ofVaultOwner(owner: Pubkey): Promise<PoolRow | null>
 }

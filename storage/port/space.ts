@@ -1,12 +1,12 @@
 /** The space that a store takes, by kind of rows, and the space that is left. */
 export interface StorageUsage {
   readonly kinds: readonly KindUsage[]
-  /** Bytes that the store may still take on its disk; null where that is on other machines. */
+  /** Bytes that the store may still take on its disk; null if the disk is on other machines. */
   readonly freeBytes: number | null
 }
 
 export interface KindUsage {
-  /** In words for the operator. */
+  /** Name in words for the operator. */
   readonly kind: string
   readonly bytes: number
   /**
@@ -23,8 +23,8 @@ export interface KindUsage {
  */
 export interface Sweeper {
   /**
-   * Does the next bounded step: hides expired rows from readers, deletes some hidden rows, or frees disk space. Resolves with
-   * whether more steps are due now.
+   * Does the next bounded step: hides expired rows from readers, deletes some hidden rows, or frees disk space. Resolves
+   * with whether more steps are due now.
    */
   step(): Promise<boolean>
 }

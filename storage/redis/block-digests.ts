@@ -1,7 +1,7 @@
 import type { BlockDigests } from '../cluster/coordination.ts'
 import type { RedisConnection } from './connection.ts'
 
-/** Seconds that a digest stays. Chosen: a chain that stands still for hours is known; a service that is gone leaves nothing. */
+/** TTL of a digest, in seconds. A chain that stands still for hours is known; a service that is gone leaves nothing. */
 const TTL_SECONDS = 86_400
 
 /** Digests of the last blocks in Redis, one for each slot modulo a number, so that their number is bounded. */

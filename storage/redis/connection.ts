@@ -19,17 +19,17 @@ const REFUSAL = /^(ERR|MOVED|NOAUTH|NOPERM|WRONGPASS)\b/
 export interface RedisConnectionOptions extends Ports {
   /** `redis://user:password@host:port/database`, or `rediss:` for TLS. */
   readonly url: string
-  /** Prefix of each key and channel; two services on one server have different ones. */
+  /** Prefix of each key and channel; unique to each service on a server. */
   readonly prefix?: string
   readonly logger: Pick<Logger, 'info' | 'warn'>
 }
 
 /**
  * The connection of a process to the Redis that it shares with others. It reconnects forever, with bounded pauses. It
- * queues nothing: a call to a server that is away fails at once.
+ * queues nothing: a call to an unreachable server fails at once.
  *
  * R1. It is available from the first answered heartbeat until the first unanswered one, or until the end of its socket.
- * R2. It logs one line when the server goes away, and one when it is back.
+ * R2. It logs one line when the server becomes unreachable, and one when it is back.
  */
 export class RedisConnection {
   /** Random id of this process for its lifetime. */
@@ -41,7 +41,7 @@ export class RedisConnection {
   readonly #listeners = new Set<(available: boolean) => void>()
   readonly #started = Promise.withResolvers<void>()
   #state: 'starting' | 'available' | 'away' | 'closed' = 'starting'
-  #awaySinceMs = 0
+  #unreachableSinceMs = 0
   #detail = ''
   #counts: number[] = []
   #serverAheadMs = 0
@@ -55,12 +55,12 @@ export class RedisConnection {
     this.#client = new Redis(this.#socket)
     this.#beat = this.#define(BEAT)
     this.#client.on('ready', () => void this.#takeBeat(++this.#life))
-    this.#client.on('error', (error: Error) => this.#hear(error))
+    this.#client.on('error', (error: Error) => this.#noteError(error))
     this.#client.on('close', () => this.#end('the connection was closed'))
   }
 
   /**
-   * Connects. A server that cannot be reached counts as away and is retried from then on; the call resolves within 4 s.
+   * Connects. A server that does not answer counts as unreachable and is retried from then on; the call resolves within 4 s.
    * Rejects with STORAGE_UNAVAILABLE if the server answers and refuses, as for a wrong password.
    */
   static async open(options: RedisConnectionOptions): Promise<RedisConnection> {
@@ -81,7 +81,7 @@ export class RedisConnection {
 
   /** Start of the outage in unix milliseconds, and the last error; null while the server is available. */
   get outage(): { readonly sinceMs: number; readonly detail: string } | null {
-    return this.#state === 'away' ? { sinceMs: this.#awaySinceMs, detail: this.#detail } : null
+    return this.#state === 'away' ? { sinceMs: this.#unreachableSinceMs, detail: this.#detail } : null
   }
 
   /** Number of live processes of this service including this one, or null before the first heartbeat. */
@@ -110,27 +110,27 @@ export class RedisConnection {
     return () => void this.#listeners.delete(listener)
   }
 
-  /** Returns a function that runs the script, and rejects at once while the server is away. */
+  /** Returns a function that runs the script, and rejects at once while the server is unreachable. */
   define(script: Script): RunScript {
     const run = this.#define(script)
-    return (keys, args) => (this.available ? run(keys, args) : Promise.reject(this.#awayError()))
+    return (keys, args) => (this.available ? run(keys, args) : Promise.reject(this.#unreachableError()))
   }
 
-  /** Publishes a message to the subscribers of a channel. Rejects at once while the server is away. */
+  /** Publishes a message to the subscribers of a channel. Rejects at once while the server is unreachable. */
   async publish(channel: string, message: string): Promise<void> {
-    if (!this.available) throw this.#awayError()
+    if (!this.available) throw this.#unreachableError()
     await this.#client.publish(channel, message)
   }
 
-  /** Sets a key to bytes for some seconds. Rejects at once while the server is away. */
+  /** Sets a key to bytes for some seconds. Rejects at once while the server is unreachable. */
   async put(key: string, bytes: Uint8Array, seconds: number): Promise<void> {
-    if (!this.available) throw this.#awayError()
+    if (!this.available) throw this.#unreachableError()
     await this.#client.set(key, Buffer.from(bytes), 'EX', seconds)
   }
 
-  /** Returns the bytes of keys, null for one that is not set. Rejects at once while the server is away. */
+  /** Returns the bytes of keys, or null for one that is not set. Rejects at once while the server is unreachable. */
   async readAll(keys: readonly string[]): Promise<(Uint8Array | null)[]> {
-    if (!this.available) throw this.#awayError()
+    if (!this.available) throw this.#unreachableError()
     return this.#client.mgetBuffer(...keys)
   }
 
@@ -163,7 +163,7 @@ export class RedisConnection {
     return (keys, args) => client[name]!(...keys, ...args)
   }
 
-  #awayError(): ServiceError {
+  #unreachableError(): ServiceError {
     return new ServiceError('STORAGE_UNAVAILABLE', `Redis is away: ${this.#detail}`)
   }
 
@@ -178,7 +178,7 @@ export class RedisConnection {
       this.#arrive()
     } catch (error) {
       if (life !== this.#life || this.#state === 'closed') return
-      this.#hear(error as Error)
+      this.#noteError(error as Error)
       this.#leave()
     }
     this.#nextBeat = clock.setTimeout(() => void this.#takeBeat(life), BEAT_MS)
@@ -192,7 +192,7 @@ export class RedisConnection {
     this.#leave()
   }
 
-  #hear(error: Error): void {
+  #noteError(error: Error): void {
     this.#detail = detailOf(error)
     if (error.name !== 'ReplyError') return
     if (this.#state === 'starting' && REFUSAL.test(error.message)) {
@@ -210,7 +210,7 @@ export class RedisConnection {
     this.#detail = ''
     this.#started.resolve()
     if (before === 'away') {
-      const seconds = Math.round((this.#options.clock.now() - this.#awaySinceMs) / 1000)
+      const seconds = Math.round((this.#options.clock.now() - this.#unreachableSinceMs) / 1000)
       this.#options.logger.info(`Redis at ${addressOf(this.#socket)} is back after ${seconds} s`)
     }
     this.#notifyListeners(true)
@@ -219,7 +219,7 @@ export class RedisConnection {
   #leave(): void {
     if (this.#state === 'away' || this.#state === 'closed') return
     this.#state = 'away'
-    this.#awaySinceMs = this.#options.clock.now()
+    this.#unreachableSinceMs = this.#options.clock.now()
     this.#options.logger.warn(
       `Redis at ${addressOf(this.#socket)} is away (${this.#detail}); retrying. Meanwhile each process enforces its ` +
         'share of each quota by itself, the store is polled for new blocks, and ingest continues'

@@ -2,13 +2,13 @@ import { z } from 'zod'
 import type { Script } from './script.ts'
 
 /**
- * Milliseconds between two heartbeats of a process. Chosen: an outage shows within a heartbeat and its timeout, at the cost
- * of one script a second.
+ * Heartbeat interval of a process, in milliseconds. An outage shows within a heartbeat and its timeout, at the cost of one
+ * script a second.
  */
 export const BEAT_MS = 1_000
 /**
- * Milliseconds without a heartbeat after which a process no longer counts. Chosen: five heartbeats, so that one late
- * heartbeat does not change the shares of a quota.
+ * Milliseconds without a heartbeat after which a process no longer counts. Five heartbeats, so that one late heartbeat does
+ * not change the shares of a quota.
  */
 export const PRESENCE_MS = 5_000
 /**

@@ -5,16 +5,16 @@ import type { Clock } from '../../src/ports.ts'
 import type { RedisConnection } from './connection.ts'
 
 /**
- * Milliseconds between two pings of a subscription. Chosen: a dead socket is noticed as soon as a missed heartbeat of the
+ * Ping interval of a subscription, in milliseconds. A dead socket is noticed as soon as a missed heartbeat of the
  * connection.
  */
 const PING_MS = 1_000
 /**
- * Events of tenants that may wait for the server; the oldest are dropped first. Chosen: the webhooks of 200 tenants can all be
+ * Maximum events of tenants that wait for the server; the oldest are dropped first. The webhooks of 200 tenants can all be
  * deactivated at once.
  */
 const TENANT_EVENTS_WAITING_MAX = 1_000
-/** Submissions that may wait for the server; the oldest are dropped, and found by a list. Chosen: a second of them. */
+/** Maximum submissions that wait for the server: a second of them. The oldest are dropped, and found by a list. */
 const SUBMISSIONS_WAITING_MAX = 1_000
 
 interface Format<What> {
@@ -173,7 +173,7 @@ export class RedisHints {
 type AnyChannel = Pick<RedisHintChannel<unknown>, 'name' | 'flush' | 'hear' | 'announceLoss'>
 
 /**
- * H1. One message is in flight at a time. Up to `waitingMax`, the newest, wait for it or for a server that is away.
+ * H1. One message is in flight at a time. Up to `waitingMax`, the newest, wait for it or for an unreachable server.
  * H2. Followers get a notice of a possible loss (null) whenever hints start or cease to arrive.
  */
 class RedisHintChannel<What> implements HintChannel<What> {
@@ -184,7 +184,7 @@ class RedisHintChannel<What> implements HintChannel<What> {
   readonly #followers = new Set<(what: What | null) => void>()
   readonly #waitingMax: number
   #waiting: string[] = []
-  #telling = false
+  #isPublishing = false
 
   constructor(
     connection: RedisConnection,
@@ -217,17 +217,17 @@ class RedisHintChannel<What> implements HintChannel<What> {
 
   /** Publishes the first waiting hint, if none is in flight and the server is available. */
   flush(): void {
-    if (this.#telling || !this.#connection.available) return
+    if (this.#isPublishing || !this.#connection.available) return
     const message = this.#waiting.shift()
     if (message === undefined) return
-    this.#telling = true
+    this.#isPublishing = true
     this.#connection.publish(this.name, message).then(
       () => {
-        this.#telling = false
+        this.#isPublishing = false
         this.flush()
       },
       () => {
-        this.#telling = false
+        this.#isPublishing = false
         if (this.#waiting.length < this.#waitingMax) this.#waiting.unshift(message)
       }
     )

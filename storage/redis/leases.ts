@@ -6,12 +6,11 @@ import type { RedisConnection } from './connection.ts'
 import type { RunScript, Script } from './script.ts'
 
 /**
- * How long a lease lasts that is not renewed. Chosen: together with up to half a second until another process requests it,
- * and its claim, a dead process's work continues within 5 s. A holder that is only late loses nothing but work
- * (`Lease.lost`).
+ * Milliseconds that an unrenewed lease lasts. Another process requests it within half a second. With that process's claim,
+ * the work of a dead process continues within 5 s. A holder that is only late loses nothing but work (`Lease.lost`).
  */
 export const LEASE_MS = 3_000
-/** Fractions of the length: the pause before a renewal, and before another attempt after a failed one. */
+/** Fractions of the length: the pause before a renewal, and before the retry of a failed one. */
 const RENEWAL = 1 / 3
 const ATTEMPT = 1 / 12
 /**
@@ -43,9 +42,9 @@ return token`
 }
 
 /**
- * Renews a lease, also one that has ended or that the server has forgotten, unless there was another since. A request that
- * arrives later than the holder waits changes nothing: the holder may be gone. Replies 1, or 0 if there was another, or -1 if
- * it came late.
+ * Renews a lease, also one that has ended or that the server has forgotten, unless there was another holder since. A request
+ * that arrives later than the holder waits changes nothing: the holder may be gone. Replies 1, or 0 if there was another
+ * holder, or -1 if the request came late.
  */
 const RENEW: Script = {
   name: 'millraceRenew',
@@ -79,13 +78,13 @@ export interface LeaseOptions {
   readonly clock: Clock
   /** Milliseconds, at least 100. Every process of a service has the same. */
   readonly lengthMs?: number
-  /** A monotonic clock in milliseconds: nobody sets it, and it goes on while the process stands still. */
+  /** A monotonic clock in milliseconds: it cannot be set, and continues while the process stands still. */
   readonly monotonicMs?: () => number
 }
 
 /**
  * Leases from Redis: one holder of a name at a time among all processes of a service, as far as each can know. A holder that
- * cannot renew goes on without knowing whether another process has the lease (`held`). Only the fencing token then refuses
+ * cannot renew continues without knowing whether another process has the lease (`held`). Only the fencing token then refuses
  * its writes. The same holds if the server's wall clock is set forward, or if the holder's machine sleeps, which stops its
  * monotonic clock.
  */
@@ -146,7 +145,7 @@ interface Grant {
 
 /**
  * L1. `held` ends a margin before the server can end the lease, counted from before the last successful renewal was sent. A
- *     successful renewal restarts it: the server has given the lease to nobody else meanwhile.
+ *     successful renewal restarts it: the server has not given the lease to another process meanwhile.
  * L2. `lost` aborts once the server says that another process got the lease, or once it is released. It is then lost for
  *     good, whatever is answered later.
  */
@@ -155,7 +154,7 @@ class HeldLease implements Lease {
   readonly #terms: LeaseTerms
   readonly #grant: Grant
   readonly #lost = new AbortController()
-  /** By the monotonic clock. */
+  /** Deadline by the monotonic clock. */
   #deadlineMs: number
   #renewal: unknown
 

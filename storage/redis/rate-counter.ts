@@ -64,8 +64,8 @@ export interface CountedWork {
 }
 
 /**
- * Adds work. What exceeds the quota is a debt, which later windows begin with. A server that lost its data starts from the units
- * that each process reports.
+ * Adds work. What exceeds the quota is a debt, which later windows begin with. A server that lost its data starts from the
+ * units that each process reports.
  */
 const CHARGE: Script = {
   name: 'millraceCharge',
@@ -109,7 +109,9 @@ export class RedisRateCounter {
     return this.#connection.processes
   }
 
-  /** Counts a call, or reads the count with cost 0. Rejects if the server does not count it, at once while it is away. */
+  /**
+   * Counts a call, or reads the count with cost 0. Rejects if the server does not count it, at once while it is unreachable.
+   */
   async count({ name, quota, windowSeconds, cost, own }: CountedCall): Promise<ServerCount> {
     const args = [quota, windowSeconds, cost, own.window, own.calls]
     const reply = await this.#count([this.#connection.key('rate', name)], args)
@@ -117,7 +119,10 @@ export class RedisRateCounter {
     return { allowed: allowed === 1, calls, nowMs }
   }
 
-  /** Adds work, and returns the units of the window. Rejects if the server does not count it, at once while it is unreachable. */
+  /**
+   * Adds work, and returns the units of the window. Rejects if the server does not count it, at once while it is
+   * unreachable.
+   */
   async charge(work: CountedWork): Promise<{ readonly units: number; readonly nowMs: number }> {
     const { name, quota, windowSeconds, units, own } = work
     const args = [quota, windowSeconds, units, own.window, own.units]

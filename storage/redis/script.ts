@@ -5,5 +5,5 @@ export interface Script {
   readonly lua: string
 }
 
-/** Runs a script in one round trip. Rejects at once while the server is away. */
+/** Runs a script in one round trip. Rejects at once while the server is unreachable. */
 export type RunScript = (keys: readonly string[], args: readonly (string | number)[]) => Promise<unknown>

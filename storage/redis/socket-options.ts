@@ -3,19 +3,19 @@ import { ServiceError } from '../../src/errors.ts'
 import type { Ports } from '../../src/ports.ts'
 
 /**
- * Milliseconds without an answer after which the server counts as unavailable and the socket is closed. Chosen: if it were
- * much shorter, a slow server would count as unavailable; if much longer, callers would wait on a dead socket for most of a
+ * Milliseconds without an answer after which the server counts as unavailable and the socket is closed. A much shorter time
+ * would make a slow server count as unavailable. With a much longer one, callers would wait on a dead socket for most of a
  * lease.
  */
 const ANSWER_MS = 1_500
 /**
- * Milliseconds between two attempts to reach the server, doubled from floor to ceiling; half of it is jitter. Chosen: a
- * server that is back is found within a second, without a storm of attempts.
+ * Pause between attempts to reach the server, in milliseconds, doubled from floor to ceiling; half of it is jitter. A server
+ * that is back is found within a second, without a storm of attempts.
  */
 const RETRY_MS = { floor: 50, ceiling: 1_000 }
 /**
- * Milliseconds that a closing process waits until the server has removed it. Chosen: short, because a shutdown must not
- * hang on a slow server; a lost removal is made up for by PRESENCE_MS.
+ * Milliseconds that a closing process waits until the server has removed it. Short, because a shutdown must not hang on a
+ * slow server. PRESENCE_MS makes up for a lost removal.
  */
 export const FAREWELL_MS = 200
 
@@ -45,7 +45,7 @@ export function socketOptions(url: string, random: Ports['random']) {
       const pause = Math.min(RETRY_MS.ceiling, RETRY_MS.floor * 2 ** Math.min(attempt - 1, 10))
       return pause * (0.5 + random() / 2)
     },
-    // Calls to a server that is away fail at once, and no call is sent twice.
+    // Calls to an unreachable server fail at once, and no call is sent twice.
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,

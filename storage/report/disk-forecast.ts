@@ -1,6 +1,6 @@
 /** A stretch of days, counted from now, in which a kind of rows grows by the same number of bytes a day. */
 export interface GrowthPhase {
-  /** Where the stretch ends; the last one of a kind has no end (Infinity). */
+  /** End of the stretch, in days; Infinity for the last one of a kind. */
   readonly untilDays: number
   /** Negative where more is deleted than written. */
   readonly bytesADay: number
@@ -11,7 +11,7 @@ export interface StoredRows {
   readonly bytes: number
   /** Days that the stored rows reach back. */
   readonly days: number
-  /** Days after which a row is deleted; Infinity for never. */
+  /** Days after which a row is deleted; Infinity means never. */
   readonly retentionDays: number
   /** Bytes written a day from now on. */
   readonly writtenADay: number
@@ -32,7 +32,7 @@ export function growthAt(kinds: readonly (readonly GrowthPhase[])[], days: numbe
   return rates.reduce((sum, rate) => sum + rate, 0)
 }
 
-/** Days until so many free bytes are used up; null where they never are. */
+/** Days until a number of free bytes is used up; null if it never is. */
 export function daysUntilFull(freeBytes: number, kinds: readonly (readonly GrowthPhase[])[]): number | null {
   const ends = new Set(kinds.flat().map(({ untilDays }) => untilDays))
   let left = freeBytes

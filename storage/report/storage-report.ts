@@ -5,11 +5,11 @@ import type { SlotRow } from '../../src/market/rows.ts'
 const DAY = 86_400
 /** Blocks of a shorter time say nothing about a day. */
 const MEASURED_SECONDS_MIN = 3_600
-/** Stretches of slots that a rate of events is measured in: some 1,500 rows, read within 20 ms. */
+/** Stretches of slots that a rate of events is measured in: about 1,500 rows, read within 20 ms. */
 const STRETCHES = 64
 const STRETCH_SLOTS = 24
 
-/** The space that the store takes, and how it grows if blocks go on coming as in the newest day. */
+/** The space that the store takes, and how it grows if blocks keep coming as in the newest day. */
 export interface StorageReport {
   readonly kinds: readonly KindReport[]
   /** Block time of the oldest and of the newest block; null on an empty store. */
@@ -18,12 +18,12 @@ export interface StorageReport {
   readonly freeBytes: number | null
   /** Null until blocks have come for an hour. */
   readonly growthADay: number | null
-  /** Null where the free bytes or the growth are not known, or the disk does not fill. */
+  /** Null if the free bytes or the growth are not known, or the disk does not fill. */
   readonly daysLeft: number | null
 }
 
 export interface KindReport extends KindUsage {
-  /** Block time that rows reach back to; null where they are no history of blocks. */
+  /** Block time that rows reach back to; null for rows that are no history of blocks. */
   readonly oldestTime: number | null
   readonly growthADay: number | null
 }
@@ -81,13 +81,13 @@ export async function storageReport({
   }
 }
 
-/** How long rows of a kind are kept; null where they are no history of blocks. */
+/** Returns the retention of a kind of rows; null for rows that are no history of blocks. */
 function secondsOf({ stays }: KindUsage): number | null {
   if (stays === 'needed') return null
   return stays === 'always' ? Infinity : stays
 }
 
-/** How much denser events come; as dense where there are none to compare. */
+/** Returns how much denser events come; 1 if there is nothing to compare. */
 const ratio = (now: number, before: number): number => (before > 0 ? now / before : 1)
 
 async function reachOf(blocks: BlockStore, head: SlotRow, seconds: number): Promise<Reach> {

@@ -5,7 +5,7 @@ import type { IndexedRange, IndexLookup, VersionKey } from '../port/program-acco
 import { blob, mapBounded, type CqlClient, type CqlRow } from './client.ts'
 import { batchesOf, type RowWrite } from './row-write.ts'
 
-/** Bits of a value's checksum in a bucket. Chosen: of ten million accounts with four indexes each bucket has 8 MB. */
+/** Bits of a value's checksum in a bucket. Of ten million accounts with four indexes each bucket has 8 MB. */
 const VALUE_BITS = 6
 /** Bits of the address in a bucket: a value that five million accounts have is in eight partitions of 60 MB. */
 const ADDRESS_BITS = 3
@@ -58,7 +58,8 @@ export class CqlAccountIndex {
   }
 
   /**
-   * Yields the entries of a value, ascending by address, newest first. The first pages of its buckets are requested together.
+   * Yields the entries of a value, ascending by address, newest first. The first pages of its buckets are requested
+   * together.
    */
   async *entries(
     program: Pubkey,

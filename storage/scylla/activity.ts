@@ -10,7 +10,7 @@ import { HourlyMintVolumes } from './hourly-mint-volume.ts'
 
 /** 42 days: 49 MB for the busiest owner, the market, at 48 KB an hour in two versions. */
 const SECONDS_PER_BUCKET = 1_024 * 3_600
-/** Beyond every hour of a block, as in the keys of records. */
+/** A number beyond every hour of a block, as in the keys of records. */
 const HOUR_END = 2 ** 32
 
 export function activityTable(base: ScyllaBase): Table<ActivityStore> {

@@ -11,9 +11,9 @@ export interface ScyllaBase {
    * Reads the watermarks and the blocks between them. All blocks that were committed before the call are visible after it.
    */
   refresh(): Promise<void>
-  /** How long rows of events are kept; null for ever. */
+  /** Retention of rows of events; null means for ever. */
   readonly retentionSeconds: number | null
-  /** How long rows of the log live; null for ever. */
+  /** Time to live of rows of the log; null means for ever. */
   readonly logTtlSeconds: number | null
   /** Estimated bytes of the cached buckets of one list. */
   readonly indexBytesMax: number
@@ -37,7 +37,7 @@ export class CommittedVersions {
     return this.#versions.bytes
   }
 
-  /** Undefined if nothing is known, null if there is no record. */
+  /** Undefined if nothing is known, null if the record is absent. */
   get(text: string): CommittedVersion | null | undefined {
     return this.#versions.get(text)
   }

@@ -6,7 +6,7 @@ import type { RowList } from './row-list.ts'
 import { SLOTS_OWNER } from './row-lists.ts'
 import type { BlockWriter } from './writer.ts'
 
-/** Slots that are read at once and looked through; a longer range is bisected first. */
+/** Slots that are read at once and searched; a longer range is bisected first. */
 const SLOTS_PER_READ = 500
 
 export function blockStore(base: ScyllaBase, slots: RowList<SlotRow>, writer: BlockWriter): BlockStore {

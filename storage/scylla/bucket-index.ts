@@ -11,19 +11,19 @@ export type Owner = Pubkey | Uint8Array
 const ENTRIES_PER_READ = 32
 /** Age at which cached buckets are reread, because entries expire. */
 const KNOWN_MS = 10 * 60_000
-/** Later buckets that are read without asking the index, for an owner whose newest entries were read a while ago. */
+/** Later buckets that are read without the index, for an owner whose newest entries were read a while ago. */
 const UNINDEXED_MAX = 1
-/** The longest time to live that there is: 20 years. */
+/** The longest possible time to live: 20 years. */
 const TTL_MAX = 630_720_000
 /** An entry is rewritten, with a new TTL, after this fraction of its rows' time; it outlives them by as much. */
 const RENEWAL = 0.1
 
-/** The newest buckets of an owner, newest first, as of an earlier read. */
+/** The newest buckets of an owner, newest first, at an earlier read. */
 interface Known {
   readonly buckets: readonly number[]
   /** The newest bucket of all owners at that time: entries below it are complete. */
   readonly newest: number
-  /** Whether there are older ones. */
+  /** Whether older buckets exist. */
   readonly more: boolean
   readonly atMs: number
   /** The newest amendment then: a later one may have filled any bucket. */
@@ -51,9 +51,9 @@ export class BucketIndex {
   readonly #ttlSeconds: number
   readonly #insert: string
   readonly #select: Readonly<Record<'asc' | 'desc', string>>
-  /** When entries were written last, by owner and bucket: they are not written again. Some 2,500 a megabyte. */
+  /** When entries were written last, by owner and bucket: they are not written again. About 2,500 a megabyte. */
   readonly #written: SecondChanceCache<number>
-  /** Newest buckets of owners as they were read, some 1,250 owners a megabyte. */
+  /** Newest buckets of owners as they were read, about 1,250 owners a megabyte. */
   readonly #known: SecondChanceCache<Known>
 
   /** `ttlSeconds`: of the rows; 0 where they stay. */
@@ -116,7 +116,7 @@ export class BucketIndex {
       this.#cache(text, { buckets: first, newest: range.newest, more: false, amended })
   }
 
-  /** The same, without the number of buckets that were not read. */
+  /** The buckets of `find`, without the number of those that were not read. */
   async *read(owner: Owner, range: BucketRange): AsyncGenerator<readonly number[], void, undefined> {
     for await (const { buckets } of this.find(owner, range)) yield buckets
   }

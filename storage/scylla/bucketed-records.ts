@@ -50,7 +50,7 @@ export interface PositionRange {
 
 /** A range over at most this many buckets is read without the index. */
 const UNINDEXED_MAX = 2
-/** Buckets that are read at once: one at first, then twice as many each time until they suffice. */
+/** Maximum buckets that are read at once: one at first, then twice as many each time until they suffice. */
 const BUCKETS_AT_ONCE_MAX = 4
 /** The greatest that a table can name; no block has a position beyond it. */
 const BUCKET_MAX = 2 ** 31 - 1
@@ -103,7 +103,7 @@ export class BucketedRecords<T> {
       this.#index.stage(commit, place.owner, this.#bucketOf(place.position), textOf(place))
   }
 
-  /** Removes the records at places, if there are any. A place may come once a commit, also counting staged ones. */
+  /** Removes the records at places, if they exist. A place may come once a commit, also counting staged ones. */
   remove(commit: TableCommit, places: readonly Place[]): Promise<void> {
     return this.#records.remove(commit, places)
   }
@@ -115,8 +115,8 @@ export class BucketedRecords<T> {
   }
 
   /**
-   * Records of an owner within a range, in its order, `limit` at most. At most as many are read of each bucket, and from four
-   * buckets at once.
+   * Records of an owner within a range, in its order, `limit` at most. At most as many are read of each bucket, and from
+   * four buckets at once.
    */
   async range(
     owner: StoreKey,

@@ -15,7 +15,7 @@ export interface Pair {
   readonly cash: Pubkey
 }
 
-/** Where candles are: the newest of each interval of a pair, and pages of those before. */
+/** Tables of candles: the newest of each interval of a pair, and pages of those before. */
 export interface CandleTables {
   readonly open: RecordTable<Pair, OpenCandles>
   readonly pages: BucketedRecords<readonly Candle[]>
@@ -55,7 +55,7 @@ interface SeriesEdit {
   readonly put: readonly Candle[]
   readonly removed: readonly number[]
   readonly pages: Map<number, Map<number, Candle>>
-  /** The same as stored. */
+  /** The pages as stored. */
   readonly stored: Map<number, readonly Candle[]>
   newest: Candle | undefined
 }

@@ -21,7 +21,7 @@ import type { Table } from './table.ts'
 
 /** Half a year of minutes, 262,144 candles: 53 MB in two versions of each page, if there is one every minute. */
 const PAGES_PER_BUCKET = 4_096
-/** Pages that are read at a time: some 400 KB of a busy pair. */
+/** Maximum pages that are read at a time: about 400 KB of a busy pair. */
 const PAGES_PER_READ_MAX = 32
 
 interface Series extends Pair {

@@ -5,36 +5,36 @@ import { EPOCHS_MAX } from './version.ts'
 import { isOutage, refused, superseded } from './errors.ts'
 import { claimStatement, claimOf, selectClaim } from './watermark.ts'
 
-/** Attempts of a claim while others claim at the same time. */
+/** Maximum attempts of a claim while others claim at the same time. */
 const CLAIM_TRIES = 10
 
-/** How a claim reads. */
+/** Reads of a claim. */
 export interface ClaimReads {
   readonly serial: (statement: CqlStatement) => Promise<CqlRow[]>
   readonly each: CqlClient['readEach']
 }
 
-/** As a caller's read, with a limit. */
+/** Reads like a caller's, with a limit. */
 export const limitedReads = (client: CqlClient): ClaimReads => ({
   serial: (statement) => client.readSerial(statement),
   each: (...read) => client.readEach(...read)
 })
 
-/** As an accepted commit, without one. */
+/** Reads like an accepted commit's, without a limit. */
 export const patientReads = (client: CqlClient): ClaimReads => ({
   serial: (statement) => client.persist(() => client.trySerial(statement)),
   each: (...read) => client.readEachThrough(...read)
 })
 
-/** An epoch that was taken, and the fencing token that it was stored with; null where no claim ever had one. */
+/** A claimed epoch, and the fencing token that it was stored with; null if no claim ever had a token. */
 export interface TakenEpoch {
   readonly epoch: number
   readonly token: bigint | null
 }
 
 /**
- * Takes the next epoch, unless a greater token has claimed, or another epoch than `after` is the newest, if it is not null.
- * A claim without a token outranks every claim before it: it is stored with a token greater by one.
+ * Claims the next epoch. Fails if a greater token has claimed, or if `after` is set and is not the newest epoch. A claim
+ * without a token outranks every claim before it: it is stored with a token greater by one.
  */
 export async function takeEpoch(
   client: CqlClient,
@@ -59,7 +59,7 @@ export async function takeEpoch(
   throw superseded()
 }
 
-/** False also if the outcome is unknown: the caller reads it. */
+/** Returns false also if the outcome is unknown: the caller reads it. */
 async function isTaken(client: CqlClient, statements: readonly CqlStatement[]): Promise<boolean> {
   try {
     return (await client.conditional(statements)).applied

@@ -19,14 +19,14 @@ export interface CqlStatement {
   readonly params: readonly unknown[]
 }
 
-/** Maximum tries of a read, and the time after which it is not tried again: twice if no node answers in time. */
+/** Maximum tries of a read, and the time after which it is not retried: twice if no node answers in time. */
 const READ_TRIES = 3
-const READ_AGAIN_MS = 3_500
+const READ_RETRY_WITHIN_MS = 3_500
 /** Maximum reads in flight, each of which holds its answer in memory; further ones are refused. */
 const READS_MAX = 2_000
-/** Reads that one call has under way at once. */
+/** Maximum reads that one call has in flight. */
 const READS_OF_ONE = 32
-/** Pauses between tries. The longest is well below the 5 s in which ingest goes on after an outage. */
+/** Pauses between tries. The longest is well below the 5 s in which ingest resumes after an outage. */
 const PAUSE_MS = { first: 50, most: 1_000 }
 
 /** Maximum claims of a store, which are read once, at the start. Far more than an answer can hold. */
@@ -132,7 +132,7 @@ export class CqlClient {
     return answer.rows
   }
 
-  /** The same in one try; rejects with the driver's error. */
+  /** Reads as `readSerial` does, in one try; rejects with the driver's error. */
   async trySerial({ statement, params }: CqlStatement): Promise<CqlRow[]> {
     const answer = await this.#session.execute(statement, params, SERIAL_READ)
     return answer.rows
@@ -152,8 +152,8 @@ export class CqlClient {
   }
 
   /**
-   * A conditional write of one partition, of several statements as one. If it rejects with the driver's error, the outcome is
-   * unknown: after `isOutage` errors the caller must do a serial read. It is not refused while closing, for the sake of
+   * A conditional write of one partition, of several statements as one. If it rejects with the driver's error, the outcome
+   * is unknown: after `isOutage` errors the caller must do a serial read. It is not refused while closing, for the sake of
    * accepted commits; other callers use `assertOpen` first.
    */
   async conditional(statements: readonly CqlStatement[]): Promise<Conditional> {
@@ -189,8 +189,8 @@ export class CqlClient {
   }
 
   /**
-   * Changes the schema by one statement that may be repeated. Every process sends it to the same node, which applies one at a
-   * time. Resolves once the nodes that are up agree.
+   * Changes the schema by one statement that may be repeated. Every process sends it to the same node, which applies one at
+   * a time. Resolves once the nodes that are up agree.
    */
   async define(statement: string): Promise<void> {
     const [first] = this.#session.nodesUp
@@ -238,7 +238,7 @@ export class CqlClient {
         return await attempt()
       } catch (error) {
         if (!isOutage(error)) throw refused(error)
-        if (tries === READ_TRIES || performance.now() - began > READ_AGAIN_MS) throw unanswered(error)
+        if (tries === READ_TRIES || performance.now() - began > READ_RETRY_WITHIN_MS) throw unanswered(error)
       }
       await this.#pause(tries)
     }
@@ -260,7 +260,7 @@ export class CqlClient {
 export const blob = (bytes: Uint8Array): Buffer =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-/** Results in the order of the items, so many of them under way at once; the first failure ends it. */
+/** Results in the order of the items, at most a number of them under way at once; the first failure ends it. */
 export async function mapBounded<Item, Result>(
   items: readonly Item[],
   most: number,

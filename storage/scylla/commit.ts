@@ -38,8 +38,8 @@ export class TableCommit implements Version {
   }
 
   /**
-   * Adds a cleanup write: it is sent once after the commit is visible, and nobody waits for it or misses it. No reader's
-   * answer may depend on it.
+   * Adds a cleanup write. It is sent once after the commit is visible, is not awaited, and may be lost. No reader's answer
+   * may depend on it.
    */
   afterwards(row: RowWrite): void {
     this.#afterwards.push(row)

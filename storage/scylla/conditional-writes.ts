@@ -3,7 +3,7 @@ import { ServiceError } from '../../src/errors.ts'
 import type { CqlClient, CqlRow, CqlStatement } from './client.ts'
 import { isOutage, refused } from './errors.ts'
 
-/** Maximum waiting changes, of one partition and in total; further ones are refused. Chosen: seconds of a busy tenant. */
+/** Maximum waiting changes, of one partition and in total: seconds of a busy tenant. Further ones are refused. */
 const WAITING_MAX = 1_000
 const ALL_WAITING_MAX = 10_000
 

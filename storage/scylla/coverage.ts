@@ -7,7 +7,7 @@ import type { Gaps } from './gaps.ts'
 const CHAIN = 'solana'
 const SELECT_GENESIS = 'SELECT DISTINCT chain, genesis FROM coverage WHERE chain = ?'
 const SET_GENESIS = 'UPDATE coverage SET genesis = ? WHERE chain = ? IF genesis = null'
-/** Attempts to set the genesis after a try turned out to have had no effect. */
+/** Maximum attempts to set the genesis after a try turned out to have had no effect. */
 const TRIES = 3
 
 export function coverageStore(

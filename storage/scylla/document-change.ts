@@ -23,7 +23,7 @@ const PUT_ENTRY = `UPDATE documents USING TTL ? SET owner = ? WHERE ${WHERE}`
 const TAKE_ENTRY = `${PUT_ENTRY} IF owner = ?`
 const DELETE = `DELETE FROM documents WHERE ${WHERE} IF version = ?`
 const DELETE_ENTRY = `DELETE FROM documents WHERE ${WHERE}`
-/** Attempts of a change that another process's change overtook, or that had no answer. */
+/** Maximum attempts of a change that another process's change overtook, or that had no answer. */
 const TRIES = 10
 
 /** Another document that has a unique entry; null if it is gone and the entry was left. */
@@ -63,7 +63,9 @@ export class DocumentChange {
     return this.#known(() => this.#delete(before))
   }
 
-  /** Once an answer is lost, a later error, such as that of the read which looks for the outcome, leaves it unknown. */
+  /**
+   * Once an answer is lost, a later error leaves the outcome unknown, such as the error of the read that searches for it.
+   */
   async #known<T>(change: () => Promise<T>): Promise<T> {
     try {
       return await change()
@@ -91,7 +93,7 @@ export class DocumentChange {
       expired = await this.#owners(row)
       if (expired.some(({ document }) => document !== null && this.#isServed(document))) return 'taken'
     }
-    throw this.#givenUp()
+    throw this.#abandoned()
   }
 
   async #delete(before: DocumentHeader): Promise<boolean> {
@@ -102,10 +104,10 @@ export class DocumentChange {
       if (stored?.version === before.version) continue
       return this.#lost !== null && stored?.born !== before.born
     }
-    throw this.#givenUp()
+    throw this.#abandoned()
   }
 
-  /** False also if the outcome is unknown: the caller reads it. */
+  /** Returns false also if the outcome is unknown: the caller reads it. */
   async #isDone(statements: readonly CqlStatement[]): Promise<boolean> {
     try {
       return (await this.#client.conditional(statements)).applied
@@ -117,8 +119,8 @@ export class DocumentChange {
   }
 
   /**
-   * The refusal of a change that another one came before. If answers were lost and the trail no longer reaches back to the
-   * version, it is unknown whether this change was done.
+   * The refusal of a change that was overtaken. If answers were lost and the trail no longer reaches back to the version, it
+   * is unknown whether this change was done.
    */
   #overtaken(stored: DocumentRow | null, version: string | null): Refusal {
     const isKnown =
@@ -129,7 +131,7 @@ export class DocumentChange {
     return version === null ? 'exists' : 'changed'
   }
 
-  #givenUp(): ServiceError {
+  #abandoned(): ServiceError {
     return new ServiceError('STORAGE_UNAVAILABLE', `other processes keep changing the ${this.#address.kind}`)
   }
 

@@ -21,7 +21,7 @@ export const selectRow = (
   params: [kind, partition, rowOf(section, bytes)]
 })
 
-/** The document of a row; null where there is none. */
+/** The document of a row, or null. */
 export function documentIn(address: DocumentAddress, row: CqlRow | undefined): DocumentRow | null {
   const packed = (row?.['document'] as Buffer | null | undefined) ?? null
   if (packed === null) return null
@@ -35,6 +35,6 @@ export const ownerIn = (row: CqlRow | undefined): Uint8Array | null => {
   return key === null ? null : new Uint8Array(key)
 }
 
-/** The time to live of what expires at a time, in seconds from now; 0 for ever. */
+/** The time to live of a row that expires at a time, in seconds from now; 0 means for ever. */
 export const ttlSecondsOf = (expiresAtMs: number | null, nowMs: number): number =>
   expiresAtMs === null ? 0 : Math.max(1, Math.ceil((expiresAtMs - nowMs) / 1_000)) + TTL_SLACK

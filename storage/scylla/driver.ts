@@ -6,16 +6,16 @@ import { HealthyNodesFirst, NodeHealth } from './node-health.ts'
 /** Timeout of each try of an operation without a deadline: a server's default limit for a write. */
 const PATIENT_TRY_MS = 2_000
 const CONNECT_MS = 3_000
-/** Heartbeat interval of idle connections, so that a node that hangs is left early. */
+/** Heartbeat interval of idle connections, in milliseconds, so that a node that hangs is left early. */
 const HEARTBEAT_MS = 5_000
-/** Tries without an answer after which a connection is given up. */
+/** Tries without an answer after which a connection is abandoned. */
 const UNANSWERED_MAX = 16
 /**
- * Without an answer by then an idempotent statement is sent to a second node, too. A read takes 1 to 5 ms, a batch of half a
- * megabyte 30. The limits are twenty and ten times that, so healthy nodes rarely get a statement twice.
+ * Milliseconds without an answer after which an idempotent statement is sent to a second node, too. A read takes 1 to 5 ms,
+ * a batch of half a megabyte 30. The limits are twenty and ten times that, so healthy nodes rarely get a statement twice.
  */
 const SECOND_NODE_AFTER_MS = { read: 100, write: 300 }
-/** Pauses between tries to reach a node that is down, as those of the session (`session.ts`). */
+/** Pauses between tries to reach a node that is down, in milliseconds, as those of the session (`session.ts`). */
 const RECONNECT_MS = { first: 100, most: 1_000 }
 
 export interface DriverOptions {
@@ -58,9 +58,9 @@ export const DEFINITION: QueryOptions = { consistency: localQuorum, readTimeout:
 /** A driver, and the choice of nodes that it makes. */
 export interface NewDriver {
   readonly driver: Client
-  /** To be asked once it has connected. */
+  /** The nodes; to be queried once the driver has connected. */
   readonly nodes: LocalNodes
-  /** To be kept up to date once it has connected. */
+  /** Health of the nodes; to be kept up to date once the driver has connected. */
   readonly health: NodeHealth
 }
 
@@ -99,8 +99,8 @@ export function newDriver(options: DriverOptions, keyspace: string | null): NewD
 }
 
 /**
- * The nodes of the datacenter, which only this class names. If there are none, the driver itself would fail to connect, and
- * leave a connection open. Here the error is reported after connecting instead.
+ * The nodes of the datacenter, which only this class names. If the datacenter has no node, the driver itself would fail to
+ * connect, and leave a connection open. Here the error is reported after connecting instead.
  */
 export class LocalNodes extends policies.loadBalancing.DCAwareRoundRobinPolicy {
   problem: Error | null = null
@@ -132,8 +132,8 @@ class SecondNodeOnce extends ConstantSpeculativeExecutionPolicy {
 
 /**
  * Within one try a statement goes to one other node at most, without a pause, because a coordinator may be cut off while
- * another one is not. The client (`client.ts`) waits and tries again. The driver calls this only for idempotent statements,
- * or for replicas known to be down, when nothing was done.
+ * another coordinator is not. The client (`client.ts`) waits and tries again. The driver calls this only for idempotent
+ * statements, or for replicas known to be down, when nothing was done.
  */
 class OtherNodeOnce extends policies.retry.RetryPolicy {
   override onRequestError(info: policies.retry.OperationInfo): policies.retry.DecisionInfo {

@@ -12,9 +12,9 @@ const SELECT_TENANTS = 'SELECT name, tenant FROM tenants WHERE collection = ?'
 const SELECT_KEYS = 'SELECT hash, key FROM api_keys WHERE collection = ?'
 
 /**
- * Copies tenants and API keys of an earlier version that are not documents yet. Every start does so again, because a process
- * of the earlier version may have written some since. It overwrites nothing except for revocations by such a process. Other
- * processes may do the same at the time.
+ * Copies tenants and API keys of an earlier version that are not documents yet. Every start repeats it, because a process of
+ * the earlier version may have written some since. It overwrites nothing except for revocations by such a process. Other
+ * processes may copy at the same time.
  */
 export async function copyEarlierAccess(
   client: CqlClient,

@@ -2,7 +2,7 @@ import { errors, types } from 'cassandra-driver'
 import { LostClaim, ServiceError, UnknownOutcome } from '../../src/errors.ts'
 
 const { responseErrorCodes: CODES } = types
-/** Answers of a server that may be another one in a moment. */
+/** Answers of a server that may change within a moment. */
 const PASSING: ReadonlySet<number> = new Set([
   CODES.serverError,
   CODES.unavailableException,
@@ -19,8 +19,8 @@ const PASSING: ReadonlySet<number> = new Set([
 const LOSSES: ReadonlySet<number> = new Set([CODES.unavailableException, CODES.isBootstrapping])
 
 /**
- * Whether the cluster does not answer right now: no node can be reached, too few replicas are up, or the time is over. A
- * write that ended so may have been done or not.
+ * Tells whether the cluster does not answer right now: no node can be reached, too few replicas are up, or the time is over.
+ * A write that ended so may have been done or not.
  */
 export function isOutage(error: unknown): boolean {
   if (error instanceof errors.ResponseError) return PASSING.has(error.code)
@@ -34,15 +34,15 @@ export function isOutage(error: unknown): boolean {
 }
 
 /**
- * Whether a node was lost: its connection broke, no node can be reached, or others report that it is down. A slow node does
- * not count.
+ * Tells whether a node was lost: its connection broke, no node can be reached, or others report that it is down. A slow node
+ * does not count.
  */
 export function isLoss(error: unknown): boolean {
   if (error instanceof errors.ResponseError) return LOSSES.has(error.code)
   return error instanceof errors.NoHostAvailableError || isSocketError(error) || isWithoutConnection(error)
 }
 
-/** Whether a statement was refused because an object that it names does not exist. */
+/** Tells whether a statement was refused because an object that it names does not exist. */
 export function isMissing(error: unknown): boolean {
   const cause = error instanceof ServiceError ? error.cause : error
   return (
@@ -52,7 +52,7 @@ export function isMissing(error: unknown): boolean {
   )
 }
 
-/** Whether a statement was refused because a column that it adds exists. */
+/** Tells whether a statement was refused because a column that it adds exists. */
 export const isThere = (error: unknown): boolean =>
   error instanceof errors.ResponseError &&
   error.code === Number(CODES.invalid) &&
@@ -78,7 +78,7 @@ export function unanswered(cause: unknown): ServiceError {
 export const lostAnswer = (cause: unknown): UnknownOutcome =>
   new UnknownOutcome(`the store does not answer: ${reasonOf(cause)}`, cause)
 
-/** Error for a caller whose statement the server refuses; trying again does not change it. */
+/** Error for a caller whose statement the server refuses; a retry does not change it. */
 export function refused(cause: unknown): ServiceError {
   return new ServiceError('STORAGE_UNAVAILABLE', `the store refuses: ${reasonOf(cause)}`, { cause })
 }
@@ -158,7 +158,7 @@ function firstInner(error: errors.NoHostAvailableError): readonly [host?: string
 }
 
 /**
- * Whether a node had lost its last connection and did not count as down yet. For a statement the driver then goes on to the
+ * Tells whether a node had lost its last connection and did not count as down yet. For a statement the driver then tries the
  * next node. While preparing a statement it does not, and rejects with this plain error.
  */
 const isWithoutConnection = (error: unknown): boolean =>

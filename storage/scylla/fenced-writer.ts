@@ -8,11 +8,11 @@ import { forgotten } from './errors.ts'
 export interface FencedWrite {
   /** Each of one partition. */
   readonly batches: readonly (readonly RowWrite[])[]
-  /** How many of them are under way at once. */
+  /** Number of batches under way at once. */
   readonly atOnce: number
   /** Conditional; it is sent once all rows are acknowledged. */
   readonly watermark: CqlStatement
-  /** Whether the watermark was moved after all; rejects if that is no longer possible. */
+  /** Tells whether the watermark was moved after all; rejects if that is no longer possible. */
   readonly isDecided: () => Promise<boolean>
   /** Runs when half of the rows are acknowledged, when all are, and when the watermark is on its way. */
   readonly reached: (point: 'halfway' | 'written' | 'deciding') => void

@@ -16,7 +16,7 @@ import { flushStatement } from './watermark.ts'
 const BATCHES_AT_ONCE = 64
 /** Maximum packed bytes of blocks that are not in the tables. A flush begins at half of it; a commit waits at the limit. */
 const MEMTABLE_BYTES_MAX = 32 * 2 ** 20
-/** Maximum waiting cleanup writes; further ones are left out. */
+/** Maximum waiting cleanup writes; further ones are dropped. */
 const TIDYING_MAX = 1_000
 
 export interface FlushOptions {
@@ -36,7 +36,7 @@ export class Flushes {
   readonly #tidying = new PQueue({ concurrency: 4 })
   /** The flush in flight, with its epoch: a flush of an ended epoch no longer counts. */
   #inFlight: { readonly epoch: number; readonly done: Promise<void> } | null = null
-  /** The part of the journal up to which this writer has deleted. */
+  /** The partition of the journal up to which this writer has deleted. */
   #deletedPart = -1
   #isClosed = false
 
@@ -47,7 +47,7 @@ export class Flushes {
     this.#options = options
   }
 
-  /** Whether the memtable has reached a fraction of its limit. */
+  /** Tells whether the memtable has reached a fraction of its limit. */
   isFilled(part: number): boolean {
     const { blocks, bytes } = this.#base.visibility.memtable
     return blocks.length >= 2 * this.#options.flushBlocks * part || bytes >= MEMTABLE_BYTES_MAX * part
@@ -68,12 +68,14 @@ export class Flushes {
     this.run().catch(() => undefined)
   }
 
-  /** Begins a flush of the present blocks, if there are any (W5). */
+  /** Begins a flush of the present blocks, if any (W5). */
   begin(): void {
     if (this.#base.visibility.memtable.blocks.length > 0) this.run().catch(() => undefined)
   }
 
-  /** Writes the blocks to the tables that they do not have. One flush runs at a time; callers meanwhile wait for that one. */
+  /**
+   * Writes the blocks to the tables that they do not have. One flush runs at a time; callers meanwhile wait for that one.
+   */
   run(): Promise<void> {
     const current = this.#current
     if (current !== null) return current
@@ -106,7 +108,7 @@ export class Flushes {
     await this.#tidying.onIdle()
   }
 
-  /** Sends writes that nobody waits for. */
+  /** Sends writes that are not awaited. */
   tidyUp(rows: readonly RowWrite[]): void {
     for (const row of rows) {
       if (this.#tidying.size >= TIDYING_MAX) return

@@ -18,7 +18,7 @@ const SELECT = `SELECT ${COLUMNS} FROM coverage WHERE chain = ? AND from_slot > 
 const SELECT_ONE = `SELECT ${COLUMNS} FROM coverage WHERE chain = ? AND from_slot = ?`
 const DELETE = 'DELETE FROM coverage USING TIMESTAMP ? WHERE chain = ? AND from_slot = ?'
 const DELETE_EDIT = 'DELETE FROM gap_edits USING TIMESTAMP ? WHERE chain = ? AND from_slot = ?'
-/** Gaps that are read at a time, and edits that are looked at to be deleted. */
+/** Gaps that are read at a time, and edits that are read to be deleted. */
 const GAPS_PER_READ = 100
 const EDITS_TIDIED_MAX = 1_000
 /** Bytes of a deletion's values, estimated. */

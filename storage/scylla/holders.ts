@@ -13,7 +13,7 @@ import { blob, mapBounded } from './client.ts'
 import type { CqlClient, CqlRow } from './client.ts'
 import { batchesOf, type RowWrite } from './row-write.ts'
 
-/** Partitions of rows by address. Chosen: of ten million accounts each has 25 MB. */
+/** Partitions of rows by address. Of ten million accounts each has 25 MB. */
 const ADDRESS_BUCKETS = 64
 const BITS_BELOW = 2
 /** Partitions of rows by amount: one for each number of leading zero bits. Amounts of a mint spread over some thirty. */

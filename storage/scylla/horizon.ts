@@ -3,12 +3,14 @@ import type { BlockStore, RowHorizon } from '../port.ts'
 import type { CqlClient } from './client.ts'
 import { tradesByMint } from './row-lists.ts'
 
-/** Chosen: more than a block time is ahead of the clocks of the cluster's servers, and than the answer is used for. */
+/**
+ * Seconds. More than a block time is ahead of the clocks of the cluster's servers, and longer than the answer is used for.
+ */
 const MARGIN_SECONDS = 300
 
 /**
- * The horizon of a keyspace: all rows from it on are kept. No row is written before its block time, so a row whose block time
- * is within the TTL exists. After the retention was made longer, rows that were written before end sooner.
+ * The horizon of a keyspace: all rows from it on are kept. No row is written before its block time, so a row whose block
+ * time is within the TTL exists. After the retention was made longer, rows that were written before end sooner.
  */
 export async function rowHorizon(
   client: CqlClient,

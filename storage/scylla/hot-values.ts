@@ -15,16 +15,18 @@ const FENCE =
 const SELECT = `SELECT fence, value FROM document_hot WHERE ${WHERE}`
 const DELETE = `DELETE FROM document_hot WHERE ${WHERE}`
 const DELETE_OLDER = `${DELETE} AND fence < ?`
-/** Writes that wait or are in flight at most; further ones are refused. Chosen: five seconds of 2,000 a second. */
+/** Maximum writes that wait or are in flight: five seconds of 2,000 a second. Further ones are refused. */
 const WRITING_MAX = 10_000
 /**
- * Milliseconds that a write waits for others of its partition. Chosen: of 20 tenants with 100 writes a second each, five
- * share a request.
+ * Milliseconds that a write waits for others of its partition. Of 20 tenants with 100 writes a second each, five share a
+ * request.
  */
 const GATHER_MS = 50
-/** Requests in flight at most: blocks need the server, too. Chosen: with 5 ms each, 1,600 partitions a second. */
+/** Maximum requests in flight: blocks need the server, too. With 5 ms each, 1,600 partitions a second. */
 const REQUESTS_MAX = 8
-/** Carried to a token if there was no value, so that no value of a lesser token is read. No document's hot value is empty. */
+/**
+ * Carried to a token if no value was stored, so that no value of a lesser token is read. No document's hot value is empty.
+ */
 const NO_VALUE = ''
 /** Bytes of a statement's values besides the hot value, estimated. */
 const KEY_BYTES = 200
@@ -37,15 +39,15 @@ interface Gathering {
   size: number
 }
 
-/** A write to the row of a document and a token. A later one of the same place takes the place of an earlier one. */
+/** A write to the row of a document and a token. A later write with an equal `place` replaces it. */
 interface GatheredWrite {
   readonly place: 'value' | 'fence' | 'carried'
   readonly writeAt: (ttlSeconds: number, writtenAt: bigint) => RowWrite
 }
 
 /**
- * Hot values of documents. Each fencing token has a row of its own, and the value of the greatest token that has one is read.
- * So a writer that has lost its lease writes a row that nobody reads. A fence is a row that the value is carried to.
+ * Hot values of documents. Each fencing token has a row of its own, and the value of the greatest token that has one is
+ * read. So a writer that has lost its lease writes a row that is never read. A fence is a row that the value is carried to.
  *
  * Under one token the timestamps of writes follow the order of the calls. Writes of one partition share a batch: those that
  * come while earlier ones are in flight follow together.
@@ -198,7 +200,7 @@ export class HotValues {
     }
   }
 
-  /** Nobody reads the deleted rows, so the deletion may fail. */
+  /** The deleted rows are never read, so the deletion may fail. */
   async #forget(statement: string, params: readonly unknown[]): Promise<void> {
     await this.#client.write([{ statement, params, bytes: KEY_BYTES }]).catch(() => undefined)
   }

@@ -20,7 +20,7 @@ interface Entry {
 
 const entryOf = ({ hour, owner }: HourAddress): Entry => ({ hour, mint: owner })
 
-/** The one list of hours there is. */
+/** The only list of hours. */
 const CHAIN = 'solana'
 const INSERT_HOUR = 'INSERT INTO turnover_hours (chain, hour) VALUES (?, ?) USING TIMESTAMP ?'
 /** Maximum hours deleted with one block, the oldest first; more of them only follow a gap. */
@@ -28,7 +28,9 @@ const HOURS_PER_BLOCK_MAX = 64
 const SELECT_HOURS = `SELECT hour FROM turnover_hours WHERE chain = ? AND hour < ? LIMIT ${HOURS_PER_BLOCK_MAX}`
 const DELETE_HOUR = 'DELETE FROM turnover_hours USING TIMESTAMP ? WHERE chain = ? AND hour = ?'
 const DELETE_ENTRIES = 'DELETE FROM turnover USING TIMESTAMP ? WHERE hour = ?'
-/** An hour stays listed for so long, and is deleted again with each new hour, because a failed deletion is not noticed. */
+/**
+ * Seconds for which an hour stays listed and is deleted again with each new hour, because a failed deletion is not noticed.
+ */
 const DELETED_AGAIN_SECONDS = 24 * 3_600
 /** Bytes of one of these statements' values, estimated. */
 const HOUR_BYTES = 50

@@ -10,9 +10,9 @@ import { PIECES_PER_READ, piecesOf } from './pieces.ts'
 import { MemtableBlock } from './memtable.ts'
 import type { Snapshot } from './visibility.ts'
 
-/** Commits of a partition: some 5 MB, and half a minute. */
+/** Commits of a partition: about 5 MB, and half a minute. */
 export const COMMITS_PER_PART = 64
-/** Retained partitions: 9,216 blocks, an hour of the chain. A follower that is away for longer reads the rows. */
+/** Retained partitions: 9,216 blocks, an hour of the chain. A follower that is behind by more reads the rows. */
 const PARTS_RETAINED = 144
 /** Earlier partitions that are deleted again with each one, because a failed deletion is not noticed. */
 const DELETED_AGAIN = 8
@@ -61,7 +61,7 @@ export async function readJournal(
   })
 }
 
-/** Committed blocks from one number to another, without the first that is missing and those after it. */
+/** Committed blocks from one number to another, up to the first that is missing. */
 export async function readSpan(
   client: CqlClient,
   first: number,

@@ -46,7 +46,7 @@ export class CommitJournal implements Journal {
     return found.map((each) => this.#remember(each))
   }
 
-  /** The number of a slot's commit, 0 before the first; null when the slot was never committed. */
+  /** The number of a slot's commit, 0 before the first; null if the slot was never committed. */
   async #numberOf(slot: number | null, memtable: Memtable): Promise<number | null> {
     if (slot === null) return 0
     const inMemtable = memtable.blocks.find(({ block }) => block.slot.slot === slot)

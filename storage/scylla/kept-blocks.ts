@@ -13,9 +13,9 @@ import { PIECES_PER_READ, piecesOf } from './pieces.ts'
 import type { Piece } from './pieces.ts'
 import type { Forgotten, Snapshot } from './visibility.ts'
 
-/** The one list of parts there is. */
+/** The only list of parts. */
 const CHAIN = 'solana'
-/** Slots of a partition: some 32 MB at most. */
+/** Slots of a partition: about 32 MB at most. */
 const SLOTS_PER_PART = 64
 /** Bytes on the wire of the columns beside the piece, estimated. */
 const COLUMN_BYTES = 60
@@ -81,7 +81,7 @@ export class KeptBlocks {
     return found
   }
 
-  /** Whether there may be blocks up to a slot. */
+  /** Tells whether there may be blocks up to a slot. */
   async hasUntil(slot: number): Promise<boolean> {
     const [first] = await this.#parts(0)
     return first !== undefined && first <= partOf(slot)

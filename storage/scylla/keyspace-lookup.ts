@@ -13,7 +13,7 @@ export function isKeyspaceThere(options: KeyspaceOptions, ports: Ports): Promise
   })
 }
 
-/** Removes a keyspace with everything in it, if there is one. Rejects with STORAGE_UNAVAILABLE. */
+/** Removes a keyspace with everything in it, if it exists. Rejects with STORAGE_UNAVAILABLE. */
 export function dropKeyspace(options: KeyspaceOptions, ports: Ports): Promise<void> {
   return connected(options, ports, (client) => client.define(`DROP KEYSPACE IF EXISTS ${options.keyspace}`))
 }

@@ -25,7 +25,7 @@ const ALL = keysOf('n').gte
 /** Listings that are read at a time, if more are skipped or have left the list. */
 const LISTINGS_PER_READ_MAX = 1_000
 
-/** Commits after which a mark is deleted, some 100 s: by then no process uses a snapshot from before the mark. */
+/** Commits after which a mark is deleted, about 100 s: by then no process uses a snapshot from before the mark. */
 const MARKED_COMMITS = 256
 /** Maximum marks that wait for deletion; further ones stay, and readers skip them. */
 const MARKS_MAX = 10_000
@@ -59,7 +59,7 @@ export function launchTable(base: ScyllaBase): Table<LaunchStore> {
   }
 }
 
-/** A launch as a commit leaves it, and as it was before; null if there is none, or was none. */
+/** A launch as a commit leaves it, and as it was before; null if it is, or was, absent. */
 interface LaunchChange {
   readonly row: LaunchRow | null
   readonly before: LaunchRow | null
@@ -68,7 +68,7 @@ interface LaunchChange {
 class LaunchLists {
   readonly #base: ScyllaBase
   readonly #launches: BucketedRecords<LaunchRow | null>
-  /** The same records, of which no launch is read. */
+  /** The records of the listings, read without decoding the launches. */
   readonly #listings: BucketedRecords<true | null>
   /** Deletes marks, by the numbers of their commits, oldest first. */
   readonly #marks: { readonly number: number; readonly deletion: RowWrite }[] = []
@@ -122,7 +122,7 @@ class LaunchLists {
       commit.afterwards(deletion)
   }
 
-  /** The range without its first `count` launches; null when it has no more. */
+  /** The range without its first `count` launches; null if it has no more. */
   async #without(list: Key, range: CursorRange, count: number): Promise<CursorRange | null> {
     if (count === 0) return range
     let passed = 0

@@ -6,7 +6,7 @@ import { RowList } from './row-list.ts'
 import { log, logOwner } from './row-lists.ts'
 import type { Table } from './table.ts'
 
-/** The tables' log: entries by slot, oldest first; fewer than the limit only if there are no more. */
+/** The tables' log: entries by slot, oldest first; fewer than the limit only at the end. */
 export interface LogRows {
   ofSlots(channel: LogChannel, slots: LogSlots): Promise<LogEntry[]>
 }

@@ -11,8 +11,8 @@ type LaunchPage = Parameters<LaunchStore['page']>[0]
 type PoolPage = Parameters<PoolStore['ofMint']>[1]
 
 /**
- * A page of a list. The tables have the rows below a cursor, and the memtable, oldest first, the rows above it. The second of
- * the two is read only for the rows that the first lacks.
+ * A page of a list. The tables have the rows below a cursor, and the memtable, oldest first, the rows above it. The second
+ * of the two is read only for the rows that the first lacks.
  */
 export async function pageWithMemtable<Row extends { readonly cursor: number }>(
   inMemtable: readonly Row[],

@@ -51,7 +51,7 @@ export class MemtableBlock implements Version {
     this.bytes = bytes
   }
 
-  /** The last row at an address; undefined where the block has none. */
+  /** The last row at an address; undefined if the block has no such row. */
   row<Name extends KeyedName>(name: Name, address: string): RowOf<Name> | undefined {
     return this.#byAddress[name]().get(address)
   }
@@ -69,7 +69,7 @@ export class Memtable {
     this.bytes = blocks.reduce((sum, { bytes }) => sum + bytes, 0)
   }
 
-  /** Finds something in the newest block that has it; undefined where none has. */
+  /** Finds something in the newest block that has it, or undefined. */
   newest<T>(find: (block: MemtableBlock) => T | undefined): T | undefined {
     for (let i = this.blocks.length - 1; i >= 0; i--) {
       const found = find(this.blocks[i]!)
@@ -78,7 +78,7 @@ export class Memtable {
     return undefined
   }
 
-  /** The newest row at an address; undefined where no block has one. */
+  /** The newest row at an address, or undefined. */
   row<Name extends KeyedName>(name: Name, address: AddressOf<Name>): RowOf<Name> | undefined {
     if (this.blocks.length === 0) return undefined
     const text = addressText(name, address)

@@ -2,7 +2,7 @@ import { errors, policies, types } from 'cassandra-driver'
 import type { Client, ExecutionOptions, Host, HostMap, QueryOptions } from 'cassandra-driver'
 import { sleep, type Clock } from '../../src/ports.ts'
 
-/** From one health check of a node to the next: with the limit below, a node that hangs is avoided after 0.75 s. */
+/** Interval of health checks of a node, in milliseconds. With the limit below, a node that hangs is avoided after 0.75 s. */
 const CHECK_EVERY_MS = 250
 /** A healthy node takes 1 ms, one that collects garbage 100 ms: five times that is no answer. */
 const CHECK_WITHIN_MS = 500
@@ -33,8 +33,8 @@ export class NodeHealth {
   }
 
   /**
-   * Checks nodes until `end` aborts, each by one statement at a time; never rejects. A node that the driver considers down is
-   * checked once it is up again.
+   * Checks nodes until `end` aborts, each by one statement at a time; never rejects. A node that the driver considers down
+   * is checked once it is up again.
    */
   async watch(driver: Client, nodesUp: () => readonly Host[], clock: Clock, end: AbortSignal): Promise<void> {
     while (!end.aborted) {

@@ -12,9 +12,9 @@ export interface Trouble {
  * Whether the store answers.
  *
  * W1. A waiting write counts as an outage once its second try has failed, too. The first may have gone to a node that hangs,
- *     but the second goes to another one. The outage is dated from the first try, and lasts until the write is done or given
- *     up.
- * W2. A read that is given up begins an outage, and the next answered read ends it.
+ *     but the second goes to another node. The outage is dated from the first try, and lasts until the write is done or
+ *     abandoned.
+ * W2. An abandoned read begins an outage, and the next answered read ends it.
  */
 export class OutageWatch {
   readonly #clock: Clock

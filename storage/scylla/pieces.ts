@@ -5,7 +5,7 @@ export const PIECES_PER_READ = 8
 
 export interface Piece {
   readonly piece: number
-  /** How many there are. */
+  /** Number of pieces of the block. */
   readonly pieces: number
   readonly bytes: Buffer
 }

@@ -18,7 +18,7 @@ import type { Table } from './table.ts'
 
 type PoolPage = Parameters<PoolStore['ofMint']>[1]
 
-/** Where a pool is listed. A partition is a mint: 100,000 pools of one would be 15 MB. */
+/** Place of a pool in a list. A partition is a mint: 100,000 pools of one would be 15 MB. */
 interface Listing {
   readonly mint: Pubkey
   readonly firstCursor: number
@@ -104,7 +104,7 @@ function listedBy({ blocks }: Commit): ListingEntry[] {
   return lastOf(entries, textOf)
 }
 
-/** Where a pool is listed. */
+/** Returns the places at which a pool is listed. */
 const entriesOf = (row: PoolRow, addresses = listingAddresses(row)): ListingEntry[] =>
   addresses.map((mint) => ({ key: { mint, firstCursor: row.firstCursor }, value: row.pool }))
 

@@ -18,7 +18,7 @@ import { blob, mapBounded } from './client.ts'
 import type { CqlClient, CqlRow } from './client.ts'
 import { batchesOf, type RowWrite } from './row-write.ts'
 
-/** Partitions of a program. Chosen: of ten million token accounts each has 50 MB. */
+/** Partitions of a program. Of ten million token accounts each has 50 MB. */
 const BUCKETS = 64
 const BITS_BELOW = 2
 /** Rows of an answer to a scan: the driver reads them in about two milliseconds. */
@@ -39,7 +39,7 @@ const SELECT_AFTER = `${SELECT} AND address > ?`
 const SELECT_ONE = `${SELECT} AND address = ? AND slot = ?`
 const SELECT_AT = `${SELECT} AND address = ? AND slot <= ? LIMIT 1`
 
-/** Slots of nothing on the chain: above all. */
+/** A number above all slots of the chain. */
 const SLOT_LAST = 2n ** 62n
 
 /**

@@ -1,12 +1,14 @@
 import { ServiceError } from '../../src/errors.ts'
 import type { Visibility } from './visibility.ts'
 
-/** A query takes a small part of the time between two flushes: one that is overtaken five times runs on a stalled machine. */
+/**
+ * A query takes a small part of the time between two flushes: one that is overtaken five times runs on a stalled machine.
+ */
 const ATTEMPTS_MAX = 5
 
 /**
- * Runs a query of several reads until all of them have seen the same blocks. Each read uses the snapshot that is current when
- * it begins, and a flush between two of them would show a block in part. Rejects with STORAGE_UNAVAILABLE, which can be
+ * Runs a query of several reads until all of them have seen the same blocks. Each read uses the snapshot that is current
+ * when it begins, and a flush between two of them would show a block in part. Rejects with STORAGE_UNAVAILABLE, which can be
  * retried, when flushes overtake every attempt.
  */
 export async function readConsistently<T>(

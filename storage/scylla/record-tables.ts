@@ -13,7 +13,7 @@ function creation(keyspace: string, name: AddressedName): string {
   )
 }
 
-/** The statements that make the tables of records that no file of the schema has made; none where all are there. */
+/** The statements that make the tables of records that no file of the schema has made; empty if all exist. */
 export async function recordTableChanges(
   client: Pick<CqlClient, 'read'>,
   { keyspace }: { readonly keyspace: string }

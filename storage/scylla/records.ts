@@ -21,17 +21,17 @@ import type { Snapshot } from './visibility.ts'
  */
 export interface RecordLayout<Key, T> {
   readonly table: string
-  /** Columns of the partition key, and clustering columns in their order; none where a partition is one record. */
+  /** Columns of the partition key, and clustering columns in their order; empty if a partition is one record. */
   readonly partition: readonly string[]
   readonly clustering: readonly string[]
   readonly kind: RecordKind<T>
   /** The values of the key's columns, the partition's first: Buffer for blob, bigint for bigint, number for int. */
   values(key: Key): readonly unknown[]
-  /** The key of the same record in the embedded store, which the checksum of its bytes covers. */
+  /** The key of this record in the embedded store, which the checksum of its bytes covers. */
   storeKey(key: Key): StoreKey
   /** The key of a row that a range has read; `row` has the columns of the key. */
   keyOf(row: CqlRow): Key
-  /** How long a version is kept, in seconds; left out, or 0, for ever. */
+  /** Time to live of a version, in seconds; absent or 0 means for ever. */
   readonly ttlSeconds?: (retentionSeconds: number | null) => number
 }
 
@@ -45,7 +45,7 @@ export interface RecordRange {
   readonly lte?: unknown
   readonly lt?: unknown
   readonly order: 'asc' | 'desc'
-  /** At most so many records; 0 and below give none. */
+  /** Maximum number of records; 0 and below give none. */
   readonly limit: number
 }
 
@@ -78,7 +78,7 @@ export class RecordTable<Key, T> {
     this.#insert = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')}) USING TIMESTAMP ? AND TTL ?`
   }
 
-  /** The newest committed value; null when there is none. Rejects with STORAGE_UNAVAILABLE like every read. */
+  /** The newest committed value, or null. Rejects with STORAGE_UNAVAILABLE like every read. */
   async get(key: Key): Promise<T | null> {
     const { client, visibility } = this.#base
     const { snapshot } = visibility
@@ -149,7 +149,7 @@ export class RecordTable<Key, T> {
     })
   }
 
-  /** Removes the records of keys, if there are any. A key may come once a commit, also counting staged ones. */
+  /** Removes the records of keys, if they exist. A key may come once a commit, also counting staged ones. */
   async remove(commit: TableCommit, keys: readonly Key[]): Promise<void> {
     const before = await this.#committed(commit, keys)
     keys.forEach((key, i) => {
@@ -263,7 +263,7 @@ const boundsOf = (range: RecordRange): (keyof typeof BOUNDS)[] =>
 
 /**
  * The first of a row's two versions that is visible. The version in the `before_` columns is always committed: if it is not
- * visible either, the snapshot is older than the row. Without one, the record did not exist as of the snapshot.
+ * visible either, the snapshot is older than the row. Without one, the record did not exist at the snapshot.
  */
 function firstVisible(row: CqlRow, snapshot: Snapshot): CommittedVersion | null | 'unknown' {
   const [epoch, number] = [row['epoch'] as number, row['commit'] as number]

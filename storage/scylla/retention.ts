@@ -23,7 +23,7 @@ export interface CompactionWindow {
   readonly seconds: number
 }
 
-/** How long rows are kept, in seconds; null for ever. A process that never writes leaves it unchanged. */
+/** Retention of rows, in seconds; null means for ever. A process that never writes leaves it unchanged. */
 export type Retention = number | null | 'as it is'
 
 /** Tables whose rows expire. */
@@ -57,7 +57,7 @@ export function windowOfRetention(ttlSeconds: number): CompactionWindow {
 }
 
 /**
- * The statements that set the retention of tables: time windows and a TTL, or neither. None if the tables have it already.
+ * The statements that set the retention of tables: time windows and a TTL, or neither. Empty if the tables have it already.
  */
 export async function retentionChanges(
   client: CqlClient,

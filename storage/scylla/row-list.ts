@@ -21,10 +21,10 @@ import type { Snapshot } from './visibility.ts'
  *                    PRIMARY KEY ((owner, bucket), cursor, epoch), both clustered descending
  *   <table>_buckets  owner blob, bucket int, PRIMARY KEY (owner, bucket), clustered descending
  *
- * A bucket is a range of slots, which bounds the size of a partition. The index says which buckets of an owner have rows. The
- * epoch is part of the key. So rows of a writer that lost its claim stay next to those of its successor, in whatever order
- * they arrive, and are never visible. Of the visible rows of a cursor the one with the latest epoch counts. An amendment
- * replaces a row by another one, or removes it by a row of no bytes.
+ * A bucket is a range of slots, which bounds the size of a partition. The index says which buckets of an owner have rows.
+ * The epoch is part of the key. So rows of a writer that lost its claim stay next to those of its successor, in whatever
+ * order they arrive, and are never visible. Of the visible rows of a cursor the one with the latest epoch counts. An
+ * amendment replaces a row by a new one, or removes it by a row of no bytes.
  */
 export interface RowListLayout<Row> {
   readonly table: string
@@ -48,7 +48,7 @@ const NO_BYTES = Buffer.alloc(0)
 /** Rows that are read beyond a limit, for those of a block that is not visible yet. */
 const UNSEEN_ROWS = 4
 const PAGE_ROWS_MAX = 1_000
-/** Buckets that are read at once: one at first, then twice as many each time until they suffice. */
+/** Maximum buckets that are read at once: one at first, then twice as many each time until they suffice. */
 const BUCKETS_AT_ONCE_MAX = 8
 /** Bytes on the wire of the columns beside the packed row, estimated. */
 const COLUMN_BYTES = 80
@@ -122,7 +122,7 @@ export class RowList<Row> {
     return rows
   }
 
-  /** The visible row at a cursor, with its version; null when there is none. */
+  /** The visible row at a cursor, with its version, or null. */
   async at(owner: Owner, cursor: number): Promise<(Version & { readonly row: Row }) | null> {
     const { snapshot } = this.#base.visibility
     const params = [blob(owner), this.#bucketOf(cursor), BigInt(cursor)]
@@ -166,7 +166,7 @@ export class RowList<Row> {
     )
   }
 
-  /** Removes the rows at places; there need not be any. */
+  /** Removes the rows at places; the rows need not exist. */
   removeAt(commit: TableCommit, places: readonly { readonly owner: Owner; readonly cursor: number }[]): void {
     const { number } = commit
     this.#write(
@@ -214,7 +214,7 @@ export class RowList<Row> {
     snapshot: Snapshot
   ): Promise<Row[]> {
     const found: CqlRow[] = []
-    // If several rows have one cursor, the one of the latest epoch counts: the last one ascending, the first one descending.
+    // If several rows have one cursor, the row of the latest epoch counts: the last one ascending, the first one descending.
     let newest: CqlRow | null = null
     const params = [blob(owner), bucket, BigInt(low), BigInt(high)]
     const pageRows = Math.min(limit + UNSEEN_ROWS, PAGE_ROWS_MAX)
@@ -253,7 +253,7 @@ const isRemoved = (row: CqlRow): boolean => (row['row'] as Buffer).length === 0
 /** The last cursor that may be visible. */
 const endOf = ({ head }: Snapshot): number => (head === null ? -1 : cursorAt(head.slot + 1, 0) - 1)
 
-/** Part of a page that may be visible; null where none is. */
+/** The section of a page that may be visible, or null. */
 function spanOf({ from, until, order }: PageRequest, end: number): Span | null {
   const [before, after] = order === 'desc' ? [from, until] : [until, from]
   const below = before === undefined ? Infinity : order === 'desc' ? before - 1 : before

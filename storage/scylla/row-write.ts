@@ -1,4 +1,4 @@
-/** A write of one row: a statement that may be sent again at any time, with its values. */
+/** A write of one row: an idempotent statement with its values. */
 export interface RowWrite {
   readonly statement: string
   readonly params: readonly unknown[]

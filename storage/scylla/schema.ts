@@ -17,13 +17,13 @@ import { speculationChanges, withSpeculation } from './speculation.ts'
 const DIRECTORY = join(import.meta.dirname, 'schema')
 /** The lock ends by itself after this time, so that a dead process does not keep it. Each statement has as long. */
 const LOCK_SECONDS = 15
-const LOCK_AGAIN_MS = 200
+const LOCK_RETRY_PAUSE_MS = 200
 /** A server that creates tables answers late: a step of the lock is retried until the lock would have ended by itself. */
 const LOCK_STEP_WITHIN_MS = LOCK_SECONDS * 1_000
 
-/** Tables that another process makes are there by then. */
-const THERE_WITHIN_MS = 5_000
-const THERE_AGAIN_MS = 100
+/** Milliseconds within which tables that another process makes exist. */
+const EXISTS_WITHIN_MS = 5_000
+const EXISTS_RETRY_PAUSE_MS = 100
 
 export interface SchemaOptions {
   readonly keyspace: string
@@ -32,7 +32,7 @@ export interface SchemaOptions {
   readonly replication: number
   readonly expiring: readonly Expiring[]
   readonly clock: Clock
-  /** For another process that is changing the schema. */
+  /** Wait for another process that is changing the schema. */
   readonly lockWait: StartWait
   /** Runs in the middle of each file. */
   readonly applying: () => void
@@ -45,9 +45,9 @@ interface SchemaFile {
 }
 
 /**
- * Migrates the keyspace to the schema of this version, and returns the files that it applied. Other processes may do the same
- * at the same time. Every statement can be repeated: a file whose process died is applied again as a whole. A keyspace with a
- * newer schema is refused.
+ * Migrates the keyspace to the schema of this version, and returns the files that it applied. Other processes may do the
+ * same at the same time. Every statement can be repeated: a file whose process died is applied again as a whole. A keyspace
+ * with a newer schema is refused.
  */
 export async function applySchema(client: CqlClient, options: SchemaOptions): Promise<string[]> {
   const files = await schemaFiles()
@@ -173,17 +173,17 @@ async function makeVersionTable(client: CqlClient, keyspace: string): Promise<vo
 }
 
 /**
- * Runs a statement that needs a keyspace or a table which another process may be creating: it is listed a moment before it
- * can be used.
+ * Runs a statement that needs a keyspace or a table which another process may be creating. A keyspace or table is listed a
+ * moment before it can be used.
  */
 async function onceThere<T>(clock: Clock, run: () => Promise<T>): Promise<T> {
-  const deadline = clock.now() + THERE_WITHIN_MS
+  const deadline = clock.now() + EXISTS_WITHIN_MS
   for (;;) {
     try {
       return await run()
     } catch (error) {
       if (!isMissing(error) || clock.now() > deadline) throw error
-      await sleep(clock, THERE_AGAIN_MS, NEVER)
+      await sleep(clock, EXISTS_RETRY_PAUSE_MS, NEVER)
     }
   }
 }
@@ -227,7 +227,7 @@ class SchemaLock {
           `another process has been changing the schema for ${lockWait.ms / 1_000} s: check that process, and start again`
         )
       lockWait.waiting('another process is changing the schema of the keyspace')
-      await sleep(clock, LOCK_AGAIN_MS, lockWait.end)
+      await sleep(clock, LOCK_RETRY_PAUSE_MS, lockWait.end)
     }
   }
 
@@ -277,7 +277,7 @@ class SchemaLock {
         return await this.#client.conditional([{ statement, params }])
       } catch (error) {
         if (!isOutage(error) || clock.now() > deadline) throw error
-        await sleep(clock, LOCK_AGAIN_MS, NEVER)
+        await sleep(clock, LOCK_RETRY_PAUSE_MS, NEVER)
       }
     }
   }

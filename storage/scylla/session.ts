@@ -7,14 +7,14 @@ import type { NodeHealth } from './node-health.ts'
 
 /** Time limit for all contact points together. */
 const CONNECT_WITHIN_MS = 10_000
-/** Pauses between tries to connect again. The longest is well below the 5 s in which ingest goes on after an outage. */
-const AGAIN_MS = { first: 100, most: 1_000 }
+/** Pauses between tries to connect again. The longest is well below the 5 s in which ingest resumes after an outage. */
+const RETRY_PAUSE_MS = { first: 100, most: 1_000 }
 
 /**
  * A connected driver.
  *
- * S1. Once no node of the datacenter is up, the driver is ended, and a new one tries to connect until closed. After a loss of
- *     all nodes the driver's own reconnections race each other, and may end with none.
+ * S1. Once no node of the datacenter is up, the driver is ended, and a new one tries to connect until closed. After a loss
+ *     of all nodes the driver's own reconnections race each other, and may end with none.
  * S2. Meanwhile statements reject at once with the error of the last try.
  */
 export class Session {
@@ -56,7 +56,7 @@ export class Session {
     return this.#connected().batch(queries, options)
   }
 
-  /** The nodes of the datacenter that answer, as far as is known, in an order that is the same everywhere. */
+  /** The nodes of the datacenter that answer, as far as is known, in an order that every process shares. */
   get nodesUp(): Host[] {
     if (this.#driver === null) return []
     return upIn(this.#driver, this.#options.datacenter)
@@ -77,7 +77,7 @@ export class Session {
   #use({ driver, health }: NewDriver): void {
     this.#driver = driver
     this.#health = health
-    // The driver's own reconnection would race ours, and leave connections behind that nobody can end.
+    // The driver's own reconnection would race ours, and leave connections behind that cannot be ended.
     internalsOf(driver).controlConnection._initializeConnection = () => Promise.reject(lostAll())
     const { datacenter } = this.#options
     const replaced = new AbortController()
@@ -109,7 +109,7 @@ export class Session {
         this.#problem = error
       }
       const { clock, random } = this.#ports
-      await sleep(clock, pauseAfter(tries, AGAIN_MS, random), signal)
+      await sleep(clock, pauseAfter(tries, RETRY_PAUSE_MS, random), signal)
     }
   }
 }
@@ -142,7 +142,7 @@ async function connected(options: DriverOptions, keyspace: string | null, ports:
   }
 }
 
-/** Methods of the driver that its types leave out: how it connects first, and again after all nodes were away. */
+/** Methods of the driver that its types leave out: how it connects first, and again after all nodes were unreachable. */
 interface Internals {
   readonly controlConnection: {
     readonly connection: { close(): void } | null

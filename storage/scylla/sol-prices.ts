@@ -8,7 +8,7 @@ import type { Table } from './table.ts'
 
 /** 45 days: 8 MB, if every minute has a price. */
 const SECONDS_PER_BUCKET = 65_536 * 60
-/** The one owner of all prices. */
+/** The only owner of prices. */
 const ALL = keysOf('x').gte
 
 const recordOf = (value: SolPriceRow) => ({ owner: ALL, position: value.minute, value })

@@ -1,7 +1,7 @@
 import { sleep, type Clock } from '../../src/ports.ts'
 import { NotYetOpen } from './errors.ts'
 
-/** How long a start waits for a cluster that does not answer, and for other processes that make its tables. */
+/** Wait of a start for a cluster that does not answer, and for other processes that make its tables. */
 export interface StartWait {
   readonly ms: number
   /** Called with the reason of the wait, each time that it changes. */
@@ -10,8 +10,8 @@ export interface StartWait {
   readonly end: AbortSignal
 }
 
-/** Between two tries of a start, each of which may take 10 s by itself. */
-const AGAIN_MS = 1_000
+/** Pause between tries of a start, in milliseconds. Each try may take 10 s by itself. */
+const RETRY_PAUSE_MS = 1_000
 
 /**
  * Opens something as soon as possible. Rejects with the last error once the time is over, and at once if waiting does not
@@ -34,7 +34,7 @@ export async function whenOpen<T>(
       const isOver = clock.now() >= deadline || wait.end.aborted
       if (!(error instanceof NotYetOpen) || isOver) throw error
       waiting(error.detail)
-      await sleep(clock, Math.min(AGAIN_MS, deadline - clock.now()), wait.end)
+      await sleep(clock, Math.min(RETRY_PAUSE_MS, deadline - clock.now()), wait.end)
     }
   }
 }

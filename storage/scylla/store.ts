@@ -64,7 +64,7 @@ export interface ScyllaStorageOptions {
   readonly indexBytesMax?: number
   /** A flush of blocks to the tables begins at this number of blocks; commits wait for it at twice as many. */
   readonly flushBlocks?: number
-  /** For a start that may come before its servers, or at the same time as another one; else it is tried once. */
+  /** Wait of a start that may come before its servers, or at the same time as another process's. Absent means one try. */
   readonly startWait?: StartWait
   /** Called at each crash point; tests end the process there. */
   readonly reached?: (point: ScyllaCrashPoint) => void
@@ -80,8 +80,8 @@ const ONCE: StartWait = {
 
 /**
  * Opens the store in a keyspace of a cluster; any number of processes may do so. Rejects with STORAGE_UNAVAILABLE, in one
- * line that says what to do, in these cases: the cluster cannot be reached within `startWait`, is too old, or refuses the
- * login, or the keyspace has a newer schema than this version knows.
+ * line that says what to do. The reason is a cluster that cannot be reached within `startWait`, is too old, or refuses the
+ * login, or a keyspace with a newer schema than this version knows.
  */
 export async function openScyllaStorage(options: ScyllaStorageOptions): Promise<Storage> {
   const { startWait, ports = systemPorts } = options

@@ -6,7 +6,7 @@ export interface Table<Port> {
   readonly port: Port
   /** Adds the block's changes of this table to the commit, after the reads that they need; nothing is sent yet. */
   readonly stage: (commit: Commit) => Promise<void>
-  /** Adds an amendment's changes of this table, in the same way. */
+  /** Adds an amendment's changes of this table, as `stage` does. */
   readonly amend: (commit: TableCommit, amendment: Amendment) => Promise<void>
 }
 

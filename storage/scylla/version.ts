@@ -14,8 +14,8 @@ export const COMMITS_MAX = 2 ** 31 - 1
 export const EPOCHS_MAX = 2 ** 19
 
 /**
- * The CQL write timestamp: of two writes of a cell the later timestamp wins, in whatever order they arrive. A later epoch has
- * a later timestamp, then a later commit. As times these lie before the year 2006, because a server may refuse future
+ * The CQL write timestamp: of two writes of a cell the later timestamp wins, in whatever order they arrive. A later epoch
+ * has a later timestamp, then a later commit. As times these lie before the year 2006, because a server may refuse future
  * timestamps.
  */
 export const versionTimestamp = ({ epoch, number }: Version): bigint =>

@@ -30,7 +30,7 @@ export class Snapshot {
     return this.#ended
   }
 
-  /** The number of the newest commit of all: each epoch goes on after the last committed one. */
+  /** The number of the newest commit of all: each epoch continues after the last committed one. */
   get newest(): number {
     if (this.lastCommit > 0) return this.lastCommit
     let newest = 0
@@ -85,7 +85,7 @@ export class Visibility {
     return this.#known.forgotten
   }
 
-  /** Blocks that are committed and not in the tables as of the snapshot: both change at once. */
+  /** Blocks that are committed and not in the tables of the snapshot: both change at once. */
   get memtable(): Memtable {
     return this.#memtable
   }

@@ -16,8 +16,8 @@ export class WatermarkReader {
   }
 
   /**
-   * Once it resolves, all commits before the call are known. Calls that come during a read share the next one. If the read in
-   * flight fails, they reject with it, so that no caller waits for the time limits of two reads.
+   * Once it resolves, all commits before the call are known. Calls that come during a read share the next one. If the read
+   * in flight fails, they reject with it, so that no caller waits for the time limits of two reads.
    */
   refresh(): Promise<void> {
     if (this.#running === null) return this.#run()

@@ -8,8 +8,9 @@ import type { Forgotten, Watermarks } from './visibility.ts'
 
 /**
  * The rows of the table of writers. Each epoch has one, with its two watermarks. Shared columns say which epoch may write,
- * who claimed it, the greatest lease token that has claimed, the newest committed slot, the newest slot of the tables, the
- * newest amendment, and the forgotten kept blocks. All are in one partition, so that a conditional write sees all of them.
+ * who claimed it, and the greatest lease token that has claimed. They also have the newest committed slot, the newest slot
+ * of the tables, the newest amendment, and the forgotten kept blocks. All are in one partition, so that a conditional write
+ * sees all of them.
  */
 const CHAIN = 'solana'
 const HEAD_KEY = Buffer.from('head', 'latin1')
@@ -36,7 +37,7 @@ export interface ClaimRow {
   readonly epoch: number | null
   /** The id that the claimant chose. */
   readonly claim: string | null
-  /** The greatest token that has claimed; null where none has. */
+  /** The greatest token that has claimed, or null. */
   readonly token: bigint | null
 }
 
@@ -50,7 +51,7 @@ export function claimOf([row]: readonly CqlRow[]): ClaimRow {
   }
 }
 
-/** Gives the right to write to a new epoch, unless another one has taken it since. */
+/** Gives the right to write to a new epoch. Not applied if another process has claimed an epoch since. */
 export function claimStatement(
   before: ClaimRow,
   epoch: number,
@@ -63,11 +64,14 @@ export function claimStatement(
   ]
 }
 
-/** Makes a block count, unless another epoch may write by now, or the last commit of this one is another. */
+/** Publishes a block. Not applied if another epoch holds the claim, or if `last` is not this epoch's last commit. */
 export const commitStatement = (version: Version, head: SlotRow, last: number): CqlStatement =>
   moving(COMMIT, version, head, last)
 
-/** Makes the rows of the tables count up to a commit, unless another epoch may write, or they counted to another one. */
+/**
+ * Publishes the rows of the tables up to a commit. Not applied if another epoch holds the claim, or if the commit published
+ * before is not `last`.
+ */
 export const flushStatement = (version: Version, head: SlotRow, last: number): CqlStatement =>
   moving(FLUSH, version, head, last)
 
@@ -75,7 +79,7 @@ function moving(statement: string, { epoch, number }: Version, head: SlotRow, la
   return { statement, params: [number, packed(head), CHAIN, epoch, epoch, last] }
 }
 
-/** Makes an amendment count, the first commit of its epoch, with the head after it. */
+/** Publishes an amendment, the first commit of its epoch, with the head after it. */
 export function amendmentStatement({ epoch, number }: Version, head: SlotRow | null): CqlStatement {
   const bytes = packed(head)
   return {
@@ -84,7 +88,7 @@ export function amendmentStatement({ epoch, number }: Version, head: SlotRow | n
   }
 }
 
-/** Makes kept blocks forgotten, unless another epoch may write. */
+/** Forgets kept blocks. Not applied if another epoch holds the claim. */
 export const forgetStatement = ({ until, epoch, number }: Forgotten): CqlStatement => ({
   statement: FORGET,
   params: [BigInt(until), epoch, number, CHAIN, epoch]
@@ -107,7 +111,7 @@ export function watermarksOf(rows: readonly CqlRow[], known: Watermarks): Waterm
   // A store from before there were flushes has all in its tables.
   const isOld = first['flushed_head'] === null && rows.some((row) => row['flushed'] === null)
   const amended = (first['amended'] as number | null) ?? 0
-  // An amendment states the head after it, which may be none.
+  // An amendment states the head after it, which may be null.
   const flushedHead = headOf(first, 'flushed_head') ?? (amended === 0 ? known.flushed.head : null)
   return {
     committed: snapshotOf(rows, (row) => row['last_commit'] as number, head, known.committed.ended),

@@ -50,7 +50,7 @@ export class WriterClaim {
     return this.#committed
   }
 
-  /** Takes the next epoch, whichever process has the one before. */
+  /** Claims the next epoch, whichever process has the current one. */
   claim(token: number | null): Promise<SlotRow | null> {
     const reads = limitedReads(this.#base.client)
     return this.#take({
@@ -89,7 +89,7 @@ export class WriterClaim {
     throw error
   }
 
-  /** Takes the epoch that follows ours, unless another process has; resolves with its number. */
+  /** Claims the epoch that follows ours, unless another process has; resolves with its number. */
   async renew(point: ScyllaCrashPoint): Promise<number> {
     await this.#takeNext(this.#epoch, point)
     return this.#epoch!
@@ -110,12 +110,12 @@ export class WriterClaim {
     return true
   }
 
-  /** The same for what nobody waits for. */
+  /** Ends an epoch as `end` does, for background work. */
   fail(epoch: number, error: Error): void {
     if (this.end(epoch, error)) this.#failure = error
   }
 
-  /** Whether a commit has moved its watermark; rejects when it cannot any more. */
+  /** Tells whether a commit has moved its watermark; rejects when it cannot any more. */
   async isDecided({ epoch, number }: Version, which: 'committed' | 'flushed'): Promise<boolean> {
     const { client, visibility } = this.#base
     const now: Watermarks = watermarksOf(await client.trySerial(selectEpochs(epoch)), visibility.known)
@@ -156,7 +156,7 @@ export class WriterClaim {
 interface Taking {
   readonly token: bigint | null
   readonly reads: ClaimReads
-  /** The epoch that must be the newest; null for any. */
+  /** The epoch that must be the newest; null accepts any. */
   readonly after: number | null
   readonly point: ScyllaCrashPoint
 }

@@ -202,7 +202,7 @@ export class BlockWriter {
     }
   }
 
-  /** The first blocks, packed, that can share a watermark; none if the first one is stored already. */
+  /** The first blocks, packed, that can share a watermark; empty if the first one is stored already. */
   async #group(given: readonly GivenBlock[]): Promise<PackedBlock[]> {
     const { visibility } = this.#base
     const [first] = given

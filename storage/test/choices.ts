@@ -8,7 +8,7 @@ export class Choices {
     this.#state = seed >>> 0
   }
 
-  /** From 0 up to, without, 1. */
+  /** Returns a fraction from 0 up to, but without, 1. */
   fraction(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1)

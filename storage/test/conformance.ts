@@ -37,7 +37,10 @@ export function storageConformance(t: Test, open: OpenForTest): void {
   t.test('random blocks agree with plain lists on every query', (t) => testAgreement(t, open))
 }
 
-/** Promises of the document port that every adapter keeps. `runs` is the number of random runs that are compared with a plain list. */
+/**
+ * Promises of the document port that every adapter keeps. `runs` is the number of random runs that are compared with a plain
+ * list.
+ */
 export function documentConformance(t: Test, open: OpenForTest, runs: number): void {
   t.test('documents', (t) => testDocuments(t, open))
   t.test('documents that expire', (t) => testDocumentExpiry(t, open))

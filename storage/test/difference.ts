@@ -39,7 +39,7 @@ function editOf<Name extends ManyName>(
   }
 }
 
-/** Pools that are the same in both, and listed in one. */
+/** Pools that are equal in both, and listed in one. */
 const poolsListedOrUnlisted = (from: StorageModel, to: StorageModel) =>
   to.rows
     .all('pools')

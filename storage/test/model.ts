@@ -53,7 +53,7 @@ export class StorageModel {
     return this.#listed.has(firstCursor)
   }
 
-  /** As an amendment does that puts a pool. */
+  /** Lists a pool, as an amendment does that puts it. */
   list({ firstCursor }: PoolRow): void {
     this.#listed.add(firstCursor)
   }

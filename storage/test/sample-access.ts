@@ -30,12 +30,12 @@ export function sampleTenant(n: number): TenantRow {
 
 type Stores = Pick<Storage, 'documents'>
 
-/** Stores a tenant unless there is one of its name. */
+/** Stores a tenant unless one of its name exists. */
 export async function putTenant({ documents }: Stores, tenant: TenantRow): Promise<void> {
   await new Documents(documents, TENANT).insert(tenant)
 }
 
-/** Stores a key unless there is one of its hash. */
+/** Stores a key unless one of its hash exists. */
 export async function putKey({ documents }: Stores, key: KeyRow): Promise<void> {
   await new Documents(documents, API_KEY).insert(key)
 }

@@ -11,7 +11,7 @@ import { samplePair, sampleUpserts } from './sample-pairs.ts'
 import { sampleCurveOf, sampleListedPool, sampleToken } from './sample-registry.ts'
 import { originAt, samplePoolEvent, sampleTrade, tradedMint } from './sample-rows.ts'
 
-/** The block at an index of a seed's series; the same each time, and of no other state than both numbers. */
+/** The block at an index of a seed's series. It follows from both numbers alone. */
 export function sampleBlock(seed: number, index: number): BlockCommit {
   const choices = new Choices(seed * 7_919 + index)
   const slot = slotAt(index)
@@ -63,7 +63,7 @@ export function sampleBlock(seed: number, index: number): BlockCommit {
   }
 }
 
-/** A block of so many trades of one mint and nothing else. */
+/** A block with a number of trades of one mint and nothing else. */
 export function blockOfTrades(index: number, mint: Pubkey, count: number): BlockCommit {
   const choices = new Choices(index)
   const slot = slotAt(index)

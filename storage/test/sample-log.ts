@@ -21,7 +21,7 @@ export function sampleLog(seed: number, index: number): LogEntry[] {
   )
 }
 
-/** A part of so many events, with bodies that are alike in some of their bytes. */
+/** An entry with a number of events, whose bodies are alike in some of their bytes. */
 export function sampleLogEntry(
   channel: LogChannel,
   slot: number,

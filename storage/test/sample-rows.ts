@@ -92,7 +92,7 @@ export function samplePoolEvent(choices: Choices, origin: RowOrigin): PoolEventR
 
 function sampleLiquidity(choices: Choices, event: EventOrigin): LiquidityChange {
   const [baseAmount, quoteAmount] = [choices.amount(), choices.amount()]
-  /** The same of most, another or none of some, without a choice of its own. */
+  /** The trader's amount, derived from the vault's without a choice of its own: null, equal, or greater by one. */
   const traderOf = (amount: bigint): bigint | null => (amount % 4n === 0n ? null : amount + (amount % 2n))
   return {
     kind: 'liquidity',
@@ -111,7 +111,7 @@ function sampleLiquidity(choices: Choices, event: EventOrigin): LiquidityChange 
   }
 }
 
-/** Both vaults, or that of one side. */
+/** Returns both vaults, or that of one side. */
 function sampleVaults(cursor: number): TradeVaults {
   return {
     in: cursor % 3 === 1 ? null : samplePool(300 + (cursor % 7)),

@@ -1,8 +1,8 @@
 import { systemPorts, type Clock } from '../../src/ports.ts'
 
 /**
- * The time of the machine, put forward by tests. It is not set again while a test runs, as the clock of a virtual machine
- * may be. Its timers go on as they do.
+ * The time of the machine, advanced by tests. It is not set while a test runs, as the clock of a virtual machine may be. Its
+ * timers run at the machine's pace.
  */
 export class ShiftedClock implements Clock {
   #aheadMs = systemPorts.clock.now() - performance.now()

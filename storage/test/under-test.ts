@@ -5,8 +5,8 @@ import type { PageRequest, Storage, StorageUsage } from '../port.ts'
 import type { ShiftedClock } from './shifted-clock.ts'
 
 /**
- * Counts conditional writes from 0, and loses the answer of one: after the server has done it (`done`), without the server
- * doing it (`undone`), or with the server doing it later, just before the next one (`late`).
+ * Counts conditional writes from 0, and loses the answer of one. `done` loses it after the server has written, and `undone`
+ * without a write. With `late` the server writes later, just before the next conditional write.
  */
 export interface LostAnswers {
   readonly done?: readonly number[]
@@ -19,21 +19,21 @@ export interface LostAnswers {
 /** An empty store, and what a test may do to it besides using it. The test that opens it closes it. */
 export interface StorageUnderTest {
   readonly storage: Storage
-  /** By which documents expire. */
+  /** Clock by which documents expire. */
   readonly clock: ShiftedClock
   /** Closes the store and opens the same data, with a retention where one is given. */
   reopen(retentionSeconds?: number): Promise<Storage>
   /** Has the store count what was committed of some kinds of rows, and gives its usage. */
   counted(kinds: readonly string[]): Promise<StorageUsage>
-  /** Opens the same data as another process; left out where one process alone can. */
+  /** Opens the same data as another process; absent if only one process can. */
   join?(): Promise<Storage>
-  /** Opens the same documents with a connection that loses answers; left out where there is no connection. */
+  /** Opens the same documents with a connection that loses answers; absent if there is no connection. */
   losing?(lost: LostAnswers): Promise<{ readonly documents: DocumentStore; readonly tried: () => number }>
-  /** Damages the stored trades of a mint and opens the store again; left out where an adapter cannot. */
+  /** Damages the stored trades of a mint and reopens the store; absent if an adapter cannot. */
   damageTrades?(mint: Pubkey): Promise<Storage>
 }
 
 export type OpenForTest = (t: Test) => Promise<StorageUnderTest>
 
-/** Every row there is, oldest first. */
+/** Every row, oldest first. */
 export const ALL: PageRequest = { order: 'asc', limit: 10_000 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import type { Test } from 'tap'
-import { follow, takeUp } from '../../actors/chain/follower.ts'
+import { follow, resumeFeed } from '../../actors/chain/follower.ts'
 import { CommitFeed } from '../../src/views/commit-feed.ts'
 import { DecodingReport } from '../../src/telemetry/decoding-report.ts'
 import { systemPorts } from '../../src/ports.ts'
@@ -141,7 +141,7 @@ testWithCql(t, 'the parts of a history on a CQL server', async (t, server) => {
       }
       const deps = { feed, metrics: createMetrics(new DecodingReport()), clock: systemPorts.clock }
       const end = new AbortController()
-      await takeUp(followed, deps, end.signal)
+      await resumeFeed(followed, deps, end.signal)
       feed.follow(({ slot }) => void heard.push(slot.slot))
       feed.onJump(() => void heard.push('jump'))
       const following = follow({ storage: followed, hints: null }, deps, end.signal)

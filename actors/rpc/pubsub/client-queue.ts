@@ -7,7 +7,7 @@ import type { ClientFrame } from '../../../src/rpc/pubsub/client-frame.ts'
 import { CHUNK_BYTES } from '../../../src/stream/outbox.ts'
 import type { Pipe } from '../../stream/pipe.ts'
 
-/** The queues of all clients of a process: flushes those with news together, and bounds the bytes of all. */
+/** The queues of all clients of a process: flushes those with new messages together, and bounds the bytes of all. */
 export class ClientQueues {
   readonly #bytesMax: number
   readonly #waiting = new Set<ClientQueue>()
@@ -46,8 +46,8 @@ export class ClientQueues {
 }
 
 /**
- * The queue of answers and notifications for one client, in order. None is ever left out: a client that reads too slowly is
- * closed.
+ * The queue of answers and notifications for one client, in order. No message is ever dropped: a client that reads too
+ * slowly is closed.
  */
 export class ClientQueue {
   readonly #pipe: Pipe
@@ -56,7 +56,7 @@ export class ClientQueue {
   /** The first frame of this turn, and those after it: a list for each client would cost a tenth of a notification. */
   #first: ClientFrame | null = null
   #others: ClientFrame[] | null = null
-  #owed: ClientFrame[] = []
+  #queued: ClientFrame[] = []
   #next = 0
   #bytes = 0
   #notificationBytes = 0
@@ -70,7 +70,7 @@ export class ClientQueue {
     this.#overflowed = overflowed
   }
 
-  /** Bytes that wait, without those in the socket's buffer. */
+  /** Queued bytes, without those in the socket's buffer. */
   get bytes(): number {
     return this.#bytes
   }
@@ -108,7 +108,7 @@ export class ClientQueue {
       this.overflow()
   }
 
-  /** To be called when the socket has sent everything that it was given. */
+  /** Continues the writes. To be called when the socket has sent everything that it was given. */
   drained(): void {
     this.#isBlocked = false
     this.#pump()
@@ -125,32 +125,32 @@ export class ClientQueue {
     this.#isOver = true
     this.#first = null
     this.#others = null
-    this.#owed = []
+    this.#queued = []
     this.#next = 0
     this.#count(-this.#bytes)
   }
 
-  #add(owed: ClientFrame): void {
-    this.#owed.push(owed)
-    if (owed.isNotification) this.#notificationBytes += owed.size
-    this.#count(owed.size)
+  #add(queued: ClientFrame): void {
+    this.#queued.push(queued)
+    if (queued.isNotification) this.#notificationBytes += queued.size
+    this.#count(queued.size)
   }
 
   #pump(): void {
-    while (!this.#isBlocked && this.#next < this.#owed.length) {
+    while (!this.#isBlocked && this.#next < this.#queued.length) {
       const chunk: Buffer[] = []
       let size = 0
-      while (this.#next < this.#owed.length && size < CHUNK_BYTES) {
-        const owed = this.#owed[this.#next++]!
-        chunk.push(...owed.pieces)
-        size += owed.size
-        if (owed.isNotification) this.#notificationBytes -= owed.size
+      while (this.#next < this.#queued.length && size < CHUNK_BYTES) {
+        const queued = this.#queued[this.#next++]!
+        chunk.push(...queued.pieces)
+        size += queued.size
+        if (queued.isNotification) this.#notificationBytes -= queued.size
       }
       this.#count(-size)
       this.#isBlocked = !this.#pipe.write(chunk)
     }
-    if (this.#next > 0 && this.#next >= this.#owed.length / 2) {
-      this.#owed = this.#owed.slice(this.#next)
+    if (this.#next > 0 && this.#next >= this.#queued.length / 2) {
+      this.#queued = this.#queued.slice(this.#next)
       this.#next = 0
     }
   }

@@ -39,12 +39,12 @@ export interface RequestDeps {
   readonly hub: SubscriptionHub
   /** Answers requests other than subscriptions. */
   readonly gateway: Pick<RpcGateway, 'answer'>
-  /** The units that each method costs; absent where each costs one. */
+  /** The units that each method costs; absent if each costs one. */
   readonly methods?: Pick<MethodTable, 'unitsOf'>
   readonly limits: Pick<RateCounter, 'take' | 'work'>
-  /** Where units of work and refusals are counted for a metric. */
+  /** Counter of units of work and refusals, for a metric. */
   readonly workTally?: WorkTally | undefined
-  /** The turns of tenants, in which messages that waited are begun; absent where each is begun at once. */
+  /** The turns of tenants, in which waiting messages are begun; absent if each is begun at once. */
   readonly turns?: TakeTurns | undefined
   readonly clock: Clock
   readonly report: (fault: unknown) => void

@@ -19,7 +19,7 @@ export interface ClientSocketDeps extends RequestDeps {
 /**
  * One client's RPC socket: its requests, its subscriptions, and its queue of messages.
  *
- * R1. Answers and notifications are sent whole and in order, or the connection is closed: none is left out.
+ * R1. Answers and notifications are sent whole and in order, or the connection is closed: no message is dropped.
  * R2. A subscription's id is sent before its first notification.
  * R3. A fault of a client closes only its own connection.
  */
@@ -32,7 +32,7 @@ export class ClientSocket implements SubscriptionOwner {
   readonly #requests: ClientRequests
   readonly #subscriptions = new Map<number, ClientSubscription>()
   readonly #end = new AbortController()
-  /** The newest slot that it has seen, in the order of COMMITMENTS. */
+  /** The newest slot that the client has seen, in the order of COMMITMENTS. */
   readonly #seen = [-1, -1, -1]
   #activeAtMs: number
   /** Whether a message came or went since the last sweep. */
@@ -72,8 +72,8 @@ export class ClientSocket implements SubscriptionOwner {
     return this.#subscriptions.size
   }
 
-  /** Bytes that it has still to get. */
-  get owedBytes(): number {
+  /** Unsent bytes. */
+  get queuedBytes(): number {
     return this.#queue.bytes
   }
 

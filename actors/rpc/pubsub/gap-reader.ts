@@ -4,10 +4,10 @@ import { sleep, type Clock } from '../../../src/ports.ts'
 import type { RpcUpstreams, UpstreamAnswer, UpstreamCall } from '../../../src/rpc/upstreams.ts'
 import type { SharedSubscription } from './shared-subscription.ts'
 
-/** Reads in one request to a node, and requests at a time. Chosen: 10,000 accounts are read in some seconds. */
+/** Reads in one request to a node, and requests at a time: 10,000 accounts are read in several seconds. */
 const READS_AT_ONCE = 50
 const REQUESTS_MAX = 4
-/** Milliseconds until a read that failed is tried again, doubled each time, and how often. Together 31 s. */
+/** Pause before a failed read is retried, in milliseconds, doubled each time, and the number of tries. Together 31 s. */
 const RETRY_MS = 1_000
 const TRIES = 6
 

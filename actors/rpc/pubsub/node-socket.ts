@@ -8,7 +8,7 @@ import {
   type NodeNotification
 } from '../../../src/rpc/pubsub/node-message.ts'
 
-/** Bytes of one message of a node. Chosen: twice the base64 of the largest account (10 MiB). */
+/** Maximum bytes of one message of a node: twice the base64 of the largest account (10 MiB). */
 const MESSAGE_BYTES_MAX = 32 * 2 ** 20
 
 /** The answer of a node: the result, or the error as it wrote it. */

@@ -12,24 +12,24 @@ import type { NodeNotification } from '../../../src/rpc/pubsub/node-message.ts'
 import { NodeSocket } from './node-socket.ts'
 import type { SharedSubscription } from './shared-subscription.ts'
 
-/** Chosen: a node's restart takes minutes, and it is retried every 30 s; a client that returns finds the connection open. */
+/** A node's restart takes minutes, and it is retried every 30 s. A client that returns finds the connection open. */
 export const LINK_POLICY: PubsubLinkPolicy = {
   backoff: { floorMs: 500, ceilingMs: 30_000 },
   unusedMs: 60_000
 }
 /**
- * Requests in flight on one connection. Chosen: nodes queue them, and a loss of 500 subscriptions is restored in two rounds.
+ * Maximum requests in flight on one connection. Nodes queue them, and a loss of 500 subscriptions is restored in two rounds.
  */
 const IN_FLIGHT_MAX = 256
-/** Notifications that may precede the answer to their subscription. Chosen: nodes write the answer first, or soon after. */
+/** Maximum notifications that precede the answer to their subscription. Nodes write the answer first, or soon after. */
 const EARLY_MAX = 1_000
-/** Milliseconds without a slot after which a connection is dead. Chosen: 75 slots; clusters rarely stand longer. */
+/** Milliseconds without a slot after which a connection is dead: 75 slots; clusters rarely pause for longer. */
 export const SILENCE_MS = 30_000
-/** Slots that other nodes may be ahead of a connection before it counts as stalled: 13 s. As for a lagging node. */
+/** Slots that other nodes may be ahead of a connection before it counts as stalled: 13 s, as for a lagging node. */
 const BEHIND_SLOTS = 32
-/** Slots ahead of every node's newest one that show a false slot. Chosen: 400 s of slots come between no two probes. */
+/** Slots ahead of every node's newest one that show a false slot. 400 s of slots never come between two probes. */
 const AHEAD_SLOTS = 1_000
-const LOOK_MS = 1_000
+const POLL_INTERVAL_MS = 1_000
 
 export interface PubsubLinkEvents {
   /** A subscription that had no place may get one now. */
@@ -160,7 +160,7 @@ export class PubsubLink {
       if (socket.inFlight >= IN_FLIGHT_MAX) return
       this.#queue.delete(subscription)
       if (subscription.kind === 'slot') {
-        // Connections have it anyway; a second one would have the same id.
+        // Each connection has a slot subscription anyway; a second one would have its id.
         this.#byId.set(this.#slotId!, subscription)
         subscription.accepted(this.#slotId!)
         continue
@@ -260,7 +260,7 @@ export class PubsubLink {
   async #watch(): Promise<void> {
     const { clock } = this.#ports
     while (!this.#over.signal.aborted) {
-      await sleep(clock, LOOK_MS, this.#over.signal)
+      await sleep(clock, POLL_INTERVAL_MS, this.#over.signal)
       if (this.#socket === null) continue
       const silentMs = clock.now() - this.#heardAtMs
       const newest = this.#newest()

@@ -5,7 +5,7 @@ import { PubsubLink, type PubsubLinkEvents } from './pubsub-link.ts'
 import type { SharedSubscription } from './shared-subscription.ts'
 
 /**
- * Subscriptions on one connection, and connections to one node. Chosen: nodes of providers allow 1,000 and about 100;
+ * Maximum subscriptions on one connection, and connections to one node. Nodes of providers allow 1,000 and about 100;
  * together they carry the maximum subscriptions of a process.
  */
 export const SUBSCRIPTIONS_PER_LINK_MAX = 500
@@ -42,7 +42,7 @@ export class PubsubLinks {
     return [...this.#links.values()].flat()
   }
 
-  /** Gives a subscription to a connection. Returns false if there is none for it now. */
+  /** Gives a subscription to a connection. Returns false if no connection can take it now. */
   place(subscription: SharedSubscription): boolean {
     for (const { url } of this.#nodes()) {
       const link = this.#linkTo(url, subscription)

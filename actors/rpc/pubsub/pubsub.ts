@@ -68,7 +68,7 @@ export function pubsub<Needs>(
     gauge('node_subscriptions', () => hub.size)
     gauge('node_subscriptions_waiting', () => hub.waiting)
     gauge('node_connections', () => hub.links.all.filter(({ isOpen }) => isOpen).length)
-    gauge('unread_bytes', () => sockets.owedBytes)
+    gauge('unread_bytes', () => sockets.queuedBytes)
     gauge('gaps_waiting', () => gaps.waiting)
     try {
       ready(sockets)

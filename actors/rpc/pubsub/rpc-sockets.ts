@@ -11,10 +11,10 @@ import { SocketPipe } from '../../stream/pipe.ts'
 import { ClientQueues } from './client-queue.ts'
 import { ClientSocket, type ClientSocketDeps } from './client-socket.ts'
 
-/** Milliseconds between two sweeps over all connections: a revoked key closes its connections within a second. */
+/** Interval of sweeps over all connections, in milliseconds: a revoked key closes its connections within a second. */
 export const SWEEP_MS = 500
 const SWEEPS_A_PING = PING_MS / SWEEP_MS
-/** A drain closes so many connections, then pauses. As on the stream. */
+/** Connections that a drain closes before it pauses, as on the stream. */
 const DRAIN_BATCH = 500
 const DRAIN_PAUSE_MS = 50
 
@@ -46,12 +46,12 @@ export class RpcSockets implements RpcSocketGateway {
     return sum
   }
 
-  /** Bytes that wait for clients. */
-  get owedBytes(): number {
+  /** Unsent bytes of all clients. */
+  get queuedBytes(): number {
     return this.#queues.bytes
   }
 
-  /** Sets the directory in which `sweep` looks keys up. */
+  /** Sets the directory from which `sweep` reads keys. */
   guard(keys: KeyDirectory): void {
     this.#keys = keys
   }
@@ -75,7 +75,9 @@ export class RpcSockets implements RpcSocketGateway {
     })
   }
 
-  /** Applies changes of keys to their connections, and pings a part of the clients each time. To be called every `SWEEP_MS`. */
+  /**
+   * Applies changes of keys to their connections, and pings a part of the clients each time. To be called every `SWEEP_MS`.
+   */
   sweep(): void {
     this.#sweeps++
     const { clock } = this.#deps

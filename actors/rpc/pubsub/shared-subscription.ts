@@ -32,7 +32,7 @@ export interface Member {
 export interface SharedSubscriptionEvents {
   /** No connection has it any more: it must be placed again. */
   waits(subscription: SharedSubscription): void
-  /** A node has refused a subscription that no client has yet. Returns whether another node may be asked. */
+  /** A node has refused a subscription that no client has yet. Returns whether another node may be tried. */
   refused(subscription: SharedSubscription): boolean
   /** Requests a read of the changes since its last notification. */
   gap(subscription: SharedSubscription): void
@@ -42,13 +42,13 @@ export interface SharedSubscriptionEvents {
   count(what: 'sent' | 'stale' | 'repeated' | 'read', clients: number): void
 }
 
-/** Notifications of one slot that are remembered. Chosen: a block of mainnet has some 4,000 transactions. */
+/** Maximum remembered notifications of one slot. A mainnet block has about 4,000 transactions. */
 const SENT_MAX = 20_000
 
 const [WAITING] = initialTransition(rpcSubscriptionMachine)
 
 /**
- * One subscription at a node for all clients that ask for the same.
+ * One subscription at a node for all clients that request it.
  *
  * U1. No client sees a slot below an earlier one.
  * U2. After a loss, nothing that was sent before is sent again.

@@ -6,13 +6,12 @@ import type { GapReader } from './gap-reader.ts'
 import type { PubsubLinks } from './pubsub-links.ts'
 import { SharedSubscription, type Member, type SharedSubscriptionEvents } from './shared-subscription.ts'
 
-/** Maximum distinct subscriptions of the process. Chosen: the capacity of the connections to one node. */
+/** Maximum distinct subscriptions of the process: the capacity of the connections to one node. */
 export const SUBSCRIPTIONS_MAX = 50_000
 /**
- * Milliseconds until a subscription that all nodes refuse is requested again. Chosen: their limits change with their
- * clients.
+ * Retry interval of a subscription that all nodes refuse, in milliseconds. The limits of nodes change with their clients.
  */
-const ASK_AGAIN_MS = 30_000
+const RETRY_INTERVAL_MS = 30_000
 
 const NO_NODE = JSON.stringify({
   code: -32603,
@@ -20,7 +19,7 @@ const NO_NODE = JSON.stringify({
   data: { retryable: true }
 })
 
-/** The words of a node at its limit. */
+/** The error of a node at its limit. */
 export const AT_LIMIT = JSON.stringify({
   code: -32603,
   message: 'Internal Error: Subscription refused. Node subscription limit reached'
@@ -37,7 +36,7 @@ export class SubscriptionHub {
   readonly #timers = new Map<SharedSubscription, unknown>()
   readonly links: PubsubLinks
   #isPlacing = false
-  #askAgain: unknown = null
+  #retryTimer: unknown = null
 
   constructor(
     clock: Clock,
@@ -82,13 +81,13 @@ export class SubscriptionHub {
   close(): void {
     this.links.close()
     for (const timer of this.#timers.values()) this.#clock.clearTimeout(timer)
-    if (this.#askAgain !== null) this.#clock.clearTimeout(this.#askAgain)
+    if (this.#retryTimer !== null) this.#clock.clearTimeout(this.#retryTimer)
   }
 
   readonly #events: SharedSubscriptionEvents = {
     waits: (shared) => {
       this.#waiting.add(shared)
-      if (shared.refusedBy.size > 0) this.#askAgainLater()
+      if (shared.refusedBy.size > 0) this.#retryLater()
       // The connection reports all subscriptions that it had before any is placed again.
       queueMicrotask(() => this.#placeWaiting())
     },
@@ -125,11 +124,11 @@ export class SubscriptionHub {
     this.#timers.delete(shared)
   }
 
-  #askAgainLater(): void {
-    this.#askAgain ??= this.#clock.setTimeout(() => {
-      this.#askAgain = null
+  #retryLater(): void {
+    this.#retryTimer ??= this.#clock.setTimeout(() => {
+      this.#retryTimer = null
       for (const shared of this.#waiting) shared.refusedBy.clear()
       this.#placeWaiting()
-    }, ASK_AGAIN_MS)
+    }, RETRY_INTERVAL_MS)
   }
 }

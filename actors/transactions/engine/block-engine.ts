@@ -9,11 +9,11 @@ import { TipBoard } from './tip-board.ts'
 
 /** Share of a region's requests that polls of statuses may take; the others are left to submissions. */
 const POLL_SHARE = 0.5
-/** Least milliseconds between two polls, however many requests are allowed. */
+/** Shortest poll interval, in milliseconds, however many requests are allowed. */
 const POLL_MS_MIN = 200
 
 export interface BlockEngineOptions extends Omit<EngineClientOptions, 'clock'> {
-  /** Null for none. */
+  /** Null if no feed of tips is configured. */
   readonly tipFloorUrl: string | null
 }
 

@@ -27,10 +27,13 @@ export interface EngineClientOptions {
 
 const BUNDLES = '/api/v1/bundles'
 const TRANSACTIONS = '/api/v1/transactions'
-/** Bytes of an answer at most: far above five statuses with errors. */
+/** Maximum bytes of an answer: far above five statuses with errors. */
 const BODY_BYTES_MAX = 256 * 1024
 const TIMEOUT_MS = 5_000
-/** The same for a submission to a region whose last one failed: it costs the submission this time before the next region. */
+/**
+ * Timeout of a submission to a region whose last one failed, in milliseconds: the submission waits for so long before its
+ * next region.
+ */
 const TRIAL_TIMEOUT_MS = 1_000
 /**
  * The block engine's JSON interface, over all of its regions.
@@ -39,8 +42,8 @@ const TRIAL_TIMEOUT_MS = 1_000
  *     lost answer too: the chain executes a signature once, so a second region's copy changes nothing.
  * E2. A read goes to the next region after any fault.
  * E3. Regions are tried in their listed order, those with recent failures last (`RegionHealth`).
- * E4. Each region gets at most its requests a second, in the order of `FairQueue`. A region that refuses for its rate gets no
- *     requests for the time that it states.
+ * E4. Each region gets at most its requests a second, in the order of `FairQueue`. A region that refuses for its rate gets
+ *     no requests for the time that it states.
  */
 export class EngineClient {
   readonly #regions: readonly EngineRegion[]

@@ -3,7 +3,7 @@ import type { SubmissionOutcome } from '../../../src/transactions/ports.ts'
 
 /** Pause of a region that refuses for its rate without saying for how long. */
 const REST_MS = 1_000
-/** Milliseconds until a submission that no region can have taken is tried again. */
+/** Pause before a submission that no region can have taken is retried, in milliseconds. */
 export const DEFERRED_MS = 1_000
 /** Codes by which the engine refuses for its rate limit within an answer: it has taken nothing. */
 const RATE_CODES: readonly number[] = [-32097, -32429]
@@ -27,7 +27,7 @@ export function rateRestMs(fault: NodeFault): number | null {
   return fault.kind === 'rpc' && RATE_CODES.includes(fault.code) ? REST_MS : null
 }
 
-/** Tells whether a refusal concerns the region, such as a wrong path, so that another one may accept the submission. */
+/** Tells whether a refusal concerns the region, such as a wrong path, so that another region may accept the submission. */
 export function isOfRegion({ code }: { readonly code: number }): boolean {
   return code === RPC_CODE.methodNotFound || (code > 0 && !REFUSING.includes(code))
 }

@@ -5,14 +5,14 @@ import { AutoResetEvent } from '../../supervision/auto-reset-event.ts'
 import type { EngineClient } from './engine-client.ts'
 
 export interface StatusPollerOptions {
-  /** Milliseconds between two calls. */
+  /** Poll interval, in milliseconds. */
   readonly pollMs: number
   readonly clock: Clock
   /** Called with faults of the engine, which it survives. */
   readonly report: (error: unknown) => void
 }
 
-/** Longest wait after faults in a row. */
+/** Longest wait after faults in a row, in milliseconds. */
 const CEILING_MS = 30_000
 
 /** Polls the engine for the statuses of all followed bundles: five a call, one call after another, for the whole process. */

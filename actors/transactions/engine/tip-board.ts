@@ -5,9 +5,9 @@ import { readTipFloor, type TipFloor } from '../../../src/transactions/engine/ti
 import type { Tips } from '../../../src/transactions/ports.ts'
 import type { EngineClient } from './engine-client.ts'
 
-/** Milliseconds for which a tip floor is served without asking again. The feed changes every few seconds. */
+/** Milliseconds for which a tip floor is served without a refetch. The feed changes every few seconds. */
 const FLOOR_FRESH_MS = 5_000
-/** The same for tip accounts, which have never changed. */
+/** Milliseconds for which tip accounts are served without a refetch. They have never changed. */
 const ACCOUNTS_FRESH_MS = 3_600_000
 /** Milliseconds until a request gets the last value instead of a new one. It is below the deadline of an answer. */
 const WAIT_MS = 1_200
@@ -28,7 +28,7 @@ class Fetched<T> {
     this.#clock = clock
   }
 
-  /** Returns the value, or the last one if no new one comes in time; null if none ever came. */
+  /** Returns the value, or the last one if no new one comes in time; null if no fetch ever succeeded. */
   async get(): Promise<{ readonly value: T; readonly isStale: boolean } | null> {
     const isFresh = this.#value !== null && this.#clock.now() - this.#value.atMs < this.#freshMs
     if (!isFresh) await this.#renewed()
@@ -61,7 +61,7 @@ class Fetched<T> {
 /** The tip accounts and the tip floor, as they were fetched last. */
 export class TipBoard {
   readonly #accounts: Fetched<readonly string[]>
-  /** Null where no feed is configured. */
+  /** Null if no feed is configured. */
   readonly #floor: Fetched<TipFloor> | null
 
   /** `end` aborts fetches in flight. */
@@ -75,7 +75,7 @@ export class TipBoard {
       floorUrl === null ? null : new Fetched(() => fetchTipFloor(floorUrl, end), FLOOR_FRESH_MS, clock)
   }
 
-  /** Rejects with UPSTREAM_ERROR where they were never fetched. */
+  /** Returns the tip accounts. Rejects with UPSTREAM_ERROR if they were never fetched. */
   async accounts(): Promise<readonly string[]> {
     const accounts = await this.#accounts.get()
     if (accounts === null)
@@ -83,7 +83,7 @@ export class TipBoard {
     return accounts.value
   }
 
-  /** Rejects with UPSTREAM_ERROR where they were never fetched, and with NOT_CONFIGURED without a feed. */
+  /** Returns the tips. Rejects with UPSTREAM_ERROR if they were never fetched, and with NOT_CONFIGURED without a feed. */
   async tips(): Promise<Tips> {
     if (this.#floor === null) throw new ServiceError('NOT_CONFIGURED', 'no feed of tips is configured')
     const [accounts, floor] = await Promise.all([this.accounts(), this.#floor.get()])

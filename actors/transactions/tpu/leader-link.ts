@@ -9,13 +9,16 @@ export const STREAMS_MAX = 96
 const REPLACE_AT = 64
 /** Writes in flight on one connection. With 8 all landed on Agave 4.2.1, with 64 none did, although each was written. */
 export const IN_FLIGHT_MAX = 8
-/** Transactions that wait for one leader: those of half a second at the rate of the busiest leaders. Beyond them a repeat is dropped. */
+/**
+ * Maximum transactions that wait for one leader: those of half a second at the rate of the busiest leaders. Beyond them a
+ * repeat is dropped.
+ */
 export const WAITING_MAX = 256
 /** Milliseconds from `send` to the end of the write; a leader has four slots, which are 1.6 s. */
 export const WRITE_WITHIN_MS = 1_000
 /** Milliseconds for a handshake. It took up to 320 ms on a busy machine; over the sea, another 300. */
 export const CONNECT_WITHIN_MS = 2_000
-/** Milliseconds until the next try after a failed one. Agave takes eight new connections a minute from one address. */
+/** Pause after a failed connection, in milliseconds. Agave takes eight new connections a minute from one address. */
 export const RETRY_MS = 10_000
 /** Milliseconds from the last write to the close: the library does not report when its bytes have arrived. */
 export const LINGER_MS = 2_000
@@ -70,7 +73,7 @@ export class LeaderLink {
     return this.#waiting.size
   }
 
-  /** Opens a connection if there is none. */
+  /** Opens a connection unless the link has one. */
   open(): void {
     if (this.#isEnded || this.#opening !== null || this.#clock.now() < this.#retryAtMs) return
     if (this.#current === null || this.#current.streams >= REPLACE_AT) void this.#open()
@@ -189,7 +192,7 @@ export class LeaderLink {
     this.#next()
   }
 
-  /** Opens the next connection; where there is none and none may be opened yet, nothing waits for it. */
+  /** Opens the next connection. Fails the waiting transactions if no connection is usable or may be opened yet. */
   #next(): void {
     this.open()
     const isUsed = this.#current === null || this.#current.streams >= STREAMS_MAX

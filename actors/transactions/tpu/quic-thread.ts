@@ -5,7 +5,7 @@ import type { LeaderAddress } from '../../../src/transactions/tpu/leader-node.ts
 import { QuicError, type QuicConnection, type QuicTransport } from '../../../src/transactions/tpu/quic.ts'
 import type { QuicReport, QuicRequest } from './quic-messages.ts'
 
-/** The QUIC library cannot be loaded on this machine. Trying again does not help. */
+/** The QUIC library cannot be loaded on this machine. A retry does not help. */
 export class QuicUnavailable extends Error {}
 
 /** Milliseconds for connections to tell their leaders that they close, which otherwise count them for another minute. */
@@ -75,14 +75,14 @@ export class QuicThread implements QuicTransport {
     const id = ++this.#id
     const opened = Promise.withResolvers<void>()
     const closed = Promise.withResolvers<void>()
-    // Its rejection is an answer, also to a caller that looks at `closed` only.
+    // Its rejection is an answer, even to a caller that uses only `closed`.
     opened.promise.catch(() => undefined)
     if (this.#isOver) {
       opened.reject(ended())
       closed.resolve()
     } else {
       this.#connections.set(id, { opened, closed, writes: new Set() })
-      this.#ask({ kind: 'connect', connection: id, host, port })
+      this.#request({ kind: 'connect', connection: id, host, port })
     }
     return {
       opened: opened.promise,
@@ -109,12 +109,12 @@ export class QuicThread implements QuicTransport {
     open.writes.add(write)
     return new Promise<void>((resolve, reject) => {
       this.#writes.set(write, { resolve, reject })
-      this.#ask({ kind: 'write', connection, write, bytes })
+      this.#request({ kind: 'write', connection, write, bytes })
     }).finally(() => open.writes.delete(write))
   }
 
   #close(connection: number): void {
-    if (this.#connections.has(connection)) this.#ask({ kind: 'close', connection })
+    if (this.#connections.has(connection)) this.#request({ kind: 'close', connection })
   }
 
   #take(report: QuicReport): void {
@@ -148,7 +148,7 @@ export class QuicThread implements QuicTransport {
     for (const id of [...this.#connections.keys()]) this.#closed(id, error)
   }
 
-  #ask(request: QuicRequest): void {
+  #request(request: QuicRequest): void {
     this.#worker.postMessage(request)
   }
 }

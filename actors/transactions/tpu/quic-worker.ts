@@ -14,7 +14,7 @@ import type { QuicReport, QuicRequest } from './quic-messages.ts'
 const PROTOCOL = 'solana-tpu'
 /** Milliseconds after which a silent connection ends. Agave has 60 s; here one that leads nowhere is to end earlier. */
 const IDLE_MS = 30_000
-/** Milliseconds between two signs of life: a few may be lost before the connection counts as idle. */
+/** Keep-alive interval, in milliseconds: a few may be lost before the connection counts as idle. */
 const KEEP_ALIVE_MS = 5_000
 
 /** Names of the library's errors, and their reasons. */
@@ -112,7 +112,7 @@ async function write({ connection: id, write, bytes }: QuicRequest & { kind: 'wr
     return report({ kind: 'unwritten', write, reason: 'closed', detail: 'there is no connection' })
   try {
     const writer = client.connection.newStream('uni').writable.getWriter()
-    // A failed write makes this reject too, and nobody else awaits it.
+    // A failed write makes this reject too, and nothing else awaits it.
     writer.closed.catch(() => undefined)
     await writer.write(bytes)
     await writer.close()

@@ -22,17 +22,17 @@ const CONNECTED = { slots: AHEAD + SLOTS_PER_LEADER, max: 6 } as const
 const SCHEDULE_SLOTS = 1_024
 /** Milliseconds without a send until connections close: a transaction is sent again every 2 s for about 60 s. */
 const IDLE_AFTER_MS = 60_000
-/** Milliseconds between two requests for the slot. The estimate between them is off by a slot or two after 10 s. */
+/** Interval of requests for the slot, in milliseconds. The estimate between them is off by a slot or two after 10 s. */
 const SLOT_EVERY_MS = 2_000
 const IDLE_SLOT_EVERY_MS = 10_000
-/** Milliseconds between two requests for the nodes (2 MB on mainnet), of which few change their address. */
+/** Interval of requests for the nodes (2 MB on mainnet), in milliseconds. Few of them change their address. */
 const NODES_EVERY_MS = 300_000
-/** Milliseconds from a failed request to the next one. */
+/** Pause after a failed request, in milliseconds. */
 const RETRY_MS = 2_000
 
 /**
- * Sends to the leaders of the current slot. It requests the slot from a node now and then, and the schedule and the addresses
- * in advance, so that a send waits for no request. While nothing is sent, there are no connections.
+ * Sends to the leaders of the current slot. It requests the slot from a node now and then, and the schedule and the
+ * addresses in advance, so that a send waits for no request. While nothing is sent, there are no connections.
  */
 export class ScheduledLeaders implements LeaderSender {
   readonly #node: LeaderNode
@@ -84,7 +84,7 @@ export class ScheduledLeaders implements LeaderSender {
     return this.#links.send(wire, leadersOf(this.#schedule, slot, NOW), turn)
   }
 
-  /** Sets the connections to send by; null while there are none. */
+  /** Sets the connections to send by, or null. */
   serve(links: LeaderLinks | null): void {
     this.#links = links
     this.#keep()

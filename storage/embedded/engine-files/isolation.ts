@@ -88,8 +88,8 @@ async function replace(path: string, contents: Buffer): Promise<void> {
 
 /**
  * Runs work while no process has a store open, and none can open it. The engine locks the file LOCK. An empty store whose
- * LOCK is a link to that file takes the lock without touching the store's other files. If another process has the store open,
- * it rejects like opening the store.
+ * LOCK is a link to that file takes the lock without touching the store's other files. If another process has the store
+ * open, it rejects like opening the store.
  */
 export async function withStoreLock<T>(directory: string, work: () => Promise<T>): Promise<T> {
   const place = await mkdtemp(join(tmpdir(), 'millrace-lock-'))

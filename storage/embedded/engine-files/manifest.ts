@@ -18,7 +18,7 @@ export interface LiveTable {
 
 /** The store's other files, by its manifest. */
 export interface StoreFiles {
-  /** By number. */
+  /** Tables by number. */
   readonly tables: ReadonlyMap<number, LiveTable>
   /** Logs from this number on are not in tables yet. */
   readonly firstLog: number

@@ -11,11 +11,11 @@ const LAST = 4
 export interface RecordLog {
   /** The records before the first damage, in order. */
   readonly records: readonly Buffer[]
-  /** Where the last of these records ends. */
+  /** End of the last of these records. */
   readonly end: number
-  /** The offset of the first record that is damaged or cut off; null where every byte is accounted for. */
+  /** The offset of the first record that is damaged or cut off; null if every byte is accounted for. */
   readonly damagedAt: number | null
-  /** Whether sound records follow the damage. Without any, a write was cut off by the end of a process or of the power. */
+  /** Whether sound records follow the damage. If not, a write was cut off by the end of a process or of the power. */
   readonly goesOn: boolean
 }
 
@@ -54,7 +54,7 @@ function pieceAt(bytes: Buffer, at: number): { readonly kind: number; readonly c
   return { kind, contents: bytes.subarray(at + HEADER_BYTES, end) }
 }
 
-/** Looks for a sound piece at every offset of the damaged block, then at the start of each block after it. */
+/** Searches for a sound piece at every offset of the damaged block, then at the start of each block after it. */
 function goesOnAfter(bytes: Buffer, damagedAt: number): boolean {
   const nextBlock = damagedAt - (damagedAt % BLOCK_BYTES) + BLOCK_BYTES
   for (let at = damagedAt + 1; at < Math.min(nextBlock, bytes.length); at++)

@@ -6,12 +6,12 @@ import { readStoreFiles, tableFile } from './store-check.ts'
 const TABLE = /^\d+\.(ldb|sst)$/
 const LOG = /^\d+\.log$/
 const LISTS = new RegExp(`^(CURRENT|MANIFEST-\\d+|${DAMAGE_FILE})$`)
-/** Each try lasts milliseconds, and fails only where a compaction made and removed a table meanwhile. */
+/** Maximum tries. Each lasts milliseconds, and fails only if a compaction made and removed a table meanwhile. */
 const TRIES_MAX = 20
 
 /**
- * Writes the state of a store at some moment of the call to a folder of the same file system, while another process writes to
- * the store. Tables, which never change, are linked; logs and the manifest are copied. Resolves to false if tables were
+ * Writes the state of a store at some moment of the call to a folder of the same file system, while another process writes
+ * to the store. Tables, which never change, are linked; logs and the manifest are copied. Resolves to false if tables were
  * removed during each try.
  */
 export async function snapshotStore(directory: string, into: string): Promise<boolean> {

@@ -12,7 +12,7 @@ export interface FileDamage {
   readonly part: 'missing' | TableDamage['part']
   readonly offset: number
   readonly length: number
-  /** The keys that are lost with it; null where none is. */
+  /** The keys that are lost with it, or null. */
   readonly keys: KeyRange | null
 }
 
@@ -32,7 +32,7 @@ export interface TrustedFiles {
 
 export const NOTHING_TRUSTED: TrustedFiles = { wasClosed: false, trusts: async () => false }
 
-/** Whether a folder holds files of the engine. */
+/** Tells whether a folder holds files of the engine. */
 export async function holdsStore(directory: string): Promise<boolean> {
   const names = await readdir(directory).catch(() => [])
   return names.some((name) => /^(CURRENT|MANIFEST-\d+|\d+\.(ldb|sst|log))$/.test(name))

@@ -15,7 +15,7 @@ const SHORTENED_TAG = Buffer.from('01ffffffffffffff', 'hex')
 
 interface Block {
   readonly offset: number
-  /** Without its trailer. */
+  /** Length in bytes without the trailer. */
   readonly length: number
 }
 
@@ -34,7 +34,7 @@ export function tableDamage(table: Buffer, keys: KeyRange): TableDamage[] {
   const whole: TableDamage = { part: 'index', offset: 0, length: table.length, keys }
   const footer = footerOf(table)
   if (footer === null || !isSound(table, footer.index)) return [whole]
-  // Written with other settings than ours: the blocks that a compressed index names are not looked at.
+  // Written with other settings than ours: the blocks that a compressed index names are not checked.
   if (typeOf(table, footer.index) !== UNCOMPRESSED) return []
   const damaged: TableDamage[] = []
   let gte = keys.gte

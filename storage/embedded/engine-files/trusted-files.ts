@@ -8,8 +8,8 @@ const listSchema = z.record(z.string(), z.string())
 
 /**
  * The files that were sound when the store was closed, each with its size, time and inode. A file that was written, restored
- * or copied since has others. A link of a snapshot changes none of them. There is no list while the store is open, so after a
- * crash every file is checked.
+ * or copied since has others. A link of a snapshot changes none of them. There is no list while the store is open, so after
+ * a crash every file is checked.
  */
 export async function readTrustedFiles(directory: string): Promise<TrustedFiles> {
   const list = await readList(directory)

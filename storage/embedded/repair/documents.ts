@@ -37,7 +37,7 @@ export function holdsEntriesOnly({ gte, lt }: KeyRange): boolean {
 
 /**
  * Recomputes the entries of all documents, and the tenants that API keys name. `view` has only documents and hot values. A
- * hot value whose document is lost stays, and nobody reads it.
+ * hot value whose document is lost stays, and is never read.
  */
 export async function stageEntries(target: Level, view: View, nowMs: number): Promise<void> {
   const [tenants, keys]: [TenantRow[], KeyRow[]] = [[], []]

@@ -73,7 +73,7 @@ export class EmbeddedLosses implements Losses {
     this.#letters = new Set(ranges.flatMap(lettersIn))
   }
 
-  /** The losses that a store has recorded; null if there are none, and for a store that is damaged itself. */
+  /** The losses that a store has recorded, or null; also null for a store that is damaged itself. */
   static async open(
     database: Database,
     directory: string,

@@ -27,7 +27,7 @@ export function overlap(one: KeyRange, other: KeyRange): boolean {
 
 /**
  * The slots of the records that a range of keys can hold, both ends included; null if the keys do not tell. Keys of these
- * kinds end in a slot or a cursor, after the same owner.
+ * kinds end in a slot or a cursor, after an owner that both ends share.
  */
 export function slotsIn({ gte, lt }: KeyRange, letter: Letter): { from: number; to: number } | null {
   const at = { b: 1, d: 1, j: 2, t: 33, w: 33, e: 33 }[letter]
@@ -37,7 +37,7 @@ export function slotsIn({ gte, lt }: KeyRange, letter: Letter): { from: number; 
   return { from: slotOf(from), to: slotOf(Math.min(to, Number.MAX_SAFE_INTEGER)) }
 }
 
-/** A number of eight bytes; bytes that a shortened key lacks are taken for `rest`. */
+/** A number of eight bytes; bytes that a shortened key lacks are read as `rest`. */
 function numberAt(key: Key, at: number, rest: number): number {
   const bytes = Buffer.alloc(8, rest)
   key.copy(bytes, 0, at, Math.min(at + 8, key.length))

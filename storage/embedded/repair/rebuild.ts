@@ -40,16 +40,16 @@ const CANDLES: readonly Letter[] = ['c', 'o']
 
 /** Records that a repair could neither read nor recompute. */
 export interface Loss {
-  /** In words, such as `pool events`. */
+  /** Name in words, such as `pool events`. */
   readonly kind: string
   readonly reason: string
-  /** Both ends included; null where any slot may be meant. */
+  /** Slots of the loss, both ends included; null if any slot may be meant. */
   readonly slots: { readonly from: number; readonly to: number } | null
 }
 
 export interface RebuildOptions {
   readonly rows: boolean
-  /** How long rows are kept, counted back from the head's block time; null for ever. */
+  /** Retention of rows, counted back from the head's block time; null means for ever. */
   readonly retentionSeconds: number | null
   readonly nowMs: number
 }
@@ -58,7 +58,7 @@ export interface Rebuilt {
   /** Why records could not be read. */
   readonly reasons: readonly string[]
   readonly losses: readonly Loss[]
-  /** Slots of the store, both ends included; null where none can be read. */
+  /** Slots of the store, both ends included; null if no slot can be read. */
   readonly slots: { readonly from: number; readonly to: number } | null
   /** Whether the newest slot may be lost: no block can be folded on a store with an unknown end. */
   readonly isHeadLost: boolean
@@ -69,9 +69,9 @@ export interface Rebuilt {
 }
 
 /**
- * Writes the readable records of a store into a new one, and recomputes derived records: trades by mint and by wallet from
- * each other, indexes from the records that they list. With `rows` false, only administrative records are copied. A lost
- * horizon of rows is set by the retention.
+ * Writes the readable records of a store into a new one, and recomputes derived records. Trades by mint and by wallet are
+ * recomputed from each other, indexes from the records that they list. With `rows` false, only administrative records are
+ * copied. A lost horizon of rows is set by the retention.
  */
 export async function rebuildStore(
   from: string,

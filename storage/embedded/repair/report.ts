@@ -9,7 +9,7 @@ export interface DamageReport {
   readonly damage: readonly {
     readonly file: string
     readonly detail: string
-    /** The keys in hexadecimal, the last one excluded; null where none are lost. */
+    /** The keys in hexadecimal, the last one excluded; null if no keys are lost. */
     readonly keys: { readonly from: string; readonly until: string } | null
     /** Kinds of rows that the keys can be of, and their slots where the keys say them. */
     readonly mayHaveHeld: readonly {
@@ -20,7 +20,7 @@ export interface DamageReport {
   readonly checked: StoreCheck['checked']
 }
 
-/** Reports the damage in a store's files, and the damage isolated before; null if there is no store. */
+/** Reports the damage in a store's files, and the damage isolated before; null if the store does not exist. */
 export async function reportDamage(directory: string): Promise<DamageReport | null> {
   if (!(await holdsStore(directory))) return null
   const { tables, fatal, checked } = await checkStore(directory, NOTHING_TRUSTED)

@@ -56,7 +56,7 @@ export async function testAgreement(t: Test, open: OpenForTest): Promise<void> {
           await askLog(comparisons, storage, model, choices)
           await comparisons.done()
         }
-        // The second time the same answer comes from memory.
+        // The second answer to each query comes from memory.
         for (let asked = 0; asked < 2; asked++) await assertSame(storage, model, new Choices(seed))
         await storage.close()
       }
@@ -75,7 +75,7 @@ class Comparisons {
   async same<T>(ask: () => Promise<T>, stated: T, question?: string): Promise<void> {
     if (this.#running.size >= CONCURRENCY) await Promise.race(this.#running)
     if (this.#failure !== null) throw this.#failure
-    const running = this.#ask(ask, stated, question).finally(() => this.#running.delete(running))
+    const running = this.#compare(ask, stated, question).finally(() => this.#running.delete(running))
     this.#running.add(running)
   }
 
@@ -84,7 +84,7 @@ class Comparisons {
     if (this.#failure !== null) throw this.#failure
   }
 
-  async #ask<T>(ask: () => Promise<T>, stated: T, question?: string): Promise<void> {
+  async #compare<T>(ask: () => Promise<T>, stated: T, question?: string): Promise<void> {
     try {
       assert.deepStrictEqual(await ask(), stated)
     } catch (error) {

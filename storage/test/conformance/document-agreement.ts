@@ -11,7 +11,7 @@ interface Ticket {
   readonly seat: string
 }
 
-/** The same documents in a plain list, by its own rules. */
+/** A model of the documents: a plain list, by its own rules. */
 class Model {
   #tickets: { readonly ticket: Ticket; readonly version: number; readonly expiresAtMs: number }[] = []
   #version = 0

@@ -49,7 +49,7 @@ export async function testDocumentExpiry(t: Test, open: OpenForTest): Promise<vo
     const { storage, clock } = await open(t)
     const tickets = new Documents(storage.documents, TICKET)
     const first = tickets.insert(ticket('a', '1'))
-    // The group looks for expired documents now; changes may still join it.
+    // The group searches for expired documents now; changes may still join it.
     await Promise.resolve()
     clock.advance(TICKET_TTL_MS)
     const second = stored(await tickets.insert(ticket('b', '2')))

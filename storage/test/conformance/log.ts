@@ -15,11 +15,11 @@ const NO_GAPS = { put: [], remove: [] }
 
 const blockOf = (index: number, ...log: readonly LogEntry[]): BlockCommit => ({ ...emptyBlock(index), log })
 
-/** A part of so many events at the slot of a block. */
+/** An entry of a number of events at the slot of a block. */
 const partAt = (channel: LogChannel, index: number, count: number) =>
   sampleLogEntry(channel, slotAt(index), count)
 
-/** Cursors of all events, page after page as a reader goes on. */
+/** Cursors of all events, page after page as a reader continues. */
 async function walk(storage: Storage, channel: LogChannel, page: LogPage): Promise<number[]> {
   const cursors: number[] = []
   for (let from = page.from; ;) {
@@ -131,7 +131,7 @@ export async function testLog(t: Test, open: OpenForTest): Promise<void> {
     t.equal((await storage.log.read(quiet!, { limit: 9 })).length, 3)
   })
 
-  // Retractions of a lost fork stand behind its last block, where there is none any more.
+  // Retractions of a lost fork stand behind its last block, where the chain has no block any more.
   t.test('a part that an amendment puts above the head is read once a block is above it', async (t) => {
     for (const isReopened of [false, true]) {
       const under = await open(t)

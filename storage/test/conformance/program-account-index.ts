@@ -100,7 +100,7 @@ export async function testProgramAccountIndex(t: Test, open: OpenForTest, runs: 
           { n, slot, data }: (typeof before)[number],
           ranges: readonly IndexedRange[]
         ): Promise<void> => {
-          // A version is a fact: it is never another one.
+          // A version is a fact: it never changes.
           if (model.has(`${n} ${slot}`)) return
           const made = version(n, slot, data)
           model.set(`${n} ${slot}`, made)

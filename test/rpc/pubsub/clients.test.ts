@@ -299,7 +299,7 @@ t.test('a client that reads nothing is closed, and the others miss nothing', asy
   for (let sent = 0; sent < 20; sent++) node.notify('logs', big)
   await until(() => fast.notified.length === 20)
   t.equal(slow.pipe.closedWith, 4408)
-  t.equal(slow.socket.owedBytes, 0, 'nothing is kept for it')
+  t.equal(slow.socket.queuedBytes, 0, 'nothing is kept for it')
   t.equal(fast.pipe.closedWith, null)
   t.match((await world.metrics.pubsub.closed.get()).values, [{ value: 1, labels: { code: 4408 } }])
   t.equal(slow.notified.length, 0)
