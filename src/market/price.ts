@@ -39,14 +39,14 @@ export function priceOfRoot(root: bigint, decimals: number, cashDecimals: number
     : ratio(square, ROOT_UNIT * powerOfTen(-shift))
 }
 
-/** Whether a trade is too small to form a price. `cashUsd` is null only for SOL without a price. */
+/** Returns whether a trade is too small to form a price. `cashUsd` is null only for SOL without a price. */
 export function isDust(cash: Leg, token: Leg, cashUsd: number | null): boolean {
   if (cash.amount < LEG_UNITS_MIN || token.amount < LEG_UNITS_MIN) return true
   const amount = humanAmount(cash.amount, cash.decimals)
   return cashUsd === null ? amount < CASH_SOL_MIN : amount * cashUsd < CASH_USD_MIN
 }
 
-/** Returns the USD price of a price-forming row, `unpriced` if its cash has none; null for other rows. */
+/** Returns the USD price of a price-forming row, `unpriced` if its cash had no price; null for other rows. */
 export function formedUsd(row: TradeRow): UsdPrice {
   return row.priceForming ? (priceUsd(row) ?? 'unpriced') : null
 }
@@ -74,7 +74,7 @@ export function judgePrice(level: PriceLevel, price: number): { forming: boolean
 }
 
 function isOutlier(recent: readonly number[], price: number): boolean {
-  // A price near all of them is also near their median, so no sort is needed. That is the usual case, and includes an
+  // A price near all of them is also near their median, so no sort is needed. This is the usual case, and includes an
   // empty list.
   const isNearLowest = price <= Math.min(...recent) * OUTLIER_FACTOR
   if (isNearLowest && price * OUTLIER_FACTOR >= Math.max(...recent)) return false
