@@ -13,7 +13,7 @@ export interface SourcedBlock {
   readonly rollback?: Rollback
 }
 
-/** A range of slots that a source gives up; both ends included. */
+/** A range of slots that a source abandons; both ends included. */
 export interface SourceGap {
   readonly from: number
   readonly to: number
@@ -33,12 +33,12 @@ export interface Rollback {
   readonly doubt: string | null
   /**
    * The chain's blocks between that slot and the block with this rollback, oldest first; slots without a block are
-   * given up.
+   * abandoned.
    */
   readonly blocks: AsyncIterable<SourcedBlock | SourceGap>
 }
 
-/** A source of blocks. A reader passes its position, so that a restarted one continues at the end of the store. */
+/** A source of blocks. A reader passes its position, so that a restarted source resumes at the end of the store. */
 export interface BlockSource {
   /** Delivers blocks of slots above `after`, ascending by slot; ends when there are no more or `signal` aborts. */
   blocks(options: {
@@ -46,8 +46,8 @@ export interface BlockSource {
     readonly signal: AbortSignal
   }): AsyncIterable<SourcedBlock>
   /**
-   * Fetches one block again; `skipped` if its slot has none, null if no source that was asked has it. Waits while no
-   * source can be asked. Rejects only with the signal's reason. Absent in sources that deliver blocks only in order.
+   * Fetches one block again; `skipped` if its slot has no block, null if no queried source has it. Waits while no
+   * source is available. Rejects only with the signal's reason. Absent in sources that deliver blocks only in order.
    */
   readonly again?: BlockAgain
 }

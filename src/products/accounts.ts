@@ -12,7 +12,7 @@ import { tokenAccountRoutes } from '../http/routes/token-accounts.ts'
 import { hasNode, nodeUrls } from './node-urls.ts'
 import { beside, type Product, type ServiceParts } from './product.ts'
 
-/** Accounts as the operator's nodes have them: metadata of mints, reserves of pools, and token accounts of wallets. */
+/** Accounts as the operator's nodes report them: metadata of mints, reserves of pools, and token accounts of wallets. */
 export const ACCOUNTS: Product = {
   name: 'accounts',
   roles: ['gateway'],
@@ -48,7 +48,7 @@ export const ACCOUNTS: Product = {
   routes: [metadataRoutes, tokenAccountRoutes]
 }
 
-/** Returns the parts of the account side that the HTTP side uses; null in a process without a node. */
+/** Returns the account services that the HTTP side uses; null in a process without a node. */
 export function accountPartsOf(service: ServiceParts): AccountParts | null {
   if (!hasNode(service) || !service.products.includes(ACCOUNTS)) return null
   const { accounts, mints, pools, offChain } = service.handles

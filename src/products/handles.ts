@@ -13,7 +13,7 @@ import type { RpcParts } from '../http/deps.ts'
 import type { RpcTransactionNode } from '../transactions/node-client.ts'
 import type { LeaderSender, TransactionParts } from '../transactions/ports.ts'
 
-/** The resources that products give to processes beside theirs. A process without the product has none. */
+/** Resources that products provide to processes outside their own supervision. Absent in a process without the product. */
 export const openHandles = () => ({
   channels: new Handle<Channels>('the channels of the stream'),
   tenants: new Handle<Tenants>('the connections of the stream'),

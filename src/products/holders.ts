@@ -13,7 +13,7 @@ const PINNED_MS = 300_000
 
 /**
  * Holders of requested tokens, and holdings of wallets. Gateways serve them, and the process that ingests maintains
- * them. A fault of the follower restarts nothing else.
+ * them. A fault of the follower restarts no other unit.
  */
 export const HOLDERS: Product = {
   name: 'holders',

@@ -1,14 +1,14 @@
 import type { ServiceParts } from './product.ts'
 
-/** Tells whether this process has the localnet, whose node is then the only one that it reads from and sends to. */
+/** Returns whether this process has the localnet, whose node is then the only one that it reads from and sends to. */
 export const hasLocalnet = ({ config: { role, source }, source: replaced }: ServiceParts): boolean =>
   role.includes('ingest') && source === 'localnet' && replaced === undefined
 
-/** Tells whether this process has a node: the localnet's or the operator's. */
+/** Returns whether this process has a node: the localnet's or the operator's. */
 export const hasNode = (service: ServiceParts): boolean =>
   hasLocalnet(service) || service.config.rpcUrl.length > 0
 
-/** Returns the URLs of the nodes to ask; none before the localnet listens. */
+/** Returns the URLs of the nodes to query; empty before the localnet listens. */
 export function nodeUrls(service: ServiceParts): readonly string[] {
   if (!hasLocalnet(service)) return service.config.rpcUrl
   const url = service.localnetUrl()

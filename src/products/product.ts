@@ -49,8 +49,8 @@ export interface Product {
   readonly roles: readonly Role[]
   readonly settings: Readonly<Record<string, Setting>>
   /**
-   * Units of the process tree, in the order of their start. They stand beside those of other products, whose resources
-   * they have by handles.
+   * Units of the process tree, in the order of their start. They are siblings of other products' units, and get the
+   * resources of other products by handles.
    */
   readonly units?: (service: ServiceParts) => readonly Unit<Spine>[]
   /** Routes of the HTTP side. */
@@ -61,18 +61,18 @@ export interface Product {
   readonly metrics?: (service: ServiceParts) => void
 }
 
-/** The resources that every unit of a product has from outside: a restart of the store restarts all. */
+/** The resources that every unit of a product gets from outside. A restart of the store restarts all of these units. */
 export interface Spine {
   readonly storage: Storage
-  /** Absent with a store that no other process can have. */
+  /** Absent with a store that cannot be shared with other processes. */
   readonly peers?: ClusterCoordination
 }
 
-/** Parts of a service that its products share. */
+/** Resources of a service that its products share. */
 export interface ServiceParts {
   readonly config: Config
   readonly ports: Ports
-  /** Resources of the processes that stand beside one another. */
+  /** Resources of sibling processes. */
   readonly handles: Handles
   readonly logger: Logger
   readonly version: string
@@ -121,14 +121,14 @@ export interface ServiceParts {
   readonly onLocalnet: OnLocalnet
   /** Resolves once the HTTP side has listened. */
   readonly listening: Promise<void>
-  /** Returns the URL of this process's localnet; null before it listens, and without one. */
+  /** Returns the URL of this process's localnet; null before it listens, and if there is no localnet. */
   readonly localnetUrl: () => string | null
-  /** Returns the slot at which the past ends that this process's localnet generates; null if none of it is missing. */
+  /** Returns the slot at which the generated past of this process's localnet ends; null if the past is complete. */
   readonly localnetPastEnd: () => number | null
   readonly onListening: (port: number) => void
 }
 
-/** Returns a unit whose crash restarts no other. Its resources, if others need them, are given by handles. */
+/** Returns a unit whose crash restarts no other unit. Its resources, if others need them, are provided by handles. */
 export const beside = <Needs>(name: string, ...units: readonly Unit<Needs>[]): Unit<Needs> =>
   supervisor(name, 'one_for_one', units)
 
@@ -142,7 +142,7 @@ export const coordinationOf = (
   { peers = soloCoordination }: Pick<Spine, 'peers'>
 ): ClusterCoordination => peers
 
-/** Returns a function that opens a resource. The first call returns the already open one, if there is one. */
+/** Returns a function that opens a resource. The first call returns `opened`, if given. */
 export function firstOf<T>(opened: T | undefined, open: () => Promise<T>): () => Promise<T> {
   let left = opened
   return async () => {

@@ -7,7 +7,10 @@ import type { RpcSocketGateway } from '../rpc/pubsub/gateway.ts'
 import { hasNode, pubsubUrls } from './node-urls.ts'
 import { beside, coordinationOf, type Product, type ServiceParts, type Spine } from './product.ts'
 
-/** Subscriptions of the RPC URL over a WebSocket, for all clients of the process; its route is that of the sockets. */
+/**
+ * Subscriptions of the RPC URL over a WebSocket, shared by all clients of the process. Their route belongs to the
+ * sockets.
+ */
 export const RPC_SUBSCRIPTIONS: Product = {
   name: 'rpc-subscriptions',
   roles: ['gateway'],
@@ -34,7 +37,7 @@ export const RPC_SUBSCRIPTIONS: Product = {
   }
 }
 
-/** Tells whether a process serves the socket of the RPC URL. */
+/** Returns whether a process serves the socket of the RPC URL. */
 export const hasRpcSockets = (service: ServiceParts): boolean =>
   service.products.includes(RPC_SUBSCRIPTIONS) && hasNode(service)
 

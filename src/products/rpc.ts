@@ -67,7 +67,10 @@ function methodsOf(service: ServiceParts): MethodTable {
   return new MethodTable(allowed, weightsOf(config))
 }
 
-/** Owns the gateway of the RPC URL, which HTTP and sockets share. Without a node it answers what needs none. */
+/**
+ * Owns the gateway of the RPC URL, which HTTP and sockets share. Without a node it answers only methods that need no
+ * node.
+ */
 function calls(service: ServiceParts): Run<Spine & { readonly rpc?: OpenRpc }, RpcParts> {
   return async ({ input: { storage, rpc }, draining, ready }) => {
     const { ports, metrics, turns } = service
@@ -90,7 +93,7 @@ function calls(service: ServiceParts): Run<Spine & { readonly rpc?: OpenRpc }, R
   }
 }
 
-/** Returns the parts of JSON-RPC that the HTTP side uses. */
+/** Returns the JSON-RPC services that the HTTP side uses. */
 export function rpcPartsOf(service: ServiceParts): RpcParts {
   const { calls } = service.handles
   return {

@@ -29,8 +29,8 @@ export function aroundStore(service: ServiceParts, units: readonly Unit<Spine>[]
 }
 
 /**
- * The retention of a store that does not expire rows by itself. Nothing depends on it: its crash restarts nothing
- * else.
+ * Retention for a store that does not expire rows by itself. Other units do not depend on it: its crash restarts no
+ * other unit.
  */
 export const RETENTION: Product = {
   name: 'retention',

@@ -25,7 +25,10 @@ import { beside, coordinationOf, type Product, type ServiceParts, type Spine } f
 /** Maximum milliseconds of a drain, which waits for sends in flight and the last writes. */
 const DRAIN_MS = 5_000
 
-/** The nodes that transactions are sent to. Gateways check and simulate by them, delivery processes send and track. */
+/**
+ * The nodes that transactions are sent to. Gateways use them to check and simulate, delivery processes to send and
+ * track.
+ */
 export const TRANSACTIONS: Product = {
   name: 'transactions',
   roles: ['gateway', 'delivery'],
@@ -85,7 +88,7 @@ export const TRACKING: Product = {
   }
 }
 
-/** Returns the unit that sends straight to leaders. The localnet has no leader to send to. */
+/** Returns the unit that sends directly to leaders. The localnet has no leader to send to. */
 function leaderUnits(service: ServiceParts): Unit<Spine>[] {
   const { config, ports, logger, metrics, handles } = service
   if (config.tpu === 'off' || hasLocalnet(service)) return []
@@ -99,7 +102,7 @@ function leaderUnits(service: ServiceParts): Unit<Spine>[] {
   return [beside('leaders', child('quic', giving(handles.leaders, run)))]
 }
 
-/** Owns what requests for transactions share, over HTTP and over JSON-RPC. */
+/** Owns the resources that requests for transactions share, over HTTP and over JSON-RPC. */
 function requests(service: ServiceParts): Run<Spine, TransactionParts> {
   return async ({ input, draining, ready }) => {
     const { tracking, sightings, ports, handles } = service
@@ -120,7 +123,7 @@ function requests(service: ServiceParts): Run<Spine, TransactionParts> {
   }
 }
 
-/** Returns the parts of transactions that the HTTP side uses; null in a process without a node to send to. */
+/** Returns the transaction services that the HTTP side uses; null in a process without a node to send to. */
 export function transactionPartsOf(service: ServiceParts): TransactionParts | null {
   if (!hasNode(service) || !service.products.includes(TRANSACTIONS)) return null
   const { transactions } = service.handles
@@ -145,7 +148,7 @@ export function transactionPartsOf(service: ServiceParts): TransactionParts | nu
 const hasEngine = (service: ServiceParts): boolean =>
   hasLocalnet(service) || service.config.blockEngineUrl.length > 0
 
-/** Maximum requests a second to the localnet's own engine. Chosen: far above the capacity of a bank in one process. */
+/** Maximum requests a second to the localnet's own engine: far above the capacity of a bank in one process. */
 const LOCALNET_RATE = 1_000
 
 /** Returns the configured block engine, else the localnet's own. */

@@ -31,8 +31,8 @@ export const WEBHOOKS: Product = {
 }
 
 /**
- * Deliveries to webhooks. They have their own supervisor: their faults restart nothing else, and they drain after the
- * edge.
+ * Deliveries to webhooks. They have their own supervisor: their faults restart no other unit, and they drain after
+ * the edge.
  */
 export const DELIVERY: Product = {
   name: 'delivery',
@@ -48,7 +48,7 @@ export const DELIVERY: Product = {
   }
 }
 
-/** Returns the parts of webhooks that the HTTP side uses; null in a process without them. */
+/** Returns the webhook services that the HTTP side uses; null in a process without webhooks. */
 export function webhookPartsOf(service: ServiceParts, given: Spine): WebhookParts | null {
   if (!service.products.includes(WEBHOOKS)) return null
   const { outgoing } = service.handles

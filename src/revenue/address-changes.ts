@@ -4,8 +4,8 @@ import { WSOL } from '../market/cash.ts'
 import { sumOf, type AccountChange, type Flow, type TransactionChanges } from './transaction-changes.ts'
 
 /**
- * The changes of a transaction as a watched address sees them. Token accounts count for their owners. The address counts
- * for itself, also if it is a token account.
+ * The changes of a transaction from the view of a watched address. Token accounts count for their owners. The address counts
+ * for itself, even if it is a token account.
  */
 export class AddressChanges {
   readonly address: string
@@ -57,8 +57,8 @@ export class AddressChanges {
   }
 
   /**
-   * Lists the other parties with a change opposite to one of the address, with their amounts. Wrapped SOL that nobody else
-   * gained or lost came from lamports, or became lamports, so lamports count for it.
+   * Lists the other parties with a change opposite to one of the address, with their amounts. Wrapped SOL that no other
+   * party gained or lost came from lamports, or became lamports, so lamports count for it.
    */
   oppositeTo(change: AccountChange): readonly (readonly [party: string, amount: bigint])[] {
     const amount = this.all.withoutFee(change)
@@ -81,7 +81,7 @@ export class AddressChanges {
     return pubkeyToBase58(user) === party
   }
 
-  /** The tokens of accounts that the address owns, or is. The latter counts whoever owns it. */
+  /** The tokens of accounts that the address owns, or is. An account that it is counts whoever owns it. */
   #ownTokens(): readonly AccountChange[] {
     const itself = Map.groupBy(
       this.all.tokens.filter(({ account }) => account === this.#key),
@@ -96,7 +96,7 @@ export class AddressChanges {
     return [...merged.filter(({ pre, post }) => pre !== post), ...owned].sort((a, b) => a.account - b.account)
   }
 
-  /** Whether wrapped SOL of the address, and so not its lamports, paid for trades or was received in them. */
+  /** Returns whether wrapped SOL of the address, and so not its lamports, paid for trades or was received in them. */
   #haveWrappedLeg(trades: readonly Trade[]): boolean {
     const { wrapped } = this
     return trades.some(

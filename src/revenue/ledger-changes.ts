@@ -37,7 +37,10 @@ export function ledgerChanges(
 /** Watched addresses with their key indexes; -1 for an address that only owns token accounts. */
 type Addresses = Map<string, number>
 
-/** Returns the watched addresses whose lamports or tokens a transaction may have changed; null if there are none. */
+/**
+ * Returns the watched addresses whose lamports or tokens a transaction may have changed; null if it changed no
+ * watched address.
+ */
 function changedAddresses(transaction: Transaction, watched: PubkeyTable<string>): Addresses | null {
   const { keys, preBalances, postBalances, failed } = transaction
   let found: Addresses | null = null
@@ -75,7 +78,7 @@ function withTokens(
   return found
 }
 
-/** Returns the balance of an account. Both lists mostly have it at the same place. */
+/** Returns the balance of an account. It is mostly at the same index in both lists. */
 function balanceOf(balances: readonly TokenBalance[], account: number, at: number): TokenBalance | null {
   const likely = balances[at]
   if (likely !== undefined && likely.account === account) return likely
@@ -83,7 +86,7 @@ function balanceOf(balances: readonly TokenBalance[], account: number, at: numbe
   return null
 }
 
-/** Whether an account holds the same before and after; compares texts where a source has them. */
+/** Returns whether an account's balance is equal before and after; compares texts where a source has them. */
 function isSame(a: TokenBalance, b: TokenBalance): boolean {
   if (a.amountText === undefined || a.amountText !== b.amountText) if (a.amount !== b.amount) return false
   if (a.mintBase58 === undefined || a.mintBase58 !== b.mintBase58)
@@ -145,7 +148,7 @@ function fieldsOf(
   }
 }
 
-/** Returns the outer instruction that changed a balance; null if several could have, or none. */
+/** Returns the outer instruction that changed a balance; null if it is ambiguous, or no instruction did. */
 function ixIndexOf(change: AccountChange, kind: EntryKind, seen: AddressChanges): number | null {
   if (isNetworkFee(change, seen)) return null
   const candidates =

@@ -55,7 +55,10 @@ export function sumsOf(address: string, entries: readonly LedgerEntry[]): readon
   return [{ mint: ALL_MINTS, decimals: 0, sums: all }, ...byMint.values()]
 }
 
-/** Groups entries of one transaction and mint. The rewards before the transactions of a block are a group, and those after. */
+/**
+ * Groups entries of one transaction and mint. Rewards before the transactions of a block form one group, rewards
+ * after them another.
+ */
 function byTransaction(entries: readonly LedgerEntry[]): Iterable<[LedgerEntry, ...LedgerEntry[]]> {
   const groups = new Map<string, [LedgerEntry, ...LedgerEntry[]]>()
   for (const entry of entries) {

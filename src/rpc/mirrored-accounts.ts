@@ -32,10 +32,10 @@ export type MirroredAnswer =
   | { readonly refusal: Refusal }
   | { readonly isForNode: true }
 
-/** Account versions that one request examines: up to some seconds of CPU time. Larger reads can page over REST. */
+/** Maximum account versions that one request examines: up to some seconds of CPU time. Larger reads can page over REST. */
 const EXAMINED_TOTAL_MAX = 2_000_000
 
-/** The nodes of the process, as far as the mirror's readers need them. */
+/** The nodes of the process, as the mirror's readers use them. */
 export interface FinalizedSlots {
   /** Returns the newest slot that is known to be finalized; null before the first. */
   newest(): number | null
@@ -48,7 +48,7 @@ export class MirroredAccounts {
 
   /**
    * @param count Called for each read of the mirror.
-   * @param finalized Null in a process without a node: there accounts that are not mirrored yet never will be.
+   * @param finalized Null in a process without a node, which cannot answer for accounts that are not mirrored yet.
    */
   constructor(
     storage: Pick<Storage, 'documents' | 'programAccounts' | 'isShared'>,

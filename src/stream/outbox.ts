@@ -9,12 +9,12 @@ export interface Room {
 }
 
 /**
- * 2,000 events (spec, Streaming, rule 4). The limit in bytes is for large events. Chosen: 2,000 events of 8 KB,
- * several times the average.
+ * 2,000 events (spec, Streaming, rule 4). The limit in bytes is for large events: 2,000 events of 8 KB, several times
+ * the average.
  */
 export const BUFFER: Room = { events: 2_000, bytes: 16 * 2 ** 20 }
 /**
- * Bytes passed to a socket at once; they can no longer be dropped. Chosen: enough for one system call, and small
+ * Maximum bytes passed to a socket at once; they can no longer be dropped. Enough for one system call, and small
  * compared with the queue's bounds.
  */
 export const CHUNK_BYTES = 256 * 1024
@@ -23,8 +23,8 @@ export const CHUNK_BYTES = 256 * 1024
 export interface Hole {
   dropped: number
   /**
-   * The cursor before the first dropped event, and that of the last one. A subscription with `since` = the former
-   * gets them again.
+   * The cursor before the first dropped event, and that of the last one. A subscription with `since` = `from` gets
+   * them again.
    */
   from: number
   to: number
@@ -40,7 +40,7 @@ type Owed =
  * A connection's queue: references to shared event frames, and messages, in order.
  *
  * Q1. If the queue exceeds its bounds, the oldest events not yet passed to the socket are dropped, and a message in
- *     their place reports it. Messages are never dropped.
+ *     their place reports the loss. Messages are never dropped.
  */
 export class Outbox {
   readonly #holeFrame: (hole: Hole) => Buffer
@@ -71,7 +71,7 @@ export class Outbox {
     return this.#bytes
   }
 
-  /** Events dropped since the outbox was made. */
+  /** Events dropped since the outbox was created. */
   get dropped(): number {
     return this.#dropped
   }
@@ -108,7 +108,7 @@ export class Outbox {
     return chunk
   }
 
-  /** To be called when the socket has sent everything that it was given. */
+  /** To be called when the socket has sent all bytes passed to it. */
   sent(): void {
     this.#withSocket = 0
   }
@@ -118,7 +118,7 @@ export class Outbox {
     this.#withSocket += events
   }
 
-  /** Returns a message, or as many events as fit; null if none fits and `isFirst` is false. */
+  /** Returns a message, or as many events as fit; null if no event fits and `isFirst` is false. */
   #takeNext(room: number, isFirst: boolean): Buffer | null {
     const owed = this.#owed[this.#next]!
     if (owed.kind !== 'frames') {

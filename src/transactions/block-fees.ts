@@ -8,7 +8,7 @@ import { computeUnitPrice } from './compute-unit-price.ts'
 /** Keys of a transaction. */
 const KEYS_MAX = 256
 const TWO_32 = 2 ** 32
-/** Fewer prices than these are sorted directly. Such a sort takes as long as one pass over all ranks. */
+/** Maximum number of prices that are sorted directly. Such a sort takes as long as one pass over all ranks. */
 const FEW = 32
 /** Accounts of a block that can be scanned in the time of one index look-up, measured with mainnet blocks. */
 const READ_IN_A_LOOK_UP = 60
@@ -64,7 +64,7 @@ export class BlockFees {
     return (this.#ascending ??= this.prices.toSorted())
   }
 
-  /** Bytes of the block, with all that was made for searches. */
+  /** Bytes of the block, including all structures built for searches. */
   get heldBytes(): number {
     return (
       this.bytes.length +
@@ -74,7 +74,7 @@ export class BlockFees {
     )
   }
 
-  /** Tells whether a search for the accounts would be faster with the index, and the index is not built yet. */
+  /** Returns whether a search for the accounts would be faster with the index, and the index is not built yet. */
   lacksIndex(filter: AccountFilter): boolean {
     return this.#index === undefined && this.#isForIndex(filter)
   }
@@ -133,7 +133,7 @@ export class BlockFees {
   }
 }
 
-/** Returns the bytes of a block's fees: 12 per transaction, and 6 per account that one writes to. */
+/** Returns the bytes of a block's fees: 12 per transaction, and 6 per account that a transaction writes to. */
 export const bytesOf = (transactions: number, writes: number): number => 12 * transactions + 6 * writes
 
 /** Returns, for each price, the index of the first equal price in ascending order. */

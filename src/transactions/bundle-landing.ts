@@ -9,10 +9,10 @@ export interface LandedMember {
   readonly err: unknown
 }
 
-/** How the members of a bundle are on chain. */
+/** The state of a bundle's members on the chain. */
 export type Landing =
   | { readonly kind: 'none' }
-  /** Some are in blocks, or all are in a way that may still change. */
+  /** Some members are in blocks, or all are but may still move. */
   | { readonly kind: 'open' }
   /** All in one block and successful, at the lowest of their commitments. */
   | { readonly kind: 'landed'; readonly slot: number; readonly commitment: Commitment }

@@ -38,8 +38,8 @@ export class ChainStatuses {
   }
 
   /**
-   * Returns the status of a signature (base58), also from the node's history; null for a signature that it does not know. Rejects like the node's
-   * method.
+   * Returns the status of a signature (base58), including the node's history; null for an unknown signature. Rejects like
+   * the node's method.
    */
   status(signature: string): Promise<SignatureStatus | null> {
     const cached = this.#cached.get(signature)
@@ -67,7 +67,7 @@ export class ChainStatuses {
     }
   }
 
-  /** Tells whether a blockhash is still valid; null if the node does not answer. */
+  /** Returns whether a blockhash is still valid; null if the node does not answer. */
   async isValid(blockhash: string): Promise<boolean | null> {
     try {
       return (
@@ -86,7 +86,7 @@ export class ChainStatuses {
     return cached
   }
 
-  /** Batches with the other requests of this turn of the event loop. */
+  /** Batches with the other requests of this iteration of the event loop. */
   #ask(signature: string): Promise<SignatureStatus | null> {
     if (this.#gathered === null) {
       this.#gathered = new Map()
@@ -123,9 +123,9 @@ export class ChainStatuses {
   }
 
   /**
-   * Returns the statuses. Falls back to recent signatures if the node has no history. Such a node cannot tell whether
-   * older ones are unknown: they get the node's error. So does a status above the answer's own slot: that answer
-   * contradicts itself, and states neither a landing nor its absence.
+   * Returns the statuses. Falls back to recent signatures if the node has no history. Such a node cannot distinguish
+   * older signatures from unknown ones: they get the node's error. A status above the answer's own slot gets the
+   * node's error too: that answer contradicts itself, and proves neither a landing nor its absence.
    */
   async #statuses(
     signatures: readonly string[],

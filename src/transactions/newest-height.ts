@@ -3,7 +3,7 @@ import type { TransactionNode } from './ports.ts'
 
 /** Milliseconds after which the height is requested again: two to three blocks. */
 const REFRESH_MS = 1_000
-/** Milliseconds for which a height counts as the present one: five blocks, of the 150 for which it matters. */
+/** Milliseconds for which a height counts as current: five blocks, a small share of the 150 of a blockhash's lifetime. */
 const FRESH_MS = 2_000
 /** Timeout of a request in milliseconds. A later answer would not count. */
 const TIMEOUT_MS = FRESH_MS
@@ -21,7 +21,7 @@ export class NewestHeight {
     this.#clock = clock
   }
 
-  /** Returns the height if a node reported it within the last two seconds; null if not. Refreshes it in the background. */
+  /** Returns the height if a node reported it within the last two seconds, else null. Refreshes it in the background. */
   read(): { readonly slot: number; readonly height: number } | null {
     const ageMs = this.#clock.now() - (this.#known?.atMs ?? -Infinity)
     if (ageMs >= REFRESH_MS || ageMs < 0) void this.#refresh()
@@ -35,7 +35,7 @@ export class NewestHeight {
       const { slot, height } = await this.#nodes.node.height(AbortSignal.timeout(TIMEOUT_MS))
       this.#known = { slot, height, atMs: this.#clock.now() }
     } catch {
-      // The caller does without it.
+      // The caller proceeds without the height.
     } finally {
       this.#isAsking = false
     }

@@ -1,7 +1,7 @@
 /**
  * A remedy for a stream that ended or could not be opened.
  *
- * `again`: reconnect after a wait. `replay`: reconnect at once and request other slots. `never`: nothing helps until an
+ * `again`: reconnect after a wait. `replay`: reconnect at once and request other slots. `never`: fails until an
  * operator changes a setting or the server.
  */
 export type Remedy = 'again' | 'replay' | 'never'
@@ -11,8 +11,8 @@ export interface StreamFault {
   /** One line for people, without secrets. */
   readonly reason: string
   /**
-   * The first slot that the server still has. Null: it cannot go back at all. Absent: it has nothing yet from the
-   * requested slot on.
+   * The first slot that the server still has. Null: it cannot replay at all. Absent: it has no slot yet from the
+   * requested one on.
    */
   readonly firstSlot?: number | null
   /** True when the bytes were not a message of the protocol. */
