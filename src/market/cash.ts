@@ -9,7 +9,7 @@ export interface CashMint {
   readonly symbol: string | null
   readonly name: string | null
   readonly decimals: number | null
-  /** Between two cash mints, the one of lower rank is the token. */
+  /** Rank; of two cash mints, the one of lower rank is the token. */
   readonly rank: number
   /** Whether the mint is worth 1 USD by definition; wrapped SOL is not. */
   readonly pegged: boolean

@@ -4,7 +4,7 @@ import type { TradeRow } from './rows.ts'
 
 /**
  * The cursor of rows, stream and webhooks: slot × 2^20 + position in the slot. It is computed from the block alone,
- * so every replica, restart and backfill gives the same event the same cursor (INVARIANTS 3).
+ * so every replica, restart and backfill gives an event the same cursor (INVARIANTS 3).
  *
  * C1. Every copy of an event on a channel has its own position, whether or not that copy is sent. Within a slot,
  *     positions follow the order of the events. The copies on `wallet:` come after all of them, also in the order of

@@ -13,15 +13,15 @@ export interface CurveCourse {
 }
 
 /**
- * Tokens for sale at the start of every Pump.fun curve, and virtual tokens beyond them that are never sold: the
- * parameters of the program's Global account since 2024, in base units.
+ * Tokens for sale at the start of every Pump.fun curve, and virtual tokens beyond them that are never sold, in base
+ * units. They are parameters of the program's Global account since 2024.
  */
 const PUMPFUN_FOR_SALE = 793_100_000_000_000n
 const PUMPFUN_UNSOLD = 279_900_000_000_000n
 
 /**
  * Returns the tokens that a curve had for sale at its start: as its launchpad stated them, else by the program's
- * parameters if the reserves are those of such a curve; null if neither. They never follow from the product of the
+ * parameters. Null if its reserves do not match these parameters either. They never follow from the product of the
  * reserves: in mayhem mode the program's agent sets its own prices, which changes the product.
  */
 export function forSaleOf(platform: VenueId, stated: bigint | null, reserves: CurveReserves): bigint | null {

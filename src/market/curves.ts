@@ -25,7 +25,7 @@ const LAUNCHPADS: ReadonlySet<VenueId> = new Set(['pumpfun', 'raydium-launchlab'
 /** Launchpads whose curves complete when all tokens for sale are sold, and whose creation states those tokens. */
 const SOLD_OUT: ReadonlySet<VenueId> = new Set(['pumpfun', 'raydium-launchlab'])
 
-/** Whether a venue's trades are on bonding curves. */
+/** Returns whether a venue's trades are on bonding curves. */
 export function isLaunchpad(venue: VenueId): boolean {
   return LAUNCHPADS.has(venue)
 }

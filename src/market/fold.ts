@@ -105,7 +105,9 @@ export function foldBlock(known: KnownMarket, block: DecodedBlock, options: Fold
     }
   }
 
-  /** Adds the event's tokens and its pool; returns the mints that it is listed under, and whether it gave the pool a vault. */
+  /**
+   * Adds the event's tokens and its pool; returns the mints that it is listed under, and whether it gave the pool a vault.
+   */
   function nameListed(origin: RowOrigin, event: ChainEvent) {
     const listing = listingOf(event, cash)
     const mints = listedMints(listing)
@@ -201,7 +203,7 @@ function candleUpserts(known: KnownMarket, blockTime: number, pairs: Iterable<Pa
     for (const [index, interval] of INTERVALS.entries()) {
       const ts = starts[index]!
       const stored = known.candle(key, interval, ts)
-      // A bucket lies within the next larger one. If both have the same number of trades, their contents are equal.
+      // A bucket lies within the next larger one. If their numbers of trades are equal, so are their contents.
       const isSame = smaller !== null && stored !== null && stored.trades === storedTrades
       const candle: Candle = isSame
         ? { ...smaller!, ts }

@@ -258,7 +258,7 @@ class LogEdit implements Edit<LogEntry, LogAddress> {
   }
 }
 
-/** Whether two rows of one event have the same derived values. */
+/** Returns whether two rows of one event have equal derived values. */
 function sameTrade(a: TradeRow, b: TradeRow): boolean {
   const isSamePrice = a.cashUsd === b.cashUsd && a.priceForming === b.priceForming
   return a.signature === b.signature && isSamePrice && sameValue(a.vaults, b.vaults)

@@ -16,7 +16,7 @@ type KeptHour = Pick<ActivityHour, 'hour' | 'priorUsd' | 'traders'>
 
 /**
  * The last day of a mint's activity as running sums. A window of up to a day is read in constant time, and a block
- * adds its minute. Windows equal those of `foldWindow` over the stored hours of the same day, to the bit.
+ * adds its minute. Windows equal those of `foldWindow` over the day's stored hours, to the bit.
  */
 export class RolledMint {
   readonly #minutes: RolledMinutes

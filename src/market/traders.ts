@@ -9,9 +9,9 @@ import { estimateDistinct, HALF, rankOf, registerOf } from './hyperloglog.ts'
  *     (minute, rank) that is the highest rank from its minute on.
  * D3. The bytes depend only on the traders and their minutes, not on the order of adding.
  *
- * Bytes: empty for no traders; 1 and the list: 6 bytes hash, 1 byte minute, ascending; 2 and the registers: each a
- * length and (minute, rank) pairs, minutes ascending and ranks descending; 3 and 4,096 ranks without minutes, for all
- * time (1.6 %).
+ * Bytes: empty for no traders. 1, then the list: 6 bytes hash, 1 byte minute, ascending. 2, then the registers: each
+ * a length and (minute, rank) pairs, minutes ascending and ranks descending. 3, then 4,096 ranks without minutes, for
+ * all time (1.6 %).
  */
 export type TraderSketch = Uint8Array
 

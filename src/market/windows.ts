@@ -52,7 +52,7 @@ export function windowSpan(
   return { from: to - seconds, to }
 }
 
-/** Returns the range of hours that must be read to fold a window, and every shorter one with the same end. */
+/** Returns the range of hours that must be read to fold a window, and every shorter window with an equal end. */
 export function windowHours(
   headTime: number,
   seconds: number

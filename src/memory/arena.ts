@@ -10,7 +10,7 @@ export function copied(bytes: Uint8Array, allocator: Allocator): Buffer {
   return copy
 }
 
-/** Bytes that several arenas may still keep in total. */
+/** Bytes that several arenas may still retain in total. */
 export interface Budget {
   left: number
 }

@@ -47,13 +47,13 @@ const FIRST_RETURN_DELAY_MS = 30_000
  */
 export function returnFreeMemory(): () => void {
   flushCompileCache()
-  const giveBack = freeMemoryReturn()
+  const returnMemory = freeMemoryReturn()
   let endGrowth = (): void => undefined
   let timer = setTimeout(() => {
     compactHeap()
     endGrowth = growYoungHeapOnce()
-    giveBack?.()
-    timer = setInterval(() => giveBack?.(), RETURN_INTERVAL_MS).unref()
+    returnMemory?.()
+    timer = setInterval(() => returnMemory?.(), RETURN_INTERVAL_MS).unref()
   }, FIRST_RETURN_DELAY_MS).unref()
   return () => {
     clearTimeout(timer)

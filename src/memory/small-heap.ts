@@ -11,7 +11,7 @@ const GROWTH_PERCENT = 40
 
 /**
  * Factor by which the young generation grows. With 1 it keeps its current size: 1 to 4 MB when the configuration is
- * read, instead of the 16 MB that it would reach while the service's modules are loaded.
+ * read. It would reach 16 MB while the service's modules are loaded.
  */
 const YOUNG_GROWTH_FACTOR = 1
 

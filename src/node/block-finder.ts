@@ -64,7 +64,7 @@ export class BlockFinder {
     let answersSinceMs: number | null = null
     for (let round = 1; ; round++) {
       signal.throwIfAborted()
-      const asked = await this.#askAll(slot, signal, fits)
+      const asked = await this.#queryAll(slot, signal, fits)
       if (asked.kind === 'block') return asked
       const { answers, said } = asked
       if (said.length === 0) answersSinceMs = null
@@ -78,7 +78,7 @@ export class BlockFinder {
   }
 
   /** Queries every node once: returns the block, or the answers of the nodes that are up. */
-  async #askAll(
+  async #queryAll(
     slot: number,
     signal: AbortSignal,
     fits: (found: FetchedBlock) => boolean

@@ -115,7 +115,7 @@ export class BlockSequence {
         yield* this.#placeAll(this.#slotsUpTo(parentSlot, signal), depth + 1, signal)
         if (signal.aborted) return
       }
-      if (parentSlot > this.#reached) await this.#giveUp(parentSlot, this.#lost.get(parentSlot) ?? TOO_DEEP)
+      if (parentSlot > this.#reached) await this.#abandon(parentSlot, this.#lost.get(parentSlot) ?? TOO_DEEP)
     }
     if (this.#follows(found)) yield this.#giveOut(found)
     else if (!this.#options.rollbacks) yield this.#giveOut(await this.#ofThisFork(found, signal))
@@ -193,11 +193,11 @@ export class BlockSequence {
   async #lose(found: LostBlock): Promise<void> {
     if (this.#reached === null || found.slot <= this.#reached) return
     this.#lost.set(found.slot, found)
-    if (this.#lost.size > LOST_MAX) await this.#giveUp(found.slot, found)
+    if (this.#lost.size > LOST_MAX) await this.#abandon(found.slot, found)
   }
 
   /** Abandons all slots up to `to`. Skipped slots among them are unknown, because no later block names its parent yet. */
-  async #giveUp(to: number, { reason, detail }: Pick<SlotGap, 'reason' | 'detail'>): Promise<void> {
+  async #abandon(to: number, { reason, detail }: Pick<SlotGap, 'reason' | 'detail'>): Promise<void> {
     if (this.#reached !== null && to <= this.#reached) return
     const from = this.#reached === null ? to : this.#reached + 1
     await this.#options.onGap({ from, to, reason, detail })

@@ -6,7 +6,8 @@ export interface SourcedBlock {
   readonly block: Block
   readonly commitment: Commitment
   /**
-   * Unix milliseconds of arrival. For a recorded block this is its block time, so that every run gives the same rows.
+   * Unix milliseconds of arrival. For a recorded block this is its block time, so that the rows do not depend on the
+   * run.
    */
   readonly receivedAtMs: number
   /** The rollback to apply before this block, if it does not follow the newest stored one. */

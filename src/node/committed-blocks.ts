@@ -84,7 +84,7 @@ export class CommittedBlocks {
     for (const observer of this.#observers) observer.lost(afterSlot)
   }
 
-  /** Shows blocks to an observer from now on, until the returned function is called. */
+  /** Shows later blocks to an observer, until the returned function is called. */
   subscribe(observer: BlockObserver): () => void {
     this.#observers.add(observer)
     return () => void this.#observers.delete(observer)

@@ -29,7 +29,7 @@ const DECODING = defineDocument({
   key: () => KEY
 })
 
-/** A period in a document of its own, as an earlier version stored them. */
+/** A period in its own document, as an earlier version stored them. */
 const DECODING_PERIOD = defineDocument({
   kind: 'decoding period',
   schema: period,

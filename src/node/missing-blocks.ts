@@ -35,7 +35,7 @@ const ADMITTED_MS = 5_000
 const WITNESS_MS = 5_000
 const WITNESS_RETRY_MS = 250
 /** Equal to the time for which a source requests a missing block. */
-const ROLLBACK_GIVE_UP_MS = 30_000
+const ROLLBACK_TIMEOUT_MS = 30_000
 const NOT_YET = 'does not have its blocks yet'
 
 /** Fetches single blocks from nodes, for a source that gets most blocks another way. */
@@ -136,10 +136,10 @@ export class MissingBlocks {
     }
   }
 
-  /** Builds a finder of rollbacks that queries the same nodes. */
+  /** Builds a finder of rollbacks that queries these nodes. */
   rollbacks(stored: StoredChain, isSettled: boolean, random: Random): RollbackFinder {
     const { clock, commitment } = this.#options
-    const finder = new BlockFinder(this.#nodes, { giveUpMs: ROLLBACK_GIVE_UP_MS, clock, random })
+    const finder = new BlockFinder(this.#nodes, { giveUpMs: ROLLBACK_TIMEOUT_MS, clock, random })
     return new RollbackFinder({ finder, stored, commitment, isSettled, clock })
   }
 

@@ -89,7 +89,7 @@ export function describeFault(fault: NodeFault): string {
 
 /**
  * HTTP statuses by which a node refuses a request for its content: malformed, too large, not processable. Another
- * request to the same node may succeed, so these are no faults of the node.
+ * request to this node may succeed, so these are not faults of the node.
  */
 const REFUSING_STATUSES: readonly number[] = [400, 413, 422]
 const TOO_LARGE_STATUS = 413

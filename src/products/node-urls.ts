@@ -15,7 +15,9 @@ export function nodeUrls(service: ServiceParts): readonly string[] {
   return url === null ? [] : [url]
 }
 
-/** Returns the nodes' WebSocket URLs: the configured ones, else each node's at the port that clients derive, as web3.js does. */
+/**
+ * Returns the nodes' WebSocket URLs: the configured ones, else each node's at the port that clients derive, as web3.js does.
+ */
 export function pubsubUrls(service: ServiceParts): readonly string[] {
   const { rpcWsUrl } = service.config
   if (!hasLocalnet(service) && rpcWsUrl.length > 0) return rpcWsUrl

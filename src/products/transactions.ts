@@ -55,7 +55,7 @@ export const TRANSACTIONS: Product = {
 }
 
 /**
- * Sending and tracking of submitted transactions. It has a supervisor of its own, and drains after the edge. A process
+ * Sending and tracking of submitted transactions. It has its own supervisor, and drains after the edge. A process
  * without a node to send to has no shards.
  */
 export const TRACKING: Product = {

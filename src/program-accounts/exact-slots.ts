@@ -16,8 +16,8 @@ type ExactSlots = Pick<MirrorProgress, 'slot' | 'oldestSlot' | 'exactFrom' | 'en
 
 /**
  * Returns the newest slot up to `atMost` at which the mirrored state is exact; null if no slot is exact. Updates are
- * complete and carry their slots, so each slot between two of them is exact too. A snapshot is exact at its own slot only:
- * its differences were made at unknown slots since the previous one.
+ * complete and carry their slots, so each slot between them is exact too. A snapshot is exact at its own slot only: its
+ * differences were made at unknown slots since the previous one.
  */
 export function exactSlotUpTo(progress: ExactSlots, atMost: number): number | null {
   const { slot, oldestSlot, ended = [] } = progress

@@ -38,7 +38,7 @@ export class AddressChanges {
     return sumOf(this.own.filter(({ isNative, mint }) => !isNative && mint === WSOL))
   }
 
-  /** Whether an account or its owner counts for the address. */
+  /** Returns whether an account or its owner counts for the address. */
   isOwn({ account, party }: Pick<Flow, 'account' | 'party'>): boolean {
     return account === this.#key || party === this.address
   }
@@ -76,7 +76,7 @@ export class AddressChanges {
     return change.isNative && this.#haveWrappedLeg(trades) ? [] : trades
   }
 
-  /** Whether the account of a change, or its owner, is the user of a trade. */
+  /** Returns whether the account of a change, or its owner, is the user of a trade. */
   isTrader({ user }: Trade, { party }: AccountChange): boolean {
     return pubkeyToBase58(user) === party
   }
@@ -105,10 +105,10 @@ export class AddressChanges {
   }
 }
 
-/** Whether a trade took a mint from its trader. */
+/** Returns whether a trade took a mint from its trader. */
 export const takesOf = ({ inMint }: Trade, mint: string): boolean => pubkeyToBase58(inMint) === mint
-/** Whether a trade gave a mint to its trader. */
+/** Returns whether a trade gave a mint to its trader. */
 export const givesOf = ({ outMint }: Trade, mint: string): boolean => pubkeyToBase58(outMint) === mint
 
-/** Whether one amount is a gain and the other a loss. */
+/** Returns whether one amount is a gain and the other a loss. */
 export const areOpposite = (a: bigint, b: bigint): boolean => (a < 0n && b > 0n) || (a > 0n && b < 0n)

@@ -60,8 +60,8 @@ function isWithdrawnFee(
 }
 
 /**
- * Whether a change is SOL that the address wrapped or unwrapped. Wrapped SOL that no other party gained or lost came from
- * lamports or became lamports. They are the address's own if its lamports moved the opposite way. Its lamports are
+ * Returns whether a change is SOL that the address wrapped or unwrapped. Wrapped SOL that no other party gained or lost came
+ * from lamports or became lamports. They are the address's own if its lamports moved the opposite way. Its lamports are
  * explained only if they differ from the wrapped SOL by rents alone.
  */
 function isWrapping(change: AccountChange, seen: AddressChanges): boolean {
@@ -76,8 +76,8 @@ function isWrapping(change: AccountChange, seen: AddressChanges): boolean {
 }
 
 /**
- * Whether `SyncNative` made lamports of the address, a wrapped SOL account, its tokens: they had arrived earlier, as
- * lamports with a row of their own. The ledger of its owner has no such row, because blocks do not state the owner of a
+ * Returns whether `SyncNative` made lamports of the address, a wrapped SOL account, its tokens: they had arrived earlier, as
+ * lamports with their own row. The ledger of its owner has no such row, because blocks do not state the owner of a
  * plain transfer's account. In the owner's ledger the tokens are the income.
  */
 function isSynced(
@@ -88,7 +88,7 @@ function isSynced(
   return !all.lamports.some((each) => each.account === account)
 }
 
-/** Whether lamports went into token accounts that the transaction created, or came from ones that it closed. */
+/** Returns whether lamports went into token accounts that the transaction created, or came from ones that it closed. */
 function isRent(change: AccountChange, seen: AddressChanges): boolean {
   if (!change.isNative) return false
   const amount = seen.all.withoutFee(change)
@@ -104,7 +104,10 @@ function rentSums(seen: AddressChanges): readonly bigint[] {
 
 const total = (flows: readonly Flow[]): bigint => flows.reduce((sum, { amount }) => sum + amount, 0n)
 
-/** Whether a change made or destroyed tokens. Wrapped SOL does not count: it comes from lamports and becomes lamports. */
+/**
+ * Returns whether a change made or destroyed tokens. Wrapped SOL does not count: it comes from lamports and becomes
+ * lamports.
+ */
 function isSupplyChange({ mint, pre, post }: AccountChange, { all }: AddressChanges): boolean {
   return mint !== WSOL && sumOf(all.tokens.filter((each) => each.mint === mint)) === post - pre
 }

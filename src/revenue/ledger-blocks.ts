@@ -37,7 +37,7 @@ export class LedgerBlocks extends BlockQueue<LedgerChanges> {
     return this.#readWithout.get(address) ?? this.newestSeen
   }
 
-  /** Sets the addresses for blocks that are read from now on. Returns the newest slot already read. */
+  /** Sets the addresses for blocks that are read later. Returns the newest slot already read. */
   watch(addresses: ReadonlySet<string>): number {
     const before = this.#readWithout
     const isSame = addresses.size === before.size && [...addresses].every((address) => before.has(address))

@@ -61,7 +61,7 @@ function withTokens(
   addresses: Addresses | null
 ): Addresses | null {
   let found = addresses
-  const look = (balance: TokenBalance): void => {
+  const addOwners = (balance: TokenBalance): void => {
     const owner = ownerIn(balance, watched)
     if (owner !== undefined && !(found ??= new Map()).has(owner)) found.set(owner, -1)
     const account = keys.lookup(balance.account, watched)
@@ -70,15 +70,15 @@ function withTokens(
   for (let at = 0; at < before.length; at++) {
     const later = balanceOf(after, before[at]!.account, at)
     if (later !== null && isSame(before[at]!, later)) continue
-    look(before[at]!)
-    if (later !== null) look(later)
+    addOwners(before[at]!)
+    if (later !== null) addOwners(later)
   }
   for (let at = 0; at < after.length; at++)
-    if (balanceOf(before, after[at]!.account, at) === null) look(after[at]!)
+    if (balanceOf(before, after[at]!.account, at) === null) addOwners(after[at]!)
   return found
 }
 
-/** Returns the balance of an account. It is mostly at the same index in both lists. */
+/** Returns the balance of an account, which is mostly at equal indexes in both lists. */
 function balanceOf(balances: readonly TokenBalance[], account: number, at: number): TokenBalance | null {
   const likely = balances[at]
   if (likely !== undefined && likely.account === account) return likely

@@ -70,8 +70,8 @@ export class LedgerWriter {
   }
 
   /**
-   * Deletes the entries of an address after a slot, and their sums, until another process takes over. Resolves with the
-   * deleted entries, newest block first.
+   * Deletes the entries of an address after a slot, and their sums, until another process becomes the writer.
+   * Resolves with the deleted entries, newest block first.
    */
   async rollBack(address: string, after: number): Promise<readonly LedgerPart[]> {
     const removed: LedgerPart[] = []
@@ -182,7 +182,7 @@ export class LedgerWriter {
   async #store(sum: LedgerSum): Promise<void> {
     const stored = await this.#sums.get(sum.address, [sum.mint, sum.slot])
     if (stored === null) await this.#sums.insert(sum)
-    // The last entries of a block may not have been stored yet.
+    // The last entries of a block are possibly not stored yet.
     else if (!isEqual(stored.value.own, sum.own) || !isEqual(stored.value.total, sum.total))
       await this.#sums.update(stored, sum)
   }

@@ -72,7 +72,7 @@ function byTransaction(entries: readonly LedgerEntry[]): Iterable<[LedgerEntry, 
 
 function flowOf(changes: readonly LedgerEntry[]): Omit<Sums, 'entries' | 'counted'> {
   const delta = changes.reduce((sum, change) => sum + deltaOf(change), 0n)
-  // All changes of a mint in a block have the same price.
+  // All changes of a mint in a block have one price.
   const usd = changes.reduce((sum, { valueUsd }) => sum + (valueUsd ?? 0), 0)
   const microUsd = BigInt(Math.round(Math.abs(usd) * 1e6))
   const isInflow = delta > 0n

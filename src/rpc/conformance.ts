@@ -78,7 +78,7 @@ export async function compareEndpoints(
     const row = rows.get(method) ?? { method, asked: 0, equal: 0, by_design: 0, different: 0 }
     rows.set(method, row)
     row.asked++
-    const { outcome, isAnswered } = await looked(each, ours, theirs, listener)
+    const { outcome, isAnswered } = await compareRepeatedly(each, ours, theirs, listener)
     if (outcome.kind === 'equal') row.equal++
     else if (outcome.kind === 'by design') row.by_design++
     else {
@@ -95,20 +95,20 @@ export async function compareEndpoints(
 }
 
 /** Queries both endpoints, and repeats the case after a difference. A missing answer counts as a difference. */
-async function looked(
+async function compareRepeatedly(
   each: ConformanceCase,
   ours: Ask,
   theirs: Ask | null,
   listener: ComparisonListener
 ): Promise<{ readonly outcome: CaseOutcome; readonly isAnswered: boolean }> {
   const body = `{"jsonrpc":"2.0","id":1,"method":"${each.method}","params":${each.params}}`
-  for (let look = 1; ; look++) {
+  for (let comparison = 1; ; comparison++) {
     const [mine, other] = await Promise.all([answerOf(ours, body), theirs && answerOf(theirs, body)])
     const isAnswered = !(mine instanceof Error || other instanceof Error)
     const outcome: CaseOutcome = isAnswered
       ? compared(each, mine, other)
       : { kind: 'different', ours: textOf(mine), theirs: textOf(other) }
-    if (outcome.kind !== 'different' || look === COMPARISONS_MAX) return { outcome, isAnswered }
+    if (outcome.kind !== 'different' || comparison === COMPARISONS_MAX) return { outcome, isAnswered }
     await listener.beforeLook()
   }
 }
@@ -172,7 +172,7 @@ function withFieldOf(ours: unknown, theirs: unknown): unknown {
   return isField ? { ...(theirs as object), error: { ...other, data } } : theirs
 }
 
-/** Replaces values that differ between two moments: slots of contexts, subscription ids, and values that drift. */
+/** Replaces values that change over time: slots of contexts, subscription ids, and values that drift. */
 function normalised(method: string, body: unknown): unknown {
   if (typeof body !== 'object' || body === null) return body
   const { result, error, ...rest } = body as Members

@@ -22,8 +22,9 @@ export const CORDON = defineDocument({
 export type Cordon = z.infer<typeof CORDON.schema>
 
 /**
- * Returns the cordon of a node; undefined if it is not cordoned. It stays cordoned if its key is replaced in the URL (the id
- * does not change), and if a second node on its host changes its id (the digest does not change).
+ * Returns the cordon of a node; undefined if it is not cordoned. It stays cordoned if its key is replaced in the URL,
+ * because the id does not change. It also does if a second node on its host changes its id, because the digest does not
+ * change.
  */
 export const cordonOf = (cordons: readonly Cordon[], { id, digest }: NodeId): Cordon | undefined =>
   cordons.find((each) => each.digest === digest || each.id === id)

@@ -47,8 +47,8 @@ const SHARED_CODES: ReadonlySet<number> = new Set([
 ])
 
 /**
- * Returns whether an error code is a failure of the node: internal error, a server code that Solana does not define
- * (-32000 to -32099, JSON-RPC 2.0), or the code by which providers limit the rate.
+ * Returns whether an error code is a failure of the node. Failures are internal errors, server codes that Solana does
+ * not define (-32000 to -32099, JSON-RPC 2.0), and the code by which providers limit the rate.
  */
 const isFailure = (code: number | null): boolean =>
   code === null ||

@@ -13,7 +13,7 @@ const SPACE = 0x20
 /** Number of bytes of a string that are checked one by one. A native search pays only for longer strings. */
 const NEAR_BYTES = 24
 
-/** Bytes of long values that a scan passes between two yields: 1 ms. */
+/** Maximum bytes of long values that a scan passes before it yields: 1 ms. */
 const SCAN_BYTES = 512 * 1024
 
 /** A member of an object: its decoded key, and the place of its value. */

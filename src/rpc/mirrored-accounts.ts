@@ -26,7 +26,10 @@ import {
 } from './program-accounts-request.ts'
 import { ANSWER_BYTES_MAX, ANSWER_TOO_LARGE, NO_NODE, upstreamDown, type Refusal } from './rpc-error.ts'
 
-/** The accounts of a program: the bytes of the result's JSON text with its slot, a refusal, or a request that only a node answers. */
+/**
+ * The accounts of a program: the bytes of the result's JSON text with its slot, a refusal, or a request that only a node
+ * answers.
+ */
 export type MirroredAnswer =
   | { readonly result: readonly Buffer[]; readonly slot: number }
   | { readonly refusal: Refusal }

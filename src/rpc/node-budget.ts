@@ -22,10 +22,11 @@ export interface NodeBudgetState {
 }
 
 /**
- * The costs that one node may be sent: a token bucket that holds the rate of one second. A request that costs more than
- * the bucket holds needs a full bucket, and leaves a debt.
+ * The costs that one node may be sent: a token bucket that holds the rate of one second. A request that costs more
+ * than the bucket holds needs a full bucket, and leaves a debt.
  *
- * A refusal (HTTP 429) lowers the rate below the one that was sent. It then rises evenly until the node refuses again.
+ * A refusal (HTTP 429) lowers the rate below the one that was sent. The rate then rises evenly until the node refuses
+ * again.
  */
 export class NodeBudget {
   readonly #limit: number
@@ -52,7 +53,7 @@ export class NodeBudget {
     this.#marks = [mark, mark]
   }
 
-  /** Whether a request may be sent now. */
+  /** Returns whether a request may be sent now. */
   admits(cost: number, nowMs: number): boolean {
     if (this.#rate === Infinity) return true
     this.#refill(nowMs)

@@ -74,7 +74,10 @@ function endOf(pattern: RegExp, text: string, at: number): number {
   return pattern.test(text) ? pattern.lastIndex : -1
 }
 
-/** Returns the index after an array; -1 if none begins or ends, or if it has too many levels. The elements are not checked. */
+/**
+ * Returns the index after an array; -1 if no array begins or ends, or if it has too many levels. The elements are not
+ * checked.
+ */
 function endOfArray(text: string, at: number): number {
   if (text[at] !== '[') return -1
   let depth = 0

@@ -1,9 +1,9 @@
 import type { Ask, ParsedAnswer } from './conformance-cases.ts'
 import { checkOf, notChecked, type ConformanceCheck } from './conformance-check.ts'
 
-/** Maximum attempts to get both answers at one slot: each takes up to a slot, and a mirror may be thirty slots behind. */
+/** Maximum attempts to get both answers at one slot. Each lasts at most a slot, and a mirror may be thirty slots behind. */
 const SLOT_ATTEMPTS = 60
-/** Cached answers of a side, for the same reason. */
+/** Maximum cached answers of a side; as above, a mirror may be thirty slots behind. */
 const SEEN_MAX = 40
 /** Accounts named in a difference. Arbitrary; nothing depends on it. */
 const NAMED_MAX = 3

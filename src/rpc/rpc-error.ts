@@ -38,7 +38,9 @@ export const NO_VERSION: Refusal = {
   status: 200,
   error: { code: -32600, message: 'Unsupported JSON-RPC protocol version' }
 }
-/** A method that is not served. `setting` names the setting that adds methods of the nodes; no setting adds subscriptions. */
+/**
+ * A method that is not served. `setting` names the setting that adds methods of the nodes; no setting adds subscriptions.
+ */
 export const methodNotFound = (method: string): Refusal => ({
   status: 200,
   error: {

@@ -6,7 +6,7 @@ import type { RpcMethod } from './methods.ts'
 export interface RpcUpstream {
   /** Host and port; sections of the URL that may be secret are left out. */
   readonly name: string
-  /** Index in MILLRACE_RPC_URL (or in the list of archives); pubsub URLs have the same order. */
+  /** Index in MILLRACE_RPC_URL (or in the list of archives), also of the node's pubsub URL. */
   readonly index: number
   readonly isArchive: boolean
   /** Only `healthy` and `lagging` nodes get requests, `healthy` ones first. */

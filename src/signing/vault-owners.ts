@@ -5,10 +5,11 @@ import type { PoolRow } from '../market/registry-rows.ts'
 import { programAddress } from './program-address.ts'
 
 /**
- * Owner of the vaults at each venue: the pool itself, an address that the program derives from the pool (for both vaults, or
- * one for each mint), one address of the program for all pools, or the vault of a program that holds the tokens of all pools
- * of a mint. Recorded trades of the venues agree (`test/signing/vault-owners.test.ts`). No trade of Raydium stable is
- * recorded; its address comes from Raydium's published list of pools, and is not derived from the seed of AMM v4.
+ * Owner of the vaults at each venue. It can be the pool itself, or an address that the program derives from the pool: one
+ * for both vaults, or one for each mint. It can also be one address of the program for all pools, or the vault of a program
+ * that holds the tokens of all pools of a mint. Recorded trades of the venues agree (`test/signing/vault-owners.test.ts`).
+ * No trade of Raydium stable is recorded; its address comes from Raydium's published list of pools, and is not derived from
+ * the seed of AMM v4.
  */
 const OWNERS: Readonly<
   Record<VenueId, 'pool' | 'of-pool' | 'of-pool-and-mint' | 'shared-vault' | { readonly authority: Pubkey }>

@@ -64,7 +64,7 @@ export class ChannelHistory {
   readonly #receivedAtMs = new Map<number, number>()
   /** The delivery order, and the number of amendments it is based on. */
   #known: { readonly amendments: number; readonly order: DeliveryOrder } | null = null
-  /** Reads in flight, by section: channels of one replay need the same slots at once. */
+  /** Reads in flight, by section: channels of one replay need equal slots at once. */
   readonly #slotsInFlight = new Map<number, Promise<readonly SlotRow[]>>()
 
   constructor(

@@ -40,7 +40,7 @@ interface LiveChannel {
  * H1. An event is encoded once for all its readers, and framed once for all readers of a channel.
  * H2. A reader of a channel receives every block after the head at which it joined, in order, once. Blocks that the
  *     feed skipped are reported as missed.
- * H3. All readers read the first block after a start, or after a retraction of published blocks, from the store: the
+ * H3. After a start, or a retraction of published blocks, all readers read the first block from the store. The
  *     retractions of a lost fork come between that block and the earlier ones.
  * H4. If a channel fails, its readers read the block from the store, in one order for all of their channels. Other
  *     readers are not affected.
@@ -52,7 +52,7 @@ export class StreamHub {
   readonly #channels = new ChannelTable<LiveChannel>()
   #recent: BlockEvents[] = []
   #recentRows = 0
-  /** Whether the next block may not follow the last published one (H3). */
+  /** Whether the next block possibly follows a different block than the last published one (H3). */
   #isDoubtful = true
   /** No block after this cursor is missing among the recent ones. */
   #recentAfter: number

@@ -11,7 +11,7 @@ const TWO_32 = 2 ** 32
 /** Maximum number of prices that are sorted directly. Such a sort takes as long as one pass over all ranks. */
 const FEW = 32
 /** Accounts of a block that can be scanned in the time of one index look-up, measured with mainnet blocks. */
-const READ_IN_A_LOOK_UP = 60
+const SCANNED_PER_LOOKUP = 60
 
 /** A block, and the size of its fees. */
 export interface FeesOf {
@@ -38,7 +38,7 @@ export class BlockFees {
   readonly ends: Uint32Array
   /** Lower 32 bits of the hash (`accountHashes`) of each writable account of each transaction. */
   readonly low: Uint32Array
-  /** Upper 16 bits of the same hashes. */
+  /** Upper 16 bits of these hashes. */
   readonly high: Uint16Array
   #ascending: Float64Array | undefined
   #ranks: Uint32Array | undefined
@@ -103,7 +103,7 @@ export class BlockFees {
   }
 
   #isForIndex({ low }: AccountFilter): boolean {
-    return low.length * READ_IN_A_LOOK_UP <= this.low.length
+    return low.length * SCANNED_PER_LOOKUP <= this.low.length
   }
 
   /** Returns the transactions that write to an account of the filter. */

@@ -34,7 +34,7 @@ const progress = z.object({
   engineId: z.string().nullable(),
   /** Slot of the block that contains it; null before. */
   slot: z.number().nullable(),
-  /** Error of a member in JSON-RPC form, or `{code, message}` of the engine's refusal; null while nothing has failed. */
+  /** Error of a member in JSON-RPC form, or `{code, message}` of the engine's refusal; null before a failure. */
   err: z.unknown(),
   /** Null if it has not failed, and if the reason is unknown. */
   reason: z.enum(BUNDLE_REASONS).nullable(),

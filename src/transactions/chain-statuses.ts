@@ -44,7 +44,7 @@ export class ChainStatuses {
   status(signature: string): Promise<SignatureStatus | null> {
     const cached = this.#cached.get(signature)
     if (cached !== undefined && cached.untilMs > this.#clock.now()) return cached.answer
-    const made = this.#cache(this.#ask(signature), () => this.#cached.delete(signature))
+    const made = this.#cache(this.#request(signature), () => this.#cached.delete(signature))
     this.#cached.delete(signature)
     this.#cached.set(signature, made)
     if (this.#cached.size > CACHED_MAX) this.#cached.delete(this.#cached.keys().next().value!)
@@ -87,17 +87,17 @@ export class ChainStatuses {
   }
 
   /** Batches with the other requests of this iteration of the event loop. */
-  #ask(signature: string): Promise<SignatureStatus | null> {
+  #request(signature: string): Promise<SignatureStatus | null> {
     if (this.#gathered === null) {
       this.#gathered = new Map()
-      setImmediate(() => this.#askAll())
+      setImmediate(() => this.#requestAll())
     }
     const question = Promise.withResolvers<SignatureStatus | null>()
     this.#gathered.set(signature, question)
     return question.promise
   }
 
-  #askAll(): void {
+  #requestAll(): void {
     const questions = [...this.#gathered!]
     this.#gathered = null
     for (let at = 0; at < questions.length; at += BATCH_MAX) {

@@ -23,7 +23,7 @@ export type ChangeBatch = z.output<typeof changeBatch>
 /** A change at its cursor. */
 export type PublishedChange = ChangeBatch['changes'][number]
 
-/** Returns whether two batches contain the same changes. Their cursors may differ, because a batch can be moved. */
+/** Returns whether two batches contain equal changes. Their cursors may differ, because a batch can be moved. */
 export const isSameBatch = (a: ChangeBatch, b: ChangeBatch): boolean =>
   a.changes.length === b.changes.length &&
   a.changes.every((change, at) => {

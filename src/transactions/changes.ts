@@ -46,7 +46,7 @@ export function publishedState({ event, slot, commitment }: SubmissionChange): S
   return { state: event, slot, commitment }
 }
 
-/** Returns whether two events of one submission report the same state. */
+/** Returns whether two events of one submission report equal states. */
 export function isSameChange(a: SubmissionChange | null, b: SubmissionChange): boolean {
   return isSameToTenant(a && publishedState(a), publishedState(b))
 }

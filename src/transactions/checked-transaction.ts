@@ -10,8 +10,8 @@ import { unsignedIndex } from '../signing/ed25519.ts'
 /** Characters of the base64 form of the largest transaction. */
 const BASE64_MAX = Math.ceil(V1_BYTES_MAX / 3) * 4
 /**
- * Accounts that a transaction may lock, static and looked-up ones. This is Solana's MAX_TX_ACCOUNT_LOCKS with the
- * feature increase_tx_account_lock_limit, otherwise 64. No block holds a transaction with more.
+ * Accounts that a transaction may lock, static or from lookup tables. This is Solana's MAX_TX_ACCOUNT_LOCKS with the
+ * feature increase_tx_account_lock_limit, otherwise 64. Blocks contain no transaction above this limit.
  */
 const LOCKS_MAX = 128
 

@@ -1,8 +1,8 @@
 import type { BlockSightings } from './ports.ts'
 
 /**
- * Milliseconds after reception during which an answer of nodes alone does not end a transaction: 150 blocks, the
- * lifetime of a blockhash, at one and a half times the slot time of 400 ms.
+ * Milliseconds after reception during which an answer of nodes alone does not end a transaction: the 150 blocks of a
+ * blockhash's lifetime, at one and a half times the slot time of 400 ms.
  */
 export const NODES_ALONE_MS = 90_000
 /**

@@ -16,8 +16,8 @@ export function recheckAtMs(
 }
 
 /**
- * Returns an ended submission, to be tracked again for a check of its landing; the same object if no check is due. Its
- * signed bytes are deleted, so a landing that is revoked is not resent before a repeated request.
+ * Returns an ended submission, to be tracked again for a check of its landing; `submission` itself if no check is
+ * due. Its signed bytes are deleted, so a landing that is revoked is not resent before a repeated request.
  */
 export function reopenedForCheck(submission: Submission): Submission {
   const { recheckAtMs: dueAtMs, rechecks = 0, ...rest } = submission

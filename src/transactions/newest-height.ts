@@ -14,7 +14,7 @@ export class NewestHeight {
   readonly #nodes: { readonly node: Pick<TransactionNode, 'height'> }
   readonly #clock: Pick<Clock, 'now'>
   #known: { readonly slot: number; readonly height: number; readonly atMs: number } | null = null
-  #isAsking = false
+  #isRequesting = false
 
   constructor(nodes: { readonly node: Pick<TransactionNode, 'height'> }, clock: Pick<Clock, 'now'>) {
     this.#nodes = nodes
@@ -29,15 +29,15 @@ export class NewestHeight {
   }
 
   async #refresh(): Promise<void> {
-    if (this.#isAsking) return
-    this.#isAsking = true
+    if (this.#isRequesting) return
+    this.#isRequesting = true
     try {
       const { slot, height } = await this.#nodes.node.height(AbortSignal.timeout(TIMEOUT_MS))
       this.#known = { slot, height, atMs: this.#clock.now() }
     } catch {
       // The caller proceeds without the height.
     } finally {
-      this.#isAsking = false
+      this.#isRequesting = false
     }
   }
 }

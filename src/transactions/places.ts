@@ -41,9 +41,9 @@ export interface TenantPlaces<Item> {
 }
 
 /**
- * Returns the transaction whose place is released for a tenant: the oldest idle one of the tenant with the most places,
- * among tenants with at least as many as this one. If this tenant is at its own limit, the transaction is one of its own.
- * Null if all of them are busy.
+ * Returns the transaction whose place is released for a tenant. It is the oldest idle one of the tenant with the most
+ * places, among tenants with at least as many as this one. If this tenant is at its own limit, the transaction is one of its
+ * own. Null if all of them are busy.
  */
 export function releasedFor<Item>(
   tenant: string,

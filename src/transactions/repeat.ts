@@ -18,7 +18,7 @@ export interface RepeatedRequest {
 
 /** A submission after a repeated request. */
 export interface AfterRepeat {
-  /** The same object if the request changes nothing. */
+  /** The stored object itself if the request changes nothing. */
   readonly submission: Submission
   /** Whether its sends had stopped and restart. */
   readonly isResumed: boolean

@@ -39,8 +39,8 @@ export interface CandleCount {
 
 /**
  * Folds a mint's candles again from its stored trades and compares every bucket of every pair and interval with the
- * stored one. Skips a bucket that begins before the retention's horizon, because some of its rows may be gone. Holds a
- * candle in memory for each minute with a trade.
+ * stored one. Skips a bucket that begins before the retention's horizon, because some of its rows may have expired.
+ * Holds a candle in memory for each minute with a trade.
  */
 export async function* candleDifferences(
   storage: Storage,

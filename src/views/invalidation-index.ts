@@ -16,7 +16,10 @@ export type RefreshTrigger = 'tags' | 'minute' | 'block'
  */
 const TAGS_MAX = 100_000
 
-/** Tracks the newest slot that changed the object of each tag, so that answers computed at a slot can be checked for validity. */
+/**
+ * Tracks the newest slot that changed the object of each tag, so that answers computed at a slot can be checked for
+ * validity.
+ */
 export class InvalidationIndex {
   readonly #feed: CommitFeed
   readonly #tagsMax: number

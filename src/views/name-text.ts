@@ -20,7 +20,7 @@ export interface SymbolAndName {
 
 const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u
 const WHOLE_WORD = /^[\p{Ideographic}\p{Extended_Pictographic}]$/u
-/** Below this code unit no character is a word of its own, so most texts skip the regular expression. */
+/** Below this code unit no character counts as a word, so most texts skip the regular expression. */
 const FIRST_WHOLE_WORD = 0x2000
 
 /**

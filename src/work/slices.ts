@@ -6,7 +6,7 @@ export const SLICE_ROWS = 100
 /** Rows that a loop reads from the store at a time; decoding a row takes 6 µs. */
 export const READ_ROWS = 250
 /**
- * Maximum concurrent rows of `mapReads`. Folding the last day of a token takes up to 0.3 ms; a cluster answers as
+ * Maximum concurrent rows of `mapReads`. Folding the last day of a token takes at most 0.3 ms; a cluster answers as
  * many reads together.
  */
 const READS_AT_ONCE = 10
@@ -33,7 +33,7 @@ export interface Slices {
     make: (row: Row, index: number) => Promise<Made>,
     atOnce?: number
   ): Promise<Made[]>
-  /** Ends a slice, between two reads. */
+  /** Ends a slice, between reads. */
   readonly pause: () => Promise<void>
 }
 

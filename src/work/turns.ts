@@ -126,7 +126,7 @@ export class Turns {
     return this.#order.waitingOf(tenant)
   }
 
-  /** Whether work of a tenant would begin at once. */
+  /** Returns whether work of a tenant would begin at once. */
   isFree(tenant: string): boolean {
     return (
       this.#running < this.#places.all &&
@@ -243,7 +243,7 @@ export class Turns {
     })
   }
 
-  /** Begins queued pieces for SLICE_MS. Returns false if no further piece may begin before another one ends. */
+  /** Begins queued pieces for SLICE_MS. Returns false if no further piece may begin before a running one ends. */
   #fill(): boolean {
     const untilMs = this.#deps.elapsedMs() + SLICE_MS
     do {

@@ -122,14 +122,14 @@ export class ChainOrder {
     const graceMs = sinceMs + tuning.graceMs - clock.now()
     if (graceMs > 0) return arrival(Math.min(graceMs, tuning.graceMs), signal)
     const slot = this.#settled! + 1
-    if (fetchMissing === null) return this.#giveUp(to, 'no-node')
+    if (fetchMissing === null) return this.#abandon(to, 'no-node')
     const found = await this.#fetch(slot, to, fetchMissing, signal)
     if (signal.aborted || this.#held.has(slot)) return
     if (found !== null && found !== 'skipped') yield* this.#placeFetched(found, signal)
     else if (found === 'skipped' && slot !== to && !this.#doubted.has(slot)) this.#settled = slot
     else {
       this.#missingSinceMs ??= clock.now()
-      if (clock.now() - this.#missingSinceMs >= tuning.giveUpMs) this.#giveUp(slot, 'missing')
+      if (clock.now() - this.#missingSinceMs >= tuning.giveUpMs) this.#abandon(slot, 'missing')
       else await sleep(clock, tuning.retryMs, signal)
     }
   }
@@ -215,7 +215,7 @@ export class ChainOrder {
    * Abandons the slots from the last block on. Even slots reported as skipped are uncertain: the missing block would
    * have named its parent.
    */
-  #giveUp(to: number, reason: StreamGap['reason']): void {
+  #abandon(to: number, reason: StreamGap['reason']): void {
     const from = (this.#head?.slot ?? to - 1) + 1
     this.#gap = { from, to, reason }
     this.#settled = to

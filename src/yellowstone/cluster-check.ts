@@ -27,7 +27,7 @@ const TIME_SLACK_SECONDS = 60
  * genesis, so other evidence is used:
  *
  * G1. If an earlier or a stored block comes again, or as the parent, under its hash, the chain is the same.
- * G2. A node has the block under the same hash, and the node's genesis is compared with the store's. If a node of the
+ * G2. If a node has the block under its hash, the node's genesis is compared with the store's. If a node of the
  *     store's genesis has another block of the slot, the question stays open: either server may have been restored.
  * G3. The newest stored block comes again with its time and parent, or differs; or a later slot has an earlier time.
  * G4. Another block at the slot of one that came before or is stored, at confirmed, is of another cluster, or of a

@@ -3,7 +3,7 @@ import { textFrame, textFrameHead } from '../../stream/frames.ts'
 /** Maximum size of texts that are copied next to their frame head: one memory page. */
 export const COPIED_BYTES_MAX = 4_096
 
-/** A WebSocket frame for clients. It is written in one call, because control frames may be written between two writes. */
+/** A WebSocket frame for clients. It is written in one call, because a control frame may be written after any call. */
 export interface ClientFrame {
   readonly pieces: readonly Buffer[]
   readonly size: number

@@ -27,7 +27,7 @@ export interface SubscriptionRequest {
   readonly kind: SubscriptionKind
   /** Parameters for a node, as JSON. */
   readonly params: string
-  /** Equal for requests that get the same notifications. */
+  /** Equal for requests with equal notifications. */
   readonly key: string
   /** The address or signature; null for other kinds. */
   readonly subject: string | null

@@ -18,7 +18,7 @@ export class RegionHealth {
     return this.#failures > 0
   }
 
-  /** Whether requests go to other regions first. */
+  /** Returns whether requests go to other regions first. */
   isAvoided(nowMs: number): boolean {
     return nowMs < this.#avoidUntilMs || (this.isSuspect && this.#isOnTrial)
   }
