@@ -1,6 +1,6 @@
 /**
  * Measures commits of the recorded mainnet block at the live rate while the positions of 1,000 documents are stored twice a
- * second. The comparison is the same without these writes, on one store in alternating phases. At the end every document must
+ * second. The comparison is commits without these writes, on one store in alternating phases. At the end every document must
  * have its last stored position. Runs on the embedded store, then on one CQL node of this machine:
  *
  *     node loadtest/documents.ts [blocks on each side]
@@ -26,7 +26,7 @@ const BLOCKS_PER_PHASE = 25
 const TENANTS = 20
 const DOCUMENTS_PER_TENANT = 50
 const WRITES_PER_SECOND = 2_000
-/** Milliseconds between two bursts of writes. */
+/** Interval of the bursts of writes, in milliseconds. */
 const BURST_EVERY_MS = 10
 const TOKEN = 1
 

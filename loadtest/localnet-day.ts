@@ -13,8 +13,9 @@ import { seriesOf } from './series.ts'
 /**
  * Produces a day's number of slots on a localnet without requests whose clock runs faster. Reports how its memory grows with
  * its age: resident while it produces slots, and held after a collection. Then the clock runs as usual, and the figures that
- * count are measured: resident memory and share of a core of the aged idle process, and of the same localnet after a restart.
- * Takes 40 minutes of CPU time; use `nice -n 19 node loadtest/localnet-day.ts` to leave the CPU to other processes.
+ * count are measured: resident memory and share of a core of the aged idle process. They are measured again after a restart
+ * of this localnet. Takes 40 minutes of CPU time; use `nice -n 19 node loadtest/localnet-day.ts` to leave the CPU to other
+ * processes.
  *
  *     node loadtest/localnet-day.ts [SLOTS] [TIMES AS FAST] [SECONDS AT REST] [FOLDER]
  *
@@ -30,7 +31,7 @@ const SLOT_MS = 400
 /** File of a kept localnet with the milliseconds that its clock is ahead of the machine's. */
 const AHEAD_FILE = 'clock-ahead-ms'
 const SAMPLES = 100
-/** Samples between two collections. */
+/** Samples per collection. */
 const SAMPLES_A_COLLECTION = 5
 /** Samples of an idle localnet. */
 const REST_SAMPLES = 20
@@ -120,7 +121,7 @@ function start(clockScale: number, aheadMs: number): Promise<MeasuredProcess> {
   return startMeasured('../src/cli/millrace.js', ['serve', ...args], { env, nodeArgs })
 }
 
-/** Reads the state of the service; asks again while it is too busy to answer. */
+/** Reads the state of the service; retries while it is too busy to answer. */
 async function figures(service: MeasuredProcess): Promise<LocalnetFigures> {
   for (;;) {
     try {

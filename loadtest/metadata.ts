@@ -1,10 +1,10 @@
 /**
  * Measures GET /v1/metadata of 100 mints.
  *
- * *Cold*: mints that were never requested, compared with one bare getMultipleAccounts of the same 100 addresses that the
- * client sends to the same node. Both alternate, once with a node that answers at once, and once with one that takes 10 ms
- * for each answer. *Warm*: one URL that is requested again, compared with a bare Fastify route that sends the same bytes.
- * Node, service and client have a process each. Takes a minute and a half:
+ * *Cold*: mints that were never requested, compared with one bare getMultipleAccounts of these 100 addresses that the client
+ * sends to the node. Both alternate, once with a node that answers at once, and once with one that takes 10 ms for each
+ * answer. *Warm*: one URL that is requested repeatedly, compared with a bare Fastify route that sends its bytes. Node,
+ * service and client have a process each. Takes a minute and a half:
  *
  *     node loadtest/metadata.ts [--small] [--help]
  */
@@ -30,9 +30,9 @@ const BARS = { cold: 1.5, warm: 0.6 }
 const WAITS_MS = [0, 10]
 /** Batches that are requested before the counted ones: the counted mints are then cold, and code is compiled. */
 const UNCOUNTED = 200
-/** The same of a small run. */
+/** Uncounted batches of a small run. */
 const UNCOUNTED_SMALL = 10
-/** Milliseconds between two batches: the service sends a node 100 requests a second at most. */
+/** Pause between batches in milliseconds: the service sends a node 100 requests a second at most. */
 const PAUSE_MS = 40
 
 const { values } = parseArgs({ options: { small: { type: 'boolean' }, help: { type: 'boolean' } } })

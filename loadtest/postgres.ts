@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { figuresOf } from './measured-process.ts'
 
-/** A PostgreSQL of its own on loopback, in a directory that ends with it. */
+/** A PostgreSQL on loopback, in a directory that is deleted with it. */
 export interface Postgres {
   readonly port: number
   readonly version: string
@@ -19,8 +19,8 @@ export interface Postgres {
 }
 
 /**
- * Starts PostgreSQL from a folder of its programs. PostgreSQL refuses to run as root; if this process is root, it runs as the
- * user `postgres`. Rejects with its output if it does not start.
+ * Starts PostgreSQL from a folder of its programs. PostgreSQL refuses to run as root; if this process is root, it runs as
+ * the user `postgres`. Rejects with its output if it does not start.
  */
 export async function startPostgres(binaries: string): Promise<Postgres> {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-postgres-'))

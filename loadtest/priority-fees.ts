@@ -1,8 +1,8 @@
 /**
  * Measures GET /v1/priority-fees for 128 accounts, with a full window of recorded blocks. The comparison is a bare Fastify
- * route that sends the same bytes and header fields; each has its own process. The bar concerns one list of accounts that is
- * requested again, both while blocks come at the live rate and without blocks. Also measured: a hundred lists, which are
- * recomputed after each block. Takes some three minutes:
+ * route that sends the answer's bytes and header fields; each has its own process. The bar concerns one list of accounts
+ * that is requested repeatedly, both while blocks come at the live rate and without blocks. Also measured: a hundred lists,
+ * which are recomputed after each block. Takes about three minutes:
  *
  *     node loadtest/priority-fees.ts [--small] [--help]
  */

@@ -1,6 +1,6 @@
 /**
  * Measures three things. First, ingest of the recorded mainnet block at a multiple of the live rate while a sweep deletes
- * expired rows and compacts, compared with the same without a sweep, alternately three times. Second, the speed of a sweep
+ * expired rows and compacts. The comparison is ingest without a sweep, alternately three times. Second, the speed of a sweep
  * compared with the rate at which rows expire. Third, the disk space of a store while its retention passes several times:
  *
  *     node loadtest/retention.ts [blocks]
@@ -76,7 +76,7 @@ class Side {
     this.sweepMs += performance.now() - began
   }
 
-  /** Ingests blocks at the configured rate; if the store has a sweeper, sweeps at the same time. */
+  /** Ingests blocks at the configured rate; if the store has a sweeper, sweeps concurrently. */
   async phase(places: readonly number[]): Promise<void> {
     let isOver = false
     const sweeping = (async () => {

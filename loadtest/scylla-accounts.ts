@@ -1,7 +1,7 @@
 /**
  * Measures the index of mirrored accounts on one CQL node on this machine. First, writes of token accounts with the entries
- * of two indexes. Second, pages by a memcmp filter that uses an index, compared with a scan that finds the same. Takes a
- * minute or two:
+ * of two indexes. Second, pages by a memcmp filter that uses an index, compared with a scan that finds the same accounts.
+ * Takes a minute or two:
  *
  *     node loadtest/scylla-accounts.ts [accounts]
  */

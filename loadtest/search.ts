@@ -1,8 +1,8 @@
 /**
  * Measures GET /v1/search over 130,000 names, the number that a gateway with the default memory holds. The comparison is a
- * bare Fastify route that sends the same bytes and header fields; each has its own process. Measured are one text that is
- * requested again, and a thousand texts, whose answers are mostly recomputed. Also measured: the time of single searches in
- * the index, and its memory. Takes some two minutes:
+ * bare Fastify route that sends the answer's bytes and header fields; each has its own process. Measured are one text that
+ * is requested repeatedly, and a thousand texts, whose answers are mostly recomputed. Also measured: the time of single
+ * searches in the index, and its memory. Takes about two minutes:
  *
  *     node loadtest/search.ts [--small] [--help]
  */

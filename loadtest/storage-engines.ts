@@ -1,8 +1,8 @@
 /**
  * Measures candidates for the embedded store on the store's own access pattern: a durable batch a block, the newest
- * rows of a mint, candles of a pair, one pair row. Each engine is a plain ordered map of bytes here; the values have
- * the sizes of the real ones, in two layouts: one value a row, and packed (pages of rows, the open candles of
- * a pair in one value).
+ * rows of a mint, candles of a pair, one pair row. Each engine is a plain ordered map of bytes here, and the values
+ * have the sizes of the real ones. There are two layouts: one value a row, and packed (pages of rows, the open
+ * candles of a pair in one value).
  *
  *   node loadtest/storage-engines.ts [--blocks 1000] [--trades 300] [--only classic-level,node:sqlite,lmdb]
  *
@@ -48,7 +48,7 @@ const { values: options } = parseArgs({
 const BLOCKS = Number(options.blocks)
 const TRADES = Number(options.trades)
 const MINTS = 50_000
-/** Bytes of a row on its own, of a row in a page that shares its keys, of a candle, of a pair row. */
+/** Bytes of a single row, of a row in a page that shares its keys, of a candle, of a pair row. */
 const ROW_BYTES = 230
 const PACKED_ROW_BYTES = 140
 const CANDLE_BYTES = 90
@@ -75,7 +75,7 @@ function key(kind: string, mint: number, tail: number, sub = 0): Buffer {
   return out
 }
 
-/** Draws mints by a Zipf distribution of exponent 0.9, the same for every run. */
+/** Draws mints by a Zipf distribution of exponent 0.9, identical in every run. */
 function mintsOfBlocks(): () => number {
   const sums = new Float64Array(MINTS)
   let sum = 0

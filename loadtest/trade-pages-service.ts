@@ -17,7 +17,7 @@ import { openEmbeddedStorage } from '../storage/embedded/store.ts'
 import { appDeps, NO_LIMIT } from './app-deps.ts'
 import { HEADERS } from './served-market.ts'
 
-/** One more than a page: it tells whether there is a further one. */
+/** Rows of a page and one more, which shows whether a further page exists. */
 const ROWS = 101
 const ROUNDS = 6
 /** Memory for rows: two pages, so that each is read from its bytes. */

@@ -1,6 +1,6 @@
 /**
  * Measures pages of 100 trades without a response cache, over the wire. Compared are Millrace, a bare Fastify route that
- * sends the same bytes from memory, and Fastify with `pg` on PostgreSQL, which holds the same rows with an index by mint and
+ * sends its bytes from memory, and Fastify with `pg` on PostgreSQL. PostgreSQL holds the rows with an index by mint and
  * cursor. Rounds alternate. Also measured: the microseconds of each stage of a page. PG_BIN names the folder of PostgreSQL's
  * programs; without it that peer is left out.
  *
