@@ -267,7 +267,7 @@ t.test(
             Array.from({ length: 4 }, async () => (await seed.issue(ACME, 2)).row.id)
           )
           const members = [await join(access), await join(access), await join(access)].map(({ keys }) => keys)
-          // A read sees the store as of its start; a write is visible at its end.
+          // A read sees the store at its start; a write is visible at its end.
           Object.assign(access.keys, {
             put: (...[row, before]: Parameters<typeof plain.put>) =>
               scheduler.schedule(Promise.resolve()).then(() => plain.put(row, before)),

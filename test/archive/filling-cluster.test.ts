@@ -120,7 +120,7 @@ testWithCql(t, 'venues that an archive on a CQL server lacks', async (t, server)
   await t.test(
     'a repeated import changes nothing, and leaves the keyspace that services may read',
     async (t) => {
-      // As if the import had ended before it told services.
+      // As if the import had ended before it notified services.
       const old = await openStoreToRead(keyspaceOf(config, first), () => undefined)
       await recordStanding(old, { ...(await readStanding(old))!, isReplaced: false })
       await old.close()

@@ -42,6 +42,6 @@ export interface ForeignSuite {
   readonly programs?: Readonly<Record<string, string>>
   /** Programs whose accounts the service mirrors. */
   readonly mirrored: readonly string[]
-  /** Where its tests look for the node's ledger, in the checkout. */
+  /** Path in the checkout at which its tests expect the node's ledger. */
   readonly ledgerAt?: string
 }

@@ -53,7 +53,7 @@ export function verdictOf(
       const atNode = other?.outcome === 'passed' ? 'passes' : 'fails'
       if (difference === undefined)
         faults.push(`${name}: fails, and ${atNode} at the node\n  ${mine.error ?? 'no error is reported'}`)
-      // The other way round the reason holds all the same.
+      // In the opposite case the reason still holds.
       else if (difference.node === 'fails' && atNode === 'passes')
         faults.push(`${name}: passes at the node, and the list says that it fails there too`)
       else asExpected++

@@ -100,7 +100,7 @@ export function unpricedIn(rows: readonly Listed[]): Json {
   return unpriced === 0 ? {} : { unpriced_trades: unpriced }
 }
 
-/** The same of the last day. */
+/** Returns the unpriced trades of the last day. */
 export function unpricedInDay(rows: readonly Listed[]): Json {
   const { unpriced_trades: unpriced } = unpricedIn(rows)
   return unpriced === undefined ? {} : { unpriced_trades_24h: unpriced }

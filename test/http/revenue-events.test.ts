@@ -44,7 +44,7 @@ function entriesOf(slot: number, count: number, fields: Partial<LedgerEntry> = {
   )
 }
 
-/** Watches three addresses whose ledgers have several rows in the same blocks, transactions and pieces. */
+/** Watches three addresses whose ledgers have several rows in common blocks, transactions and pieces. */
 async function filled(t: Test): Promise<RevenueClient> {
   const app = await revenueClient(t)
   const slots = [10, 11, 20, 30, 31, 32, 33, 34, 35, 36, 37, 38]

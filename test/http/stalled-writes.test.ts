@@ -114,7 +114,7 @@ async function world(t: Test) {
       },
       body && JSON.stringify(body)
     )
-  /** Makes a request whose n-th write has a fault. Returns its answer, and whether it has so many writes. */
+  /** Makes a request whose n-th write has a fault. Returns its answer, and whether it made n writes. */
   const askWith = async (kind: WriteFault, nth: number, ...request: Parameters<Ask>) => {
     store.begin({ kind, nth })
     const answering = ask(...request)

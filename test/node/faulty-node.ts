@@ -100,7 +100,7 @@ export class FaultyNode {
     return `127.0.0.1:${this.#port}`
   }
 
-  /** Listens; after a close, on the same port again. */
+  /** Listens; after a close, on its previous port. */
   async listen(): Promise<void> {
     this.#server.listen(this.#port, '127.0.0.1')
     await once(this.#server, 'listening')

@@ -28,7 +28,7 @@ export interface RealReader {
   readonly blocks: ReadonlyMap<number, string>
   /** States in the order of their first occurrence. */
   readonly states: ReadonlySet<string>
-  /** Blocks that did not follow the previous one, slots that were given up, and logged errors. */
+  /** Blocks that did not follow the previous one, slots that were abandoned, and logged errors. */
   readonly faults: readonly string[]
   end(): Promise<void>
 }

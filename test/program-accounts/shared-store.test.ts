@@ -82,7 +82,7 @@ testWithCql(t, 'one process mirrors, another serves the same slots and takes ove
   t.teardown(() => before.stop())
   await before.sync()
   await moved(second, 10)
-  // The previous process does not know it yet, and goes on for a while.
+  // The previous process does not know it yet, and continues for a while.
   const after = shardOf(second, 2)
   t.teardown(() => after.stop())
   await after.sync()

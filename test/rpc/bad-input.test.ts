@@ -146,7 +146,7 @@ t.test('each bad input has its answer, and other clients do not notice', async (
     })
     return { status: answer.status, text: await answer.text() }
   }
-  // Another client asks all the while.
+  // Another client sends requests meanwhile.
   let isOver = false
   const other = (async () => {
     let answers = 0

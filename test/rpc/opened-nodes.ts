@@ -72,7 +72,7 @@ export async function opened(
   return nodes
 }
 
-/** Whether the node is asked first: one that was slow for a moment, as on a busy machine, is not. */
+/** Whether the node is queried first; a node that was slow for a moment, as on a busy machine, is not. */
 export const isFirst = (nodes: RpcNodes, index: number): boolean =>
   nodes.inOrder('confirmed', 0)[0]?.index === index
 

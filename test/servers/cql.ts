@@ -5,7 +5,7 @@ import { CQL_DATACENTER, CqlCluster, type CqlClusterOptions } from './cql-cluste
 import { notRun } from './not-run.ts'
 import { sharedCql } from './shared-cql.ts'
 
-/** A CQL server that other tests use at the same time: each test makes its own keyspaces. */
+/** A CQL server that other tests use concurrently: each test creates its own keyspaces. */
 export interface CqlServer {
   /** Addresses of some of its nodes, `address:port`. */
   readonly contactPoints: readonly string[]

@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { CqlCluster } from './cql-cluster.ts'
 import { sharedCqlPath, type SharedCqlAnswer, type SharedCqlRequest } from './shared-cql.ts'
 
-const LOOK_EVERY_MS = 250
+const POLL_INTERVAL_MS = 250
 /** Milliseconds until the starting process must have connected. */
 const FIRST_USER_WITHIN_MS = 15_000
 
@@ -84,7 +84,7 @@ function isOver(): boolean {
 }
 
 if (await listen(sharedCqlPath())) {
-  while (!isOver()) await delay(LOOK_EVERY_MS)
+  while (!isOver()) await delay(POLL_INTERVAL_MS)
   server.close()
   // A server that failed to start has ended itself.
   await cluster?.then((started) => started.end()).catch(() => undefined)

@@ -12,7 +12,7 @@ import { runMillrace } from './service-process.ts'
 /** Minimum number of slots of each run of the service. */
 const SLOTS = 25
 
-/** Runs the service on a data folder past a slot. Returns the newest slot that was stored when it was asked to end. */
+/** Runs the service on a data folder past a slot. Returns the newest slot that was stored when it was told to end. */
 async function live(t: Test, dataDir: string, from: number): Promise<number> {
   const service = await startLocalnetProcess(t, dataDir, ['--localnet-slot-ms', '100'])
   const head = await until(async () => {

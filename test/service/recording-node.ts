@@ -21,8 +21,8 @@ export interface NodeSend {
 }
 
 /**
- * A node that passes every request to another one and records sends. Sends of `dropped` signatures are answered and not passed
- * on, so that they never land.
+ * A node that passes every request to a second node and records sends. Sends of `dropped` signatures are answered and not
+ * passed on, so that they never land.
  */
 export class RecordingNode {
   readonly sends: NodeSend[] = []

@@ -182,7 +182,7 @@ t.test('pages of one answer show its slot while versions are written and dropped
         if (dropped !== undefined) writes.push(store.drop(PROGRAM, [dropped], []))
         if (isAwaited) await Promise.all(writes)
       }
-      // Together: they read and keep the same pages.
+      // Concurrently: they read and cache equal pages.
       await Promise.all(
         queries.map(async (each) => {
           const after = each.after === null ? undefined : addressOf(each.after)

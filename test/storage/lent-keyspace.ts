@@ -21,7 +21,7 @@ export class LentKeyspace {
     this.#shape = shape
   }
 
-  /** Takes a keyspace that another test has left, or makes one. `isNew` asks for a new one. */
+  /** Takes a keyspace that another test has left, or creates one. `isNew` requires a new one. */
   static async take(
     server: CqlServer,
     client: Client,

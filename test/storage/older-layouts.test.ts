@@ -68,7 +68,7 @@ t.test('a curve of an older store has no stated start', async (t) => {
     write: (out, row) => {
       const whole = new ByteWriter()
       curveKind.write(whole, row)
-      // The start was appended: one byte where there is none.
+      // The start was appended: one byte if it is missing.
       const bytes = whole.written(0).slice(0, -1)
       out.fixed(bytes, bytes.length)
     }

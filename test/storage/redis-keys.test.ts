@@ -87,7 +87,7 @@ testWithOwnRedis(
     await until(() => [one, two].every(({ hints }) => hints.keys.available))
     await until(() => two.keys.tenants.length === 1)
     for (let i = 0; i < 3; i++) {
-      // A second hint waits for the minimum interval; without hints the next poll is seconds away.
+      // A second hint waits for the minimum interval; without hints the next poll is seconds later.
       standing.increment(LOOK_MS)
       const { key } = await one.keys.issue(ACME, clock.now())
       await until(() => two.keys.find(key) !== null)

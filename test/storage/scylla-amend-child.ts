@@ -4,7 +4,7 @@
  *     node scylla-amend-child.ts PLAN
  *
  * By the plan (JSON) it kills itself when it reaches a crash point. It prints `killed at POINT`, `amended` and `done`, one
- * line each. Each run does the same.
+ * line each. Each run repeats this.
  */
 import { writeSync } from 'node:fs'
 import { argv } from 'node:process'

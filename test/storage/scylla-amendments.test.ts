@@ -36,15 +36,15 @@ type AmendPoint = Extract<ScyllaCrashPoint, `amend.${string}`>
 const AMEND_POINTS = Object.keys(SCYLLA_CRASH_POINTS).filter((point): point is AmendPoint =>
   point.startsWith('amend.')
 )
-/** Returns the block with an earlier time, as of a leader whose clock is a few seconds behind. */
+/** Returns the block with an earlier time, like that of a leader whose clock is a few seconds behind. */
 function earlier(block: BlockCommit): BlockCommit {
   return { ...block, slot: { ...block.slot, blockTime: block.slot.blockTime - 3 } }
 }
 const isThereAt = (point: AmendPoint): boolean => point === 'amend.visible' || point === 'amend.published'
 
 /**
- * Returns the state that a store shows while a sent watermark may still be decided: all of the amendment or nothing of it.
- * Nothing may become all between two reads, never the other way.
+ * Returns the state that a store shows while a sent watermark may still be decided: all of the amendment or nothing. From
+ * one read to the next, nothing may become all, never the reverse.
  */
 async function outcomeOf(storage: Storage): Promise<'before' | 'after'> {
   const isThere = async (): Promise<boolean> => {

@@ -9,9 +9,9 @@ import { seriesBlock } from './scylla-series.ts'
 
 const SEED = 515
 const POLL_MS = 20
-/** Minimum milliseconds between two blocks, as on the chain. */
+/** Minimum block interval in milliseconds, as on the chain. */
 const PACE_MS = 400
-/** Milliseconds between an answer and the next read, so that three nodes have most of the machine. */
+/** Pause between an answer and the next read, in milliseconds, so that three nodes have most of the machine. */
 const READ_PAUSE_MS = 150
 /** Milliseconds to wait for a fact. A busy machine needs long even for what usually takes a second. */
 const WITHIN_MS = 300_000

@@ -83,7 +83,7 @@ export class WorldStore {
   ) => {
     this.reads++
     const delay = this.delays.shift() ?? 0
-    // A read sees the store as of some moment between its call and its answer.
+    // A read sees the store at some moment between its call and its answer.
     for (let turn = 0; turn < delay; turn++) await settle()
     const events = this.eventsOf(channel, after, until)
       .slice(0, rows)

@@ -24,7 +24,7 @@ export interface FakeTransactions extends TransactionParts {
   readonly chain: Map<string, SignatureStatus>
   /** Whether the node calls every blockhash valid. */
   isBlockhashValid: boolean
-  /** The slot as of which the node answers. */
+  /** The slot at which the node answers. */
   contextSlot: number
   /** Signatures of each request for statuses. */
   readonly asked: (readonly string[])[]

@@ -10,7 +10,7 @@ import type { DeliveryAttempt, PostOutcome, WebhookPost } from '../../src/webhoo
 export interface FakeParts extends WebhookParts {
   /** URLs that the guard refuses. */
   readonly refused: Set<string>
-  /** URLs that the guard was asked about. */
+  /** URLs that the guard checked. */
   readonly checked: string[]
   readonly posts: { readonly tenant: string; readonly post: WebhookPost }[]
   outcome: PostOutcome

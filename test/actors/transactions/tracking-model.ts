@@ -24,8 +24,8 @@ interface Landing {
 const ERR = { InstructionError: [0, 'Custom'] }
 
 /**
- * A random run of tracking next to a model of the chain. It throws if a published change contradicts the chain, or for a send
- * that should not be made.
+ * A random run of tracking next to a model of the chain. It throws if a published change contradicts the chain, or for a
+ * send that should not be made.
  */
 export class ModelRun {
   readonly world = new TrackingWorld()
@@ -186,7 +186,7 @@ export class ModelRun {
 
   #checkPublished(signature: string, progress: TestProcess['published'][number]['progress']): void {
     const { state, slot, err, updatedAtMs } = progress
-    // Blocks of two forks may have the same slot, with other outcomes.
+    // Blocks of two forks may have one slot, with different outcomes.
     const inSlot = this.#landings.get(signature)?.filter((each) => each.slot === slot) ?? []
     const known = JSON.stringify(progress)
     if (state === 'expired') {

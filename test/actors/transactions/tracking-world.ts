@@ -166,7 +166,7 @@ export class TrackingWorld {
     return outcome.stored
   }
 
-  /** Repeats a request as a gateway does; a process hears of it if it is told. */
+  /** Repeats a request as a gateway does; notifies the process `told`, if given. */
   async repeat(
     signature: string,
     route: Route = 'node',

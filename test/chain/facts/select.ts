@@ -11,7 +11,7 @@ import { writeFileSync } from 'node:fs'
 import { encodeFacts, FACTS_FILE, type FactBlock } from './encoding.ts'
 import { candidates, type Candidate } from './recorded-facts.ts'
 
-/** Examples per feature, as far as the records have them. Chosen: with three the file stays at 160 KB. */
+/** Maximum examples per feature: with three the file stays at 160 KB. */
 const EXAMPLES = 3
 
 const all = candidates()

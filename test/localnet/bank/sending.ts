@@ -18,7 +18,7 @@ export async function produce(bank: LocalBank, slots: number): Promise<void> {
   for (let slot = 0; slot < slots; slot++) await bank.produceSlot()
 }
 
-/** Returns the key pair of a number, the same in every run. */
+/** Returns the key pair of a number, identical in every run. */
 export function wallet(number: number): Keypair {
   const seed = new Uint8Array(32)
   new DataView(seed.buffer).setUint32(0, number)

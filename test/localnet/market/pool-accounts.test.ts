@@ -15,7 +15,7 @@ import { tokenAccount } from '../../../src/localnet/market/token-layouts.ts'
 import { slotClock } from '../bank/lived-chain.ts'
 
 const SLOTS = 240
-/** Slots between two comparisons. */
+/** Comparison interval in slots. */
 const EVERY = 8
 
 type Pair = readonly [bigint, bigint]
