@@ -5,7 +5,7 @@
  * without a watched address, with 200 that do not occur, and with the 200 that change most. Second, the entries that the
  * ledger stores on the embedded store, against a bare loop that stores documents of equal sizes. Third, totals and events of
  * 200 addresses with a million entries, against a bare route that sends the answer's bytes. The entries are verified at the
- * end of each part. Takes some five minutes:
+ * end of each part. Takes about five minutes:
  *
  *     node loadtest/ledger.ts [--small]
  */

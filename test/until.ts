@@ -1,6 +1,6 @@
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises'
 
-/** Milliseconds to wait for a fact. Only a fault takes so long, on however slow a machine. */
+/** Milliseconds to wait for a fact, on however slow a machine. Only a fault takes this long. */
 const WITHIN_MS = 300_000
 
 /** Pause before the next poll in milliseconds, by the number of polls so far. */

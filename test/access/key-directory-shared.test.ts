@@ -153,7 +153,7 @@ t.test('a revocation stays that another process makes while a key is rotated', a
   await one.createTenant('acme', 1)
   const { key, row } = await one.issue(ACME, 2)
   await two.reload()
-  // One process has read the key, and writes its change after the other has revoked the key.
+  // One process has read the key, and writes its change after the second process has revoked the key.
   const write = Promise.withResolvers<void>()
   let writes = 0
   access.beforeWrite = async () => {

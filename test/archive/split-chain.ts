@@ -75,7 +75,7 @@ export interface SplitStores {
   readonly market: ReturnType<typeof withArchive>
 }
 
-/** Folds the two parts of a chain, each from an empty store. */
+/** Folds the two halves of a chain, each from an empty store. */
 export function splitStores(chain: readonly DecodedBlock[], archived: number): SplitStores {
   const commits = [chain.slice(0, archived), chain.slice(archived)].map(commitsOf)
   return storesOf(commits[0]!, commits[1]!)

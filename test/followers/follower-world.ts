@@ -116,7 +116,7 @@ export abstract class FollowerWorld<
     this.follow()
   }
 
-  /** Starts a follower on the open store, as after a failure of the one before. */
+  /** Starts a follower on the open store, as after a failure of the previous one. */
   follow(): void {
     this.#running = this.#run(this.index, systemPorts.clock)
   }

@@ -14,8 +14,8 @@ export type ForeignOutcomes = ReadonlyMap<string, ForeignOutcome>
 export interface ExpectedDifference {
   readonly reason: string
   /**
-   * How the tests end at the node itself. Those that fail there too show nothing of the service, and the run verifies that
-   * they do.
+   * How the tests end at the node itself. Those that also fail there prove nothing about the service, and the run verifies
+   * that they do fail.
    */
   readonly node: 'passes' | 'fails'
   /** Names, completely or up to a `*` at the end. Each names a test. */

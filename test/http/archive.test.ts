@@ -381,7 +381,7 @@ t.test(
   }
 )
 
-/** Leaves out what depends on earlier prices, which the live store has not seen. */
+/** Leaves out the fields that depend on earlier prices, which the live store has not seen. */
 const unpriced = ({ source: _, price_forming: __, amount_usd: ___, price_usd: ____, ...row }: Row) => row
 
 testWithFixtures(

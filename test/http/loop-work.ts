@@ -32,8 +32,8 @@ const PROJECT = new URL('../../', import.meta.url).href
 const OF_TESTS = [new URL('../', import.meta.url).href, `${PROJECT}node_modules/async-hook-domain`]
 
 /**
- * Counts the calls that work makes in each turn of the event loop. Calls are counted instead of time, so
- * that a busy machine changes nothing: 20,000 calls take about a millisecond.
+ * Counts the calls that work makes in each turn of the event loop. Calls are counted instead of time, so that a busy
+ * machine does not affect the result: 20,000 calls take about a millisecond.
  */
 export class LoopWork {
   readonly #session = new Session()

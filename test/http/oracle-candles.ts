@@ -94,7 +94,7 @@ export function usdOf({ price, cashUsd }: Listed): number | null {
   return price === null || cashUsd === null ? null : price * cashUsd
 }
 
-/** The count of trades that a volume in USD lacks; nothing if it lacks none. */
+/** The count of trades that a volume in USD lacks; empty if it lacks no trades. */
 export function unpricedIn(rows: readonly Listed[]): Json {
   const unpriced = rows.filter((row) => microUsd(row) === null).length
   return unpriced === 0 ? {} : { unpriced_trades: unpriced }

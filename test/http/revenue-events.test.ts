@@ -37,7 +37,7 @@ async function walk(app: RevenueClient, query: string, limit: number): Promise<R
 
 const idsOf = (rows: readonly Row[]): unknown[] => rows.map(({ id }) => id)
 
-/** Returns the entries of a block: each in a transaction of its own, with a signature of the slot. */
+/** Returns the entries of a block: each in its own transaction, with a signature of the slot. */
 function entriesOf(slot: number, count: number, fields: Partial<LedgerEntry> = {}): LedgerEntry[] {
   return Array.from({ length: count }, (_, n) =>
     entry({ signature: signatureOf(slot * 1_000 + n), txIndex: n, ...fields })

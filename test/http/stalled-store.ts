@@ -30,7 +30,7 @@ export class StalledStore {
     this.#clock = clock
   }
 
-  /** Counts from here on. The n-th write, from 1, has the fault; null for none. */
+  /** Starts counting. The n-th write, from 1, has the fault; null for no fault. */
   begin(fault: { readonly kind: WriteFault; readonly nth: number } | null): void {
     this.#fault = fault
     this.effects = 0

@@ -7,7 +7,7 @@ import { startSource } from '../yellowstone/source-under-test.ts'
 import type { RealValidator } from './real-validator.ts'
 import { SourceRun } from './source-run.ts'
 
-/** Without a newer slot for so long, the readers' sources are stalled. */
+/** Time without a newer slot after which the readers' sources are stalled. */
 const READER_STALL_MS = 3_000
 
 /**

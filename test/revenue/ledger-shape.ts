@@ -24,7 +24,7 @@ export async function ledgerEqual(t: Test, world: LedgerWorld, message: string):
 }
 
 /**
- * Checks that the ledger of each watched address lacks nothing outside of the gaps. Returns the number of places where
+ * Checks that the ledger of each watched address is complete outside of the gaps. Returns the number of places where
  * balances do not follow each other.
  */
 export async function ledgerCovered(t: Test, world: LedgerWorld, message: string): Promise<number> {

@@ -22,7 +22,7 @@ export function callOf(
   return { method: found.method, params, commitment, minSlot, minContextSlot }
 }
 
-/** Tuning of the nodes that a test sets, and what the nodes read from the store. */
+/** Tuning of the nodes that a test sets, and the cordons that the nodes read from the store. */
 interface OpenedTuning extends Partial<Omit<RpcNodesTuning, 'link'>> {
   readonly stallMs?: number
   readonly indexedSlot?: () => number | null

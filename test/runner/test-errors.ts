@@ -19,7 +19,7 @@ export class Domain {
     this.onerror = onerror
     if (alive.size === 0) process.on('uncaughtException', tell)
     alive.add(this)
-    // A test makes its domain, and runs, in the scope of a resource of its own.
+    // A test makes its domain, and runs, in the scope of its own resource.
     const scope = executionAsyncResource() as AsyncResource
     const run = scope.runInAsyncScope?.bind(scope)
     if (run !== undefined)

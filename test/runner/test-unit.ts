@@ -31,7 +31,7 @@ export async function runTestUnit(
       env: { ...around.env, [FILES_VARIABLE]: JSON.stringify(unit), [WITHIN_VARIABLE]: String(withinMs) }
     },
     (chunk, stream) => outcomes.read(chunk, stream),
-    // It gives a file up by itself, unless its event loop is blocked.
+    // It aborts a file itself, unless its event loop is blocked.
     2 * withinMs
   )
   const told = outcomes.end(unit, endedWell)

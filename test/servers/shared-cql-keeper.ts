@@ -1,6 +1,6 @@
 /**
- * Runs the CQL server that test files share. It starts the server with the first user, and ends the server and itself without
- * users: outside of a run at once, otherwise within a second of the run's end.
+ * Runs the CQL server that test files share. It starts the server with the first user, and ends the server and itself
+ * without users: outside of a run at once, otherwise within a second of the run's end.
  */
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'

@@ -23,7 +23,7 @@ async function live(t: Test, dataDir: string, from: number): Promise<number> {
   return head
 }
 
-/** Starts the service, which must end by itself. Returns the line with the reason. */
+/** Starts the service, which must exit without a signal. Returns the line with the reason. */
 async function refusalOf(t: Test, dataDir: string): Promise<string> {
   const { stdout, stderr, code } = await runMillrace([
     ...['serve', '--data-dir', dataDir, '--port', '0', '--log-format', 'json']

@@ -27,7 +27,7 @@ export interface NodeSend {
 export class RecordingNode {
   readonly sends: NodeSend[] = []
   readonly dropped = new Set<string>()
-  /** Whether it is unavailable: connections end without an answer, and nothing is received. */
+  /** Whether it is unavailable: connections end without an answer, and requests are not received. */
   isAway = false
   /** Changes the results that it passes on; of an answer of several each. */
   rewrite: ((method: string, result: unknown) => unknown) | null = null

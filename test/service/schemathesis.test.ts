@@ -17,7 +17,7 @@ const CONFIGURATION = [
   ...UNAVAILABLE.map((path) =>
     [
       `[[operations]]\ninclude-path = "${path}"\nchecks.not_a_server_error.enabled = false\n`,
-      // An element of a batch that violates the schema is answered by an error of its own, with the status 200.
+      // An element of a batch that violates the schema is answered by its own error, with the status 200.
       path === '/v1/rpc' ? 'checks.negative_data_rejection.enabled = false\n' : ''
     ].join('')
   )

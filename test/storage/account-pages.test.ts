@@ -301,7 +301,7 @@ function keptPages() {
     pages.keep(made, read)
     read.end()
   }
-  /** Returns the slots of the versions in the page; null if no page is kept. */
+  /** Returns the slots of the versions in the page; null if no page is cached. */
   const slots = (): number[] | null => {
     const page = pages.find(null)
     if (page === undefined) return null

@@ -53,7 +53,7 @@ testWithOwnRedis(
     const [one, two] = [await join(t, redis.url, access), await join(t, redis.url, access)]
     await one.keys.createTenant('acme', clock.now())
     await until(() => [one, two].every(({ hints }) => hints.keys.available))
-    /** Makes keys on one process one by one, and revokes each. Resolves once none works on the other process. */
+    /** Makes keys on one process one by one, and revokes each. Resolves once no key works on the other process. */
     const revoke = async (times: number): Promise<void> => {
       for (let i = 0; i < times; i++) {
         const { key, row } = await one.keys.issue(ACME, clock.now())

@@ -34,7 +34,7 @@ async function join(
     ...at,
     setTimeout: (callback, ms) => {
       const timer = at.setTimeout(callback, ms * patience.factor)
-      // A tick after the end of the test does nothing.
+      // A tick after the end of the test has no effect.
       ;(timer as NodeJS.Timeout).unref()
       return timer
     }

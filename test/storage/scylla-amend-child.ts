@@ -21,7 +21,7 @@ export interface AmendPlan {
   readonly series: AmendedSeries
   /** Whether it commits the blocks first. */
   readonly fills: boolean
-  /** Slot up to which it forgets kept blocks; null for none. */
+  /** Slot up to which it forgets kept blocks; null if it forgets no blocks. */
   readonly forgets: number | null
   readonly at: ScyllaCrashPoint | null
   /** Milliseconds after the point: for one at which something has just been sent. */

@@ -27,7 +27,7 @@ const CHILD = join(import.meta.dirname, 'scylla-amend-child.ts')
 const NO_GAPS = { put: [], remove: [] }
 const LOST = { code: 'STORAGE_UNAVAILABLE', detail: /another process writes now/ }
 const mint = sampleMint(0)
-/** Some blocks are inserted between the others, and the last two are lost. */
+/** Some blocks are inserted later, and the last two are lost. */
 const SERIES: AmendedSeries = { seed: 2, blocks: 14, late: [3, 4, 9], lost: 2 }
 /** Milliseconds after the watermark was sent at which the kill comes, so that it also hits a watermark in flight. */
 const DECIDING_MS = [0, 2]
@@ -323,7 +323,7 @@ testWithCql(t, 'amendments on a CQL server', async (t, server) => {
       await writer.history.amend(differenceBetween(whole, model), NO_GAPS)
       await assertSame(writer, model)
       isArmed = true
-      // Some of the existing rows are written again. Times fall back by seconds now and then.
+      // Some of the existing rows are rewritten. Times occasionally decrease by seconds.
       for (const block of [blockOfTrades(1, mint, 4), blockOfTrades(2, mint, 5)].map(earlier)) {
         model.commit(block)
         await writer.blocks.commit(block)

@@ -18,7 +18,7 @@ import { assertCalmly, type AskNode } from './calm-rounds.ts'
 import { rawClient, scyllaOptions } from './scylla-keyspace.ts'
 import { Load } from './scylla-load.ts'
 
-/** Milliseconds that a node hangs: longer than the others take to notice it, shorter than they take to recover. */
+/** Milliseconds that a node hangs: longer than the other nodes take to notice it, shorter than they take to recover. */
 const HANGS_MS = 10_000
 const POLL_INTERVAL_MS = 50
 /** Nodes that hang in turn. The driver hears of the others from the first. */

@@ -21,7 +21,7 @@ function indexOf(...names: readonly (readonly [symbol: string, name: string])[])
   return index
 }
 
-/** Returns an address of its own for each number. */
+/** Returns a distinct address for each number. */
 function numbered(n: number): Pubkey {
   const address = new Uint8Array(32)
   new DataView(address.buffer).setUint32(0, n + 1)

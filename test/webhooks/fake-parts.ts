@@ -6,7 +6,7 @@ import { previousSecrets } from '../../src/webhooks/rotation.ts'
 import type { MadeSecret } from '../../src/webhooks/ports.ts'
 import type { DeliveryAttempt, PostOutcome, WebhookPost } from '../../src/webhooks/webhook.ts'
 
-/** The parts of webhooks outside of HTTP, in memory. The test decides what receivers answer. */
+/** The webhook services outside of HTTP, in memory. The test decides the receivers' answers. */
 export interface FakeParts extends WebhookParts {
   /** URLs that the guard refuses. */
   readonly refused: Set<string>

@@ -179,7 +179,7 @@ export class FakeNode implements TransactionNode {
   isAway = false
   /** Refuses sends by a JSON-RPC error after it received them. */
   refuses = false
-  /** Slots that it is behind the chain: it knows nothing of later slots. */
+  /** Slots that it is behind the chain: it does not know later slots. */
   lag = 0
   /** Slots by which only its statuses are behind, like those of another node behind its address. */
   statusLag = 0
@@ -190,7 +190,7 @@ export class FakeNode implements TransactionNode {
    * nothing has landed.
    */
   ahead = 0
-  /** Statuses that it reports instead of those of the chain, by signature; null for none. */
+  /** Statuses that it reports instead of those of the chain, by signature; null for an unknown signature. */
   lies: (signature: string, contextSlot: number) => SignatureStatus | null | undefined = () => undefined
   /** Number of nodes that it represents, if every node is queried. */
   nodes = 2

@@ -37,7 +37,7 @@ export class ModelRun {
   readonly #landings = new Map<string, Landing[]>()
   readonly #valid = new Map<string, number>()
   readonly #endedAtMs = new Map<string, number>()
-  /** Transactions that were tracked by a process that was killed: their last sends may not be stored. */
+  /** Transactions that were tracked by a killed process: their last sends are possibly not stored. */
   readonly #unsure = new Set<string>()
   #publishedCount = 0
 

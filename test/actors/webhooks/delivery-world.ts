@@ -177,7 +177,7 @@ export class DeliveryWorld {
     }
   }
 
-  /** Creates a webhook in place of the one before it, whose process has ended. */
+  /** Creates a webhook in place of the previous one, whose process has ended. */
   async replace(changes: Partial<Webhook>): Promise<Stored<Webhook>> {
     await this.documents.delete(await this.stored())
     return this.create({ ...changes, id: ++this.id })

@@ -59,7 +59,7 @@ function sizeOf({ block }: Candidate): number {
   return encodeFacts([block]).length
 }
 
-/** Sorts by slot, those without one first, then by position; transactions of the recorded block form one block. */
+/** Sorts by slot, facts without a slot first, then by position; transactions of the recorded block form one block. */
 function inOrder(candidates: readonly Candidate[]): FactBlock[] {
   const blocks = Map.groupBy(candidates, ({ block, signature }) =>
     block.parentSlot === null ? signature : String(block.slot)

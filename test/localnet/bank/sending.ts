@@ -45,7 +45,7 @@ export function transfer(from: Keypair, to: PublicKey, lamports: bigint): Transa
   return SystemProgram.transfer({ fromPubkey: from.publicKey, toPubkey: to, lamports })
 }
 
-/** Sends a transaction, makes a slot, and returns the landed transaction. Throws if none landed. */
+/** Sends a transaction, makes a slot, and returns the landed transaction. Throws if it did not land. */
 export async function land(
   bank: LocalBank,
   instructions: readonly TransactionInstruction[],

@@ -20,7 +20,7 @@ const EVERY = 8
 
 type Pair = readonly [bigint, bigint]
 
-/** Fields of pools, as the programs of the market keep them; each has some. */
+/** Fields of pools, as the programs of the market store them; each pool has some of them. */
 interface Kept {
   readonly address: Pubkey
   readonly mints: readonly [Pubkey, Pubkey]

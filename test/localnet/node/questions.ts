@@ -54,7 +54,7 @@ export async function questionsOf(world: ComparedWorld): Promise<Question[]> {
 
 type Ask = (name: string, method: string, ...params: unknown[]) => void
 
-/** Asked first, about a transaction that has just landed: a confirmed one is finalized some 13 s later. */
+/** Asked first, about a transaction that has just landed: a confirmed one is finalized about 13 s later. */
 async function askStatuses(world: ComparedWorld, ask: Ask): Promise<void> {
   const signatures = [await world.transfer(), NO_SIGNATURE]
   ask('two', 'getSignatureStatuses', signatures)
