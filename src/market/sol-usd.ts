@@ -116,7 +116,8 @@ function beginMinute(state: SolUsd, minute: number, startingUsd: number | null):
 function inheritedPrice(state: SolUsd, minute: number, startingUsd: number | null): SolPriceRow | null {
   if (!state.fromChain) return startingUsd === null ? null : { minute, usd: startingUsd, sourceMinute: null }
   const sourceMinute = state.trades.length > 0 ? state.minute : state.price?.sourceMinute
-  if (sourceMinute === undefined || sourceMinute === null || minute - sourceMinute > PRICE_AGE_MAX) return null
+  if (sourceMinute === undefined || sourceMinute === null || minute - sourceMinute > PRICE_AGE_MAX)
+    return null
   return { minute, usd: state.trades.length > 0 ? medianUsd(state.trades) : state.price!.usd, sourceMinute }
 }
 

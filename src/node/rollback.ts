@@ -69,8 +69,8 @@ interface ChainSlot {
  * K3. From a block that does not follow, parents are traced by slot and hash, until one is stored under its hash. A
  *     slot stored without a hash is matched by its time and parent.
  * K4. A block after a gap follows, unless a node has another block, or no block, at the slot of the stored head. If
- *     it has no block there, the gap's block still follows if its parents do not lead below the head: the node may
- *     lack blocks.
+ *     it has no block there, the block after the gap still follows if its parents do not lead below the head: the
+ *     node may lack blocks.
  */
 export class RollbackFinder {
   readonly #deps: RollbackDeps

@@ -11,7 +11,7 @@ export const LEDGER_HOLES = [
 ] as const
 export type LedgerHole = (typeof LEDGER_HOLES)[number]
 
-/** A range of slots in which some blocks have a hole, both ends included; the first and the last block have one. */
+/** A range of slots in which some blocks have a hole, both ends included. */
 const holeRange = z.object({
   reason: z.enum(LEDGER_HOLES),
   from: z.number(),

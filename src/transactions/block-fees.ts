@@ -8,7 +8,7 @@ import { computeUnitPrice } from './compute-unit-price.ts'
 /** Keys of a transaction. */
 const KEYS_MAX = 256
 const TWO_32 = 2 ** 32
-/** Maximum number of prices that are sorted directly. Such a sort takes as long as one pass over all ranks. */
+/** Number of prices below which they are sorted directly. Such a sort takes as long as one pass over all ranks. */
 const FEW = 32
 /** Accounts of a block that can be scanned in the time of one index look-up, measured with mainnet blocks. */
 const SCANNED_PER_LOOKUP = 60

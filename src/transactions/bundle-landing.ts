@@ -22,7 +22,7 @@ export type Landing =
 /** In ascending order. */
 export const COMMITMENTS: readonly Commitment[] = ['processed', 'confirmed', 'finalized']
 
-/** Returns the landing of a bundle from its members in order; null if no member is in a block. */
+/** Returns the landing of a bundle from its members in order. A member is null if it is in no block. */
 export function landingOf(members: readonly (LandedMember | null)[]): Landing {
   const found = members.filter((member) => member !== null)
   if (found.length === 0) return { kind: 'none' }

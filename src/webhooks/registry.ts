@@ -38,7 +38,7 @@ export interface RegistryDeps {
 }
 
 /** The facts of a new webhook that its owner states. */
-interface WebhookWish {
+interface NewWebhook {
   readonly url: string
   readonly channels: readonly string[]
 }
@@ -85,13 +85,13 @@ export class WebhookRegistry {
   }
 
   /** Creates a prepared webhook, or returns the webhook already created with its id. Rejects with WEBHOOK_LIMIT_REACHED. */
-  create(of: Pick<Webhook, 'tenant' | 'id'>, wish: WebhookWish): Promise<ShownWebhook> {
+  create(of: Pick<Webhook, 'tenant' | 'id'>, wish: NewWebhook): Promise<ShownWebhook> {
     return this.#changes.run(of.tenant, () => this.#create(of, wish))
   }
 
   async #create(
     { tenant, id }: Pick<Webhook, 'tenant' | 'id'>,
-    { url, channels }: WebhookWish
+    { url, channels }: NewWebhook
   ): Promise<ShownWebhook> {
     const { secrets, clock } = this.#deps
     const { secret, ...stored } = secrets.make({ tenant, id })

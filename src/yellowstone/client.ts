@@ -44,7 +44,7 @@ const CHANNEL = {
   grpcTcpNodelay: true
 } as const
 
-/** The types of the client package that are used; tests replace them. */
+/** The exports of the client package that are used; tests replace them. */
 export interface YellowstonePackage {
   readonly SubscribeRequest: typeof Package.SubscribeRequest
   readonly GrpcClient: typeof Native.GrpcClient

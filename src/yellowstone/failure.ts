@@ -65,7 +65,10 @@ const FAULTS: readonly [pattern: RegExp, fault: (said: string) => StreamFault][]
       firstSlot: lastNumber(said)
     })
   ],
-  [/message length too large/, (said) => reconnectAfter(`sends a message above the size limit: ${said}`, true)],
+  [
+    /message length too large/,
+    (said) => reconnectAfter(`sends a message above the size limit: ${said}`, true)
+  ],
   [
     /failed to decode Protobuf|buffer underflow|invalid compression flag/,
     (said) => reconnectAfter(`sends a message that does not follow the protocol: ${said}`, true)
